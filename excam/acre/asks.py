@@ -47,11 +47,11 @@ class Case:
     protocol: Protocol | None = None
 
 
-def case(one: Translated) -> Case:
+def case(row: Translated) -> Case:
     """Return the case of a translation."""
     names = ("source", "term", "category", "explication", "reference", "protocol")
-    texts: dict[str, Any] = {name: getattr(one.item, name) for name in names}
-    return Case(id=one.id, translation=one.translation, **texts)
+    texts: dict[str, Any] = {name: getattr(row.item, name) for name in names}
+    return Case(id=row.id, translation=row.translation, **texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +119,22 @@ def template(name: str) -> str:
 
 def filled(name: str, values: Mapping[str, str]) -> str:
     """Return a prompt with its {names} replaced in one pass: inserted texts are never searched for names."""
-    return NAME.sub(lambda found: values[found[1]], template(name))
+    return NAME.sub(lambda match: values[match[1]], template(name))
 
 
-def messages(agent: Agent, one: Case, variant: Variant) -> tuple[Message, ...]:
+def messages(agent: Agent, case_: Case, variant: Variant) -> tuple[Message, ...]:
     """Return what an agent is asked about a case: its instructions, which many cases share, and the texts of the case.
 
     Texts stand as JSON strings, so that none ends before its end.
     """
-    rule = "any" if variant == "no-routing" else protocol(one)
+    rule = "any" if variant == "no-routing" else protocol(case_)
     instructions = filled(agent.name, {"rule": "" if agent is NUANCE else template(f"{agent.name}-{rule}")})
-    quoted = {name: json.dumps(getattr(one, name), ensure_ascii=False) for name in ("source", "term", "translation")}
-    with_explication = agent is not NUANCE and variant != "no-explication" and one.explication
-    with_reference = agent is NUANCE and variant != "no-reference" and one.reference
+    quoted = {name: json.dumps(getattr(case_, name), ensure_ascii=False) for name in ("source", "term", "translation")}
+    with_explication = agent is not NUANCE and variant != "no-explication" and case_.explication
+    with_reference = agent is NUANCE and variant != "no-reference" and case_.reference
     quoted |= {
-        "explication": _line("What it means", one.explication) if with_explication else "",
-        "reference": _line("A good translation, as a model of style", one.reference) if with_reference else "",
+        "explication": _line("What it means", case_.explication) if with_explication else "",
+        "reference": _line("A good translation, as a model of style", case_.reference) if with_reference else "",
     }
     return Message("system", instructions), Message("user", filled("case", quoted))
 
@@ -143,23 +143,23 @@ def _line(label: str, text: str) -> str:
     return f"{label}: {json.dumps(text, ensure_ascii=False)}\n"
 
 
-def protocol(one: Case) -> Protocol:
+def protocol(case_: Case) -> Protocol:
     """Return the protocol of a case: its own, or that of its category. A lookup: no agent is asked."""
-    return one.protocol or route(one.category)
+    return case_.protocol or route(case_.category)
 
 
-def acre(one: Case, variant: Variant = "full", mode: Mode = "text", combination: str = "mean") -> Flow[Judged]:
+def acre(case_: Case, variant: Variant = "full", mode: Mode = "text", combination: str = "mean") -> Flow[Judged]:
     """Judge one translation: one request, and two more together if it is valid; without the gate all three at once.
 
     `choose` compares the likelihoods of the answers; a server that gives none is asked for a text.
     """
-    judged = Judged(None if variant == "no-routing" else protocol(one))
-    if not one.explication and variant != "no-explication":
+    judged = Judged(None if variant == "no-routing" else protocol(case_))
+    if not case_.explication and variant != "no-explication":
         return replace(judged, failure=NO_EXPLICATION)
-    if not one.translation.strip():  # nothing to ask about: the expression is omitted
+    if not case_.translation.strip():  # nothing to ask about: the expression is omitted
         return replace(judged, valid=False, valid_certainty=1.0, acre=0.0)
     first = (VALIDATOR, FIDELITY, NUANCE) if variant == "no-gate" else (VALIDATOR,)
-    valid, *critics = yield from _asked(first, one, variant, mode)
+    valid, *critics = yield from _asked(first, case_, variant, mode)
     known = {"valid": None if valid.value is None else bool(valid.value), "valid_certainty": valid.certainty}
     judged = replace(judged, **known, rationale=valid.rationale)
     if valid.failure and variant != "no-gate":
@@ -167,7 +167,7 @@ def acre(one: Case, variant: Variant = "full", mode: Mode = "text", combination:
     if not critics:
         if not valid.value:
             return replace(judged, acre=0.0)
-        critics = yield from _asked((FIDELITY, NUANCE), one, variant, mode)
+        critics = yield from _asked((FIDELITY, NUANCE), case_, variant, mode)
     return _with_quality(judged, critics, combination)
 
 
@@ -185,9 +185,9 @@ def _with_quality(judged: Judged, critics: Sequence[Said], combination: str) -> 
     return replace(rated, quality=q, acre=q)
 
 
-def _asked(agents: Sequence[Agent], one: Case, variant: Variant, mode: Mode) -> Flow[list[Said]]:
+def _asked(agents: Sequence[Agent], case_: Case, variant: Variant, mode: Mode) -> Flow[list[Said]]:
     """Ask agents together; by likelihoods if `mode` says so and the model gives them, else for texts."""
-    asked = [messages(agent, one, variant) for agent in agents]
+    asked = [messages(agent, case_, variant) for agent in agents]
     if mode == "choose":
         choices = yield [Choose(each, agent.options) for each, agent in zip(asked, agents, strict=True)]
         logprobs = [each.logprobs for each in choices if isinstance(each, Choice)]
@@ -211,8 +211,8 @@ def _whole_number(digits: str) -> int | None:
     return int(digits) if len(digits) < 4 else None
 
 
-def _unique(found: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(value := dict(found)) < len(found):
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(value := dict(pairs)) < len(pairs):
         raise Rejected("key-twice")
     return value
 
@@ -234,19 +234,19 @@ def read(agent: Agent, completion: Completion) -> Said:
     if text is None:
         return Said(None, "in-thought")
     try:
-        found = list(objects(text, DECODER, set()))
+        json_objects = list(objects(text, DECODER, set()))
     except Rejected as problem:
         cut = completion.finish == "length" and str(problem) in ("no-json", "bad-json")
         return Said(None, "truncated" if cut else str(problem))
-    values = {json.dumps(each.get(agent.key) if isinstance(each, dict) else None) for each in found}
+    values = {json.dumps(each.get(agent.key) if isinstance(each, dict) else None) for each in json_objects}
     if len(values) > 1:
         return Said(None, "several-objects")
-    value = found[-1].get(agent.key) if isinstance(found[-1], dict) else None
+    value = json_objects[-1].get(agent.key) if isinstance(json_objects[-1], dict) else None
     if isinstance(value, bool) != (agent is VALIDATOR) or not isinstance(value, int):
         return Said(None, "no-value")
     if value not in agent.values:
         return Said(None, "out-of-range")
-    rationale = found[-1].get("rationale")
+    rationale = json_objects[-1].get("rationale")
     return Said(float(value), rationale=rationale if isinstance(rationale, str) else "")
 
 
@@ -279,8 +279,8 @@ class Task:
 
 def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode, combination: str) -> list[Task]:
     """Return every translation in every variant, by variant. Judged together, variants share what they ask alike."""
-    cases = [case(one) for one in rows]
-    return [Task(one, variant, mode, combination) for variant in variants for one in cases]
+    cases = [case(row) for row in rows]
+    return [Task(case_, variant, mode, combination) for variant in variants for case_ in cases]
 
 
 def flow(task: Task) -> Flow[Judged]:

@@ -54,14 +54,14 @@ def marking(path: Path, each: int, seed: int) -> tuple[Campaign, int]:
     seen: set[str] = set()
     for number, row in row_files.rows(path):
         where = f"{path}:{number}"
-        if not all(is_text(row.get(one)) and row[one].strip() for one in wanted):
+        if not all(is_text(row.get(column)) and row[column].strip() for column in wanted):
             raise InputInvalid(f"{where}: expected texts under {', '.join(wanted)}; add what is missing")
         if row["domain"] not in DOMAINS:
             raise InputInvalid(f"{where}: domain: found {row['domain'][:60]}; expected {' or '.join(DOMAINS)}")
         if row["id"] in seen:
             raise InputInvalid(f"{where}: id {row['id'][:60]} occurs twice; expected unique ids")
         seen.add(row["id"])
-        shown = {one: row[one] for one in ("source", "reference", "domain")}
+        shown = {column: row[column] for column in ("source", "reference", "domain")}
         if row["source"] in tasks and tasks[row["source"]].shown != shown:
             raise InputInvalid(
                 f"{where}: the sentence of {tasks[row['source']].row[:60]} with another reference or domain; expected "
@@ -80,18 +80,18 @@ def labelling(rows: Sequence[Translated], each: int, seed: int) -> Campaign:
     """Return a campaign in which people judge translations; the systems behind them are hidden, the order is mixed."""
     tasks = [
         _task(
-            one.id,
+            row.id,
             each,
             seed,
             "labels",
             {
-                **{field: getattr(one.item, field) for field in ("source", "term", "category", "reference")},
-                **({"explication": one.item.explication} if one.item.explication else {}),
-                "translation": one.translation,
+                **{field: getattr(row.item, field) for field in ("source", "term", "category", "reference")},
+                **({"explication": row.item.explication} if row.item.explication else {}),
+                "translation": row.translation,
             },
-            {"item": one.item.id, "system": one.system, "shots": str(one.shots)},
+            {"item": row.item.id, "system": row.system, "shots": str(row.shots)},
         )
-        for one in rows
+        for row in rows
     ]
     ordered = sorted(tasks, key=lambda task: task.id)
     return campaign("CulT-Eval: errors in translations", form.load("translation_errors"), ordered)
@@ -102,29 +102,33 @@ def _task(row: str, each: int, seed: int, kind: str, shown: Mapping[str, str], h
     return Task(id_, row, "English", "China", each, dict(shown), dict(hidden))
 
 
-def collect(files: Sequence[Path], found: Campaign) -> Collected:
+def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
     """Return what annotators submitted: items of a campaign of `marking`, labels of one of `labelling`.
 
     Raise InputInvalid for a file that holds no answers to the campaign, a campaign of another form, and an answer that
     two files have.
     """
     readers = {"culture_spans": _items, "translation_errors": _labels}
-    if found.form.name not in readers:
-        raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {' or '.join(readers)}")
+    if campaign_.form.name not in readers:
+        raise InputInvalid(
+            f"campaign {campaign_.id}: of the form {campaign_.form.name}; expected {' or '.join(readers)}"
+        )
     answers: dict[str, list[Answer]] = defaultdict(list)
     unsubmitted = 0
-    for answer in exchange.read_all(files, found):
+    for answer in exchange.read_all(files, campaign_):
         unsubmitted += not answer[SUBMITTED]
         if answer[SUBMITTED]:
             answers[answer.task].append(answer)
     left_out = Counter({"not submitted": unsubmitted})
-    rows = list(readers[found.form.name](((task, answers[task.id]) for task in found.tasks), left_out))
+    rows = list(readers[campaign_.form.name](((task, answers[task.id]) for task in campaign_.tasks), left_out))
     return Collected(rows, +left_out)
 
 
-def _items(given: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+def _items(
+    answers_by_task: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
     """Yield the first answer to each task as an item; others are counted."""
-    for task, answers in given:
+    for task, answers in answers_by_task:
         left_out["second answer"] += max(len(answers) - 1, 0)
         for answer in answers[:1]:
             if answer["none_here"]:
@@ -136,7 +140,7 @@ def _items(given: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str
 
 
 def _item(task: Task, answer: Answer) -> dict[str, Any]:
-    texts = {one: task.shown[one] for one in ("source", "reference", "domain")}
+    texts = {field: task.shown[field] for field in ("source", "reference", "domain")}
     (start, end, category), (target_start, target_end, _) = answer["source_span"][0], answer["target_span"][0]
     equivalents = [line.strip() for line in answer["equivalents"].splitlines() if line.strip()]
     row = {
@@ -159,18 +163,20 @@ def _item(task: Task, answer: Answer) -> dict[str, Any]:
     return row
 
 
-def _labels(given: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+def _labels(
+    answers_by_task: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
     """Yield one label for each translation whose annotators agree on `correct` and the primary error."""
-    for task, answers in given:
-        found = [{error for error, field in FIELDS.items() if answer[field]} for answer in answers]
-        if len({primary(errors) for errors in found}) > 1:
+    for task, answers in answers_by_task:
+        error_sets = [{error for error, field in FIELDS.items() if answer[field]} for answer in answers]
+        if len({primary(errors) for errors in error_sets}) > 1:
             left_out["annotators disagree"] += 1
-        elif found:
+        elif error_sets:
             yield {
                 "id": task.hidden["item"],
                 "system": task.hidden["system"],
                 "shots": int(task.hidden["shots"]),
-                "correct": not found[0],
-                "errors": [error for error in ERRORS if any(error in errors for errors in found)],
+                "correct": not error_sets[0],
+                "errors": [error for error in ERRORS if any(error in errors for errors in error_sets)],
                 "annotator": ", ".join(answer.annotator for answer in answers),
             }

@@ -42,18 +42,18 @@ class Found:
 
 def read(path: Path) -> list[Sentence]:
     """Return the sentences of a file. Raise InputInvalid for a row without `id` or `source`, or there twice."""
-    found: dict[str, Sentence] = {}
+    sentences: dict[str, Sentence] = {}
     for number, row in row_files.rows(path):
-        given, text = row.get("id"), row.get("source")
-        name = id_text(given)
-        if not name or not is_text(text) or not text.strip() or name in found:
-            raise InputInvalid(f"{path}:{number}: id {shown(given)}, {shown(text)}; expected a unique id and text")
+        raw_id, text = row.get("id"), row.get("source")
+        name = id_text(raw_id)
+        if not name or not is_text(text) or not text.strip() or name in sentences:
+            raise InputInvalid(f"{path}:{number}: id {shown(raw_id)}, {shown(text)}; expected a unique id and text")
         rest = {key: value for key, value in row.items() if key not in ("id", "source")}
         _refuse_unwritable(rest, f"{path}:{number}")
-        found[name] = Sentence(name, text, rest)
-    if not found:
+        sentences[name] = Sentence(name, text, rest)
+    if not sentences:
         raise InputInvalid(f"{path}: 0 sentences; expected one JSON object a line, or a table")
-    return list(found.values())
+    return list(sentences.values())
 
 
 def _refuse_unwritable(rest: Mapping[str, Any], where: str) -> None:
@@ -65,14 +65,14 @@ def _refuse_unwritable(rest: Mapping[str, Any], where: str) -> None:
             raise InputInvalid(f"{where}: {name}: found {shown(value)}; expected what JSON can hold") from None
 
 
-def flow(one: Sentence) -> Flow[Found]:
+def flow(sentence: Sentence) -> Flow[Found]:
     """Ask for the expressions of a sentence."""
-    text = filled("candidates", {"source": json.dumps(one.source, ensure_ascii=False)})
+    text = filled("candidates", {"source": json.dumps(sentence.source, ensure_ascii=False)})
     answer = yield from ask_for_text((Message("user", text),))
-    return parse(one, answer)
+    return parse(sentence, answer)
 
 
-def parse(one: Sentence, answer: Completion) -> Found:
+def parse(sentence: Sentence, answer: Completion) -> Found:
     """Return the expressions of an answer that the sentence holds, once each, in their order there."""
     _, text = reasoning_and_answer(answer)
     if answer.finish == "refused" or text is None:
@@ -84,21 +84,21 @@ def parse(one: Sentence, answer: Completion) -> Found:
     listed = value.get("expressions") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
         return Found(failure="no-list")
-    finder = PhraseFinder(one.source)
+    finder = PhraseFinder(sentence.source)
     places = [next(finder.places(term), None) for term in dict.fromkeys(map(str.strip, listed)) if term]
     rows = [
-        {"id": f"{one.id}/{number}", "source": one.source, "term": one.source[start:end]}
-        | {"source_start": start, "source_end": end, **one.rest}
+        {"id": f"{sentence.id}/{number}", "source": sentence.source, "term": sentence.source[start:end]}
+        | {"source_start": start, "source_end": end, **sentence.rest}
         for number, (start, end) in enumerate(sorted({place for place in places if place}), 1)
     ]
     return Found(tuple(rows), places.count(None))
 
 
-def summary(found: Iterable[Found]) -> str:
+def summary(extractions: Iterable[Found]) -> str:
     """Return how many expressions were found, and what was left out, in words."""
-    listed = list(found)
-    failed = Counter(one.failure for one in listed if one.failure)
+    listed = list(extractions)
+    failed = Counter(extraction.failure for extraction in listed if extraction.failure)
     reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
-    rows, absent = sum(len(one.rows) for one in listed), sum(one.absent for one in listed)
-    without = sum(not one.rows and not one.failure for one in listed)
+    rows, absent = sum(len(extraction.rows) for extraction in listed), sum(extraction.absent for extraction in listed)
+    without = sum(not extraction.rows and not extraction.failure for extraction in listed)
     return f"{rows} candidates; sentences without one {without}; not in the sentence {absent}; failures: {reasons}"

@@ -65,7 +65,7 @@ def measure(rows: Sequence[Translated], folder: Path, batch: int = 8, gpus: int 
         model = str2model[kind](**settings)
         model.load_state_dict(load_file(folder / WEIGHTS))
         model.eval()
-    samples = [{"src": one.item.source, "mt": one.translation, "ref": one.item.reference} for one in rows]
-    found = model.predict(samples, batch_size=batch, gpus=gpus, progress_bar=False, num_workers=1)
+    samples = [{"src": row.item.source, "mt": row.translation, "ref": row.item.reference} for row in rows]
+    prediction = model.predict(samples, batch_size=batch, gpus=gpus, progress_bar=False, num_workers=1)
     signature = f"comet:{version('unbabel-comet')}|weights:{folder.resolve().name}"
-    return Column(tuple(map(float, found.scores)), signature)
+    return Column(tuple(map(float, prediction.scores)), signature)

@@ -39,12 +39,12 @@ def rows(
 
     with exit_on_error():
         known = reading.read(items)
-        found = source.written(files, known)
-        tables.write_frame(to, translations.to_frame(found))
-        systems = translations.systems(found)
-        absent = len(systems) * len(known) - len(found)
-        empty = sum(not one.translation.strip() for one in found)
-        say(f"{to}: {len(found)} translations by {', '.join(systems)}; empty {empty}; items without one {absent}")
+        translated = source.written(files, known)
+        tables.write_frame(to, translations.to_frame(translated))
+        systems = translations.systems(translated)
+        absent = len(systems) * len(known) - len(translated)
+        empty = sum(not row.translation.strip() for row in translated)
+        say(f"{to}: {len(translated)} translations by {', '.join(systems)}; empty {empty}; items without one {absent}")
 
 
 @app.command()
@@ -77,21 +77,22 @@ def judge(
     from excam.scoring.models import parse
 
     with exit_on_error():
-        found = translations.from_frame(file)
+        translated = translations.from_frame(file)
         if model == judgements.EQUIVALENT:
-            judged = judgements.equivalent_frame(found)
+            judged = judgements.equivalent_frame(translated)
             tables.write_frame(to, judged)
-            say(f"{to}: {len(found)} rows judged without a model; failures: {len(found) - judged['acre'].count()}")
+            failed = len(translated) - judged["acre"].count()
+            say(f"{to}: {len(translated)} rows judged without a model; failures: {failed}")
             return
-        variants = [asks.checked("--variant", one, asks.VARIANTS) for one in variant or ["full"]]
+        variants = [asks.checked("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
         asks.checked("--quality", quality, list(COMBINATIONS))
-        tasks = asks.tasks(found, variants, asks.checked("--by", by, asks.MODES), quality)
+        tasks = asks.tasks(translated, variants, asks.checked("--by", by, asks.MODES), quality)
         with kept_answers(model, engine, serving, max_tokens, to, "judging, requests") as ask:
-            given = run(asks.flow, tasks, ask)
-            tables.write_frame(to, judgements.to_frame(parse(model).label, tasks, given))
-        invalid = sum(one.valid is False for one in given)
-        failures = judgements.failure_counts(given)
-        say(f"{to}: {len(given)} verdicts, {invalid} invalid; failures: {failures}")
+            verdicts = run(asks.flow, tasks, ask)
+            tables.write_frame(to, judgements.to_frame(parse(model).label, tasks, verdicts))
+        invalid = sum(verdict.valid is False for verdict in verdicts)
+        failures = judgements.failure_counts(verdicts)
+        say(f"{to}: {len(verdicts)} verdicts, {invalid} invalid; failures: {failures}")
 
 
 @app.command()
@@ -112,10 +113,10 @@ def metrics(
 
     quiet_libraries()
     with exit_on_error():
-        found = translations.from_frame(file)
-        folders = [one and (one, sentence_metrics.named(one)) for one in (encoder, metricx)]
-        columns = sentence_metrics.measure(found, folders[0], layer, folders[1])
-        tables.write_frame(to, sentence_metrics.to_frame(found, columns))
+        translated = translations.from_frame(file)
+        folders = [folder and (folder, sentence_metrics.named(folder)) for folder in (encoder, metricx)]
+        columns = sentence_metrics.measure(translated, folders[0], layer, folders[1])
+        tables.write_frame(to, sentence_metrics.to_frame(translated, columns))
         for name, column in columns.items():
             say(f"{sentence_metrics.TITLES[name]}: {column.signature}")
 
@@ -138,24 +139,24 @@ def report(
     from excam.core.provenance import write_text
 
     with exit_on_error():
-        scores = dict(_name_and_file(one) for one in scored or [])
-        found = study.read([file], labels, judged or [], measured or [], scores)
-        if not found.metrics:
+        scores = dict(_name_and_file(assignment) for assignment in scored or [])
+        study_ = study.read([file], labels, judged or [], measured or [], scores)
+        if not study_.metrics:
             stop("--judged, --measured: found none of them; expected verdicts or metrics to report on")
         to.mkdir(parents=True, exist_ok=True)
-        written = pages.write_all(to, found, seed)
+        written = pages.write_all(to, study_, seed)
         if labels:
             written.append(to / "misaligned.html")
-            write_text(written[-1], misaligned.page(found))
+            write_text(written[-1], misaligned.page(study_))
         first = next(path for path in written if path.suffix == ".md")
         print(first.read_text(encoding="utf-8"))
         say(f"{to}: {len(written)} files")
 
 
-def _name_and_file(given: str) -> tuple[str, Path]:
-    name, sign, file = given.partition("=")
+def _name_and_file(assignment: str) -> tuple[str, Path]:
+    name, sign, file = assignment.partition("=")
     if not (name and sign and file):
-        stop(f"--scored: found {given}; expected NAME=FILE")
+        stop(f"--scored: found {assignment}; expected NAME=FILE")
     return name, Path(file)
 
 
@@ -169,9 +170,9 @@ def pairs(file: ROWS, to: TO) -> None:
     from excam.core.provenance import write_text
 
     with exit_on_error():
-        found = exports.pairs(translations.from_frame(file))
-        write_text(to, exports.lines(found))
-        say(f"{to}: {len(found)} pairs")
+        instruction_pairs = exports.pairs(translations.from_frame(file))
+        write_text(to, exports.lines(instruction_pairs))
+        say(f"{to}: {len(instruction_pairs)} pairs")
 
 
 @app.command()
@@ -186,9 +187,9 @@ def errors(
     from excam.core.provenance import write_text
 
     with exit_on_error():
-        found = exports.soft_errors(translations.with_labels(translations.from_frame(file), labels))
-        write_text(to, exports.lines(found))
-        say(f"{to}: {len(found)} wrong translations")
+        soft_errors = exports.soft_errors(translations.with_labels(translations.from_frame(file), labels))
+        write_text(to, exports.lines(soft_errors))
+        say(f"{to}: {len(soft_errors)} wrong translations")
 
 
 @app.command()
@@ -235,9 +236,9 @@ def collect(
     from excam.core.provenance import write_text
 
     with exit_on_error():
-        found = campaign.collect(exports, campaigns.read(file))
-        write_text(to, lines(found.rows))
-        say(f"{to}: {found.summary}")
+        collected = campaign.collect(exports, campaigns.read(file))
+        write_text(to, lines(collected.rows))
+        say(f"{to}: {collected.summary}")
 
 
 @app.command()
@@ -264,6 +265,6 @@ def candidates(
     with exit_on_error():
         sentences = finding.read(file)
         with kept_answers(model, engine, serving, max_tokens, to, "reading, sentences") as ask:
-            found = run(finding.flow, sentences, ask)
-            write_text(to, exports.lines(row for one in found for row in one.rows))
-        say(f"{to}: {finding.summary(found)}")
+            extractions = run(finding.flow, sentences, ask)
+            write_text(to, exports.lines(row for extraction in extractions for row in extraction.rows))
+        say(f"{to}: {finding.summary(extractions)}")

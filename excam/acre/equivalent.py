@@ -60,10 +60,10 @@ def judge(item: Item | Expected, translation: str) -> Found:
     words = tokens(translation)
     if not words:
         return Found(False, "empty")
-    if one := _first_in(accepted, words):
-        return Found(True, "equivalent", one)
-    if one := _first_in(item.literal, words):
-        return Found(False, "literal", one)
+    if phrase := _first_in(accepted, words):
+        return Found(True, "equivalent", phrase)
+    if phrase := _first_in(item.literal, words):
+        return Found(False, "literal", phrase)
     wanted = content_stems(item.explication)
     if not wanted:
         return Found(False, "none")
@@ -92,7 +92,7 @@ def function_words() -> frozenset[str]:
 def _first_in(phrases: Iterable[str], words: list[str]) -> str | None:
     """Return the first phrase that stands in a text as whole words."""
     text = f" {' '.join(words)} "
-    return next((one for one in phrases if f" {' '.join(tokens(one))} " in text), None)
+    return next((phrase for phrase in phrases if f" {' '.join(tokens(phrase))} " in text), None)
 
 
 @cache

@@ -15,23 +15,23 @@ from excam.acre.translations import Translated, name
 MINOR = ("neutralization", "pragmatic-shift", "over-interpretation")  # the meaning is there; other errors are major
 
 
-def instruction(one: Translated) -> str:
+def instruction(row: Translated) -> str:
     """Return what a translator was asked."""
-    return f"Translate into English: {one.item.source}"
+    return f"Translate into English: {row.item.source}"
 
 
 def pairs(rows: Sequence[Translated]) -> list[dict[str, Any]]:
     """Return the rows as instruction-output pairs, without reference or explication."""
     return [
         {
-            "id": one.id,
-            "instruction": instruction(one),
-            "output": one.translation,
-            "system": name(one),
+            "id": row.id,
+            "instruction": instruction(row),
+            "output": row.translation,
+            "system": name(row),
             "language": "English",
             "culture": "China",
         }
-        for one in rows
+        for row in rows
     ]
 
 
@@ -40,18 +40,18 @@ def soft_errors(rows: Sequence[Translated]) -> list[dict[str, Any]]:
 
     The explanation is the explication; the right text is the reference. An omission marks nothing in the output.
     """
-    found = []
-    for one in rows:
-        if one.label is None or one.label.correct:
+    error_rows = []
+    for row in rows:
+        if row.label is None or row.label.correct:
             continue
-        error = primary(one.label.errors)
-        explanation = f"{one.item.term}: {one.item.explication}"
-        found.append(
+        error = primary(row.label.errors)
+        explanation = f"{row.item.term}: {row.item.explication}"
+        error_rows.append(
             {
-                "id": one.id,
-                "question": instruction(one),
-                "answer": one.item.reference,
-                "wrong": one.translation,
+                "id": row.id,
+                "question": instruction(row),
+                "answer": row.item.reference,
+                "wrong": row.translation,
                 "type": error,
                 "severity": "minor" if error in MINOR else "major",
                 "explanation": explanation,
@@ -59,7 +59,7 @@ def soft_errors(rows: Sequence[Translated]) -> list[dict[str, Any]]:
                 "culture": "China",
             }
         )
-    return found
+    return error_rows
 
 
 def lines(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -58,15 +58,15 @@ def route(category: str) -> Protocol:
 
 def read(path: Path) -> dict[str, Item]:
     """Return the items of a file (JSON Lines or Parquet) by id. Raise InputInvalid naming a row that is not usable."""
-    found: dict[str, Item] = {}
+    items: dict[str, Item] = {}
     for number, row in row_files.rows(path):
-        one = item(row, f"{path}:{number}")
-        if one.id in found:
-            raise InputInvalid(f"{path}:{number}: id {one.id} occurs twice; expected unique ids")
-        found[one.id] = one
-    if not found:
+        item_ = item(row, f"{path}:{number}")
+        if item_.id in items:
+            raise InputInvalid(f"{path}:{number}: id {item_.id} occurs twice; expected unique ids")
+        items[item_.id] = item_
+    if not items:
         raise InputInvalid(f"{path}: 0 items; expected one JSON object a line, or a table; see docs/cult-eval.md")
-    return found
+    return items
 
 
 def item(row: Mapping[str, Any], where: str) -> Item:
@@ -79,7 +79,7 @@ def item(row: Mapping[str, Any], where: str) -> Item:
             raise InputInvalid(f"{where}: {name}: found {shown(row.get(name))}; expected a whole number of characters")
     for name, known in (("category", CATEGORIES), ("domain", DOMAINS), ("protocol", ("A", "B", None))):
         if row.get(name) not in known:
-            expected = ", ".join(str(one) for one in known if one)
+            expected = ", ".join(str(value) for value in known if value)
             raise InputInvalid(f"{where}: {name}: found {str(row.get(name))[:60]}; expected {expected}")
     for name in ("explication", "equivalent"):
         if row.get(name) is not None and not is_text(row[name]):
@@ -88,37 +88,37 @@ def item(row: Mapping[str, Any], where: str) -> Item:
     _check_span(row, where, "reference", "target", "source")
     if row["source"].strip() == row["reference"].strip():
         raise InputInvalid(f"{where}: source and reference are the same text; expected a translation as reference")
-    given: dict[str, Any] = {one.name: row[one.name] for one in fields(Item) if one.name in row}
-    given |= {name: _texts(row.get(name), where, name) for name in ("accepted", "literal")}
-    given["explication"] = (row.get("explication") or "").strip()
-    return Item(**given)
+    values: dict[str, Any] = {field.name: row[field.name] for field in fields(Item) if field.name in row}
+    values |= {name: _texts(row.get(name), where, name) for name in ("accepted", "literal")}
+    values["explication"] = (row.get("explication") or "").strip()
+    return Item(**values)
 
 
 def _check_span(row: Mapping[str, Any], where: str, text: str, term: str, other: str) -> None:
     """Raise InputInvalid unless the span of `text` is `term`; say where the term is, if it is anywhere."""
     prefix = "source" if text == "source" else "target"
     start, end, wanted = row[f"{prefix}_start"], row[f"{prefix}_end"], row[term]
-    found = row[text][start:end] if 0 <= start < end <= len(row[text]) else ""
-    if found == wanted:
+    span_text = row[text][start:end] if 0 <= start < end <= len(row[text]) else ""
+    if span_text == wanted:
         return
     at = row[text].find(wanted)
     if at >= 0:
         hint = f"; it stands at {at}:{at + len(wanted)}"
     elif wanted in row[other]:
         hint = f"; it stands in {other}"
-    elif unicodedata.normalize("NFKC", found) == unicodedata.normalize("NFKC", wanted):
+    elif unicodedata.normalize("NFKC", span_text) == unicodedata.normalize("NFKC", wanted):
         hint = "; they differ in full-width and half-width characters"
     else:
         hint = f"; it is not in {text}: check simplified and traditional characters"
     raise InputInvalid(
-        f"{where}: {text}[{shown(start)}:{shown(end)}] is {shown(found)}; expected {term} {shown(wanted)}{hint}"
+        f"{where}: {text}[{shown(start)}:{shown(end)}] is {shown(span_text)}; expected {term} {shown(wanted)}{hint}"
     )
 
 
 def _texts(value: object, where: str, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
-    if not isinstance(value, list) or not all(is_text(one) and one.strip() for one in value):
+    if not isinstance(value, list) or not all(is_text(text) and text.strip() for text in value):
         raise InputInvalid(f"{where}: {name}: found {str(value)[:60]}; expected a list of texts")
     return tuple(value)
 
@@ -131,9 +131,14 @@ def shown(value: object) -> str:
 
 def held_out(items: Mapping[str, Item], example: Path) -> Item:
     """Return the example of a one-shot prompt. Raise InputInvalid unless it is one item that is not among `items`."""
-    found = list(read(example).values())
-    if len(found) != 1 or found[0].id in items or found[0].source in {one.source for one in items.values()}:
+    examples = list(read(example).values())
+    if (
+        len(examples) != 1
+        or examples[0].id in items
+        or examples[0].source in {item_.source for item_ in items.values()}
+    ):
         raise InputInvalid(
-            f"{example}: found {', '.join(one.id for one in found[:3])}; expected one item that is not in the test set"
+            f"{example}: found {', '.join(item_.id for item_ in examples[:3])}; expected one item that is not in the "
+            "test set"
         )
-    return found[0]
+    return examples[0]

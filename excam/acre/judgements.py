@@ -31,20 +31,20 @@ def by_equivalents(rows: Iterable[Translated]) -> list[Judged]:
 
     A row with nothing to compare its translation with is a failure.
     """
-    return [_by_equivalents(one) for one in rows]
+    return [_by_equivalents(row) for row in rows]
 
 
-def _by_equivalents(one: Translated) -> Judged:
-    if not equivalent.comparable(one.item):
-        return Judged(one.item.route, failure=asks.NO_EXPLICATION)
-    verdict = equivalent.judge(one.item, one.translation)
+def _by_equivalents(row: Translated) -> Judged:
+    if not equivalent.comparable(row.item):
+        return Judged(row.item.route, failure=asks.NO_EXPLICATION)
+    verdict = equivalent.judge(row.item, row.translation)
     said = f"{verdict.reason}: {verdict.evidence}" if verdict.evidence else verdict.reason
-    return Judged(one.item.route, verdict.valid, acre=float(verdict.valid), rationale=said)
+    return Judged(row.item.route, verdict.valid, acre=float(verdict.valid), rationale=said)
 
 
-def to_frame(judge: str, tasks: Iterable[Task], given: Iterable[Judged]) -> pl.DataFrame:
+def to_frame(judge: str, tasks: Iterable[Task], verdicts: Iterable[Judged]) -> pl.DataFrame:
     """Return verdicts as a table, one row per task."""
-    pairs = zip(tasks, given, strict=True)
+    pairs = zip(tasks, verdicts, strict=True)
     return _frame(
         _row(task.case.id, judge, task.variant, asks.signature(task.variant, task.mode, task.combination), judged)
         for task, judged in pairs
@@ -55,7 +55,7 @@ def equivalent_frame(rows: Sequence[Translated]) -> pl.DataFrame:
     """Return the table of the judge without a model."""
     signature = f"{EQUIVALENT}:{equivalent.VERSION}|validity alone"
     verdicts = zip(rows, by_equivalents(rows), strict=True)
-    return _frame(_row(one.id, EQUIVALENT, "full", signature, judged) for one, judged in verdicts)
+    return _frame(_row(row.id, EQUIVALENT, "full", signature, judged) for row, judged in verdicts)
 
 
 def _row(id_: str, judge: str, variant: str, signature: str, judged: Judged) -> dict[str, Any]:
@@ -77,14 +77,16 @@ def read(path: Path) -> dict[tuple[str, str], dict[str, Judged]]:
     frame = read_typed(path, SCHEMA, WHAT, KEY, KEY)
     if frame.is_empty():
         raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
-    found: dict[tuple[str, str], dict[str, Judged]] = {}
+    verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
     names = [name for name in SCHEMA if name not in (*KEY, "signature")]
     for row in frame.iter_rows(named=True):
-        found.setdefault((row["judge"], row["variant"]), {})[row["id"]] = Judged(**{name: row[name] for name in names})
-    return found
+        verdicts.setdefault((row["judge"], row["variant"]), {})[row["id"]] = Judged(
+            **{name: row[name] for name in names}
+        )
+    return verdicts
 
 
-def failure_counts(given: Iterable[Judged]) -> str:
+def failure_counts(verdicts: Iterable[Judged]) -> str:
     """Return the number of verdicts for each reason of failure, in words."""
-    failed = Counter(one.failure for one in given if one.failure)
+    failed = Counter(verdict.failure for verdict in verdicts if verdict.failure)
     return ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"

@@ -55,10 +55,10 @@ class Acre(Metric):
         values["protocol"] = row.values.get("protocol")
         for name, known in (("category", CATEGORIES), ("protocol", ("A", "B", None))):
             if values[name] not in known:
-                expected = ", ".join(one for one in known if one)
+                expected = ", ".join(value for value in known if value)
                 raise InputInvalid(f"{row.id}: {name}: found {str(values[name])[:40]}; expected {expected}")
-        found = yield from asks.acre(asks.Case(id=row.id, **values), "full", self.mode)
-        return Outcome(found.acre, found.failure, asks.parts(found), found.rationale)
+        judged = yield from asks.acre(asks.Case(id=row.id, **values), "full", self.mode)
+        return Outcome(judged.acre, judged.failure, asks.parts(judged), judged.rationale)
 
 
 class AcreChoice(Acre):
@@ -94,8 +94,8 @@ class Equivalent(Metric):
         )
         if not equivalent.comparable(item):
             return Outcome(None, "nothing-to-compare")
-        found = equivalent.judge(item, row.texts["translation"])
-        return Outcome(float(found.valid), None, {"reason": found.reason, "evidence": found.evidence})
+        verdict = equivalent.judge(item, row.texts["translation"])
+        return Outcome(float(verdict.valid), None, {"reason": verdict.reason, "evidence": verdict.evidence})
         yield  # a flow that asks nothing
 
 
@@ -151,10 +151,10 @@ class BertScore(_WithReference):
         """Return the metric with the scores of all rows. Raise InputInvalid for a model without weights here."""
         if self._encoder is None:
             raise InputInvalid("--model: metric bertscore needs the folder of an encoder; expected one on this machine")
-        other, found = copy.copy(self), [one for one in rows if not one.failure]
-        texts = [(one.texts["translation"], one.texts["reference"]) for one in found]
+        other, valid_rows = copy.copy(self), [row for row in rows if not row.failure]
+        texts = [(row.texts["translation"], row.texts["reference"]) for row in valid_rows]
         column = sentence_metrics.bertscore(texts, self._encoder, "by content", BERTSCORE_LAYER)
-        other._scores = {one.id: score for one, score in zip(found, column.scores, strict=True)}
+        other._scores = {row.id: score for row, score in zip(valid_rows, column.scores, strict=True)}
         other._details = column.signature.replace("|encoder:by content", "")
         return other
 

@@ -31,11 +31,11 @@ FILTERS = (
 
 def page(study: Study) -> str:
     """Return the page. Raise InputInvalid where nothing is labelled."""
-    rows = [one for one in study.rows if one.label is not None]
+    rows = [translated for translated in study.rows if translated.label is not None]
     if not rows:
         raise InputInvalid("labels: none of the translations has one; expected labels; see docs/cult-eval.md")
     places = {metric: _places(rows, scores) for metric, scores in study.metrics.items()}
-    shown = [row for one in rows if (row := _row(one, study, places)) is not None]
+    shown = [row for translated in rows if (row := _row(translated, study, places)) is not None]
     shown.sort(key=lambda row: (-(row.keys["gap"] or 0.0), row.id))
     kinds = Counter((metric, row.outcome) for row in shown for metric in row.values["metric"])
     lines = [[row_browser.escape(metric), *(kinds[metric, kind] for kind in (HIGH, LOW))] for metric in places]
@@ -54,44 +54,46 @@ def page(study: Study) -> str:
 
 def _places(rows: Sequence[Translated], scores: Mapping[str, float | None]) -> dict[str, float]:
     """Return the share of scored rows below each row, ties counted half, by row."""
-    known = {one.id: score for one in rows if (score := scores.get(one.id)) is not None}
+    known = {row.id: score for row in rows if (score := scores.get(row.id)) is not None}
     values = np.sort(np.array(list(known.values())))
     left, right = (np.searchsorted(values, list(known.values()), side) for side in ("left", "right"))
     return dict(zip(known, ((left + right) / 2 / max(len(values), 1)).tolist(), strict=True))
 
 
-def _row(one: Translated, study: Study, places: Mapping[str, Mapping[str, float]]) -> BrowserRow | None:
+def _row(translated: Translated, study: Study, places: Mapping[str, Mapping[str, float]]) -> BrowserRow | None:
     """Return the row of a translation; None where no metric is in the wrong third."""
-    assert one.label is not None, "rows are labelled"
-    right = one.label.correct
-    found = {metric: place for metric, by_row in places.items() if (place := by_row.get(one.id)) is not None}
-    wrong = [metric for metric, place in found.items() if (place < 1 / 3 if right else place > 2 / 3)]
+    assert translated.label is not None, "rows are labelled"
+    right = translated.label.correct
+    row_places = {
+        metric: place for metric, by_row in places.items() if (place := by_row.get(translated.id)) is not None
+    }
+    wrong = [metric for metric, place in row_places.items() if (place < 1 / 3 if right else place > 2 / 3)]
     if not wrong:
         return None
     scores = [
-        f"{metric}: {rounded(study.metrics[metric][one.id])}, above {100 * place:.0f} %"
-        for metric, place in found.items()
+        f"{metric}: {rounded(study.metrics[metric][translated.id])}, above {100 * place:.0f} %"
+        for metric, place in row_places.items()
     ]
-    error = primary(one.label.errors)
-    label = "Label: right." if right else f"Label: {', '.join(one.label.errors)}."
+    error = primary(translated.label.errors)
+    label = "Label: right." if right else f"Label: {', '.join(translated.label.errors)}."
     return BrowserRow(
-        id=one.id,
+        id=translated.id,
         outcome=LOW if right else HIGH,
         tone="wrong",
-        facts={"Expression": one.item.term, "System": name(one), "Category": one.item.category},
+        facts={"Expression": translated.item.term, "System": name(translated), "Category": translated.item.category},
         texts={
-            "source": one.item.source,
-            "translation": one.translation,
-            "reference": one.item.reference,
-            "explication": one.item.explication,
+            "source": translated.item.source,
+            "translation": translated.translation,
+            "reference": translated.item.reference,
+            "explication": translated.item.explication,
         },
         reports=[ReportCell(notes=[label, *scores])],
         values={
             "outcome": (LOW if right else HIGH,),
             "metric": wrong,
             "error": (error,) if error else (),
-            "category": (one.item.category,),
-            "system": (name(one),),
+            "category": (translated.item.category,),
+            "system": (name(translated),),
         },
-        keys={"gap": max(1 - found[metric] if right else found[metric] for metric in wrong)},
+        keys={"gap": max(1 - row_places[metric] if right else row_places[metric] for metric in wrong)},
     )

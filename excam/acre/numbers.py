@@ -29,18 +29,18 @@ LENGTHS = {"term_source": "term", "term_target": "target", "context_source": "so
 
 def counts(items: Sequence[Item]) -> list[dict[str, Any]]:
     """Return items, share (percent) and mean lengths in characters of each category and of all (Table 1)."""
-    groups = [(category, [one for one in items if one.category == category]) for category in CATEGORIES]
+    groups = [(category, [item for item in items if item.category == category]) for category in CATEGORIES]
     return [
         {
             "category": category,
-            "items": len(found),
-            "share": 100 * len(found) / len(items),
+            "items": len(group),
+            "share": 100 * len(group) / len(items),
             **{
-                column: float(np.mean([len(getattr(one, text)) for one in found])) if found else None
+                column: float(np.mean([len(getattr(item, text)) for item in group])) if group else None
                 for column, text in LENGTHS.items()
             },
         }
-        for category, found in [*groups, ("all", list(items))]
+        for category, group in [*groups, ("all", list(items))]
     ]
 
 
@@ -51,31 +51,32 @@ def weighted_mean(lines: Sequence[Mapping[str, Any]], column: str) -> float:
 
 def labelled(rows: Sequence[Translated]) -> list[Translated]:
     """Return the rows with a label. Raise InputInvalid unless some are right and some wrong."""
-    found = [one for one in rows if one.label is not None]
-    right = sum(one.label.correct for one in found if one.label)
-    if not 0 < right < len(found):
+    labelled_rows = [row for row in rows if row.label is not None]
+    right = sum(row.label.correct for row in labelled_rows if row.label)
+    if not 0 < right < len(labelled_rows):
         raise InputInvalid(
-            f"labels: {right} of {len(found)} labelled translations are right; expected some of each; label more rows"
+            f"labels: {right} of {len(labelled_rows)} labelled translations are right; expected some of each; "
+            "label more rows"
         )
-    return found
+    return labelled_rows
 
 
 def _gold(rows: Sequence[Translated]) -> list[bool]:
-    return [bool(one.label and one.label.correct) for one in rows]
+    return [bool(row.label and row.label.correct) for row in rows]
 
 
 def correlations(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
     """Return how each metric goes with the label `correct` (Table 2): four measures with intervals, n and failures."""
     kept = labelled(rows)
-    gold, clusters = _gold(kept), [one.item.id for one in kept]
+    gold, clusters = _gold(kept), [row.item.id for row in kept]
     lines = []
     for metric, scores in metrics.items():
-        found = binary_gold.association(gold, [scores.get(one.id) for one in kept], clusters, seed=seed)
+        association = binary_gold.association(gold, [scores.get(row.id) for row in kept], clusters, seed=seed)
         line: dict[str, Any] = {"metric": metric}
         for measure in binary_gold.MEASURES:
-            estimate = getattr(found, measure)
+            estimate = getattr(association, measure)
             line |= {measure: estimate.value, f"{measure}_low": estimate.low, f"{measure}_high": estimate.high}
-        lines.append(line | {"n": found.n, "failures": found.unscored, "correct": found.positives})
+        lines.append(line | {"n": association.n, "failures": association.unscored, "correct": association.positives})
     return lines
 
 
@@ -88,15 +89,15 @@ def compare_with(
     only is left out.
     """
     kept = labelled(rows)
-    gold, clusters = [float(one) for one in _gold(kept)], [one.item.id for one in kept]
-    values = {metric: [scores.get(one.id) for one in kept] for metric, scores in metrics.items()}
-    varied = [metric for metric, scores in values.items() if len({one for one in scores if one is not None}) > 1]
+    gold, clusters = [float(label) for label in _gold(kept)], [row.item.id for row in kept]
+    values = {metric: [scores.get(row.id) for row in kept] for metric, scores in metrics.items()}
+    varied = [metric for metric, scores in values.items() if len({score for score in scores if score is not None}) > 1]
     if first not in varied:
         return []
     others = [metric for metric in varied if metric != first and _testable(gold, values[first], values[metric])]
     tests = [
-        correlation_permutation(gold, values[first], values[one], clusters=clusters, draws=draws, seed=seed)
-        for one in others
+        correlation_permutation(gold, values[first], values[other], clusters=clusters, draws=draws, seed=seed)
+        for other in others
     ]
     adjusted = holm([test.p_value for test in tests])
     return [
@@ -121,20 +122,20 @@ def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed:
     """
     kept = labelled(rows)
     lines = []
-    for metric, given in metrics.items():
-        scores = {one.id: score for one in kept if (score := given.get(one.id)) is not None}
+    for metric, by_row in metrics.items():
+        scores = {row.id: score for row in kept if (score := by_row.get(row.id)) is not None}
         deviation = float(np.std(list(scores.values()), ddof=1)) if len(scores) > 1 else 0.0
         right: dict[str, list[float]] = defaultdict(list)
-        for one in kept:
-            if one.label and one.label.correct and one.id in scores:
-                right[one.item.id].append(scores[one.id])
+        for row in kept:
+            if row.label and row.label.correct and row.id in scores:
+                right[row.item.id].append(scores[row.id])
         for error in errors.ERRORS:
-            wrong = [one for one in kept if one.label and errors.primary(one.label.errors) == error]
-            used = [one for one in wrong if one.id in scores and right[one.item.id]]
-            drops = [float(np.mean(right[one.item.id])) - scores[one.id] for one in used]
-            found = _drop(drops, [one.item.id for one in used], deviation, seed)
+            wrong = [row for row in kept if row.label and errors.primary(row.label.errors) == error]
+            used = [row for row in wrong if row.id in scores and right[row.item.id]]
+            drops = [float(np.mean(right[row.item.id])) - scores[row.id] for row in used]
+            estimate = _drop(drops, [row.item.id for row in used], deviation, seed)
             lines.append(
-                {"metric": metric, "error": error, **found, "n": len(used), "left_out": len(wrong) - len(used)}
+                {"metric": metric, "error": error, **estimate, "n": len(used), "left_out": len(wrong) - len(used)}
             )
     return lines
 
@@ -142,11 +143,11 @@ def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed:
 def _drop(drops: Sequence[float], items: Sequence[str], deviation: float, seed: int) -> dict[str, Any]:
     if not drops or not deviation:
         return {"drop": None, "low": None, "high": None, "penalised": None}
-    columns = [[one / deviation for one in drops], [1.0] * len(drops)]
-    found = bootstrap.estimate(columns, bootstrap.ratio, items, seed)
-    low = found["low"]
+    columns = [[drop / deviation for drop in drops], [1.0] * len(drops)]
+    estimate = bootstrap.estimate(columns, bootstrap.ratio, items, seed)
+    low = estimate["low"]
     penalised = None if low is None else low > PENALISED
-    return {"drop": found["value"], "low": low, "high": found["high"], "penalised": penalised}
+    return {"drop": estimate["value"], "low": low, "high": estimate["high"], "penalised": penalised}
 
 
 def systems(
@@ -156,16 +157,16 @@ def systems(
     lines = []
     for judge, verdicts in judged.items():
         by_system: dict[str, list[Judged]] = defaultdict(list)
-        for one in rows:
-            by_system[name(one)].append(verdicts[one.id])
-        for system, found in by_system.items():
-            answered = [one for one in found if one.acre is not None]
+        for row in rows:
+            by_system[name(row)].append(verdicts[row.id])
+        for system, system_verdicts in by_system.items():
+            answered = [verdict for verdict in system_verdicts if verdict.acre is not None]
             line: dict[str, Any] = {"judge": judge, "system": system}
             columns = {
-                "validity": [100.0 * one.valid for one in found if one.valid is not None],
-                "fidelity": [one.fidelity for one in answered if one.fidelity is not None],
-                "clarity": [one.clarity for one in answered if one.clarity is not None],
-                "acre": [one.acre for one in answered if one.acre is not None],
+                "validity": [100.0 * verdict.valid for verdict in system_verdicts if verdict.valid is not None],
+                "fidelity": [verdict.fidelity for verdict in answered if verdict.fidelity is not None],
+                "clarity": [verdict.clarity for verdict in answered if verdict.clarity is not None],
+                "acre": [verdict.acre for verdict in answered if verdict.acre is not None],
             }
             for column, values in columns.items():
                 ones = [1.0] * len(values)
@@ -175,7 +176,7 @@ def systems(
                     f"{column}_low": estimate["low"],
                     f"{column}_high": estimate["high"],
                 }
-            lines.append(line | {"n": len(found), "failures": len(found) - len(answered)})
+            lines.append(line | {"n": len(system_verdicts), "failures": len(system_verdicts) - len(answered)})
     return lines
 
 
@@ -185,26 +186,26 @@ def compare_systems(rows: Sequence[Translated], verdicts: Mapping[str, Judged], 
     Two-sided sign permutations of the paired differences, with Holm's correction over the pairs.
     """
     scores: dict[str, dict[str, float]] = defaultdict(dict)
-    for one in rows:
-        if (score := verdicts[one.id].acre) is not None:
-            scores[name(one)][one.item.id] = score
-    found = []
+    for row in rows:
+        if (score := verdicts[row.id].acre) is not None:
+            scores[name(row)][row.item.id] = score
+    comparisons = []
     for a, b in combinations(scores, 2):
         if common := [item for item in scores[a] if item in scores[b]]:
             steps = [scores[a][item] - scores[b][item] for item in common]
             p = sign_permutation(steps, seed=seed)
-            found.append({"a": a, "b": b, "difference": float(np.mean(steps)), "p": p, "n": len(common)})
-    adjusted = holm([one["p"] for one in found])
-    return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
+            comparisons.append({"a": a, "b": b, "difference": float(np.mean(steps)), "p": p, "n": len(common)})
+    adjusted = holm([comparison["p"] for comparison in comparisons])
+    return [comparison | {"p_holm": p} for comparison, p in zip(comparisons, adjusted, strict=True)]
 
 
 def composition(rows: Sequence[Translated]) -> list[dict[str, Any]]:
     """Return the translations of each system that are right, and those of each primary error (Figure 3), as counts."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in rows:
-        if one.label:
-            found[name(one)][errors.primary(one.label.errors) or "correct"] += 1
+    by_system: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        if row.label:
+            by_system[name(row)][errors.primary(row.label.errors) or "correct"] += 1
     return [
         {"system": system, "n": counted.total(), **{kind: counted[kind] for kind in ("correct", *errors.ERRORS)}}
-        for system, counted in found.items()
+        for system, counted in by_system.items()
     ]

@@ -58,9 +58,9 @@ def table_1(items: Sequence[Item]) -> tuple[list[dict[str, Any]], str]:
     """Return the counts and mean lengths of the items (Table 1), and the page."""
     lines = numbers.counts(items)
     head = ["category", "items", "%", "term, Chinese", "term, English", "sentence, Chinese"]
-    body = [[one["category"], one["items"], *(rounded(one[name]) for name in TABLE_1[2:])] for one in lines]
+    body = [[line["category"], line["items"], *(rounded(line[name]) for name in TABLE_1[2:])] for line in lines]
     text = "# CulT-Eval: items\n\nMean lengths in characters, over items. Licences: "
-    licences = ", ".join(sorted({escape(one.licence) for one in items}))
+    licences = ", ".join(sorted({escape(item.licence) for item in items}))
     return lines, f"{text}{licences}.\n\n{table(head, body)}"
 
 
@@ -74,30 +74,30 @@ def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return how each metric goes with the labels (Table 2), and tests of the last judge's ACRE against each other."""
     lines = numbers.correlations(study.rows, study.metrics, seed)
     ours = title(study.judges[-1])
-    tests = {one["b"]: one for one in numbers.compare_with(study.rows, study.metrics, ours, seed=seed)}
+    tests = {test["b"]: test for test in numbers.compare_with(study.rows, study.metrics, ours, seed=seed)}
     for line in lines:
-        if found := tests.get(line["metric"]):
-            line |= {"compared": ours, "tau_difference": -found["difference"], "n_compared": found["n"]}
-            line |= {name: found[name] for name in ("p", "p_holm")}
+        if test := tests.get(line["metric"]):
+            line |= {"compared": ours, "tau_difference": -test["difference"], "n_compared": test["n"]}
+            line |= {name: test[name] for name in ("p", "p_holm")}
     marks = "*" if lines[0]["n"] < FEW else ""
     head = ["metric", "point-biserial", "Spearman", "AUC", "tau-b", "n", "failures", "right"]
     body = [
         [
-            escape(one["metric"]) + marks,
-            *(with_interval(one, name) for name in MEASURES),
-            *(one[name] for name in ("n", "failures", "correct")),
+            escape(line["metric"]) + marks,
+            *(with_interval(line, name) for name in MEASURES),
+            *(line[name] for name in ("n", "failures", "correct")),
         ]
-        for one in lines
+        for line in lines
     ]
     compared = [
         [
-            escape(one["metric"]),
-            rounded(one["tau_difference"]),
-            *(f"{one[name]:.2g}" for name in ("p", "p_holm")),
-            one["n_compared"],
+            escape(line["metric"]),
+            rounded(line["tau_difference"]),
+            *(f"{line[name]:.2g}" for name in ("p", "p_holm")),
+            line["n_compared"],
         ]
-        for one in lines
-        if "p" in one
+        for line in lines
+        if "p" in line
     ]
     heads = ["metric", f"tau-b minus that of {escape(ours)}", "p", "p after Holm", "n"]
     text = f"# CulT-Eval: metrics against labels\n\n{LABELS}{INTERVALS}An AUC of .5 is chance; a metric with one value "
@@ -110,15 +110,19 @@ def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
 def table_5(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return how far each metric drops for each error, and the page that says which it penalises (Table 5)."""
     lines = numbers.sensitivity(study.rows, study.metrics, seed)
-    at = {(one["metric"], one["error"]): one for one in lines}
+    at = {(line["metric"], line["error"]): line for line in lines}
     metrics = list(study.metrics)
     drops = [
-        [_error_name(at, metrics, error), *(with_interval(at[one, error], "drop", ("low", "high")) for one in metrics)]
+        [
+            _error_name(at, metrics, error),
+            *(with_interval(at[metric, error], "drop", ("low", "high")) for metric in metrics),
+        ]
         for error in ERRORS
     ]
     marks = {True: "✓", False: "✗", None: "?"}
     verdicts = [
-        [_error_name(at, metrics, error), *(marks[at[one, error]["penalised"]] for one in metrics)] for error in ERRORS
+        [_error_name(at, metrics, error), *(marks[at[metric, error]["penalised"]] for metric in metrics)]
+        for error in ERRORS
     ]
     head = ["error", *map(escape, metrics)]
     text = (
@@ -134,21 +138,21 @@ def table_5(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
 
 
 def _error_name(at: Mapping[tuple[str, str], Mapping[str, Any]], metrics: Sequence[str], error: str) -> str:
-    n = max(at[one, error]["n"] for one in metrics)
+    n = max(at[metric, error]["n"] for metric in metrics)
     return f"{error} ({n}){'*' * (n < FEW)}"
 
 
 def figure_5(lines: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw the drops as a heat map: errors by metrics."""
-    metrics = list(dict.fromkeys(str(one["metric"]) for one in lines))
-    at = {(one["metric"], one["error"]): one for one in lines}
-    sizes = {error: max(int(at[one, error]["n"]) for one in metrics) for error in ERRORS}
+    metrics = list(dict.fromkeys(str(line["metric"]) for line in lines))
+    at = {(line["metric"], line["error"]): line for line in lines}
+    sizes = {error: max(int(at[metric, error]["n"]) for metric in metrics) for error in ERRORS}
     few = "Few translations have each error: differences between cells are mostly chance. "
     note = (
         few if min(sizes.values()) < FEW else ""
     ) + "Standard deviations below the right translations of the same item; negative: the wrong ones score higher."
     return plotting.heat_map(
-        [[at[one, error]["drop"] for one in metrics] for error in ERRORS],
+        [[at[metric, error]["drop"] for metric in metrics] for error in ERRORS],
         [f"{error} (n = {sizes[error]})" for error in ERRORS],
         metrics,
         title="Drop of the score by kind of error",
@@ -162,13 +166,13 @@ def table_6(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     head = ["judge", "system", "validity, %", "fidelity", "clarity", "ACRE", "n", "failures"]
     body = [
         [
-            escape(one["judge"]),
-            escape(one["system"]) + "*" * (one["n"] < FEW),
-            with_interval(one, "validity", digits=0),
-            *(with_interval(one, name) for name in RATED[1:]),
-            *(one[name] for name in ("n", "failures")),
+            escape(line["judge"]),
+            escape(line["system"]) + "*" * (line["n"] < FEW),
+            with_interval(line, "validity", digits=0),
+            *(with_interval(line, name) for name in RATED[1:]),
+            *(line[name] for name in ("n", "failures")),
         ]
-        for one in lines
+        for line in lines
     ]
     text = (
         "# CulT-Eval: systems under ACRE\n\nFidelity and clarity are 1 to 5, of valid translations alone; ACRE is "
@@ -182,17 +186,20 @@ def _cautions(study: Study, lines: Sequence[Mapping[str, Any]], seed: int) -> st
     """Return the section that says of which judge a number is worth nothing, "" if of none."""
     notes: list[str] = []
     for judge in study.full:
-        shares = [one["validity"] for one in lines if one["judge"] == judge and one["n"]]
+        shares = [line["validity"] for line in lines if line["judge"] == judge and line["n"]]
         if len(set(shares)) == 1 and shares[0] in (0, 100):
             notes.append(
                 f"{escape(judge)} calls {'every' if shares[0] else 'no'} translation valid: that tells none apart."
             )
-    if len({one.label.correct for one in study.rows if one.label}) == 2:
-        for one in numbers.correlations(study.rows, study.full_scores, seed):
-            if said := _no_better_than_chance(one["tau_b"], one["tau_b_low"], one["tau_b_high"]):
+    if len({row.label.correct for row in study.rows if row.label}) == 2:
+        for correlation in numbers.correlations(study.rows, study.full_scores, seed):
+            if said := _no_better_than_chance(
+                correlation["tau_b"], correlation["tau_b_low"], correlation["tau_b_high"]
+            ):
                 notes.append(
-                    f"{escape(one['metric'])} is {said} on the labels (tau-b {with_interval(one, 'tau_b')}, "
-                    f"n = {one['n']}): its differences between systems say nothing."
+                    f"{escape(correlation['metric'])} is {said} on the labels "
+                    f"(tau-b {with_interval(correlation, 'tau_b')}, n = {correlation['n']}): "
+                    "its differences between systems say nothing."
                 )
     return cautions(notes)
 
@@ -201,13 +208,13 @@ def _system_differences(study: Study, seed: int) -> str:
     """Return the section with tests between systems, "" for a single system."""
     body = [
         [
-            *(escape(text) for text in (judge, one["a"], one["b"])),
-            rounded(one["difference"]),
-            *(f"{one[name]:.2g}" for name in ("p", "p_holm")),
-            one["n"],
+            *(escape(text) for text in (judge, comparison["a"], comparison["b"])),
+            rounded(comparison["difference"]),
+            *(f"{comparison[name]:.2g}" for name in ("p", "p_holm")),
+            comparison["n"],
         ]
         for judge, verdicts in study.full.items()
-        for one in numbers.compare_systems(study.rows, verdicts, seed)
+        for comparison in numbers.compare_systems(study.rows, verdicts, seed)
     ]
     head = ["judge", "a", "b", "ACRE of a − b", "p", "p after Holm", "items"]
     text = "\n## Differences between systems\n\nPaired permutation tests on the items that both have a score of.\n\n"
@@ -221,27 +228,29 @@ def ablations(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
         variants = {name: acre_scores(study.judged[judge, name]) for name in VARIANTS if (judge, name) in study.judged}
         if len(variants) < 2:
             continue
-        tests = {one["b"]: one for one in numbers.compare_with(study.rows, variants, "full", seed=seed)}
+        tests = {test["b"]: test for test in numbers.compare_with(study.rows, variants, "full", seed=seed)}
         for line in numbers.correlations(study.rows, variants, seed):
-            found = tests.get(line["metric"])
+            test = tests.get(line["metric"])
             values = {"tau_b": line["tau_b"], "low": line["tau_b_low"], "high": line["tau_b_high"]}
-            compared = {"difference": -found["difference"], "p": found["p"], "p_holm": found["p_holm"]} if found else {}
+            compared = {"difference": -test["difference"], "p": test["p"], "p_holm": test["p_holm"]} if test else {}
             counted = {"n": line["n"], "failures": line["failures"]}
             lines.append({"judge": judge, "variant": line["metric"], **values, **compared, **counted})
     body = [
         [
-            *(escape(one["judge"]), one["variant"], with_interval(one, "tau_b", ("low", "high"))),
-            *(rounded(one.get("difference")), rounded(one.get("p_holm"), 3), one["n"], one["failures"]),
+            *(escape(line["judge"]), line["variant"], with_interval(line, "tau_b", ("low", "high"))),
+            *(rounded(line.get("difference")), rounded(line.get("p_holm"), 3), line["n"], line["failures"]),
         ]
-        for one in lines
+        for line in lines
     ]
     head = ["judge", "variant", "tau-b", "minus full", "p after Holm", "n", "failures"]
     text = f"# CulT-Eval: ACRE without its parts\n\n{LABELS}{INTERVALS}Tests as in Table 2.\n\n"
     text += table(head, body) if body else "No judge was asked in more than one variant.\n"
     blind = [
         judge
-        for judge in dict.fromkeys(str(one["judge"]) for one in lines)
-        if all(_no_better_than_chance(one["tau_b"], one["low"], one["high"]) for one in lines if one["judge"] == judge)
+        for judge in dict.fromkeys(str(line["judge"]) for line in lines)
+        if all(
+            _no_better_than_chance(line["tau_b"], line["low"], line["high"]) for line in lines if line["judge"] == judge
+        )
     ]
     note = f"No variant of {escape(', '.join(blind))} is better than chance: "
     note += "the differences say nothing about the parts of ACRE."
@@ -261,8 +270,8 @@ def figure_3(lines: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw the share of right translations and of each primary error, by system, percent."""
     kinds = ("correct", *ERRORS)
     return plotting.heat_map(
-        [[100 * int(one[kind]) / int(one["n"]) for kind in kinds] for one in lines],
-        [f"{one['system']} (n = {one['n']})" for one in lines],
+        [[100 * int(line[kind]) / int(line["n"]) for kind in kinds] for line in lines],
+        [f"{line['system']} (n = {line['n']})" for line in lines],
         kinds,
         title="Right translations and primary errors, percent",
         note="By the labels of people; an error of higher priority hides others of the same translation.",
@@ -284,7 +293,7 @@ Table = Callable[[], tuple[list[dict[str, Any]], str]]
 def write_all(folder: Path, study: Study, seed: int) -> list[Path]:
     """Write what these rows allow, and return the files: without labels, the systems under ACRE alone."""
     made: dict[str, tuple[Sequence[str], Table]] = {}
-    labelled = any(one.label for one in study.rows)
+    labelled = any(row.label for row in study.rows)
     if labelled:
         made["table-2"] = TABLE_2, lambda: table_2(study, seed)
         made["table-5"] = TABLE_5, lambda: table_5(study, seed)

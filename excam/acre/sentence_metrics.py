@@ -39,7 +39,7 @@ Texts = Sequence[tuple[str, str]]  # translations with their references
 
 def texts(rows: Sequence[Translated]) -> Texts:
     """Return what metrics with a reference compare."""
-    return [(one.translation, one.item.reference) for one in rows]
+    return [(row.translation, row.item.reference) for row in rows]
 
 
 def bleu(rows: Texts) -> Column:
@@ -84,10 +84,10 @@ def bertscore(rows: Texts, encoder: Path, name: str, layer: int, batch: int = 32
         scorer = BERTScorer(model_type=str(encoder), num_layers=layer, batch_size=batch, device="cpu", idf=False)
     f1: Any = []
     if written := [(translation, reference) for translation, reference in rows if translation.strip()]:
-        _, _, f1 = scorer.score([one for one, _ in written], [reference for _, reference in written])
+        _, _, f1 = scorer.score([translation for translation, _ in written], [reference for _, reference in written])
         f1 = f1.double().tolist()
-    found = iter(f1)
-    scores = tuple(next(found) if translation.strip() else 0.0 for translation, _ in rows)
+    f1_values = iter(f1)
+    scores = tuple(next(f1_values) if translation.strip() else 0.0 for translation, _ in rows)
     signature = f"bert-score:{version('bert-score')}|encoder:{name}|layer:{layer}|idf:no|rescaled:no"
     return Column(scores, signature)
 
@@ -113,13 +113,13 @@ def metricx_qe(rows: Sequence[Translated], folder: Path, name: str, device: str 
         )
     model = model.to(device).eval()
     start, scores = torch.tensor([[model.config.decoder_start_token_id or 0]], device=device), []
-    for one in rows:
-        text = f"source: {one.item.source} candidate: {one.translation}"
+    for row in rows:
+        text = f"source: {row.item.source} candidate: {row.translation}"
         ids = tokenizer(text, truncation=True, max_length=MAX_SUBWORDS + 1).input_ids
         ids = ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids  # it was trained without the end
         with torch.inference_mode():
-            given = torch.tensor([ids or [0]], device=device)
-            logit = float(model(input_ids=given, decoder_input_ids=start).logits[0, 0, METRICX_TOKEN])
+            input_ids = torch.tensor([ids or [0]], device=device)
+            logit = float(model(input_ids=input_ids, decoder_input_ids=start).logits[0, 0, METRICX_TOKEN])
         scores.append(-min(max(logit, METRICX_RANGE[0]), METRICX_RANGE[1]))
     return Column(tuple(scores), f"metricx-24-qe|weights:{name}|negative")
 
@@ -148,7 +148,7 @@ def named(folder: Path) -> str:
 
 def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.DataFrame:
     """Return a table with one column for each of `METRICS`, null where it was not measured."""
-    data: dict[str, Any] = {"id": [one.id for one in rows]}
+    data: dict[str, Any] = {"id": [row.id for row in rows]}
     for name in METRICS:
         data[name] = list(columns[name].scores) if name in columns else [None] * len(rows)
     return pl.DataFrame(data, schema=SCHEMA)
@@ -176,9 +176,9 @@ def read_scored(path: Path) -> dict[str, float | None]:
     """
     from excam.scoring import result_files
 
-    found: dict[str, float | None] = {}
-    for one in result_files.read(path):
-        if one.id in found:
-            raise InputInvalid(f"{path}: id {one.id[:60]}: occurs twice; expected one score for each translation")
-        found[one.id] = one.score
-    return found
+    scores: dict[str, float | None] = {}
+    for result in result_files.read(path):
+        if result.id in scores:
+            raise InputInvalid(f"{path}: id {result.id[:60]}: occurs twice; expected one score for each translation")
+        scores[result.id] = result.score
+    return scores

@@ -33,10 +33,10 @@ def example(folder: Path) -> list[Path]:
 
 def written(paths: Iterable[Path], items: Mapping[str, Item]) -> list[Translated]:
     """Return the translations of several files. Raise InputInvalid if two files translate as the same system."""
-    found: dict[str, Translated] = {}
+    rows: dict[str, Translated] = {}
     for path in paths:
-        for one in translations.read(path, items):
-            if one.id in found:
-                raise InputInvalid(f"{path}: {one.id} is in another file too; expected one file for each system")
-            found[one.id] = one
-    return list(found.values())
+        for row in translations.read(path, items):
+            if row.id in rows:
+                raise InputInvalid(f"{path}: {row.id} is in another file too; expected one file for each system")
+            rows[row.id] = row
+    return list(rows.values())

@@ -45,7 +45,7 @@ class Study:
     @property
     def full_scores(self) -> dict[str, Scores]:
         """Return ACRE by each judge in the variant `full`, by what tables call it."""
-        return {title(judge): acre_scores(found) for judge, found in self.full.items()}
+        return {title(judge): acre_scores(verdicts) for judge, verdicts in self.full.items()}
 
 
 def title(judge: str) -> str:
@@ -55,7 +55,7 @@ def title(judge: str) -> str:
 
 def acre_scores(verdicts: Verdicts) -> dict[str, float | None]:
     """Return ACRE by row, None for a failure."""
-    return {row: one.acre for row, one in verdicts.items()}
+    return {row: verdict.acre for row, verdict in verdicts.items()}
 
 
 def read(
@@ -69,11 +69,11 @@ def read(
 
     Raise InputInvalid where a file belongs to other translations, or two files have the same row.
     """
-    found: dict[str, Translated] = {}
+    translated: dict[str, Translated] = {}
     for path in rows:
-        _put(found, {one.id: one for one in translations.from_frame(path)}, f"{path}: translation")
-    names = set(found)
-    known = translations.with_labels(list(found.values()), labels) if labels else list(found.values())
+        _put(translated, {row.id: row for row in translations.from_frame(path)}, f"{path}: translation")
+    names = set(translated)
+    known = translations.with_labels(list(translated.values()), labels) if labels else list(translated.values())
     verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
     for path in judged:
         for key, by_row in judgements.read(path).items():
@@ -86,8 +86,8 @@ def read(
         if name in measured:
             raise InputInvalid(f"{path}: {name} is the name of another metric; expected another name")
         measured[name] = sentence_metrics.read_scored(path)
-    every = {**{f"{judge}, {variant}": by_row for (judge, variant), by_row in verdicts.items()}, **measured}
-    for name, by_row in every.items():
+    columns = {**{f"{judge}, {variant}": by_row for (judge, variant), by_row in verdicts.items()}, **measured}
+    for name, by_row in columns.items():
         _check(name, by_row, names)
     return Study(known, verdicts, measured)
 
@@ -101,9 +101,9 @@ def _put(into: dict[str, Value], more: Mapping[str, Value], what: str) -> None:
     into.update(more)
 
 
-def _check(name: str, given: Iterable[str], rows: set[str]) -> None:
+def _check(name: str, scored_rows: Iterable[str], rows: set[str]) -> None:
     """Raise InputInvalid unless there is a score for each row."""
-    if absent := sorted(rows - set(given)):
+    if absent := sorted(rows - set(scored_rows)):
         raise InputInvalid(
             f"{name}: no score for {absent[0]} ({len(absent)} of {len(rows)} rows); expected one for each translation; "
             "score the same rows again"

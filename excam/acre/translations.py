@@ -51,25 +51,27 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
     Without `system`, the name of the file is the system. An empty translation is one: it omits the expression. Raise
     InputInvalid for a row without a translation, of an unknown item, with a name that is no text, or there twice.
     """
-    found: dict[str, Translated] = {}
+    translations: dict[str, Translated] = {}
     for number, row in row_files.rows(path):
         where = f"{path}:{number}"
-        given, text = row.get("id"), row.get("translation")
-        name = id_text(given)
+        raw_id, text = row.get("id"), row.get("translation")
+        name = id_text(raw_id)
         if name is None or name not in items or not is_text(text):
             known = ", ".join(list(items)[:3])
             raise InputInvalid(
-                f"{where}: id {shown(given)}, translation {str(text)[:40]!r}; expected the id of an item ({known}) "
+                f"{where}: id {shown(raw_id)}, translation {str(text)[:40]!r}; expected the id of an item ({known}) "
                 "and text"
             )
         system, finish = (_name(row, key, where) for key in ("system", "finish"))
-        one = Translated(items[name], system or path.stem, text, _shots(row, where), finish or "stop")
-        if one.id in found:
-            raise InputInvalid(f"{where}: {one.id} is there twice; expected one translation of each item by a system")
-        found[one.id] = one
-    if not found:
+        translation = Translated(items[name], system or path.stem, text, _shots(row, where), finish or "stop")
+        if translation.id in translations:
+            raise InputInvalid(
+                f"{where}: {translation.id} is there twice; expected one translation of each item by a system"
+            )
+        translations[translation.id] = translation
+    if not translations:
         raise InputInvalid(f"{path}: 0 translations; expected one JSON object a line, or a table")
-    return list(found.values())
+    return list(translations.values())
 
 
 def _shots(row: Mapping[str, Any], where: str) -> int:
@@ -93,12 +95,12 @@ def read_labels(path: Path) -> dict[str, Label]:
     Raise InputInvalid for a label that contradicts itself (right, with errors; wrong, without any), an unknown error,
     or two labels of one row: people who disagree settle it first.
     """
-    found: dict[str, Label] = {}
+    labels: dict[str, Label] = {}
     for number, row in row_files.rows(path):
         where = f"{path}:{number}"
         listed = row.get("errors") or []
         correct = row.get("correct")
-        texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+        texts = isinstance(listed, list) and all(isinstance(error, str) for error in listed)
         if not isinstance(correct, bool) or not texts:
             raise InputInvalid(
                 f"{where}: correct {correct!r}, errors {str(listed)[:60]}; expected true or false, and a list of texts"
@@ -117,24 +119,24 @@ def read_labels(path: Path) -> dict[str, Label]:
                 f"{where}: id {shown(row.get('id'))}, system {shown(system)}; expected the names of both"
             )
         name = f"{item}/{system}/{_shots(row, where)}"
-        if name in found:
+        if name in labels:
             raise InputInvalid(f"{where}: {name} has two labels; expected one, settled by the annotators")
-        found[name] = Label(correct, tuple(listed), _name(row, "annotator", where))
-    return found
+        labels[name] = Label(correct, tuple(listed), _name(row, "annotator", where))
+    return labels
 
 
 def with_labels(rows: Sequence[Translated], path: Path) -> list[Translated]:
     """Return the rows with the labels of a file, None where it has none. Raise InputInvalid for a label without row."""
     labels = read_labels(path)
-    known = {one.id for one in rows}
+    known = {row.id for row in rows}
     if unknown := [name for name in labels if name not in known]:
         raise InputInvalid(
             f"{path}: {unknown[0]}: a label without its translation (1 of {len(unknown)}); drop it, or add that"
         )
-    return [replace(one, label=labels.get(one.id)) for one in rows]
+    return [replace(row, label=labels.get(row.id)) for row in rows]
 
 
-ITEM = tuple(one.name for one in fields(Item) if one.name != "id")
+ITEM = tuple(field_.name for field_ in fields(Item) if field_.name != "id")
 SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "item", "system", "translation", "finish"), pl.String()),
     "shots": pl.Int64(),
@@ -146,10 +148,10 @@ SCHEMA: dict[str, Any] = {
 def to_frame(rows: Iterable[Translated]) -> pl.DataFrame:
     """Return the rows as a table: the texts of the item and the translation. Labels stay in a file of their own."""
     listed = []
-    for one in rows:
-        texts = {name: getattr(one.item, name) for name in ITEM}
-        own = {name: getattr(one, name) for name in ("id", "system", "translation", "shots", "finish")}
-        listed.append(own | {"item": one.item.id} | texts)
+    for row in rows:
+        texts = {name: getattr(row.item, name) for name in ITEM}
+        own = {name: getattr(row, name) for name in ("id", "system", "translation", "shots", "finish")}
+        listed.append(own | {"item": row.item.id} | texts)
     return pl.DataFrame(listed, schema=SCHEMA, orient="row")
 
 
@@ -165,17 +167,21 @@ def from_frame(path: Path) -> list[Translated]:
     frame = read_typed(path, SCHEMA, WHAT, ("id", "item", "system", "translation", "shots", "finish"), ("id",))
     if frame.is_empty():
         raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
-    found: list[Translated] = []
+    translations: list[Translated] = []
     items: dict[str, Item] = {}
     for number, row in enumerate(frame.iter_rows(named=True), 1):
         where = f"{path}: row {number}"
-        one = _row(row, where)
-        if one.id != row["id"]:
-            raise InputInvalid(f"{where}: id {shown(row['id'])}; expected {one.id}, of its item, system and shots")
-        if items.setdefault(one.item.id, one.item) != one.item:
-            raise InputInvalid(f"{where}: item {one.item.id} has other texts in an earlier row; expected {WHAT}")
-        found.append(one)
-    return found
+        translation = _row(row, where)
+        if translation.id != row["id"]:
+            raise InputInvalid(
+                f"{where}: id {shown(row['id'])}; expected {translation.id}, of its item, system and shots"
+            )
+        if items.setdefault(translation.item.id, translation.item) != translation.item:
+            raise InputInvalid(
+                f"{where}: item {translation.item.id} has other texts in an earlier row; expected {WHAT}"
+            )
+        translations.append(translation)
+    return translations
 
 
 def _row(row: Mapping[str, Any], where: str) -> Translated:
@@ -188,14 +194,14 @@ def _row(row: Mapping[str, Any], where: str) -> Translated:
 def items_frame(items: Iterable[Item]) -> pl.DataFrame:
     """Return items as a table that `items.read` reads."""
     schema = {"id": pl.String(), **{name: SCHEMA[name] for name in ITEM}}
-    return pl.DataFrame([asdict(one) for one in items], schema=schema, orient="row")
+    return pl.DataFrame([asdict(item) for item in items], schema=schema, orient="row")
 
 
 def systems(rows: Sequence[Translated]) -> list[str]:
     """Return the systems in their order, one name for each number of shots."""
-    return list(dict.fromkeys(name(one) for one in rows))
+    return list(dict.fromkeys(name(row) for row in rows))
 
 
-def name(one: Translated) -> str:
+def name(row: Translated) -> str:
     """Return what tables call the system of a row."""
-    return one.system + (f", {one.shots}-shot" if one.shots else "")
+    return row.system + (f", {row.shots}-shot" if row.shots else "")
