@@ -71,10 +71,10 @@ def _sizes(split: pl.DataFrame, shares: Mapping[str, float], dropped: Mapping[st
     for name in dict.fromkeys([*split["dataset"], *dropped]):
         own = split.filter(pl.col("dataset") == name)
         sizes = {part: own.filter(pl.col("part") == part).height for part in PARTS}
-        found = ", ".join(f"{rows} {part}" for part, rows in sizes.items())
+        observed = ", ".join(f"{rows} {part}" for part, rows in sizes.items())
         there: Outcome = "passed" if sizes["dev"] else "reported"
         there = there if sizes["train"] and sizes["test"] else "failed"
-        yield Check("no split is empty", name, found, "rows to train on and to test; few have none in dev", there)
+        yield Check("no split is empty", name, observed, "rows to train on and to test; few have none in dev", there)
         bases = own.unique("base")
         largest = max(bases["group"].value_counts()["count"], default=0)
         bound = largest + dropped.get(name, 0) + 1  # a group, one for each pair that was lost, and one for rounding
@@ -82,19 +82,19 @@ def _sizes(split: pl.DataFrame, shares: Mapping[str, float], dropped: Mapping[st
             held, wanted = bases.filter(pl.col("part") == part).height, shares[part] * bases.height
             expected = f"{shares[part]:.0%} of {bases.height}, off by at most {bound}"
             if bound >= max(wanted, bases.height - wanted):  # no number of base samples would be further off
-                found = f"{held} base samples; more pairs were lost afterwards than could be missing"
-                yield Check(f"share of {part}", name, found, expected, "not decidable")
+                observed = f"{held} base samples; more pairs were lost afterwards than could be missing"
+                yield Check(f"share of {part}", name, observed, expected, "not decidable")
             else:
-                found = f"{held} base samples"
-                yield pass_or_fail(f"share of {part}", name, found, expected, abs(held - wanted) <= bound)
+                observed = f"{held} base samples"
+                yield pass_or_fail(f"share of {part}", name, observed, expected, abs(held - wanted) <= bound)
 
 
 def _halves(rows: pl.DataFrame) -> Iterator[Check]:
     for (dataset, part), own in rows.group_by("dataset", "part", maintain_order=True):
         wrong = int(own["wrong"].sum())
-        found = f"{own.height - wrong} right, {wrong} wrong"
+        observed = f"{own.height - wrong} right, {wrong} wrong"
         yield pass_or_fail(
-            f"right and wrong rows in {part}", str(dataset), found, "equally many", 2 * wrong == own.height
+            f"right and wrong rows in {part}", str(dataset), observed, "equally many", 2 * wrong == own.height
         )
 
 
@@ -158,11 +158,13 @@ def _spread(used: pl.DataFrame, dropped: Mapping[str, int]) -> Iterator[Check]:
         name = str(dataset)
         bound = 1 + dropped.get(name, 0)
         spread = own.select((pl.col("most") - pl.col("least")).max()).item()
-        found, check = f"{spread}, {own.height} slots in splits", "uses of a template, most minus least"
+        observed, check = f"{spread}, {own.height} slots in splits", "uses of a template, most minus least"
         if bound >= int(own["pairs"].max() or 0):  # pyright: ignore # counts
-            yield Check(check, name, f"{found}; more pairs were lost than any has", f"at most {bound}", "not decidable")
+            yield Check(
+                check, name, f"{observed}; more pairs were lost than any has", f"at most {bound}", "not decidable"
+            )
         else:
-            yield pass_or_fail(check, name, found, f"at most {bound}", spread <= bound)
+            yield pass_or_fail(check, name, observed, f"at most {bound}", spread <= bound)
         p = float(own["p"].min() or 0) if own["p"].count() else 1.0  # pyright: ignore[reportArgumentType] # numbers
         expected = f"p of equal uses at least {least_p:.5f}"
         yield pass_or_fail("uses of the templates of a slot", name, f"p={p:.4f}", expected, p >= least_p)
@@ -172,7 +174,7 @@ def right_positions(split: pl.DataFrame) -> pl.DataFrame:
     """Count the positions of the right option, per dataset and number of options, in original rows with a letter."""
     right = split.filter(~pl.col("wrong"))
     right = right.with_columns(
-        letter=pl.Series([next(iter(found), None) for found in views.letter(right)], dtype=pl.String),
+        letter=pl.Series([next(iter(letters), None) for letters in views.letter(right)], dtype=pl.String),
         options=pl.Series(views.options_shown(right), dtype=pl.Int64),
     ).drop_nulls("letter")
     lines = []
@@ -190,8 +192,10 @@ def _positions(positions: pl.DataFrame) -> Iterator[Check]:
     bound = (1 - LEVEL) / max(tested.height, 1)  # Bonferroni
     for line in tested.iter_rows(named=True):
         check = f"position of the right one of {line['options']} options"
-        found = f"{line['right option']}; p={line['p']:.4f}"
-        yield pass_or_fail(check, line["dataset"], found, f"p of equal shares at least {bound:.4f}", line["p"] >= bound)
+        observed = f"{line['right option']}; p={line['p']:.4f}"
+        yield pass_or_fail(
+            check, line["dataset"], observed, f"p of equal shares at least {bound:.4f}", line["p"] >= bound
+        )
 
 
 def label_counts(split: pl.DataFrame, bases: pl.DataFrame) -> pl.DataFrame:

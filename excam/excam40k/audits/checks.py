@@ -44,15 +44,15 @@ class Audit:
     notes: tuple[str, ...] = ()
 
 
-def pass_or_fail(check: str, dataset: str, found: str, expected: str, passed: bool) -> Check:
+def pass_or_fail(check: str, dataset: str, observed: str, expected: str, passed: bool) -> Check:
     """Return a check that is decided either way."""
-    return Check(check, dataset, found, expected, "passed" if passed else "failed")
+    return Check(check, dataset, observed, expected, "passed" if passed else "failed")
 
 
-def absence_check(check: str, dataset: str, found: Sequence[str] | int, where: str = "") -> Check:
+def absence_check(check: str, dataset: str, names_or_count: Sequence[str] | int, where: str = "") -> Check:
     """Return a check that nothing of a kind exists, from a count or from names; the first three names are shown."""
-    count = found if isinstance(found, int) else len(found)
-    shown = f": {', '.join(found[:3])}" if count and not isinstance(found, int) else ""
+    count = names_or_count if isinstance(names_or_count, int) else len(names_or_count)
+    shown = f": {', '.join(names_or_count[:3])}" if count and not isinstance(names_or_count, int) else ""
     return pass_or_fail(check, dataset, f"{count}{f' {where}' if where else ''}{shown}", "0", count == 0)
 
 

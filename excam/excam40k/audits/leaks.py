@@ -77,8 +77,8 @@ def _questions(split: pl.DataFrame, questions: pl.DataFrame) -> Iterator[Check]:
     asked = split.select("dataset", "base", "part").unique(maintain_order=True)
     asked = asked.join(questions.with_columns(flat), on="base", how="left", maintain_order="left")
     for (dataset,), own in asked.group_by("dataset", maintain_order=True):
-        found = [question[:60] for question in _in_two(own.drop_nulls("question"), "question")]
-        yield absence_check("equal questions in two splits", str(dataset), found)
+        shared_questions = [question[:60] for question in _in_two(own.drop_nulls("question"), "question")]
+        yield absence_check("equal questions in two splits", str(dataset), shared_questions)
         yield absence_check("rows without their base sample", str(dataset), own["question"].null_count())
 
 
@@ -98,15 +98,15 @@ def _with_actual_splits(near: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame
 
 
 def _train_and_held_out() -> pl.Expr:
-    one = (pl.col("part_a") == "train") & pl.col("part_b").is_in(HELD_OUT)
-    return one | ((pl.col("part_b") == "train") & pl.col("part_a").is_in(HELD_OUT))
+    first_in_train = (pl.col("part_a") == "train") & pl.col("part_b").is_in(HELD_OUT)
+    return first_in_train | ((pl.col("part_b") == "train") & pl.col("part_a").is_in(HELD_OUT))
 
 
 def _near_within(alike: pl.DataFrame, split: pl.DataFrame) -> Iterator[Check]:
     own = alike.filter(pl.col("dataset_a") == pl.col("dataset_b"), pl.col("part_a") != pl.col("part_b"))
     for dataset in split["dataset"].unique(maintain_order=True):
-        found = own.filter(pl.col("dataset_a") == dataset)
-        names = [f"{a} ~ {b}" for a, b in zip(found["base_a"], found["base_b"], strict=True)]
+        pairs = own.filter(pl.col("dataset_a") == dataset)
+        names = [f"{a} ~ {b}" for a, b in zip(pairs["base_a"], pairs["base_b"], strict=True)]
         yield absence_check("near-duplicate questions in two splits", dataset, names)
 
 

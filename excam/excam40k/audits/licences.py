@@ -82,9 +82,9 @@ def _checks(
         licence, terms, module = expected.get(dataset, Licensed("", None, "its module"))
         other = own.filter(pl.col("licence").ne_missing(licence))["id"].to_list()
         yield absence_check(f"rows that are not under the loader's licence ({licence or 'none'})", dataset, other)
-        found = f"{licence or 'none'}: {licence_kind(licence, terms or ())}"
+        observed = f"{licence or 'none'}: {licence_kind(licence, terms or ())}"
         wanted = "a known kind" if terms is not None else f"{expected_instead(licence)}, in SOURCE of {module}"
-        yield pass_or_fail("licence of a known kind", dataset, found, wanted, terms is not None)
+        yield pass_or_fail("licence of a known kind", dataset, observed, wanted, terms is not None)
         if not may_be_adapted(licence, terms or ()):
             yield Check(
                 "rows that may be published", dataset, "none: no derivatives", "no row in any build", "reported"

@@ -76,8 +76,8 @@ def verdict(checks: Sequence[Check]) -> str:
 
 
 def _outcomes(checks: Iterable[Check]) -> dict[Outcome, int]:
-    found = Counter(check.outcome for check in checks)
-    return {outcome: found[outcome] for outcome in OUTCOMES}
+    counts = Counter(check.outcome for check in checks)
+    return {outcome: counts[outcome] for outcome in OUTCOMES}
 
 
 def check_line(check: Check) -> str:

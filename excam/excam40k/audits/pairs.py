@@ -36,8 +36,8 @@ def _instructions(dataset: str, own: pl.DataFrame, by_model: bool) -> Check:
     name, where = "pairs with two instructions", f"of {own['pair'].n_unique()}"
     if not by_model or set(pairs) - marked:
         return absence_check(name, dataset, pairs, where)
-    found = absence_check(name, dataset, pairs, where).found
-    return Check(name, dataset, found, "marked in the report", "reported" if pairs else "passed")
+    observed = absence_check(name, dataset, pairs, where).found
+    return Check(name, dataset, observed, "marked in the report", "reported" if pairs else "passed")
 
 
 def _marks_instruction(errors: str) -> bool:
@@ -49,6 +49,6 @@ def _ties(own: pl.DataFrame) -> list[str]:
     punctuation aside.
     """
     said = pl.col("said").str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars(" .!?\"'。")
-    given = own.filter(~pl.col("edited")).with_columns(said=said, wrong=pl.col("origin") != "source")
-    both = given.group_by("asked", "options", "said").agg(pl.col("wrong").n_unique(), pl.col("pair").min())
+    unedited = own.filter(~pl.col("edited")).with_columns(said=said, wrong=pl.col("origin") != "source")
+    both = unedited.group_by("asked", "options", "said").agg(pl.col("wrong").n_unique(), pl.col("pair").min())
     return sorted(f"{said[:60]} ({pair})" for _, _, said, kinds, pair in both.iter_rows() if kinds > 1)

@@ -79,18 +79,18 @@ class Found:
 
 def audit(rows: pl.DataFrame) -> Audit:
     """Return every view in every dataset. `rows` have their `part`."""
-    found, reported = [], []
+    required, reported = [], []
     for (_,), own in rows.filter(pl.col("part").is_in(PARTS)).group_by("dataset", maintain_order=True):
         for view, shown in AT_CHANCE.items():
-            found += _test(own, view, *shown)
+            required += _test(own, view, *shown)
         for view, shown in REPORTED.items():
             reported += _test(own, view, *shown)
-    checks = [_check(one, len(found)) for one in found]
-    checks += [_check(one, len(found), fails=False) for one in reported]
+    checks = [_check(result, len(required)) for result in required]
+    checks += [_check(result, len(required), fails=False) for result in reported]
     note = f"An interval has a confidence of {LEVEL:.0%}; at chance: its high end is below {BOUND:g}. A view tells the "
-    note += f"label if it is above chance at a confidence of {_all_together(len(found)):.2%}: {LEVEL:.0%} for all "
-    note += f"{len(found)} tests together. Scaled accuracy: 0 is chance, 1 is always right."
-    tables = {"Must be at chance": _table(found, len(found)), "Reported": _table(reported, len(found))}
+    note += f"label if it is above chance at a confidence of {_all_together(len(required)):.2%}: {LEVEL:.0%} for all "
+    note += f"{len(required)} tests together. Scaled accuracy: 0 is chance, 1 is always right."
+    tables = {"Must be at chance": _table(required, len(required)), "Reported": _table(reported, len(required))}
     return Audit("shortcuts", tuple(checks), tables, (note,))
 
 
@@ -101,9 +101,9 @@ def _all_together(tests: int) -> float:
 
 def _test(rows: pl.DataFrame, view: str, show: View, matrix_of: Matrix) -> list[Found]:
     """Test one view of one dataset; none if no row shows anything."""
-    every = show(rows)
-    there = [place for place, tokens in enumerate(every) if tokens]
-    rows, shown = rows[there], [every[place] for place in there]
+    tokens_of_rows = show(rows)
+    there = [place for place, tokens in enumerate(tokens_of_rows) if tokens]
+    rows, shown = rows[there], [tokens_of_rows[place] for place in there]
     wrong = (rows["origin"] != "source").to_numpy()
     if not there or wrong.all() or not wrong.any():
         return []
@@ -143,17 +143,17 @@ def _fit_guess(matrix: Any, wrong: Labels, learned: NDArray[np.intp], tested: ND
     return np.asarray(text_classifier.fit(matrix[learned], wrong[learned]).predict(matrix[tested]), dtype=np.bool_)
 
 
-def verdict(found: Found, tests: int) -> Verdict:
+def verdict(result: Found, tests: int) -> Verdict:
     """Return what is known of one view, of `tests` that are judged together."""
-    if found.how == SAME:
+    if result.how == SAME:
         return "at chance"
-    high = found.interval(LEVEL)[1]
+    high = result.interval(LEVEL)[1]
     if high < 0:
         return "below chance"
-    if len(found.sums) >= fewest(tests):
+    if len(result.sums) >= fewest(tests):
         if high < BOUND:
             return "at chance"
-        if found.interval(_all_together(tests))[0] > 0:
+        if result.interval(_all_together(tests))[0] > 0:
             return "tells the label"
     return "not decidable"
 
@@ -165,25 +165,25 @@ def fewest(tests: int) -> int:
     return ceil(log2(tests / (1 - LEVEL)))
 
 
-def _check(found: Found, tests: int, *, fails: bool = True) -> Check:
-    low, high = found.interval(LEVEL)
-    numbers = f"{found.scaled:.3f} [{low:.3f}, {high:.3f}]"
-    size = f"n={int(found.sizes.sum())} in {len(found.sums)} groups"
-    judged = verdict(found, tests)
+def _check(result: Found, tests: int, *, fails: bool = True) -> Check:
+    low, high = result.interval(LEVEL)
+    numbers = f"{result.scaled:.3f} [{low:.3f}, {high:.3f}]"
+    size = f"n={int(result.sizes.sum())} in {len(result.sums)} groups"
+    judged = verdict(result, tests)
     shown = f"{numbers}: not decidable at {size}" if judged == "not decidable" else f"{numbers}, {size}: {judged}"
     expected = f"an interval ({LEVEL:.0%}) below {BOUND:g}" if fails else "nothing, reported"
     outcomes: dict[Verdict, Outcome] = {
         "tells the label": "failed" if fails else "reported",
         "not decidable": "not decidable",
     }
-    return Check(f"at chance: {found.view}", found.dataset, shown, expected, outcomes.get(judged, "passed"))
+    return Check(f"at chance: {result.view}", result.dataset, shown, expected, outcomes.get(judged, "passed"))
 
 
-def _table(found: Sequence[Found], tests: int) -> pl.DataFrame:
+def _table(results: Sequence[Found], tests: int) -> pl.DataFrame:
     columns = ("dataset", "view", "scaled accuracy", "low", "high", "n", "groups", "how", "verdict")
     lines = []
-    for one in found:
-        low, high = one.interval(LEVEL)
-        numbers = (one.scaled, low, high, int(one.sizes.sum()), len(one.sums))
-        lines.append((one.dataset, one.view, *numbers, one.how, verdict(one, tests)))
+    for result in results:
+        low, high = result.interval(LEVEL)
+        numbers = (result.scaled, low, high, int(result.sizes.sum()), len(result.sums))
+        lines.append((result.dataset, result.view, *numbers, result.how, verdict(result, tests)))
     return pl.DataFrame(lines, schema=columns, orient="row")

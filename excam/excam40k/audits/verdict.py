@@ -24,9 +24,9 @@ def refusal(checks: Sequence[tuple[str, Check]], summary: str) -> str | None:
     if not failed:
         return None
     first = failed[0] if len(failed) == 1 else f"the first is {failed[0]}"
-    found = f"{len(failed)} of {len(checks)} checks failed"
+    tally = f"{len(failed)} of {len(checks)} checks failed"
     if all(name == "licences" for name, check in checks if check.failed):
         mend = "correct the licence in SOURCE of the benchmark's module; rows of an earlier one are made again"
     else:
         mend = "mend the rows, or set `audits: warn` to go on"
-    return f"{summary}: {found}: {first}; {mend}"
+    return f"{summary}: {tally}: {first}; {mend}"

@@ -92,11 +92,11 @@ def words(rows: pl.DataFrame) -> list[str]:
 def punctuation(rows: pl.DataFrame) -> Tokens:
     """Return the marks of an output, the one it ends with, and how many there are as a decile over the rows."""
     marks = [re.findall(r"[^\w\s]", text) for text in rows["output"]]
-    count = _tenths(pl.Series([len(found) for found in marks], dtype=pl.Int64))
+    count = _tenths(pl.Series([len(text_marks) for text_marks in marks], dtype=pl.Int64))
     ends = [text.rstrip()[-1:] for text in rows["output"]]
     return [
-        [*(f"has {mark}" for mark in sorted(set(found))), f"ends with {end}", f"marks {number}"]
-        for found, end, number in zip(marks, ends, count, strict=True)
+        [*(f"has {mark}" for mark in sorted(set(text_marks))), f"ends with {end}", f"marks {number}"]
+        for text_marks, end, number in zip(marks, ends, count, strict=True)
     ]
 
 
@@ -114,9 +114,9 @@ def _lead_in(output: str, template: str) -> str:
 
 def _answer(output: str, template: str) -> str:
     _, pattern = _head(template)
-    found = pattern.match(output)
+    match = pattern.match(output)
     tail = paraphrase(template).partition("{answer}")[2]
-    return output[found.end() :].removesuffix(tail) if found else output
+    return output[match.end() :].removesuffix(tail) if match else output
 
 
 def _characters_within(text: str, part: str) -> int:
@@ -152,8 +152,8 @@ def _options(text: str, language: str = ENGLISH) -> int:
 
 def _letter(output: str, template: str) -> list[str]:
     _, pattern = _head(template)
-    found = pattern.match(output)
-    return list(found.groups()) if found else []
+    match = pattern.match(output)
+    return list(match.groups()) if match else []
 
 
 @cache
