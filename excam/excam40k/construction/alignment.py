@@ -63,12 +63,12 @@ def edits(right: Sample, wrong: Sample, mode: spans.Mode) -> tuple[Edit, ...] | 
 
     `mode` is the one the spans of soft rows were made with.
     """
-    found = _hard(right, wrong) if wrong.origin == "hard" else _soft_edits(right, wrong, mode)
-    if isinstance(found, Unaligned):
-        return found
-    texts = undo(right, wrong, found, range(len(found))).texts
+    aligned = _hard(right, wrong) if wrong.origin == "hard" else _soft_edits(right, wrong, mode)
+    if isinstance(aligned, Unaligned):
+        return aligned
+    texts = undo(right, wrong, aligned, range(len(aligned))).texts
     same = all(not spans.diff_spans(getattr(right, where), texts[where], mode).count for where in WHERE)
-    return found if same else Unaligned("texts-differ")
+    return aligned if same else Unaligned("texts-differ")
 
 
 def _hard(right: Sample, wrong: Sample) -> tuple[Edit] | Unaligned:
@@ -86,11 +86,13 @@ def _hard(right: Sample, wrong: Sample) -> tuple[Edit] | Unaligned:
 
 
 def _soft_edits(right: Sample, wrong: Sample, mode: spans.Mode) -> tuple[Edit, ...] | Unaligned:
-    found = [edit for where in WHERE for edit in _differences(right, wrong, where, mode)]
-    if [marked for marked, _ in found] != [(error.where, error.start, error.end) for error in wrong.report.errors]:
+    differences = [edit for where in WHERE for edit in _differences(right, wrong, where, mode)]
+    if [marked for marked, _ in differences] != [
+        (error.where, error.start, error.end) for error in wrong.report.errors
+    ]:
         return Unaligned("other-spans")
-    known = tuple(edit for _, edit in found if edit)
-    return known if len(known) == len(found) else Unaligned("inside-a-word")
+    known = tuple(edit for _, edit in differences if edit)
+    return known if len(known) == len(differences) else Unaligned("inside-a-word")
 
 
 def _differences(
@@ -102,8 +104,8 @@ def _differences(
     keys = spans.keys(old, mode)
     for kind, first, last, start, end in spans.changes(keys, spans.keys(new, mode), mode):
         marked = spans.span_of(kind, first, last, new, after)
-        found = _original(before, old, keys, start, end)
-        edit = Edit(where, _between(after, new, first, last), *found) if found else None
+        places = _original(before, old, keys, start, end)
+        edit = Edit(where, _between(after, new, first, last), *places) if places else None
         yield (where, marked.start, marked.end), edit
 
 
@@ -135,13 +137,13 @@ def _original(
     return outer, inner if start < end else (words[first].start, words[first].end)
 
 
-def undo(right: Sample, wrong: Sample, found: Sequence[Edit], chosen: Collection[int]) -> Undone:
+def undo(right: Sample, wrong: Sample, all_edits: Sequence[Edit], chosen: Collection[int]) -> Undone:
     """Return `wrong` with the errors at the positions `chosen` undone; every other character stays unchanged."""
     texts: dict[Where, str] = {where: getattr(wrong, where) for where in WHERE}
     moved = list(wrong.report.errors)
-    order = sorted(chosen, key=lambda index: found[index].wrong_place, reverse=True)  # from the end: places hold
+    order = sorted(chosen, key=lambda index: all_edits[index].wrong_place, reverse=True)  # from the end: places hold
     for index in order:
-        edit = found[index]
+        edit = all_edits[index]
         (start, end), (first, last) = edit.wrong_place, edit.right_place
         source = getattr(right, edit.where)
         texts[edit.where] = texts[edit.where][:start] + source[first:last] + texts[edit.where][end:]

@@ -112,17 +112,17 @@ def near_duplicate_rows(bases: Iterable[BaseSample], splits: Mapping[str, Split]
 
 
 def _table_rows(
-    one: tuple[str, str],
+    key: tuple[str, str],
     other: tuple[str, str],
     similarity: float,
     texts: Mapping[tuple[str, str], Sequence[str]],
     splits: Mapping[str, Split],
 ) -> Iterator[tuple[object, ...]]:
-    within = one[0] == other[0]
-    here, there = ([base for base in texts[side] if base in splits] for side in (one, other))
-    found = product(here[:1], there[:1]) if within else product(here, there)
-    for a, b in found:
-        sides = [(one[0], a, splits[a], one[1]), (other[0], b, splits[b], other[1])]
+    within = key[0] == other[0]
+    here, there = ([base for base in texts[side] if base in splits] for side in (key, other))
+    pairs = product(here[:1], there[:1]) if within else product(here, there)
+    for a, b in pairs:
+        sides = [(key[0], a, splits[a], key[1]), (other[0], b, splits[b], other[1])]
         sides.sort(key=lambda side: (SPLITS.index(side[2]), side[0]))
         leak = not within and sides[0][2] != sides[1][2]
         yield (*sides[0][:3], *sides[1][:3], similarity, leak, sides[0][3][:300], sides[1][3][:300])
@@ -135,15 +135,17 @@ def read(path: Path) -> pl.DataFrame:
 
 def _shingles(texts: Sequence[str]) -> list[frozenset[str]]:
     flat = [" ".join(text.casefold().split()) for text in texts]
-    found = [{text[at : at + SHINGLE] for at in range(max(1, len(text) - SHINGLE + 1))} for text in flat]
-    common = Counter(shingle for flat_text in dict(zip(flat, found, strict=True)).values() for shingle in flat_text)
+    shingle_sets = [{text[at : at + SHINGLE] for at in range(max(1, len(text) - SHINGLE + 1))} for text in flat]
+    common = Counter(
+        shingle for flat_text in dict(zip(flat, shingle_sets, strict=True)).values() for shingle in flat_text
+    )
     limit = max(FEWEST, BOILERPLATE * len(set(flat)))
     boilerplate = {shingle for shingle, count in common.items() if count > limit}
-    return [frozenset(shingles - boilerplate or shingles) for shingles in found]
+    return [frozenset(shingles - boilerplate or shingles) for shingles in shingle_sets]
 
 
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other)
+def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / len(first | second)
 
 
 def _spelled_out(
@@ -153,8 +155,8 @@ def _spelled_out(
     where: dict[frozenset[str], list[int]] = {}
     for place, shingles in enumerate(sets):
         where.setdefault(shingles, []).append(place)
-    found = [Alike(a, b, 1.0) for places in where.values() for i, b in enumerate(places) for a in places[:i]]
+    alike = [Alike(a, b, 1.0) for places in where.values() for i, b in enumerate(places) for a in places[:i]]
     for shingles, others in pairs.items():
         for other, similarity in others:
-            found += [Alike(min(a, b), max(a, b), similarity) for a in where[shingles] for b in where[other]]
-    return sorted(found, key=lambda pair: (pair.first, pair.second))
+            alike += [Alike(min(a, b), max(a, b), similarity) for a in where[shingles] for b in where[other]]
+    return sorted(alike, key=lambda pair: (pair.first, pair.second))

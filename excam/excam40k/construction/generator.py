@@ -109,9 +109,9 @@ def read(answer: str) -> SoftAnswer | Unreadable:
         return Unreadable(str(rejected), answer)
 
 
-def _soft_answer(found: Mapping[str, Any]) -> SoftAnswer:
-    by_key = {key.strip().casefold(): value for key, value in found.items()}
-    if len(by_key) < len(found):
+def _soft_answer(json_object: Mapping[str, Any]) -> SoftAnswer:
+    by_key = {key.strip().casefold(): value for key, value in json_object.items()}
+    if len(by_key) < len(json_object):
         raise Rejected("duplicate-key")
     if not all(key.casefold() in by_key for key in KEYS):
         raise Rejected("missing-key")

@@ -14,7 +14,7 @@ def joined(links: Iterable[tuple[str, str]]) -> dict[str, str]:
             name = above
         return name
 
-    for one, other in links:
-        first, second = sorted((top(one), top(other)))
+    for left, right in links:
+        first, second = sorted((top(left), top(right)))
         leader[second] = first
     return {name: top(name) for name in leader}

@@ -53,8 +53,8 @@ def names_culture(base: BaseSample) -> bool:
     the beginnings of words that `languages.yaml` lists.
     """
     text = f"{base.question}\n{base.role}\n{base.context}"
-    found = _name_of(base.culture).finditer(text) if base.culture else ()
-    if any(name[0].isupper() if len(name[0]) < 4 else name[0][0].isupper() for name in found):
+    matches = _name_of(base.culture).finditer(text) if base.culture else ()
+    if any(name[0].isupper() if len(name[0]) < 4 else name[0][0].isupper() for name in matches):
         return True
     code = code_of(base.language)
     return code is not None and any(name in text for name in languages()[code].countries.get(base.culture, ()))

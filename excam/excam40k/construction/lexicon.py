@@ -70,13 +70,13 @@ def answer(right: Sample, severity: Severity, seed: int, exchange: Exchange | No
 def errors_that_can_be_written(samples: Sequence[Sample], seed: int) -> tuple[int, int]:
     """Return for how many of these pairs an error can be written, and how many of those are exchanges of norms."""
     exchanges = {severity: norms.exchanges(samples, severity, seed) for severity in SEVERITIES}
-    found = exchanged = 0
+    writable = exchanged = 0
     for sample in samples:
         severity = asked_severity(sample.pair)
         exchange = exchanges[severity].get(sample.pair)
-        found += isinstance(answer(sample, severity, seed, exchange), str)
+        writable += isinstance(answer(sample, severity, seed, exchange), str)
         exchanged += exchange is not None
-    return found, exchanged
+    return writable, exchanged
 
 
 @cache
@@ -111,14 +111,14 @@ def _other_norm(right: Sample, exchange: Exchange, seed: int) -> str:
 def _chosen(right: Sample, severity: Severity, seed: int) -> list[Swap]:
     """Return the swaps of one row in the order of the text; none if nothing can be exchanged."""
     key = [NAME, right.pair, severity]
-    found = sorted(
+    candidates = sorted(
         lexicon_exchanges.possible(right, severity),
         key=lambda swap: (swap.family == LAST, digest(seed, *key, str(swap.start), swap.surface)),
     )
     wanted = 1 if severity == "minor" else 1 + int(digest(seed, *key), 16) % 2
     ends = lexicon_exchanges.text_of(right).ends
     taken: list[Swap] = []
-    for swap in found:
+    for swap in candidates:
         if len(taken) == wanted:
             break
         if all(_apart(swap, other, ends) for other in taken) and _is_one_span(right.output, swap):
@@ -135,8 +135,8 @@ def _apart(swap: Swap, other: Swap, ends: Sequence[int]) -> bool:
 
 def _is_one_span(text: str, swap: Swap) -> bool:
     """Return whether the swap marks one span of the new text, and no other words than its own."""
-    found = spans.diff_spans(text, _apply(text, [swap]), "strict").spans
-    return len(found) == 1 and found[0].kind != "delete" and found[0].text in swap.surface
+    differences = spans.diff_spans(text, _apply(text, [swap]), "strict").spans
+    return len(differences) == 1 and differences[0].kind != "delete" and differences[0].text in swap.surface
 
 
 def _apply(text: str, swaps: Sequence[Swap]) -> str:

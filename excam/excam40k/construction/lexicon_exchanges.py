@@ -111,14 +111,14 @@ def _patterns(language: str) -> tuple[tuple[Item, regex.Pattern[str]], ...]:
 
 def _item_swaps(text: Text, severity: Severity) -> Iterator[Swap]:
     """Return the swaps of named things; of overlapping ones, those of the longest."""
-    found = list(islice(_found(text), MAX_PLACES))
-    slips = {old: _slips(text.right, old, severity) for _, old in found}
+    matches = list(islice(_found(text), MAX_PLACES))
+    slips = {old: _slips(text.right, old, severity) for _, old in matches}
     end = 0
-    for match, old in sorted(found, key=lambda pair: (pair[0].start("word"), -pair[0].end("word"))):
+    for match, old in sorted(matches, key=lambda pair: (pair[0].start("word"), -pair[0].end("word"))):
         if match.start("word") < end:
             continue
         end = match.end("word")
-        alike = {item.surface for _, item in found if item.family == old.family} - {old.surface}
+        alike = {item.surface for _, item in matches if item.family == old.family} - {old.surface}
         if any(surface in text.sentence(match.start()) for surface in alike) or not _may_go(text, match, old):
             continue  # in a list of such things another one is no error
         for new in slips[old]:

@@ -56,7 +56,7 @@ class Exchange:
 def norms() -> tuple[Norm, ...]:
     """Return the norms of `norms.tsv`."""
     return tuple(
-        Norm(custom, _severity(severity), norm, *(regex.compile(one, FLAGS) for one in patterns))
+        Norm(custom, _severity(severity), norm, *(regex.compile(pattern, FLAGS) for pattern in patterns))
         for custom, severity, norm, *patterns in table("norms.tsv")
     )
 
@@ -76,7 +76,7 @@ def exchanges(samples: Sequence[Sample], severity: Severity, seed: int) -> Mappi
         for norm in _stated(sample.answer):
             held[sample.culture, norm.custom].add(norm.norm)
     waiting: defaultdict[tuple[str, str, str, bool, bool], list[Sample]] = defaultdict(list)
-    found: dict[str, Exchange] = {}
+    by_pair: dict[str, Exchange] = {}
     own = (sample for sample in samples if sample.pair.endswith(f"/{severity}") and _may_be_told(sample))
     for sample in sorted(own, key=lambda sample: digest(seed, "norms", sample.pair)):
         yes, stop, story = sample.answer.startswith("Yes"), sample.answer.endswith("."), _story(sample.instruction)
@@ -90,12 +90,12 @@ def exchanges(samples: Sequence[Sample], severity: Severity, seed: int) -> Mappi
         for custom, followed in customs.items():
             if queue := waiting[sample.split, custom, followed, not yes, stop]:
                 partner = queue.pop(0)
-                found[sample.pair], found[partner.pair] = Exchange(partner, custom), Exchange(sample, custom)
+                by_pair[sample.pair], by_pair[partner.pair] = Exchange(partner, custom), Exchange(sample, custom)
                 break
         else:
             for custom, followed in islice(customs.items(), 1):
                 waiting[sample.split, custom, followed, yes, stop].append(sample)
-    return found
+    return by_pair
 
 
 @cache
@@ -120,6 +120,6 @@ def _may_be_told(sample: Sample) -> bool:
         return False
     if ENDS_INSIDE.search(verdict[2]) or CLAUSE.search(verdict[2]):
         return False
-    names = {found[0] for found in NAME.finditer(verdict[2])}
-    story = {found[0] for found in INSIDE.finditer(sample.instruction)}
+    names = {match[0] for match in NAME.finditer(verdict[2])}
+    story = {match[0] for match in INSIDE.finditer(sample.instruction)}
     return sample.culture.casefold() not in verdict[2].casefold() and not names & story

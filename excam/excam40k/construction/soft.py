@@ -76,8 +76,8 @@ def soft_error(
 
 
 def _differences(original: str, modified: str, mode: spans.Mode) -> Sequence[spans.Span]:
-    found = spans.diff_spans(original, modified, mode).spans
-    return spans.whole_statements(found, modified) if mode == "strict" else found
+    differences = spans.diff_spans(original, modified, mode).spans
+    return spans.whole_statements(differences, modified) if mode == "strict" else differences
 
 
 def in_joined_groups(samples: Sequence[Sample], partners: Mapping[str, str]) -> list[Sample]:
@@ -88,7 +88,7 @@ def in_joined_groups(samples: Sequence[Sample], partners: Mapping[str, str]) -> 
     of_pair = {sample.pair: sample.group or sample.base for sample in samples}
     both = ((pair, partner) for pair, partner in partners.items() if pair in of_pair and partner in of_pair)
     first = joined((of_pair[pair], of_pair[partner]) for pair, partner in both)
-    return [replace(one, group=first.get(of_pair[one.pair], of_pair[one.pair])) for one in samples]
+    return [replace(sample, group=first.get(of_pair[sample.pair], of_pair[sample.pair])) for sample in samples]
 
 
 def _unusable(right: Sample, reply: SoftAnswer) -> str:
@@ -107,5 +107,5 @@ def asked_severity(pair: str) -> Severity:
 
 def severity_stated(severity: str) -> Severity | None:
     """Return the severity that a generator states; None if it states neither "minor" nor "major", or both."""
-    found: list[Severity] = [known for known in SEVERITIES if re.search(rf"\b{known}\b", severity)]
-    return found[0] if len(found) == 1 else None
+    stated: list[Severity] = [known for known in SEVERITIES if re.search(rf"\b{known}\b", severity)]
+    return stated[0] if len(stated) == 1 else None

@@ -82,12 +82,12 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
     if original == modified:
         return Diff(0, ())
     after = tokens(modified, mode)
-    found = changes(keys(tokens(original, mode), mode), keys(after, mode), mode)
-    spans = tuple(span_of(kind, first, last, after, modified) for kind, first, last, *_ in found)
+    differences = changes(keys(tokens(original, mode), mode), keys(after, mode), mode)
+    spans = tuple(span_of(kind, first, last, after, modified) for kind, first, last, *_ in differences)
     return Diff(len(spans), spans)
 
 
-def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
+def whole_statements(strict_spans: Sequence[Span], modified: str) -> list[Span]:
     """Return strict spans, and one span for those of a sentence if more than a third of the words from the first one to
     the end of the sentence changed, or else to the last one; of two spans, more than half.
 
@@ -95,7 +95,7 @@ def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
     """
     words = [(word.start, word.end) for word in tokens(modified, "strict")]
     runs: list[list[Span]] = []
-    for span in found:
+    for span in strict_spans:
         if runs and not SENTENCE_END.search(modified, runs[-1][-1].end, span.start):
             runs[-1].append(span)
         else:
@@ -224,14 +224,14 @@ def _strict_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]
         opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         parts = [places for kind, *places in opcodes if kind != "equal"]
     at = [*accumulate(map(len, old), initial=sum(map(len, after[:head])))]
-    found: list[Change] = []
+    differences: list[Change] = []
     for i1, i2, j1, j2 in parts:
         here, there, skipped = trim_equal_ends(old[i1:i2], new[j1:j2])
         if here or there:
             first, start = head + j1 + skipped, at[i1] + sum(map(len, new[j1 : j1 + skipped]))
             kind: Kind = "replace" if here and there else "delete" if here else "insert"
-            found.append((kind, first, first + len(there), start, start + sum(map(len, here))))
-    return found
+            differences.append((kind, first, first + len(there), start, start + sum(map(len, here))))
+    return differences
 
 
 def trim_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str], int]:

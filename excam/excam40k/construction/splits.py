@@ -38,14 +38,14 @@ def assign(groups: Iterable[tuple[str, str]], shares: Mapping[Part, float], seed
     home = {group: min(rows, key=lambda stratum: (-rows[stratum], stratum)) for group, rows in strata.items()}
     walk = sorted(home, key=lambda group: (digest(seed, "stratum", home[group]), digest(seed, "split", group)))
     placed = dict.fromkeys(shares, 0)
-    passed, found = 0, {}
+    passed, assigned = 0, {}
     for group in walk:
         weight = strata[group].total()
         passed += weight
         split = max(sorted(shares), key=lambda split: shares[split] * passed - placed[split])  # in no order of the keys
         placed[split] += weight
-        found[group] = split
-    return found
+        assigned[group] = split
+    return assigned
 
 
 def without_pairs(samples: Iterable[Sample], left_out: Collection[str]) -> list[Sample]:
@@ -190,18 +190,18 @@ def draw(units: Iterable[tuple[str, str, int]], limit: int, seed: int) -> list[s
 
 def _pairs(samples: Iterable[Sample]) -> dict[str, Pair]:
     """Return both rows of every pair, the original first. Raises InputInvalid unless there is exactly one of each."""
-    found: defaultdict[str, list[Sample]] = defaultdict(list)
+    rows_of_pair: defaultdict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
-        found[sample.pair].append(sample)
-    for pair, rows in found.items():
+        rows_of_pair[sample.pair].append(sample)
+    for pair, rows in rows_of_pair.items():
         if sorted(bool(sample.report.errors) for sample in rows) != [False, True]:
             ids = ", ".join(sample.id for sample in rows[:3])
             raise InputInvalid(f"{pair}: {len(rows)} rows ({ids}); expected one right and one wrong; run pair_up first")
-    return {pair: _right_first(*rows) for pair, rows in found.items()}
+    return {pair: _right_first(*rows) for pair, rows in rows_of_pair.items()}
 
 
-def _right_first(one: Sample, other: Sample) -> Pair:
-    return (other, one) if one.report.errors else (one, other)
+def _right_first(first: Sample, second: Sample) -> Pair:
+    return (second, first) if first.report.errors else (first, second)
 
 
 def _rows_of(pairs: Mapping[str, Pair], kept: Iterable[str], seed: int) -> list[Sample]:

@@ -157,10 +157,10 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     inner ones.
     """
 
-    def filled(found: re.Match[str]) -> str:
-        before, name, behind, mark = found.groups()
+    def filled(match: re.Match[str]) -> str:
+        before, name, behind, mark = match.groups()
         if name not in values:
-            return found[0]
+            return match[0]
         value = values[name]
         if before == "'" and behind and _QUOTES.search(value):
             before, behind = "“”" if '"' in value else '""'
@@ -209,13 +209,13 @@ def alike(threshold: float = 0.75) -> list[tuple[str, int, int, float]]:
 
     For manual review: two short lines may share a word and still be different phrasings.
     """
-    found = []
+    alike_pairs = []
     for name in _every_slot():
         lines = [frozenset(_words(line)) for line in paraphrases(*name.rsplit("/", 1))]
-        for (here, one), (there, other) in combinations(enumerate(lines, start=1), 2):
-            if (similarity := len(one & other) / max(len(one | other), 1)) >= threshold:
-                found.append((name, here, there, round(similarity, 3)))
-    return found
+        for (here, words), (there, other_words) in combinations(enumerate(lines, start=1), 2):
+            if (similarity := len(words & other_words) / max(len(words | other_words), 1)) >= threshold:
+                alike_pairs.append((name, here, there, round(similarity, 3)))
+    return alike_pairs
 
 
 def _every_slot() -> list[str]:

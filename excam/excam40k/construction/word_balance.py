@@ -61,20 +61,23 @@ def telling_pairs(pairs: Sequence[Sample], *, keep_all: bool = False) -> tuple[f
     before = None
     while True:
         margins = [_margins(matrix, kept, groups, len(right)) for matrix in matrices]
-        found = max((_interval(one.mean(axis=0), groups[kept]) for one in margins), key=lambda one: one[2])
-        before = before or found
-        scaled, _, high = found
-        each = [found, *(_interval(division, groups[kept]) for one in margins for division in one)]
+        interval = max(
+            (_interval(view_margins.mean(axis=0), groups[kept]) for view_margins in margins),
+            key=lambda bounds: bounds[2],
+        )
+        before = before or interval
+        scaled, _, high = interval
+        each = [interval, *(_interval(division, groups[kept]) for view_margins in margins for division in view_margins)]
         above = max(low for _, low, _ in each) > 0
         too_high = high - scaled <= WIDEST and scaled > 0 and high > HIGHEST
         if keep_all or not (above or too_high) or len(set(groups[kept])) < 3:
             break
-        surest = np.argsort(-np.max([one.sum(axis=(0, 2)) for one in margins], axis=0), kind="stable")
+        surest = np.argsort(-np.max([view_margins.sum(axis=(0, 2)) for view_margins in margins], axis=0), kind="stable")
         kept = np.delete(kept, surest[: max(1, round(SHARE * len(kept)))])
     names = {right[place].pair for place in kept.tolist()}
     left_out = frozenset(sample.pair for sample in right if sample.pair not in names)
     decided = max(high for _, _, high in each) <= WIDEST
-    return left_out, Balance(len(right), len(left_out), before, found, decided)
+    return left_out, Balance(len(right), len(left_out), before, interval, decided)
 
 
 def _margins(
@@ -84,11 +87,13 @@ def _margins(
     rows = np.concatenate([kept, kept + pairs])
     here, labels = matrix[rows], np.repeat([False, True], len(kept))
     of_rows = np.concatenate([groups[kept], groups[kept]])
-    found = np.zeros((DIVISIONS, len(rows)))
+    margins = np.zeros((DIVISIONS, len(rows)))
     for number in range(DIVISIONS):
         for learned, tested in text_classifier.folds(of_rows, shuffled=number):
-            found[number, tested] = text_classifier.fit(here[learned], labels[learned]).decision_function(here[tested])
-    return np.where(labels, found, -found).reshape(DIVISIONS, 2, len(kept)).swapaxes(1, 2)
+            margins[number, tested] = text_classifier.fit(here[learned], labels[learned]).decision_function(
+                here[tested]
+            )
+    return np.where(labels, margins, -margins).reshape(DIVISIONS, 2, len(kept)).swapaxes(1, 2)
 
 
 def _interval(margins: NDArray[np.float64], groups: NDArray[Any]) -> tuple[float, float, float]:
