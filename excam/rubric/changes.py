@@ -40,7 +40,7 @@ def change(
 
     Raise InputInvalid for an empty reason, no example, an edited log, or a `before` that is not its last version.
     """
-    if not reason.strip() or not examples or not all(one.strip() for one in examples):
+    if not reason.strip() or not examples or not all(example.strip() for example in examples):
         raise InputInvalid("change: found no reason or no example; expected --reason TEXT and --example ID")
     lines = read_log(folder / LOG)
     if lines and (lines[-1]["to"], lines[-1]["to_hash"]) != (before.name, before.hash):
@@ -76,7 +76,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     """Return the lines of a log, none if there is no file. Raise InputInvalid naming the first that does not fit."""
     if not path.exists():
         return []
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for number, text in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         try:
             line = json.loads(text)
@@ -84,23 +84,23 @@ def read_log(path: Path) -> list[dict[str, Any]]:
         except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
             whole = False
             line = {}
-        if not whole or line["previous"] != (found[-1]["hash"] if found else FIRST):
+        if not whole or line["previous"] != (lines[-1]["hash"] if lines else FIRST):
             raise InputInvalid(
                 f"{path}:{number}: was edited, or a line before it was removed; expected the line that "
                 "`excam rubric change` wrote; restore the file"
             )
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines
 
 
 def opened(version: str) -> Rubric:
     """Return a manual as `manual.load`; one of a study must be as its log says. Raise InputInvalid if it is not."""
-    found, path = manual.load(version), Path(version)
+    rubric, path = manual.load(version), Path(version)
     if path.suffix in (".yaml", ".yml"):
         for line in read_log(path.parent / LOG):
-            if line["to"] == found.name and line["to_hash"] != found.hash:
+            if line["to"] == rubric.name and line["to_hash"] != rubric.hash:
                 raise InputInvalid(
                     f"{path}: changed after line {line['number']} of {LOG}; expected hash {line['to_hash'][:12]}, "
-                    f"found {found.hash[:12]}; change it with `excam rubric change`"
+                    f"found {rubric.hash[:12]}; change it with `excam rubric change`"
                 )
-    return found
+    return rubric

@@ -48,8 +48,8 @@ def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rub
     `known` are the responses that were rated. Without any, no rule that needs a fact about a task is decided, and any
     `task_id` is accepted. A rating must be by one of `rubrics`, and obey its rules.
     """
-    versions = {one.signature: one for one in rubrics}
-    tasks = {one.task_id: one for one in known}
+    versions = {rubric.signature: rubric for rubric in rubrics}
+    tasks = {response.task_id: response for response in known}
     latest: dict[tuple[str, str, str], Rating] = {}
     superseded: list[Rating] = []
     breaches: list[str] = []
@@ -58,15 +58,17 @@ def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rub
         saved: dict[str, datetime] = {}
         for where, row in _rows(path):
             name = f"{where}: {str(row.get('rater'))[:60]} on {str(row.get('task_id'))[:60]}"
-            found, problems = parse(row, versions)
-            if found is not None:
-                problems += _misplaced(found, tasks, roles, saved)
-                problems += _broken_rules(found, tasks.get(found.task_id) or Response(found.task_id, "", ""), versions)
+            rating, problems = parse(row, versions)
+            if rating is not None:
+                problems += _misplaced(rating, tasks, roles, saved)
+                problems += _broken_rules(
+                    rating, tasks.get(rating.task_id) or Response(rating.task_id, "", ""), versions
+                )
             breaches += [visible_line(f"{name}: {problem}") for problem in problems]
-            if found is None or problems:
+            if rating is None or problems:
                 continue
-            key = found.rater, found.task_id, found.phase
-            *earlier, latest[key] = sorted([*filter(None, [latest.get(key)]), found], key=_when)
+            key = rating.rater, rating.task_id, rating.phase
+            *earlier, latest[key] = sorted([*filter(None, [latest.get(key)]), rating], key=_when)
             superseded += earlier
     return Reading(tuple(latest.values()), tuple(superseded), tuple(breaches))
 
@@ -165,10 +167,10 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
             ]
     drafted = {name: _score(row, f"draft_{name}", problems) for name in SCORES if row.get(f"draft_{name}") is not None}
     confidence = _score(row, "confidence", problems) if not model or row.get("confidence") is not None else None
-    found = _findings(row.get("findings"), problems)
-    flags = _flags(row.get("flags"), found, rubric, problems)
+    findings = _findings(row.get("findings"), problems)
+    flags = _flags(row.get("flags"), findings, rubric, problems)
     caps = _caps(row.get("caps"), problems)
-    chances = {name: given for name in DIMENSIONS if (given := _chances(row, f"chances_{name}", problems))}
+    chances = {name: likelihoods for name in DIMENSIONS if (likelihoods := _chances(row, f"chances_{name}", problems))}
     saved, seconds = _times(row, model, problems)
     if texts["edge_case"] and texts["edge_case"] not in rubric.manual.rules:
         problems.append(f"edge_case: found {texts['edge_case']:.40}; expected one of {', '.join(rubric.manual.rules)}")
@@ -181,7 +183,7 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
         rationales={name: texts[f"rationale_{name}"] for name in SCORES},
         confidence=confidence,
         flags=flags,
-        findings=found,
+        findings=findings,
         caps=caps,
         edge_case=texts["edge_case"],
         seconds=seconds,
@@ -218,70 +220,72 @@ def _score(row: Mapping[str, Any], name: str, problems: list[str]) -> int:
 
 def _chances(row: Mapping[str, Any], name: str, problems: list[str]) -> tuple[float, ...]:
     """Return the likelihood of each score, () for none; a problem for anything else."""
-    given = row.get(name) or []
-    listed: list[Any] = given if isinstance(given, list) else [given]
-    numbers = [float(one) for one in listed if isinstance(one, int | float) and 0 <= one < 1 + 1e-6]
+    value = row.get(name) or []
+    listed: list[Any] = value if isinstance(value, list) else [value]
+    numbers = [float(number) for number in listed if isinstance(number, int | float) and 0 <= number < 1 + 1e-6]
     if numbers == listed and len(numbers) in (0, len(SCALE)):
         return tuple(numbers)
-    problems.append(f"{name}: found {given!r:.40}; expected null, or {len(SCALE)} numbers from 0 to 1")
+    problems.append(f"{name}: found {value!r:.40}; expected null, or {len(SCALE)} numbers from 0 to 1")
     return ()
 
 
-def _findings(given: Any, problems: list[str]) -> Findings:
-    if given is None:
+def _findings(raw_findings: Any, problems: list[str]) -> Findings:
+    if raw_findings is None:
         return Findings()
-    if not isinstance(given, dict):
-        problems.append(f"findings: found {given!r:.40}; expected an object with {', '.join(FINDINGS)}")
+    if not isinstance(raw_findings, dict):
+        problems.append(f"findings: found {raw_findings!r:.40}; expected an object with {', '.join(FINDINGS)}")
         return Findings()
-    if unknown := sorted(map(str, given.keys() - FINDINGS.keys())):
+    if unknown := sorted(map(str, raw_findings.keys() - FINDINGS.keys())):
         problems.append(f"findings: found {', '.join(unknown)[:100]}; expected {', '.join(FINDINGS)}")
     values = no_findings()
-    for name, value in given.items():
+    for name, value in raw_findings.items():
         if name not in FINDINGS or value is None:
             continue
         known = FINDINGS[name]
-        if (is_text(value) and known == ("",)) or any(type(value) is type(one) and value == one for one in known):
+        if (is_text(value) and known == ("",)) or any(
+            type(value) is type(option) and value == option for option in known
+        ):
             values[name] = value.strip() if isinstance(value, str) else value
         else:
-            expected = "text" if known == ("",) else ", ".join(str(one).lower() for one in known)
+            expected = "text" if known == ("",) else ", ".join(str(option).lower() for option in known)
             problems.append(f"findings.{name}: found {value!r:.40}; expected {expected}")
     return Findings(**values)
 
 
-def _flags(given: Any, found: Findings, rubric: Rubric, problems: list[str]) -> tuple[str, ...]:
+def _flags(raw_flags: Any, findings: Findings, rubric: Rubric, problems: list[str]) -> tuple[str, ...]:
     """Return the flags under their own names. Some flags need a finding, and a made-up claim needs its flag."""
-    if given is not None and not (isinstance(given, list) and all(isinstance(one, str) for one in given)):
-        problems.append(f"flags: found {given!r:.40}; expected a list of {', '.join(rubric.manual.flags)}")
+    if raw_flags is not None and not (isinstance(raw_flags, list) and all(isinstance(flag, str) for flag in raw_flags)):
+        problems.append(f"flags: found {raw_flags!r:.40}; expected a list of {', '.join(rubric.manual.flags)}")
         return ()
-    names: list[str] = given or []
-    flags = tuple(dict.fromkeys(rubric.manual.aliases.get(one, one) for one in names))
+    names: list[str] = raw_flags or []
+    flags = tuple(dict.fromkeys(rubric.manual.aliases.get(flag, flag) for flag in names))
     for flag in flags:
         if flag not in rubric.manual.flags:
             problems.append(f"flags: found {flag:.40}; expected some of {', '.join(rubric.manual.flags)}")
-    problems += missing_witnesses(flags, found)
-    if found.false_claim and "hallucination" not in flags:
+    problems += missing_witnesses(flags, findings)
+    if findings.false_claim and "hallucination" not in flags:
         problems.append("findings.false_claim: found without its flag; expected `hallucination` among the flags")
     return flags
 
 
-def missing_witnesses(flags: Sequence[str], found: Findings) -> Iterator[str]:
+def missing_witnesses(flags: Sequence[str], findings: Findings) -> Iterator[str]:
     """Yield a line for each flag whose finding is not there."""
     for flag, witness in WITNESSES.items():
-        if flag in flags and getattr(found, witness) == FINDINGS[witness][0]:
+        if flag in flags and getattr(findings, witness) == FINDINGS[witness][0]:
             yield f"flags: found {flag} without findings.{witness}; expected what was found"
 
 
-def _caps(given: Any, problems: list[str]) -> tuple[Cap, ...]:
+def _caps(raw_caps: Any, problems: list[str]) -> tuple[Cap, ...]:
     caps = []
-    for one in given if isinstance(given, list) else [] if given is None else [given]:
+    for cap in raw_caps if isinstance(raw_caps, list) else [] if raw_caps is None else [raw_caps]:
         if (
-            not (isinstance(one, dict) and one.keys() == set(CAP_KEYS) and isinstance(one["rule"], str))
-            or one["dimension"] not in SCORES
-            or not all(type(one[key]) is int and one[key] in SCALE for key in ("from", "to"))
+            not (isinstance(cap, dict) and cap.keys() == set(CAP_KEYS) and isinstance(cap["rule"], str))
+            or cap["dimension"] not in SCORES
+            or not all(type(cap[key]) is int and cap[key] in SCALE for key in ("from", "to"))
         ):
-            problems.append(f"caps: found {one!r:.60}; expected objects with {', '.join(CAP_KEYS)}")
+            problems.append(f"caps: found {cap!r:.60}; expected objects with {', '.join(CAP_KEYS)}")
             return ()
-        caps.append(Cap(*(one[key] for key in CAP_KEYS)))
+        caps.append(Cap(*(cap[key] for key in CAP_KEYS)))
     return tuple(caps)
 
 
@@ -291,14 +295,14 @@ def _times(row: Mapping[str, Any], model: bool, problems: list[str]) -> tuple[da
         seconds is not None
         and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf)
     ):
-        found = "nothing" if seconds is None else repr(seconds)[:40]
-        problems.append(f"seconds: found {found}; expected a number, 0 or more")
+        shown = "nothing" if seconds is None else repr(seconds)[:40]
+        problems.append(f"seconds: found {shown}; expected a number, 0 or more")
     when = None
     if saved is not None or not model:
         with suppress(TypeError, ValueError):
             when = datetime.fromisoformat(saved)  # pyright: ignore[reportArgumentType]
         if when is None or when.tzinfo is None:
-            found = "nothing" if saved is None else repr(saved)[:40]
-            problems.append(f"saved: found {found}; expected a time with its zone, such as 2026-11-24T09:00:00+00:00")
+            shown = "nothing" if saved is None else repr(saved)[:40]
+            problems.append(f"saved: found {shown}; expected a time with its zone, such as 2026-11-24T09:00:00+00:00")
             when = None
     return when, seconds

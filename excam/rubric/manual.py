@@ -161,14 +161,14 @@ class Rubric:
     def signature(self) -> str:
         """Return the version, and the weights of the base if the study declares some."""
         weights = self.manual.weights
-        return self.name + (f"|weights:{','.join(f'{weights[one]:g}' for one in DIMENSIONS)}" if weights else "")
+        return self.name + (f"|weights:{','.join(f'{weights[name]:g}' for name in DIMENSIONS)}" if weights else "")
 
     @cached_property
     def whole_weights(self) -> Mapping[str, int]:
         """Return the weights of the base as whole numbers, equal ones if the study declares none."""
-        given = {name: Fraction(str((self.manual.weights or {}).get(name, 1))) for name in DIMENSIONS}
-        factor = lcm(*(one.denominator for one in given.values()))
-        return {name: int(one * factor) for name, one in given.items()}
+        weights = {name: Fraction(str((self.manual.weights or {}).get(name, 1))) for name in DIMENSIONS}
+        factor = lcm(*(weight.denominator for weight in weights.values()))
+        return {name: int(weight * factor) for name, weight in weights.items()}
 
     def with_weights(self, weights: Mapping[str, float] | None) -> Rubric:
         """Return the rubric with these weights of the base. Raise InputInvalid unless each dimension has one."""
@@ -192,7 +192,7 @@ def load(version: str = CURRENT) -> Rubric:
 
 def shipped() -> Sequence[str]:
     """Return the versions of this package."""
-    names = [one.name for one in resources.files("excam.rubric").iterdir()]
+    names = [file.name for file in resources.files("excam.rubric").iterdir()]
     return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
 
@@ -222,24 +222,28 @@ def _problems(manual: Manual) -> Iterator[str]:
         yield f"scale: found {list(manual.scale)}; expected {list(SCALE)}"
     if set(manual.dimensions) != set(DIMENSIONS):
         yield f"dimensions: found {', '.join(manual.dimensions)}; expected {', '.join(DIMENSIONS)}"
-    for name, one in manual.dimensions.items():
-        if tuple(one.anchors) != SCALE:
-            yield f"dimensions.{name}.anchors: found {list(one.anchors)}; expected {list(SCALE)}"
+    for name, anchored in manual.dimensions.items():
+        if tuple(anchored.anchors) != SCALE:
+            yield f"dimensions.{name}.anchors: found {list(anchored.anchors)}; expected {list(SCALE)}"
     weights = manual.weights
-    if weights is not None and (set(weights) != set(DIMENSIONS) or not all(0 < one < 1e9 for one in weights.values())):
+    if weights is not None and (
+        set(weights) != set(DIMENSIONS) or not all(0 < weight < 1e9 for weight in weights.values())
+    ):
         yield f"weights: found {weights}; expected a number above 0 for each of {', '.join(DIMENSIONS)}"
     for alias, flag in manual.aliases.items():
         if flag not in manual.flags:
             yield f"aliases.{alias}: found {flag}; expected one of {', '.join(manual.flags)}"
     for name, rule in manual.rules.items():
-        for part, found, known in (("when", rule.when, FINDINGS), ("needs", rule.needs, FACTS)):
-            for key, values in found.items():
+        for part, conditions, known in (("when", rule.when, FINDINGS), ("needs", rule.needs, FACTS)):
+            for key, values in conditions.items():
                 allowed = known.get(key, ())
                 allowed = (GIVEN,) if allowed == ("",) else allowed
-                if not values or not all(any(value is one or value == one for one in allowed) for value in values):
+                if not values or not all(
+                    any(value is option or value == option for option in allowed) for value in values
+                ):
                     yield f"rules.{name}.{part}.{key}: found {values}; expected some of {allowed or list(known)}"
-        for part, found in (("at_most", rule.at_most), ("lower", rule.lower)):
-            for key, value in found.items():
+        for part, effects in (("at_most", rule.at_most), ("lower", rule.lower)):
+            for key, value in effects.items():
                 if key not in SCORES or value not in SCALE:
                     yield f"rules.{name}.{part}.{key}: found {value}; expected 1 to 5 for one of {', '.join(SCORES)}"
         if "overall" in rule.lower:

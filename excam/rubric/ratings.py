@@ -69,7 +69,7 @@ class Rating:
     def corrected(self) -> bool:
         """Return whether the rules changed a score of the draft."""
         drafted = self.draft or {}
-        return self.scores is not None and any(one != self.scores[name] for name, one in drafted.items() if one)
+        return self.scores is not None and any(score != self.scores[name] for name, score in drafted.items() if score)
 
 
 def draft_of(rating: Rating) -> Draft:
@@ -80,30 +80,30 @@ def draft_of(rating: Rating) -> Draft:
 
 def to_frame(ratings: Iterable[Rating]) -> pl.DataFrame:
     """Return ratings as a table of `SCHEMA`."""
-    return pl.DataFrame([to_row(one) for one in ratings], schema=SCHEMA, orient="row")
+    return pl.DataFrame([to_row(rating) for rating in ratings], schema=SCHEMA, orient="row")
 
 
-def to_row(one: Rating) -> dict[str, Any]:
+def to_row(rating: Rating) -> dict[str, Any]:
     """Return a rating as a JSON object, as `parse` reads it."""
-    drafted, scores = one.draft or {}, one.scores or {}
+    drafted, scores = rating.draft or {}, rating.scores or {}
     return {
-        **{name: getattr(one, name) for name in (*NAMES, "phase")},
+        **{name: getattr(rating, name) for name in (*NAMES, "phase")},
         **{name: scores.get(name) for name in SCORES},
-        **{f"rationale_{name}": one.rationales.get(name, "") for name in SCORES},
-        **{"confidence": one.confidence, "flags": list(one.flags), "findings": asdict(one.findings)},
+        **{f"rationale_{name}": rating.rationales.get(name, "") for name in SCORES},
+        **{"confidence": rating.confidence, "flags": list(rating.flags), "findings": asdict(rating.findings)},
         "caps": [
-            dict(zip(CAP_KEYS, (cap.rule, cap.dimension, cap.before, cap.after), strict=True)) for cap in one.caps
+            dict(zip(CAP_KEYS, (cap.rule, cap.dimension, cap.before, cap.after), strict=True)) for cap in rating.caps
         ],
-        **{name: getattr(one, name) for name in ("edge_case", "seconds", "notes")},
-        **{"saved": one.saved and one.saved.isoformat(), "failure": one.failure},
+        **{name: getattr(rating, name) for name in ("edge_case", "seconds", "notes")},
+        **{"saved": rating.saved and rating.saved.isoformat(), "failure": rating.failure},
         **{f"draft_{name}": drafted.get(name) for name in SCORES},
-        **{f"chances_{name}": list(one.chances[name]) if name in one.chances else None for name in DIMENSIONS},
+        **{f"chances_{name}": list(rating.chances[name]) if name in rating.chances else None for name in DIMENSIONS},
     }
 
 
 def by_rater(ratings: Iterable[Rating]) -> dict[str, list[Rating]]:
     """Return the ratings of each rater, in order."""
-    found: dict[str, list[Rating]] = defaultdict(list)
-    for one in ratings:
-        found[one.rater].append(one)
-    return dict(found)
+    grouped: dict[str, list[Rating]] = defaultdict(list)
+    for rating in ratings:
+        grouped[rating.rater].append(rating)
+    return dict(grouped)

@@ -45,10 +45,10 @@ class Response:
 
 def files(place: Path) -> list[Path]:
     """Return a .jsonl file, or those of a folder. Raise InputInvalid if there is none."""
-    found = sorted(place.glob("*.jsonl")) if place.is_dir() else [place] if place.is_file() else []
-    if not found:
+    paths = sorted(place.glob("*.jsonl")) if place.is_dir() else [place] if place.is_file() else []
+    if not paths:
         raise InputInvalid(f"{place}: no .jsonl file; expected a file, or a folder with some")
-    return found
+    return paths
 
 
 def rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -59,25 +59,27 @@ def rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def read(paths: Sequence[Path]) -> list[Response]:
     """Return the responses of files, in order. Raise InputInvalid naming the first invalid row."""
-    found = [parse(row, where) for path in paths for where, row in rows(path)]
-    if twice := [name for name, count in Counter(one.task_id for one in found).items() if count > 1]:
+    responses = [parse(row, where) for path in paths for where, row in rows(path)]
+    if twice := [name for name, count in Counter(response.task_id for response in responses).items() if count > 1]:
         raise InputInvalid(f"{paths[0]}: task {twice[0]} is there twice; expected each `task_id` once")
-    if not found:
+    if not responses:
         raise InputInvalid(f"{paths[0]}: 0 responses; expected some")
-    return found
+    return responses
 
 
 def parse(row: Mapping[str, Any], where: str) -> Response:
     """Return the response of a row; other keys than those of `Response` are ignored. Raise InputInvalid."""
-    for name in (one.name for one in fields(Response)):
+    for name in (field.name for field in fields(Response)):
         value = row.get(name)
         if name in VALUES:
-            valid = any(value is one for one in VALUES[name]) or (isinstance(value, str) and value in VALUES[name])
-            expected = " or ".join("null" if one is None else str(one).lower() for one in VALUES[name])
+            valid = any(value is option for option in VALUES[name]) or (
+                isinstance(value, str) and value in VALUES[name]
+            )
+            expected = " or ".join("null" if option is None else str(option).lower() for option in VALUES[name])
         elif name in NEEDED:
             valid, expected = is_text(value) and bool(value.strip()), "text"
         else:
             valid, expected = value is None or is_text(value), "text or null"
         if not valid:
             raise InputInvalid(f"{where}: {name}: found {ascii(value)[:60]}; expected {expected}")
-    return Response(**{one.name: cast(Any, row.get(one.name)) for one in fields(Response)})
+    return Response(**{field.name: cast(Any, row.get(field.name)) for field in fields(Response)})

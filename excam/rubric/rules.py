@@ -91,24 +91,28 @@ def settle(draft: Draft, findings: Findings, response: Response, rubric: Rubric)
     deducted = {(cap.rule, cap.dimension) for cap in draft.caps}
     new: list[Cap] = []
     for name in DIMENSIONS:
-        given = scores[name]
-        limits = {rule: one.at_most[name] for rule, one in applied.items() if one.at_most.get(name, given) < given}
-        new += [Cap(rule, name, given, limit) for rule, limit in limits.items()]
-        scores[name] = min([given, *limits.values()])
-    for rule, one in applied.items():
-        for name, amount in one.lower.items():
+        score = scores[name]
+        limits = {
+            rule_name: rule.at_most[name]
+            for rule_name, rule in applied.items()
+            if rule.at_most.get(name, score) < score
+        }
+        new += [Cap(rule_name, name, score, limit) for rule_name, limit in limits.items()]
+        scores[name] = min([score, *limits.values()])
+    for rule_name, rule in applied.items():
+        for name, amount in rule.lower.items():
             lowered = max(SCALE[0], scores[name] - amount)
-            if (rule, name) not in deducted and lowered < scores[name]:
-                new.append(Cap(rule, name, scores[name], lowered))
+            if (rule_name, name) not in deducted and lowered < scores[name]:
+                new.append(Cap(rule_name, name, scores[name], lowered))
                 scores[name] = lowered
     base = base_of(scores, rubric)
-    given = base if draft.overall is None else draft.overall
+    drafted = base if draft.overall is None else draft.overall
     overall, why = _overall(draft, findings, base, rubric)
-    for rule, one in applied.items():
-        limit = one.at_most.get("overall", overall)
-        overall, why = min(limit, overall), rule if limit < min(overall, given) else why
-    if overall != given:
-        new.append(Cap(why, "overall", given, overall))
+    for rule_name, rule in applied.items():
+        limit = rule.at_most.get("overall", overall)
+        overall, why = min(limit, overall), rule_name if limit < min(overall, drafted) else why
+    if overall != drafted:
+        new.append(Cap(why, "overall", drafted, overall))
     scores["overall"] = overall
     words = tuple(_words(cap, rubric) for cap in new)
     return Settled(scores, base, (*draft.caps, *new), words, undecidable)
@@ -165,14 +169,14 @@ def _found(value: Any, wanted: Iterable[Any]) -> bool:
 
 def _overall(draft: Draft, findings: Findings, base: int, rubric: Rubric) -> tuple[int, str]:
     """Return Overall by rule 4, and the name of what it corrects, if it does."""
-    given, allowed = draft.overall, rubric.manual.overall.deviation
-    if given is None or given == base:
+    drafted, allowed = draft.overall, rubric.manual.overall.deviation
+    if drafted is None or drafted == base:
         return base, ""
     if not draft.sentence.strip():
         return base, UNJUSTIFIED
-    if abs(given - base) <= allowed or is_edge_case(draft.edge_case, findings, rubric):
-        return given, ""
-    return (base + allowed if given > base else base - allowed), TOO_FAR
+    if abs(drafted - base) <= allowed or is_edge_case(draft.edge_case, findings, rubric):
+        return drafted, ""
+    return (base + allowed if drafted > base else base - allowed), TOO_FAR
 
 
 def is_edge_case(name: str, findings: Findings, rubric: Rubric) -> bool:
@@ -183,18 +187,18 @@ def is_edge_case(name: str, findings: Findings, rubric: Rubric) -> bool:
 
 def _words(cap: Cap, rubric: Rubric) -> str:
     manual = rubric.manual
-    found = f"{cap.dimension}: found {cap.before}; expected"
+    start = f"{cap.dimension}: found {cap.before}; expected"
     if cap.rule == UNJUSTIFIED:
-        return f"{found} {cap.after}, or one sentence in rationale_overall that says why not the rounded mean"
+        return f"{start} {cap.after}, or one sentence in rationale_overall that says why not the rounded mean"
     if cap.rule == TOO_FAR:
         near = f"at most {manual.overall.deviation} from the rounded mean"
         return (
-            f"{found} {cap.after}: {near}, or in edge_case a rule that the findings concern: {', '.join(manual.rules)}"
+            f"{start} {cap.after}: {near}, or in edge_case a rule that the findings concern: {', '.join(manual.rules)}"
         )
     rule = manual.rules[cap.rule]
     limit = rule.at_most.get(cap.dimension)
     expected = f"at most {limit}" if limit else f"{cap.after}, {rule.lower[cap.dimension]} less, with this in `caps`,"
-    return f"{found} {expected} by rule {cap.rule}: {rule.text}"
+    return f"{start} {expected} by rule {cap.rule}: {rule.text}"
 
 
 def no_findings() -> dict[str, Any]:

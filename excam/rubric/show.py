@@ -22,15 +22,18 @@ def parts(rubric: Rubric, dimension: str | None) -> Iterator[Part]:
         yield "Scale", [f"{score} {level.name}: {level.text}" for score, level in manual.scale.items()]
     for name in DIMENSIONS:
         if dimension in (None, name):
-            one = manual.dimensions[name]
-            anchors = [f"{score}: {words}" for score, words in one.anchors.items()]
-            flags = [f"Red flag: {words}" for words in one.red_flags]
+            anchored = manual.dimensions[name]
+            anchors = [f"{score}: {words}" for score, words in anchored.anchors.items()]
+            flags = [f"Red flag: {words}" for words in anchored.red_flags]
             examples = [
-                f"Example, {found.score}: {found.text}" + (f" [Note: {found.note}]" if found.note else "")
-                for found in manual.examples
-                if found.dimension == name
+                f"Example, {example.score}: {example.text}" + (f" [Note: {example.note}]" if example.note else "")
+                for example in manual.examples
+                if example.dimension == name
             ]
-            yield name.capitalize(), [one.definition, *anchors, *flags, *examples, f"Rationale: {one.template}"]
+            yield (
+                name.capitalize(),
+                [anchored.definition, *anchors, *flags, *examples, f"Rationale: {anchored.template}"],
+            )
     if dimension is not None:
         return
     weights = "plain" if manual.weights is None else ", ".join(f"{k} {v:g}" for k, v in manual.weights.items())
@@ -41,7 +44,7 @@ def parts(rubric: Rubric, dimension: str | None) -> Iterator[Part]:
     )
     yield "Flags", [", ".join(manual.flags)]
     controls = (manual.calibration, manual.self_calibration, manual.fatigue, manual.reliability)
-    yield "Quality control", [one.text for one in controls]
+    yield "Quality control", [control.text for control in controls]
     yield "Do", manual.do
     yield "Don't", manual.dont
     yield "Checklist", manual.checklist
@@ -49,8 +52,9 @@ def parts(rubric: Rubric, dimension: str | None) -> Iterator[Part]:
         yield (
             "Adjusted in this study",
             [
-                f"{one.number}. {one.time}: {one.reason} (examples: {', '.join(one.examples)})"
-                for one in manual.adjustments
+                f"{adjustment.number}. {adjustment.time}: {adjustment.reason} "
+                f"(examples: {', '.join(adjustment.examples)})"
+                for adjustment in manual.adjustments
             ],
         )
 
