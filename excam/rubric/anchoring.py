@@ -36,23 +36,23 @@ def words_of(path: Path) -> dict[str, dict[str, str]]:
 
     Words marked as a stereotype or an overgeneralisation go into `stereotype_phrase`, all others into `false_claim`.
     """
-    found: dict[str, dict[str, str]] = {}
-    for one in result_files.read(path):
-        for error in one.errors:
+    words: dict[str, dict[str, str]] = {}
+    for result in result_files.read(path):
+        for error in result.errors:
             if error.where in ("output", "response") and error.start >= 0:
                 kind = error.type.casefold()
                 field = FIELDS[0] if "stereotyp" in kind or "generali" in kind else FIELDS[1]
-                found.setdefault(one.id, {}).setdefault(field, error.span)
-    return found
+                words.setdefault(result.id, {}).setdefault(field, error.span)
+    return words
 
 
 def arms(task_id: str, raters: Sequence[str], seed: int) -> dict[Arm, tuple[str, ...]]:
     """Return who rates a response in which arm: every second rater, from the first or the second by hash."""
     first = int(digest(seed, "anchoring", task_id)[:8], 16) % 2
-    found: dict[Arm, list[str]] = {"prefilled": [], "open": []}
+    by_arm: dict[Arm, list[str]] = {"prefilled": [], "open": []}
     for at, rater in enumerate(raters):
-        found["prefilled" if (at + first) % 2 else "open"].append(rater)
-    return {arm: tuple(names) for arm, names in found.items()}
+        by_arm["prefilled" if (at + first) % 2 else "open"].append(rater)
+    return {arm: tuple(names) for arm, names in by_arm.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def analyse(drawn: Campaign, ratings: Iterable[Rating], seed: int) -> list[dict[
     campaign without a second arm, or without a response that was rated in both.
     """
     by_response = _by_response(drawn, ratings)
-    both = [rated for rated in by_response.values() if len({one.arm for one in rated}) == 2]
+    both = [rated for rated in by_response.values() if len({rating.arm for rating in rated}) == 2]
     if not both:
         raise InputInvalid(
             f"campaign {drawn.id}: 0 responses rated in both arms, of {len(by_response)} with words of a metric; "
@@ -91,18 +91,21 @@ def _by_response(drawn: Campaign, ratings: Iterable[Rating]) -> dict[str, list[_
         raise InputInvalid(
             f"campaign {drawn.id}: no second arm; expected one drawn with `excam rubric draw --words-of`"
         )
-    found: dict[str, list[_Rated]] = defaultdict(list)
-    for one in ratings:
-        if one.scores and one.phase == "main" and (place := of.get((one.task_id, one.rater))):
-            found[one.task_id].append(_Rated(one, *place))
-    return found
+    by_response: dict[str, list[_Rated]] = defaultdict(list)
+    for rating in ratings:
+        if rating.scores and rating.phase == "main" and (place := of.get((rating.task_id, rating.rater))):
+            by_response[rating.task_id].append(_Rated(rating, *place))
+    return by_response
 
 
 def _line(measure: str, both: Sequence[Sequence[_Rated]], seed: int) -> dict[str, Any]:
     pairs = []
     rated = 0
     for ratings in both:
-        values = {arm: [value for one in ratings if one.arm == arm for value in _values(measure, one)] for arm in ARMS}
+        values = {
+            arm: [value for rating in ratings if rating.arm == arm for value in _values(measure, rating)]
+            for arm in ARMS
+        }
         if all(values.values()):
             pairs.append([fmean(values[arm]) for arm in ARMS])
             rated += sum(map(len, values.values()))
@@ -115,12 +118,12 @@ def _line(measure: str, both: Sequence[Sequence[_Rated]], seed: int) -> dict[str
     return {"measure": measure, **means, "low": low, "high": high, "responses": len(pairs), "ratings": rated}
 
 
-def _values(measure: str, one: _Rated) -> Iterator[float]:
+def _values(measure: str, rated: _Rated) -> Iterator[float]:
     """Yield the value of a rating; nothing where the metric has no words for the field."""
     field, _, what = measure.partition(": ")
     if not what:
-        assert one.rating.scores is not None, "only ratings with scores are kept"
-        yield float(one.rating.scores[field])
-    elif field in one.words:
-        given = getattr(one.rating.findings, field)
-        yield float(bool(given) if what == "given" else given == one.words[field].strip())
+        assert rated.rating.scores is not None, "only ratings with scores are kept"
+        yield float(rated.rating.scores[field])
+    elif field in rated.words:
+        words = getattr(rated.rating.findings, field)
+        yield float(bool(words) if what == "given" else words == rated.words[field].strip())

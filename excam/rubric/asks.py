@@ -70,13 +70,15 @@ def choose(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
     A choice has no words: nothing is found, no rule applies, and Overall is the rounded mean. The prompts have the
     anchors and no red flags, to be short.
     """
-    anchored = {one: f"{SYSTEM}\n\n{anchor_words(rubric, one)}\n{CHOOSE}" for one in DIMENSIONS}
-    given = yield [Choose(_messages(words, response), OPTIONS) for words in anchored.values()]
-    logprobs = [answer.logprobs for answer in given if isinstance(answer, Choice) and answer.logprobs is not None]
+    anchored = {dimension: f"{SYSTEM}\n\n{anchor_words(rubric, dimension)}\n{CHOOSE}" for dimension in DIMENSIONS}
+    answers = yield [Choose(_messages(words, response), OPTIONS) for words in anchored.values()]
+    logprobs = [answer.logprobs for answer in answers if isinstance(answer, Choice) and answer.logprobs is not None]
     if len(logprobs) < len(DIMENSIONS):
         return _failed(response, rubric, name, MISSING)
-    chances = {one: _normalised(found) for one, found in zip(DIMENSIONS, logprobs, strict=True)}
-    drafted: dict[str, Any] = {one: SCALE[values.index(max(values))] for one, values in chances.items()}
+    chances = {
+        dimension: _normalised(score_logprobs) for dimension, score_logprobs in zip(DIMENSIONS, logprobs, strict=True)
+    }
+    drafted: dict[str, Any] = {dimension: SCALE[values.index(max(values))] for dimension, values in chances.items()}
     settled = settle(Draft(**drafted), Findings(), response, rubric)
     empty = _failed(response, rubric, name, None)
     return replace(empty, scores=settled.scores, draft=drafted, chances=chances, caps=settled.caps)
@@ -84,8 +86,8 @@ def choose(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
 
 def _normalised(logprobs: Sequence[float]) -> tuple[float, ...]:
     most = max(logprobs)
-    raised = [math.exp(one - most) for one in logprobs]
-    return tuple(round(one / sum(raised), 6) for one in raised)
+    raised = [math.exp(logprob - most) for logprob in logprobs]
+    return tuple(round(value / sum(raised), 6) for value in raised)
 
 
 def _messages(system: str, response: Response) -> tuple[Message, ...]:
@@ -105,8 +107,10 @@ def manual_words(rubric: Rubric) -> str:
 
 def anchor_words(rubric: Rubric, name: Dimension) -> str:
     """Return the definition and the anchors of one dimension, as the manual words them."""
-    one = rubric.manual.dimensions[name]
-    return f"{name}: {one.definition}\n" + "".join(f"{score}: {words}\n" for score, words in one.anchors.items())
+    anchored = rubric.manual.dimensions[name]
+    return f"{name}: {anchored.definition}\n" + "".join(
+        f"{score}: {words}\n" for score, words in anchored.anchors.items()
+    )
 
 
 def rule_words(rubric: Rubric) -> str:
@@ -145,8 +149,8 @@ def schema(rubric: Rubric) -> dict[str, Any]:
 def read(completion: Completion, response: Response, rubric: Rubric, name: str) -> Rating:
     """Return the settled rating of an answer, or a failure."""
     try:
-        found = _answer(completion)
-        return _settled(found, response, rubric, name)
+        answer = _answer(completion)
+        return _settled(answer, response, rubric, name)
     except Rejected as problem:
         return _failed(response, rubric, name, str(problem))
 
@@ -158,19 +162,19 @@ def _answer(completion: Completion) -> dict[str, Any]:
     _, said = reasoning_and_answer(replace(completion, text=SURROGATE.sub("\ufffd", completion.text)))
     if said is None:
         raise Rejected("in-thought")
-    found = [one for one in objects(said, _decoder(), set()) if isinstance(one, dict)]
-    if any(one != found[0] for one in found):
+    answers = [answer for answer in objects(said, _decoder(), set()) if isinstance(answer, dict)]
+    if any(answer != answers[0] for answer in answers):
         raise Rejected("several-answers")
-    if set(found[0]) != set(KEYS):
+    if set(answers[0]) != set(KEYS):
         raise Rejected("wrong-keys")
-    return found[0]
+    return answers[0]
 
 
 def _decoder() -> json.JSONDecoder:
     """Return a decoder that keeps short whole numbers, and refuses a key that is there twice and other numbers."""
 
-    def pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(value := dict(given)) < len(given):
+    def pairs(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(value := dict(entries)) < len(entries):
             raise Rejected("key-twice")
         return value
 
@@ -186,22 +190,22 @@ def _decoder() -> json.JSONDecoder:
     )
 
 
-def _settled(found: Mapping[str, Any], response: Response, rubric: Rubric, name: str) -> Rating:
+def _settled(answer: Mapping[str, Any], response: Response, rubric: Rubric, name: str) -> Rating:
     """Return the rating of an answer after the rules. Raise Rejected."""
-    parts = {key: found[key] for key in SCORES}
-    if not all(isinstance(one, dict) and one.keys() == {"rationale", "score"} for one in parts.values()):
+    parts = {key: answer[key] for key in SCORES}
+    if not all(isinstance(part, dict) and part.keys() == {"rationale", "score"} for part in parts.values()):
         raise Rejected("wrong-keys")
-    scores = {key: one["score"] for key, one in parts.items()}
-    if not all(type(one) is int and one in SCALE for one in (*scores.values(), found["confidence"])):
+    scores = {key: part["score"] for key, part in parts.items()}
+    if not all(type(number) is int and number in SCALE for number in (*scores.values(), answer["confidence"])):
         raise Rejected("off-scale")
     if not all(isinstance(parts[key]["rationale"], str) and parts[key]["rationale"].strip() for key in DIMENSIONS):
         raise Rejected("no-rationale")
     row = {
         **{"task_id": response.task_id, "rater": name, "role": "model", "rubric": rubric.signature},
-        **{f"rationale_{key}": one["rationale"] for key, one in parts.items()},
-        **{"confidence": found["confidence"], "findings": found["findings"], **scores},
+        **{f"rationale_{key}": part["rationale"] for key, part in parts.items()},
+        **{"confidence": answer["confidence"], "findings": answer["findings"], **scores},
     }
-    flags, edge_case, notes = _flags_and_case(found, rubric)
+    flags, edge_case, notes = _flags_and_case(answer, rubric)
     rating, problems = parse(
         {**row, "flags": flags, "edge_case": edge_case, "notes": notes}, {rubric.signature: rubric}
     )
@@ -212,16 +216,18 @@ def _settled(found: Mapping[str, Any], response: Response, rubric: Rubric, name:
     return replace(rating, scores=settled.scores, draft=scores, caps=settled.caps)
 
 
-def _flags_and_case(found: Mapping[str, Any], rubric: Rubric) -> tuple[list[str], str, str]:
+def _flags_and_case(answer: Mapping[str, Any], rubric: Rubric) -> tuple[list[str], str, str]:
     """Return flags and edge case as the rules want them, and a note on what was changed. Raise Rejected."""
-    given, edge_case, findings = found["flags"], found["edge_case"], found["findings"]
-    if not (isinstance(given, list) and all(isinstance(one, str) for one in given) and isinstance(edge_case, str)):
+    raw_flags, edge_case, findings = answer["flags"], answer["edge_case"], answer["findings"]
+    if not (
+        isinstance(raw_flags, list) and all(isinstance(flag, str) for flag in raw_flags) and isinstance(edge_case, str)
+    ):
         raise Rejected("wrong-values")
     if not isinstance(findings, dict) or findings.keys() - FINDINGS.keys():
         raise Rejected("wrong-keys")
-    named = [rubric.manual.aliases.get(one, one) for one in given]
-    flags = list(dict.fromkeys(one if one in rubric.manual.flags else "other" for one in named))
-    notes = [f"flag {one:.40} taken as other" for one in named if one not in rubric.manual.flags]
+    named = [rubric.manual.aliases.get(flag, flag) for flag in raw_flags]
+    flags = list(dict.fromkeys(flag if flag in rubric.manual.flags else "other" for flag in named))
+    notes = [f"flag {flag:.40} taken as other" for flag in named if flag not in rubric.manual.flags]
     claim = findings.get("false_claim")
     if isinstance(claim, str) and claim.strip() and "hallucination" not in flags:
         flags.append("hallucination")

@@ -47,14 +47,14 @@ def drawn(
             f"found overlap {overlap:g} and calibration {calibration} of {len(known)} responses; expected a share from "
             "0 to 1, and fewer to calibrate than there are"
         )
-    order = sorted(known, key=lambda one: digest(seed, "rubric", one.task_id))
+    order = sorted(known, key=lambda response: digest(seed, "rubric", response.task_id))
     first, rest = order[:calibration], order[calibration:]
     shared = ceil(overlap * len(rest) - 1e-9)
-    tasks = [_task(one, "calibration", raters, evaluator, rubric) for one in first]
-    for place, one in enumerate(rest):
+    tasks = [_task(response, "calibration", raters, evaluator, rubric) for response in first]
+    for place, response in enumerate(rest):
         assigned = raters if place < shared else (evaluator,)
-        task = _task(one, "main", assigned, evaluator, rubric)
-        tasks += _in_arms(task, words[one.task_id], seed) if words and words.get(one.task_id) else [task]
+        task = _task(response, "main", assigned, evaluator, rubric)
+        tasks += _in_arms(task, words[response.task_id], seed) if words and words.get(response.task_id) else [task]
     return campaign(f"Rubric {rubric.signature}", form.made_of(rubric, words is not None), tasks)
 
 
@@ -69,38 +69,40 @@ def _in_arms(task: Task, words: Mapping[str, str], seed: int) -> Iterator[Task]:
             yield replace(task, id=name, annotators=len(raters), shown=shown, hidden=hidden, assigned=raters)
 
 
-def _task(one: Response, phase: str, raters: Sequence[str], evaluator: str, rubric: Rubric) -> Task:
-    facts = {name: getattr(one, name) for name in form.FACTS}
+def _task(response: Response, phase: str, raters: Sequence[str], evaluator: str, rubric: Rubric) -> Task:
+    facts = {name: getattr(response, name) for name in form.FACTS}
     facts = {name: form.BOOLEAN.get(value, value) for name, value in facts.items() if value is not None}
     return Task(
-        id=digest(0, "rubric", phase, one.task_id)[:16],
-        row=one.task_id,
-        language=one.language or "unknown",
-        culture=one.culture or "unknown",
+        id=digest(0, "rubric", phase, response.task_id)[:16],
+        row=response.task_id,
+        language=response.language or "unknown",
+        culture=response.culture or "unknown",
         annotators=len(raters),
-        shown={"prompt": one.prompt, "response": one.response, "phase": phase, **facts},
-        hidden={"model": one.model or "", "role_of_evaluator": evaluator, "rubric": rubric.signature},
+        shown={"prompt": response.prompt, "response": response.response, "phase": phase, **facts},
+        hidden={"model": response.model or "", "role_of_evaluator": evaluator, "rubric": rubric.signature},
         assigned=tuple(raters),
     )
 
 
-def ratings(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
+def ratings(files: Sequence[Path], rating_campaign: Campaign) -> Iterator[dict[str, Any]]:
     """Yield what raters submitted, as rows that `checks.parse` reads, by rater in the order of saving.
 
     Raise InputInvalid for a campaign of another form, a file that holds no answers to it, and an answer that two files
     have.
     """
-    if found.form.name != form.NAME:
-        raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {form.NAME}")
-    tasks = {task.id: task for task in found.tasks}
-    given = [answer for answer in exchange.read_all(files, found) if answer[SUBMITTED]]
-    for answer in sorted(given, key=lambda one: (one.annotator, one.saved, one.task)):
+    if rating_campaign.form.name != form.NAME:
+        raise InputInvalid(
+            f"campaign {rating_campaign.id}: of the form {rating_campaign.form.name}; expected {form.NAME}"
+        )
+    tasks = {task.id: task for task in rating_campaign.tasks}
+    submitted = [answer for answer in exchange.read_all(files, rating_campaign) if answer[SUBMITTED]]
+    for answer in sorted(submitted, key=lambda submission: (submission.annotator, submission.saved, submission.task)):
         yield _row(tasks[answer.task], answer)
 
 
 def _row(task: Task, answer: Answer) -> dict[str, Any]:
-    given = {name: answer[name].strip() for name in FINDINGS}
-    findings = {name: given[name] == "yes" if FINDINGS[name][0] is False else given[name] for name in FINDINGS}
+    texts = {name: answer[name].strip() for name in FINDINGS}
+    findings = {name: texts[name] == "yes" if FINDINGS[name][0] is False else texts[name] for name in FINDINGS}
     flags = [flag for flag, name in WITNESSES.items() if findings[name] != FINDINGS[name][0]]
     flags += [name.removeprefix(form.FLAG).replace("_", "-") for name, value in answer.values.items() if value is True
               and name.startswith(form.FLAG)]  # fmt: skip

@@ -47,11 +47,11 @@ def show(
     from excam.rubric import show as showing
 
     with exit_on_error():
-        found = _opened(rubric, None)
-        text = showing.text(found, dimension)
+        opened = _opened(rubric, None)
+        text = showing.text(opened, dimension)
         if to:
-            write_text(to, showing.page(found, dimension))
-            say(f"{to}: {found.name}, hash {found.hash[:12]}")
+            write_text(to, showing.page(opened, dimension))
+            say(f"{to}: {opened.name}, hash {opened.hash[:12]}")
         else:
             print_text(text)
 
@@ -84,7 +84,7 @@ def draw(
     from excam.rubric import responses as reading
 
     with exit_on_error():
-        known, names = reading.read(reading.files(responses)), [one for one in validators.split(",") if one]
+        known, names = reading.read(reading.files(responses)), [name for name in validators.split(",") if name]
         opened = _opened(rubric, weights)
         words = anchoring.words_of(words_of) if words_of else None
         drawn = campaign.drawn(known, evaluator, names, overlap, calibration, opened, seed, words)
@@ -124,20 +124,20 @@ def anchoring(
 
     with exit_on_error():
         drawn = read(file)
-        _, found = _read(files, responses, _all_opened(rubric, None))
-        lines = comparing.analyse(drawn, found.ratings, seed)
+        _, reading = _read(files, responses, _all_opened(rubric, None))
+        lines = comparing.analyse(drawn, reading.ratings, seed)
         if to:
             tables.write_lines(to, comparing.COLUMNS, lines)
         head = ("", "prefilled", "empty", "difference", "95 %", "responses", "ratings")
         body = [
             [
-                one["measure"],
-                *(rounded(one[name]) for name in ("prefilled", "open", "difference")),
-                interval(one["low"], one["high"]),
-                one["responses"],
-                one["ratings"],
+                line["measure"],
+                *(rounded(line[name]) for name in ("prefilled", "open", "difference")),
+                interval(line["low"], line["high"]),
+                line["responses"],
+                line["ratings"],
             ]
-            for one in lines
+            for line in lines
         ]
         print(table(head, body), end="")
         say("means over responses that were rated in both arms; shares of ratings, and scores from 1 to 5")
@@ -174,18 +174,18 @@ def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, w
     Example: excam rubric check ratings.jsonl --responses responses.jsonl
     """
     with exit_on_error():
-        known, found = _read(files, responses, _all_opened(rubric, weights))
-        for line in found.breaches:
+        known, reading = _read(files, responses, _all_opened(rubric, weights))
+        for line in reading.breaches:
             print_text(line)
-        for one in found.superseded:
-            say(f"{one.rater} on {one.task_id}: rated again later; the later rating counts")
+        for earlier in reading.superseded:
+            say(f"{earlier.rater} on {earlier.task_id}: rated again later; the later rating counts")
         if not known:
             say("no --responses: rules that need a fact about a task are not decided")
         say(
-            f"{len(found.ratings)} ratings of {len({one.rater for one in found.ratings})} raters; "
-            f"replaced {len(found.superseded)}, breaches {len(found.breaches)}"
+            f"{len(reading.ratings)} ratings of {len({rating.rater for rating in reading.ratings})} raters; "
+            f"replaced {len(reading.superseded)}, breaches {len(reading.breaches)}"
         )
-    raise typer.Exit(1 if found.breaches else 0)
+    raise typer.Exit(1 if reading.breaches else 0)
 
 
 @app.command()
@@ -214,15 +214,15 @@ def analyse(
         if icc not in ("complete", "mixed"):
             stop(f"--icc: found {icc}; expected complete or mixed")
         opened = _all_opened(rubric, weights)
-        known, found = _read(files, responses, opened)
-        if found.breaches:
-            stop(f"{found.breaches[0]} ({len(found.breaches)} breaches); expected none; see `excam rubric check`")
-        if not found.ratings:
+        known, reading = _read(files, responses, opened)
+        if reading.breaches:
+            stop(f"{reading.breaches[0]} ({len(reading.breaches)} breaches); expected none; see `excam rubric check`")
+        if not reading.ratings:
             stop(f"{files[0]}: 0 ratings; expected some")
         if not across:
-            quality.same_rubric(found.ratings)
+            quality.same_rubric(reading.ratings)
         to.mkdir(parents=True, exist_ok=True)
-        written = pages.write_all(to, study(found, known, opened, icc, seed))
+        written = pages.write_all(to, study(reading, known, opened, icc, seed))
         print((to / "reliability.md").read_text(encoding="utf-8"))
         say(f"{to}: {len(written)} files")
 
@@ -259,20 +259,20 @@ def _opened(rubric: str, weights: str | None) -> Rubric:
     """Return the manual, with the weights of the option. Raise InputInvalid."""
     from excam.rubric import changes
 
-    found = changes.opened(rubric)
+    opened = changes.opened(rubric)
     if not weights:
-        return found
+        return opened
     pairs = [part.partition("=") for part in weights.split(",")]
     try:
-        given = {name.strip(): float(number) for name, _, number in pairs}
+        by_dimension = {name.strip(): float(number) for name, _, number in pairs}
     except ValueError:
         stop(f"--weights: found {weights}; expected NAME=NUMBER for each dimension, with commas between")
-    return found.with_weights(given)
+    return opened.with_weights(by_dimension)
 
 
 def _all_opened(rubrics: Sequence[str] | None, weights: str | None) -> list[Rubric]:
     """Return several manuals as `_opened`."""
-    return [_opened(one, weights) for one in rubrics or [CURRENT]]
+    return [_opened(rubric, weights) for rubric in rubrics or [CURRENT]]
 
 
 def _read(files: Sequence[Path], responses: Path | None, rubrics: Sequence[Rubric]) -> tuple[list[Response], Reading]:

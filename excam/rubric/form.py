@@ -142,23 +142,25 @@ def column(flag: str) -> str:
 
 
 def _scored(name: Dimension, rubric: Rubric) -> Iterator[dict[str, Any]]:
-    one = rubric.manual.dimensions[name]
-    flags = "Red flags: " + "; ".join(one.red_flags) + "."
-    anchors = {str(score): words for score, words in one.anchors.items()}
+    anchored = rubric.manual.dimensions[name]
+    flags = "Red flags: " + "; ".join(anchored.red_flags) + "."
+    anchors = {str(score): words for score, words in anchored.anchors.items()}
     yield {
         "field": name,
         "kind": "scale",
         "label": name.capitalize(),
-        "hint": f"{one.definition} {flags}",
+        "hint": f"{anchored.definition} {flags}",
         "values": anchors,
     }
-    yield _text(f"rationale_{name}", f"{name.capitalize()}: why? One or two sentences", one.template, optional=False)
+    yield _text(
+        f"rationale_{name}", f"{name.capitalize()}: why? One or two sentences", anchored.template, optional=False
+    )
 
 
 def _conditions(rule: Any) -> dict[str, list[Any]]:
     """Return when a rule of the manual applies, as a condition of the form: findings, and facts that the task shows."""
-    found = {name: [_written(value) for value in values] for name, values in rule.when.items()}
-    return found | {f"task.{name}": [_written(value) for value in values] for name, values in rule.needs.items()}
+    findings = {name: [_written(value) for value in values] for name, values in rule.when.items()}
+    return findings | {f"task.{name}": [_written(value) for value in values] for name, values in rule.needs.items()}
 
 
 def _written(value: Any) -> str:
@@ -186,10 +188,10 @@ def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, An
         yield {"say": no_reason, "when": where | alone, "then": {"overall": {"near": weights}}}
         yield {"say": too_far, "when": where | reason | far, "then": {"overall": {"near": weights, "by": by}}}
     for scores in product(sorted(rubric.manual.scale), repeat=len(DIMENSIONS)):  # a mean below the cap, Overall at it
-        given: dict[str, int] = dict(zip(DIMENSIONS, scores, strict=True))
-        mean = weighted_mean(weights, given)
+        by_dimension: dict[str, int] = dict(zip(DIMENSIONS, scores, strict=True))
+        mean = weighted_mean(weights, by_dimension)
         if mean is not None and mean < capped:
-            where = off | {"overall": [capped]} | {name: [score] for name, score in given.items()}
+            where = off | {"overall": [capped]} | {name: [score] for name, score in by_dimension.items()}
             yield {"say": no_reason, "when": where, "then": {"rationale_overall": {"needed": True}}}
 
 

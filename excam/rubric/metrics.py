@@ -63,15 +63,15 @@ class RubricChoice(RubricText):
         """Ask for the likelihood of each score of each dimension. Raise InputInvalid as `RubricText.flow`."""
         response = _response_of(row)
         rating = yield from asks.choose(response, rubric(), "model")
-        found = _outcome(rating, response)
-        if found.score is None:
-            return found
+        outcome = _outcome(rating, response)
+        if outcome.score is None:
+            return outcome
         expected = {
             f"expected_{name}": sum(score * chance for score, chance in enumerate(chances, 1))
             for name, chances in rating.chances.items()
         }
         mean = {"expected_mean": sum(expected.values()) / len(expected)}
-        return Outcome(found.score, None, {**found.parts, **expected, **mean}, found.explanation, found.spans)
+        return Outcome(outcome.score, None, {**outcome.parts, **expected, **mean}, outcome.explanation, outcome.spans)
 
 
 def _response_of(row: Row) -> responses.Response:
