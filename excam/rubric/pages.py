@@ -13,7 +13,7 @@ from excam.rubric import summary as summary_page
 from excam.rubric.quality import Reliability
 from excam.rubric.study import Study, cautions, counted, how, interval, overview, rounded
 
-RELIABILITY = tuple(one.name for one in fields(Reliability))
+RELIABILITY = tuple(field.name for field in fields(Reliability))
 DISAGREEMENTS = (
     *("task_id", "phase", "rater_a", "rater_b", "overall_a", "overall_b", "difference", "apart_on", "why_a", "why_b"),
 )
@@ -24,10 +24,10 @@ CONDITION_LINES = ("condition", "value", "raters", "score", "mean", "low", "high
 RULES = ("rater", "role", "ratings", "failures", "corrected", "rule", "changed", "undecidable")
 
 
-def write_all(folder: Path, found: Study) -> list[Path]:
+def write_all(folder: Path, study: Study) -> list[Path]:
     """Write every table and the page into a folder; return their paths."""
     named = {name: folder / file for name, file in FILES.items()}
-    write(found, **named)
+    write(study, **named)
     return list(named.values())
 
 
@@ -43,7 +43,7 @@ FILES = {
 
 
 def write(
-    found: Study,
+    study: Study,
     *,
     numbers: Path,
     page: Path,
@@ -54,25 +54,36 @@ def write(
     summary: Path,
 ) -> None:
     """Write each table, and the page."""
-    tables.write_lines(numbers, RELIABILITY, [asdict(one) for one in found.reliability])
-    tables.write_lines(disagreements, DISAGREEMENTS, found.disagreements)
-    tables.write_lines(fatigue, FATIGUE, found.fatigue)
-    tables.write_lines(conditions, CONDITION_LINES, found.conditions)
-    tables.write_lines(rules, RULES, found.rules)
-    write_text(page, reliability_page(found))
-    write_text(summary, summary_page.page(found))
+    tables.write_lines(numbers, RELIABILITY, [asdict(reliability) for reliability in study.reliability])
+    tables.write_lines(disagreements, DISAGREEMENTS, study.disagreements)
+    tables.write_lines(fatigue, FATIGUE, study.fatigue)
+    tables.write_lines(conditions, CONDITION_LINES, study.conditions)
+    tables.write_lines(rules, RULES, study.rules)
+    write_text(page, reliability_page(study))
+    write_text(summary, summary_page.page(study))
 
 
-def reliability_page(found: Study) -> str:
+def reliability_page(study: Study) -> str:
     """Return the table of agreement as Markdown."""
     head = ["phase", "raters", "score", "ICC(2,1)", "95 %", "bootstrap", "n", "partly rated", "alpha", "95 %", "target"]
     body = [
         [
-            *(one.phase, escape(one.raters), one.score, rounded(one.icc), interval(one.low, one.high)),
-            *(interval(one.boot_low, one.boot_high), counted(one.n), one.partial, rounded(one.alpha)),
-            *(interval(one.alpha_low, one.alpha_high), one.target),
+            *(
+                reliability.phase,
+                escape(reliability.raters),
+                reliability.score,
+                rounded(reliability.icc),
+                interval(reliability.low, reliability.high),
+            ),
+            *(
+                interval(reliability.boot_low, reliability.boot_high),
+                counted(reliability.n),
+                reliability.partial,
+                rounded(reliability.alpha),
+            ),
+            *(interval(reliability.alpha_low, reliability.alpha_high), reliability.target),
         ]
-        for one in found.reliability
+        for reliability in study.reliability
     ]
-    text = f"# Rubric: agreement of raters\n\n{escape(overview(found))}\n\n{escape(how(found))}\n\n"
-    return text + (table(head, body) if body else "") + markdown.cautions(map(escape, cautions(found)))
+    text = f"# Rubric: agreement of raters\n\n{escape(overview(study))}\n\n{escape(how(study))}\n\n"
+    return text + (table(head, body) if body else "") + markdown.cautions(map(escape, cautions(study)))

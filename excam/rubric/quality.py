@@ -31,7 +31,7 @@ Table = NDArray[np.float64]
 
 def same_rubric(ratings: Iterable[Rating]) -> None:
     """Raise InputInvalid if ratings were given by more than one version of the rubric."""
-    if len(versions := sorted({one.rubric for one in ratings})) > 1:
+    if len(versions := sorted({rating.rubric for rating in ratings})) > 1:
         raise InputInvalid(
             f"ratings: found rubrics {', '.join(versions)}; expected one version: their scores mean different things; "
             "rate again, or see --across-versions"
@@ -64,36 +64,38 @@ class Reliability:
 
 def reliability(ratings: Sequence[Rating], rubric: Rubric, missing: Missing, seed: int) -> list[Reliability]:
     """Return the agreement of all people, and of the evaluator with each other rater, by phase and score."""
-    found = []
-    for phase in sorted({one.phase for one in ratings}, reverse=True):
-        scored = [one for one in ratings if one.phase == phase and one.scores is not None]
+    reliabilities = []
+    for phase in sorted({rating.phase for rating in ratings}, reverse=True):
+        scored = [rating for rating in ratings if rating.phase == phase and rating.scores is not None]
         for name, raters in groups(scored).items():
-            rows = [one for one in scored if one.rater in raters]
+            rows = [rating for rating in scored if rating.rater in raters]
             for score in SCORES:
-                found.append(_reliability(phase, name, score, table(rows, raters, score), rubric, missing, seed))
-    return found
+                reliabilities.append(
+                    _reliability(phase, name, score, table(rows, raters, score), rubric, missing, seed)
+                )
+    return reliabilities
 
 
 def groups(ratings: Iterable[Rating]) -> dict[str, list[str]]:
     """Return which raters are compared, by a name for them; none with a single rater."""
-    roles = {one.rater: one.role for one in ratings}
+    roles = {rating.rater: rating.role for rating in ratings}
     people = sorted(name for name, role in roles.items() if role != "model")
     firsts = [name for name in people if roles[name] == "evaluator"] or people[:1]
     pairs = [
-        (one, other)
-        for one in firsts
+        (first, other)
+        for first in firsts
         for other in sorted(roles, key=lambda name: (name in TRIVIAL, roles[name] == "model", name))
-        if one != other and not (other in firsts and other < one)
+        if first != other and not (other in firsts and other < first)
     ]
     whole = {"all people": people} if len(people) > 2 else {}
-    return whole | {f"{one} and {other}": [one, other] for one, other in pairs}
+    return whole | {f"{first} and {other}": [first, other] for first, other in pairs}
 
 
 def table(ratings: Iterable[Rating], raters: Sequence[str], score: str) -> Table:
     """Return a score as items by raters, NaN where a rater did not rate an item; items in order of their ids."""
-    given = {(one.task_id, one.rater): one.scores[score] for one in ratings if one.scores}
-    items = sorted({task for task, _ in given})
-    cells = [[given.get((item, rater), np.nan) for rater in raters] for item in items]
+    scores = {(rating.task_id, rating.rater): rating.scores[score] for rating in ratings if rating.scores}
+    items = sorted({task for task, _ in scores})
+    cells = [[scores.get((item, rater), np.nan) for rater in raters] for item in items]
     return np.array(cells, dtype=np.float64).reshape(len(items), len(raters))
 
 
@@ -103,66 +105,66 @@ def _reliability(
     holes = np.isnan(cells).any(axis=1)
     whole = cells[~holes]
     if missing == "complete":
-        found, drawn = icc21(whole), icc21_bootstrap(whole, seed)
+        icc, drawn = icc21(whole), icc21_bootstrap(whole, seed)
     else:
-        found, drawn = icc21_mixed(cells), None
-    given = [[f"{one:.0f}" for one in row[~np.isnan(row)]] for row in cells]
-    alpha = agreement.alpha(given, [str(one) for one in SCALE], "ordinal", seed)
-    target = _against(rubric.manual.reliability.icc, found)
+        icc, drawn = icc21_mixed(cells), None
+    item_values = [[f"{value:.0f}" for value in row[~np.isnan(row)]] for row in cells]
+    alpha = agreement.alpha(item_values, [str(value) for value in SCALE], "ordinal", seed)
+    target = _against(rubric.manual.reliability.icc, icc)
     three = alpha.value, alpha.low, alpha.high
     return Reliability(
         phase,
         raters,
         score,
-        found.value,
-        found.low,
-        found.high,
+        icc.value,
+        icc.low,
+        icc.high,
         *(drawn or (None, None)),
-        found.n,
+        icc.n,
         int(holes.sum()),
         *three,
         target,
     )
 
 
-def _against(target: float, found: Icc) -> str:
-    if found.value is None:
+def _against(target: float, icc: Icc) -> str:
+    if icc.value is None:
         return "undefined"
-    if found.low is None or found.high is None:
+    if icc.low is None or icc.high is None:
         return "undecided"
-    return "met" if found.low >= target else "not met" if found.high < target else "undecided"
+    return "met" if icc.low >= target else "not met" if icc.high < target else "undecided"
 
 
 def disagreements(ratings: Sequence[Rating], rubric: Rubric) -> list[dict[str, Any]]:
     """Return each pair of people whose Overall of a response differs by what the manual wants reviewed."""
     by_item: dict[tuple[str, str], list[Rating]] = defaultdict(list)
-    for one in ratings:
-        if one.scores and one.role != "model":
-            by_item[one.task_id, one.phase].append(one)
-    found = []
-    for (task, phase), given in sorted(by_item.items()):
-        for one, other in combinations(sorted(given, key=lambda rating: rating.rater), 2):
-            first, second = (rating.scores["overall"] for rating in (one, other) if rating.scores)
+    for rating in ratings:
+        if rating.scores and rating.role != "model":
+            by_item[rating.task_id, rating.phase].append(rating)
+    lines = []
+    for (task, phase), item_ratings in sorted(by_item.items()):
+        for rating_a, rating_b in combinations(sorted(item_ratings, key=lambda rating: rating.rater), 2):
+            first, second = (rating.scores["overall"] for rating in (rating_a, rating_b) if rating.scores)
             if abs(first - second) >= rubric.manual.reliability.difference:
-                found.append(
+                lines.append(
                     {
-                        **{"task_id": task, "phase": phase, "rater_a": one.rater, "rater_b": other.rater},
+                        **{"task_id": task, "phase": phase, "rater_a": rating_a.rater, "rater_b": rating_b.rater},
                         **{"overall_a": first, "overall_b": second, "difference": abs(first - second)},
-                        **{"apart_on": ", ".join(_apart(one, other, rubric.manual.reliability.difference))},
-                        **{"why_a": _why(one), "why_b": _why(other)},
+                        **{"apart_on": ", ".join(_apart(rating_a, rating_b, rubric.manual.reliability.difference))},
+                        **{"why_a": _why(rating_a), "why_b": _why(rating_b)},
                     }
                 )
-    return sorted(found, key=lambda line: -line["difference"])
+    return sorted(lines, key=lambda line: -line["difference"])
 
 
-def _apart(one: Rating, other: Rating, difference: int) -> Iterable[str]:
-    assert one.scores, "chosen by its scores"
+def _apart(rating: Rating, other: Rating, difference: int) -> Iterable[str]:
+    assert rating.scores, "chosen by its scores"
     assert other.scores, "chosen by its scores"
-    return [name for name in SCORES[:-1] if abs(one.scores[name] - other.scores[name]) >= difference]
+    return [name for name in SCORES[:-1] if abs(rating.scores[name] - other.scores[name]) >= difference]
 
 
-def _why(one: Rating) -> str:
-    return " ".join(f"{name}: {text}" for name, text in one.rationales.items() if text)
+def _why(rating: Rating) -> str:
+    return " ".join(f"{name}: {text}" for name, text in rating.rationales.items() if text)
 
 
 def fatigue(ratings: Iterable[Rating], timing: Timing) -> list[dict[str, Any]]:
@@ -171,36 +173,40 @@ def fatigue(ratings: Iterable[Rating], timing: Timing) -> list[dict[str, Any]]:
     Saved times closer than `rest_hours` belong to one stretch. Mean minutes and the sample standard deviation of
     Overall are of the last `window` ratings of a stretch, and unknown before there are so many.
     """
-    people = [one for one in ratings if one.role != "model" and one.scores and one.saved and one.seconds is not None]
-    found = []
-    for rater, given in sorted(by_rater(people).items()):
-        ordered = sorted(given, key=lambda one: (one.saved, one.task_id))
+    people = [
+        rating
+        for rating in ratings
+        if rating.role != "model" and rating.scores and rating.saved and rating.seconds is not None
+    ]
+    lines = []
+    for rater, rater_ratings in sorted(by_rater(people).items()):
+        ordered = sorted(rater_ratings, key=lambda rating: (rating.saved, rating.task_id))
         states = list(_states(ordered, timing))
-        rests = [(one.task_id, state) for one, state in zip(ordered, states, strict=True) if state["rest"]]
+        rests = [(rating.task_id, state) for rating, state in zip(ordered, states, strict=True) if state["rest"]]
         windows = [state for state in states if state["minutes"] is not None]
-        found.append(
+        lines.append(
             {
                 "rater": rater,
                 "ratings": len(ordered),
                 "longest_stretch": max(state["stretch"] for state in states),
-                "mean_minutes": sum(one.seconds or 0 for one in ordered) / 60 / len(ordered),
+                "mean_minutes": sum(rating.seconds or 0 for rating in ordered) / 60 / len(ordered),
                 "worst_minutes": max((state["minutes"] for state in windows), default=None),
                 "worst_sd": max((state["sd"] for state in windows), default=None),
                 "rest_due_after": rests[0][0] if rests else "",
                 "why": rests[0][1]["rest"] if rests else "",
             }
         )
-    return found
+    return lines
 
 
 def _states(ordered: Sequence[Rating], timing: Timing) -> Iterable[dict[str, Any]]:
     """Yield after each rating: its place in the stretch, mean minutes and deviation of the window, and why to rest."""
     stretch: list[Rating] = []
-    for one in ordered:
+    for current in ordered:
         last = stretch[-1].saved if stretch else None
-        if last and one.saved and one.saved - last >= timedelta(hours=timing.rest_hours):
+        if last and current.saved and current.saved - last >= timedelta(hours=timing.rest_hours):
             stretch = []
-        stretch.append(one)
+        stretch.append(current)
         window = stretch[-timing.window :]
         minutes = deviation = None
         if len(window) == timing.window:
@@ -217,50 +223,56 @@ def _states(ordered: Sequence[Rating], timing: Timing) -> Iterable[dict[str, Any
 
 def conditions(ratings: Sequence[Rating], known: Sequence[Response], seed: int) -> list[dict[str, Any]]:
     """Return the mean of each score by condition, of all people and of each model, with its interval over responses."""
-    tasks = {one.task_id: one for one in known}
-    scored = [one for one in ratings if one.scores and one.phase == "main" and one.task_id in tasks]
+    tasks = {response.task_id: response for response in known}
+    scored = [rating for rating in ratings if rating.scores and rating.phase == "main" and rating.task_id in tasks]
     by_group: dict[tuple[str, str, str], list[Rating]] = defaultdict(list)
-    for one in scored:
-        who = one.rater if one.role == "model" else "people"
-        by_group["all", "all", who].append(one)
+    for rating in scored:
+        who = rating.rater if rating.role == "model" else "people"
+        by_group["all", "all", who].append(rating)
         for name in CONDITIONS:
-            by_group[name, getattr(tasks[one.task_id], name) or "unknown", who].append(one)
+            by_group[name, getattr(tasks[rating.task_id], name) or "unknown", who].append(rating)
     order = {name: place for place, name in enumerate(("all", *CONDITIONS))}
-    found = []
-    for (name, value, who), given in sorted(
-        by_group.items(), key=lambda one: (order[one[0][0]], one[0][1], one[0][2] != "people", one[0][2])
+    lines = []
+    for (name, value, who), group_ratings in sorted(
+        by_group.items(), key=lambda group: (order[group[0][0]], group[0][1], group[0][2] != "people", group[0][2])
     ):
-        items = [one.task_id for one in given]
+        items = [rating.task_id for rating in group_ratings]
         for score in SCORES:
-            sums = [one.scores[score] for one in given if one.scores]
+            sums = [rating.scores[score] for rating in group_ratings if rating.scores]
             estimated = bootstrap.estimate([sums, [1] * len(sums)], bootstrap.ratio, items, seed)
             line = {"condition": name, "value": value, "raters": who, "score": score, "mean": estimated["value"]}
             line |= {"low": estimated["low"], "high": estimated["high"]}
-            found.append(line | {"items": len(set(items)), "ratings": len(given)})
-    return found
+            lines.append(line | {"items": len(set(items)), "ratings": len(group_ratings)})
+    return lines
 
 
 def rule_counts(
     ratings: Iterable[Rating], known: Sequence[Response], rubrics: Sequence[Rubric]
 ) -> list[dict[str, Any]]:
     """Return for each rater how often each rule changed a score, could not be decided, and how many ratings changed."""
-    tasks, versions = {one.task_id: one for one in known}, {one.signature: one for one in rubrics}
-    found = []
-    for rater, given in sorted(by_rater(ratings).items()):
+    tasks = {response.task_id: response for response in known}
+    versions = {rubric.signature: rubric for rubric in rubrics}
+    lines = []
+    for rater, rater_ratings in sorted(by_rater(ratings).items()):
         changed: Counter[str] = Counter()
         undecided: Counter[str] = Counter()
-        for one in given:
-            changed.update({cap.rule for cap in one.caps})
-            if one.scores:
-                task = tasks.get(one.task_id) or Response(one.task_id, "", "")
-                undecided.update(settle(draft_of(one), one.findings, task, versions[one.rubric]).undecidable)
-        counted = {"rater": rater, "role": given[0].role, "ratings": len(given)}
-        counted |= {"failures": sum(one.scores is None for one in given)}
-        counted |= {"corrected": sum(one.corrected for one in given) if given[0].role == "model" else None}
-        found.append(counted | {"rule": "all", "changed": sum(bool(one.caps) for one in given), "undecidable": None})
+        for rating in rater_ratings:
+            changed.update({cap.rule for cap in rating.caps})
+            if rating.scores:
+                task = tasks.get(rating.task_id) or Response(rating.task_id, "", "")
+                undecided.update(settle(draft_of(rating), rating.findings, task, versions[rating.rubric]).undecidable)
+        counted = {"rater": rater, "role": rater_ratings[0].role, "ratings": len(rater_ratings)}
+        counted |= {"failures": sum(rating.scores is None for rating in rater_ratings)}
+        counted |= {
+            "corrected": sum(rating.corrected for rating in rater_ratings) if rater_ratings[0].role == "model" else None
+        }
+        lines.append(
+            counted
+            | {"rule": "all", "changed": sum(bool(rating.caps) for rating in rater_ratings), "undecidable": None}
+        )
         for rule in sorted(changed.keys() | undecided.keys()):
-            found.append(counted | {"rule": rule, "changed": changed[rule], "undecidable": undecided[rule]})
-    return found
+            lines.append(counted | {"rule": rule, "changed": changed[rule], "undecidable": undecided[rule]})
+    return lines
 
 
 def trivial_raters(known: Sequence[Response], like: Sequence[Rating]) -> list[Rating]:
@@ -268,14 +280,14 @@ def trivial_raters(known: Sequence[Response], like: Sequence[Rating]) -> list[Ra
 
     They show what agreement is worth nothing. They rate the responses, of those known, that `like` rates.
     """
-    rated = {(one.task_id, one.phase) for one in like}
-    sizes = {one.task_id: len(one.response) for one in known}
+    rated = {(rating.task_id, rating.phase) for rating in like}
+    sizes = {response.task_id: len(response.response) for response in known}
     ranked = sorted({task for task, _ in rated} & sizes.keys(), key=lambda task: (sizes[task], task))
     scores = {TRIVIAL[0]: dict.fromkeys(ranked, 3)}
     scores[TRIVIAL[1]] = {task: 1 + 5 * place // len(ranked) for place, task in enumerate(ranked)}
     return [
-        Rating(task, name, "model", like[0].rubric, phase, dict.fromkeys(SCORES, given[task]), {})
-        for name, given in scores.items()
+        Rating(task, name, "model", like[0].rubric, phase, dict.fromkeys(SCORES, by_task[task]), {})
+        for name, by_task in scores.items()
         for task, phase in sorted(rated)
-        if task in given
+        if task in by_task
     ]

@@ -42,7 +42,7 @@ def study(reading: Reading, known: Sequence[Response], rubrics: Sequence[Rubric]
     """
     rubric = rubrics[0]
     ratings = reading.ratings
-    people = [one for one in ratings if one.role != "model"]
+    people = [rating for rating in ratings if rating.role != "model"]
     compared = [*ratings, *(quality.trivial_raters(known, people) if people else ())]
     return Study(
         rubrics,
@@ -76,59 +76,70 @@ def counted(n: int) -> str:
     return f"{n}*" if n < FEW else str(n)
 
 
-def overview(found: Study) -> str:
+def overview(rating_study: Study) -> str:
     """Return who rated how much, in one sentence."""
-    people = {one.rater for one in found.ratings if one.role != "model"}
-    models = {one.rater for one in found.ratings if one.role == "model"}
-    items = len({one.task_id for one in found.ratings})
-    failed = sum(one.scores is None for one in found.ratings)
-    versions = sorted({one.rubric for one in found.ratings})
+    people = {rating.rater for rating in rating_study.ratings if rating.role != "model"}
+    models = {rating.rater for rating in rating_study.ratings if rating.role == "model"}
+    items = len({rating.task_id for rating in rating_study.ratings})
+    failed = sum(rating.scores is None for rating in rating_study.ratings)
+    versions = sorted({rating.rubric for rating in rating_study.ratings})
     return (
-        f"{len(found.ratings)} ratings of {items} responses by {len(people)} people and {len(models)} models, rubric "
-        f"{' and '.join(versions)}; {failed} failures of models, {found.superseded} earlier ratings replaced."
+        f"{len(rating_study.ratings)} ratings of {items} responses by {len(people)} people and {len(models)} models, "
+        f"rubric {' and '.join(versions)}; {failed} failures of models, "
+        f"{rating_study.superseded} earlier ratings replaced."
     )
 
 
-def how(found: Study) -> str:
+def how(rating_study: Study) -> str:
     """Return how agreement was computed, and what its marks mean."""
-    cells = "responses that all of the raters rated" if found.missing == "complete" else "all ratings (mixed model)"
+    cells = (
+        "responses that all of the raters rated" if rating_study.missing == "complete" else "all ratings (mixed model)"
+    )
     return (
         f"ICC(2,1): two-way random effects, absolute agreement, of a single rater, over {cells}. The interval is 95 %, "
         f"by F; beside it a bootstrap of responses. Alpha is Krippendorff's, ordinal. The manual's target is "
-        f"{found.rubric.manual.reliability.icc:g}: met or not met if the whole interval is on one side, else "
+        f"{rating_study.rubric.manual.reliability.icc:g}: met or not met if the whole interval is on one side, else "
         f"undecided. * marks fewer than {FEW} responses: too few for a statement about raters."
     )
 
 
-def cautions(found: Study) -> list[str]:
+def cautions(rating_study: Study) -> list[str]:
     """Return, in words, which numbers say nothing, and whether scores follow the length of responses."""
-    main = [one for one in found.reliability if one.score == "overall" and one.phase == "main"]
-    trivial = [one for one in main if one.raters.endswith(quality.TRIVIAL)]
-    models = tuple({one.rater for one in found.ratings if one.role == "model"})
+    main = [
+        reliability
+        for reliability in rating_study.reliability
+        if reliability.score == "overall" and reliability.phase == "main"
+    ]
+    trivial = [reliability for reliability in main if reliability.raters.endswith(quality.TRIVIAL)]
+    models = tuple({rating.rater for rating in rating_study.ratings if rating.role == "model"})
     lines = []
-    if not any(one not in trivial for one in main):
+    if not any(reliability not in trivial for reliability in main):
         lines.append("Agreement: n/a with one rater; expected at least two on the same responses.")
-    for one in main:
-        shown = f"{one.raters}: ICC of Overall {rounded(one.icc)}, {interval(one.low, one.high)}"
-        bar = max([0.0, *(other.icc or 0.0 for other in trivial)]) if one.raters.endswith(models) else 0.0
-        if one in trivial:
-            if one.low is not None and one.low > 0:
+    for reliability in main:
+        bounds = interval(reliability.low, reliability.high)
+        shown = f"{reliability.raters}: ICC of Overall {rounded(reliability.icc)}, {bounds}"
+        bar = max([0.0, *(other.icc or 0.0 for other in trivial)]) if reliability.raters.endswith(models) else 0.0
+        if reliability in trivial:
+            if reliability.low is not None and reliability.low > 0:
                 lines.append(f"{shown}: scores follow length here, so agreement up to that may come from length alone.")
-        elif one.icc is None:
+        elif reliability.icc is None:
             lines.append(
-                f"{one.raters}: ICC of Overall is undefined: all scores are equal, too few responses, or no fit."
+                f"{reliability.raters}: ICC of Overall is undefined: all scores are equal, "
+                "too few responses, or no fit."
             )
-        elif one.low is None or one.low <= bar:
+        elif reliability.low is None or reliability.low <= bar:
             worth = "no better than a rater that reads nothing" if bar else "which may be chance"
             lines.append(f"{shown}: {worth}, so this says nothing.")
-    for rater, given in by_rater(one for one in found.ratings if one.scores).items():
-        scores = {one.scores["overall"] for one in given if one.scores}
-        if len(scores) == 1 and len(given) > 1:
-            lines.append(f"{rater}: Overall is {scores.pop()} for all {len(given)} responses: it tells nothing apart.")
-    for one in found.rules:
-        if one["rule"] == "all" and one["failures"]:
-            lines.append(f"{one['rater']}: {one['failures']} of {one['ratings']} answers could not be read.")
-    few = len({one.task_id for one in found.ratings})
+    for rater, ratings in by_rater(rating for rating in rating_study.ratings if rating.scores).items():
+        scores = {rating.scores["overall"] for rating in ratings if rating.scores}
+        if len(scores) == 1 and len(ratings) > 1:
+            lines.append(
+                f"{rater}: Overall is {scores.pop()} for all {len(ratings)} responses: it tells nothing apart."
+            )
+    for counts in rating_study.rules:
+        if counts["rule"] == "all" and counts["failures"]:
+            lines.append(f"{counts['rater']}: {counts['failures']} of {counts['ratings']} answers could not be read.")
+    few = len({rating.task_id for rating in rating_study.ratings})
     if few < FEW:
         lines.append(f"{few} responses: too few to say anything about raters, models or conditions in general.")
     return lines
