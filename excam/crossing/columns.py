@@ -20,11 +20,11 @@ def of_scores(
     A part is called "<metric>: <part>". Raise InputInvalid for scores of other rows, and a part that no row has.
     """
     known = {row.id for row in rows}
-    found: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     for name, scored in scores.items():
-        found |= _of_metric(name, scored, parts.get(name, ()), known)
-    found[LENGTH] = {row.id: length_of(row) for row in rows}
-    return found
+        columns |= _of_metric(name, scored, parts.get(name, ()), known)
+    columns[LENGTH] = {row.id: length_of(row) for row in rows}
+    return columns
 
 
 def length_of(row: Row) -> float:
@@ -35,12 +35,14 @@ def length_of(row: Row) -> float:
 def _of_metric(name: str, scored: Iterable[Result], parts: Iterable[str], known: set[str]) -> dict[str, Column]:
     scores: dict[str, float | None] = {}
     of_parts: dict[str, dict[str, float | None]] = {part: {} for part in parts}
-    for one in scored:
-        if one.id not in known:
-            raise InputInvalid(f"scores of {name}: row {one.id} is not among the {len(known)} rows; score them again")
-        scores[one.id] = one.rising_score
+    for result in scored:
+        if result.id not in known:
+            raise InputInvalid(
+                f"scores of {name}: row {result.id} is not among the {len(known)} rows; score them again"
+            )
+        scores[result.id] = result.rising_score
         for part, column in of_parts.items():
-            column[one.id] = one.part(part)
+            column[result.id] = result.part(part)
     for part, column in of_parts.items():
         if all(value is None for value in column.values()) and any(value is not None for value in scores.values()):
             raise InputInvalid(f"crossing.metrics.{name}.parts: {part}: a number in no scored row")

@@ -78,9 +78,9 @@ def pairs(rows: Sequence[Row], columns: Mapping[str, Column]) -> Iterator[Pair]:
             for row in rows:
                 if kind not in row.kinds or row.id not in column:
                     continue
-                twins = [one for one in right.get(row.cluster, ()) if one.id in column]
-                for one in twins or [None]:
-                    yield Pair(metric, kind, row, one, column[row.id], column[one.id] if one else None)
+                twins = [twin for twin in right.get(row.cluster, ()) if twin.id in column]
+                for twin in twins or [None]:
+                    yield Pair(metric, kind, row, twin, column[row.id], column[twin.id] if twin else None)
 
 
 def blind_spots(rows: Sequence[Row], columns: Mapping[str, Column], seed: int) -> Iterator[dict[str, Any]]:
@@ -91,24 +91,26 @@ def blind_spots(rows: Sequence[Row], columns: Mapping[str, Column], seed: int) -
     same pairs. `failures` counts texts without a score, erroneous ones and their twins; `alone` counts erroneous texts
     without a correct twin that has a score.
     """
-    for (metric, kind), found in itertools.groupby(pairs(rows, columns), key=lambda pair: (pair.metric, pair.kind)):
-        yield {"metric": metric, "kind": kind, **_blind_spot(list(found), columns[metric], seed)}
+    for (metric, kind), group in itertools.groupby(pairs(rows, columns), key=lambda pair: (pair.metric, pair.kind)):
+        yield {"metric": metric, "kind": kind, **_blind_spot(list(group), columns[metric], seed)}
 
 
-def _blind_spot(given: Sequence[Pair], column: Column, seed: int) -> dict[str, Any]:
+def _blind_spot(kind_pairs: Sequence[Pair], column: Column, seed: int) -> dict[str, Any]:
     texts: dict[str, list[Pair]] = defaultdict(list)
-    for pair in given:
+    for pair in kind_pairs:
         texts[pair.wrong.id].append(pair)
     scored = {
-        name: known for name, found in texts.items() if (known := [one for one in found if one.share is not None])
+        name: known
+        for name, text_pairs in texts.items()
+        if (known := [pair for pair in text_pairs if pair.share is not None])
     }
-    wins = [sum(pair.share or 0.0 for pair in found) for found in scored.values()]
+    wins = [sum(pair.share or 0.0 for pair in text_pairs) for text_pairs in scored.values()]
     counts = list(map(len, scored.values()))
-    clusters = [found[0].wrong.cluster for found in scored.values()]
-    looked_at = {row.id for pair in given for row in (pair.wrong, pair.right) if row}
+    clusters = [text_pairs[0].wrong.cluster for text_pairs in scored.values()]
+    looked_at = {row.id for pair in kind_pairs for row in (pair.wrong, pair.right) if row}
     interval = bootstrap.ratio_interval(wins, counts, clusters, seed=seed) if wins else None
     low, high = interval or (None, None)
-    lengths = [pair.length or 0.0 for found in scored.values() for pair in found]
+    lengths = [pair.length or 0.0 for text_pairs in scored.values() for pair in text_pairs]
     return {
         "auc": sum(wins) / sum(counts) if counts else None,
         "low": low,
@@ -118,13 +120,15 @@ def _blind_spot(given: Sequence[Pair], column: Column, seed: int) -> dict[str, A
         "wrong": len(wins),
         "clusters": len(set(clusters)),
         "failures": sum(column[name] is None for name in looked_at),
-        "alone": sum(name not in scored and found[0].wrong_score is not None for name, found in texts.items()),
-        "sets": " ".join(sorted({pair.wrong.set for pair in given})),
+        "alone": sum(
+            name not in scored and text_pairs[0].wrong_score is not None for name, text_pairs in texts.items()
+        ),
+        "sets": " ".join(sorted({pair.wrong.set for pair in kind_pairs})),
     }
 
 
-def _above(one: float, other: float) -> float:
-    return 1.0 if one > other else 0.5 if one == other else 0.0
+def _above(value: float, other: float) -> float:
+    return 1.0 if value > other else 0.5 if value == other else 0.0
 
 
 def language_gap(rows: Sequence[Row], columns: Mapping[str, Column], seed: int) -> Iterator[dict[str, Any]]:

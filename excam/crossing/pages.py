@@ -22,19 +22,19 @@ Line = Mapping[str, Any]
 
 def blind_spots(lines: Sequence[Line], notes: Sequence[str]) -> str:
     """Return the page of the blind-spot matrix."""
-    at = {(one["metric"], one["kind"]): one for one in lines}
-    found = [kind for kind in KINDS if any(kind == one["kind"] for one in lines)]
+    at = {(line["metric"], line["kind"]): line for line in lines}
+    kinds = [kind for kind in KINDS if any(kind == line["kind"] for line in lines)]
     body = [
-        [escape(metric), *(_cell(at.get((metric, kind))) for kind in found)]
-        for metric in dict.fromkeys(one["metric"] for one in lines)
+        [escape(metric), *(_cell(at.get((metric, kind))) for kind in kinds)]
+        for metric in dict.fromkeys(line["metric"] for line in lines)
     ]
     counts = [
         [
             kind,
             KINDS[kind],
-            ", ".join(sorted({name for one in lines if one["kind"] == kind for name in one["sets"].split()})),
+            ", ".join(sorted({name for line in lines if line["kind"] == kind for name in line["sets"].split()})),
         ]
-        for kind in found
+        for kind in kinds
     ]
     return (
         "# Blind spots\n\nWhich kinds of errors does each metric miss? A cell is the share of pairs of an erroneous "
@@ -43,7 +43,7 @@ def blind_spots(lines: Sequence[Line], notes: Sequence[str]) -> str:
         "draws differ; then the erroneous texts, what the length of the text reaches **on the same pairs**, and "
         f"the texts without a score where there are any. * marks fewer than {FEW} erroneous texts: such a cell "
         "describes these rows, not the metric.\n\n"
-        + table(["metric", *found], body)
+        + table(["metric", *kinds], body)
         + "\nEmpty: the metric needs columns that these rows lack.\n"
         + markdown.cautions(_blind_spot_cautions(lines))
         + "\n## Kinds of errors\n\n"
@@ -53,18 +53,18 @@ def blind_spots(lines: Sequence[Line], notes: Sequence[str]) -> str:
     )
 
 
-def _cell(one: Line | None) -> str:
-    if one is None:
+def _cell(cell: Line | None) -> str:
+    if cell is None:
         return ""
-    if one["auc"] is None:
-        return f"n/a, n = 0{_lost(one)}"
-    interval = "" if one["low"] is None else f" [{_share(one['low'])}, {_share(one['high'])}]"
-    length = "" if one["metric"] == LENGTH else f", length {_share(one['length'])}"
-    return f"{_share(one['auc'])}{interval}, n = {_counted(one)}{length}{_lost(one)}"
+    if cell["auc"] is None:
+        return f"n/a, n = 0{_lost(cell)}"
+    interval = "" if cell["low"] is None else f" [{_share(cell['low'])}, {_share(cell['high'])}]"
+    length = "" if cell["metric"] == LENGTH else f", length {_share(cell['length'])}"
+    return f"{_share(cell['auc'])}{interval}, n = {_counted(cell)}{length}{_lost(cell)}"
 
 
-def _counted(one: Line) -> str:
-    return f"{one['wrong']}{'*' * (one['wrong'] < FEW)}"
+def _counted(cell: Line) -> str:
+    return f"{cell['wrong']}{'*' * (cell['wrong'] < FEW)}"
 
 
 def _blind_spot_cautions(lines: Sequence[Line]) -> Iterator[str]:
@@ -73,26 +73,28 @@ def _blind_spot_cautions(lines: Sequence[Line]) -> Iterator[str]:
         "Cells below one another may be of other rows, since a metric scores the rows that have its columns. On the "
         "same rows `excam meta` compares metrics, with tests."
     )
-    known = [one for one in lines if one["auc"] is not None]
+    known = [line for line in lines if line["auc"] is not None]
     counts = {
-        metric: [one["auc"] > one["length"] for one in known if one["metric"] == metric]
-        for metric in dict.fromkeys(one["metric"] for one in known)
+        metric: [line["auc"] > line["length"] for line in known if line["metric"] == metric]
+        for metric in dict.fromkeys(line["metric"] for line in known)
         if metric != LENGTH
     }
-    above = ", ".join(f"{escape(metric)} {sum(found)} of {len(found)}" for metric, found in counts.items())
+    above = ", ".join(
+        f"{escape(metric)} {sum(comparisons)} of {len(comparisons)}" for metric, comparisons in counts.items()
+    )
     if above:
         yield f"Kinds in which a metric is above the length of the text on the same pairs: {above}."
     same = [
         metric
-        for metric in dict.fromkeys(one["metric"] for one in known)
-        if all(one["auc"] == 0.5 for one in known if one["metric"] == metric)
+        for metric in dict.fromkeys(line["metric"] for line in known)
+        if all(line["auc"] == 0.5 for line in known if line["metric"] == metric)
     ]
     if same:
         yield f"In every cell exactly .5: {', '.join(map(escape, same))}."
 
 
-def _lost(one: Line) -> str:
-    return f", {one['failures']} failed" if one["failures"] else ""
+def _lost(cell: Line) -> str:
+    return f", {cell['failures']} failed" if cell["failures"] else ""
 
 
 def _share(value: float) -> str:
@@ -101,23 +103,23 @@ def _share(value: float) -> str:
 
 def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     """Draw the matrix: metrics by kinds of errors; a frame where the interval of enough texts excludes chance."""
-    at = {(one["metric"], one["kind"]): one for one in lines}
-    metrics = list(dict.fromkeys(str(one["metric"]) for one in lines))
-    found = [kind for kind in KINDS if any(kind == one["kind"] for one in lines)]
+    at = {(line["metric"], line["kind"]): line for line in lines}
+    metrics = list(dict.fromkeys(str(line["metric"]) for line in lines))
+    kinds = [kind for kind in KINDS if any(kind == line["kind"] for line in lines)]
     if not lines:
         raise InputInvalid("blind spots: 0 cells; expected erroneous rows that a metric can score")
-    cells = [[at.get((metric, kind)) for kind in found] for metric in metrics]
+    cells = [[at.get((metric, kind)) for kind in kinds] for metric in metrics]
     few = "Few erroneous texts: most differences between cells are chance. "
     return plotting.heat_map(
-        [[None if one is None else one["auc"] for one in row] for row in cells],
+        [[None if cell is None else cell["auc"] for cell in row] for row in cells],
         metrics,
-        found,
-        below=[["" if one is None or one["auc"] is None else _beneath(one) for one in row] for row in cells],
-        framed=[[_excludes_chance(one) for one in row] for row in cells],
+        kinds,
+        below=[["" if cell is None or cell["auc"] is None else _beneath(cell) for cell in row] for row in cells],
+        framed=[[_excludes_chance(cell) for cell in row] for row in cells],
         centre=0.5,
         limits=(0.0, 1.0),
         title="What each metric does not see",
-        note=(few if all(one["wrong"] < FEW for one in lines) else "")
+        note=(few if all(line["wrong"] < FEW for line in lines) else "")
         + "Share of pairs in which a correct text scores above an erroneous one on the same question; .5 is chance. "
         f"Below it the erroneous texts, * fewer than {FEW}, and what the length of the text reaches on the same pairs. "
         f"Framed: {FEW} texts or more, and the 95 % interval over questions excludes .5. Cells of one column may be of "
@@ -125,25 +127,27 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     )
 
 
-def _beneath(one: Line) -> str:
-    return f"n {_counted(one)}" + ("" if one["metric"] == LENGTH else f", length {_share(one['length'])}")
+def _beneath(cell: Line) -> str:
+    return f"n {_counted(cell)}" + ("" if cell["metric"] == LENGTH else f", length {_share(cell['length'])}")
 
 
-def _excludes_chance(one: Line | None) -> bool:
-    return one is not None and one["wrong"] >= FEW and one["low"] is not None and not one["low"] <= 0.5 <= one["high"]
+def _excludes_chance(cell: Line | None) -> bool:
+    return (
+        cell is not None and cell["wrong"] >= FEW and cell["low"] is not None and not cell["low"] <= 0.5 <= cell["high"]
+    )
 
 
 def language_gap(lines: Sequence[Line], notes: Sequence[str]) -> str:
     """Return the page of the language gap."""
     body = [
         [
-            escape(one["metric"]),
-            one["language"],
-            *(("n/a", "n/a", "n/a") if one["difference"] is None else _gap_cells(one)),
-            f"{one['scenarios']}{'*' * (one['scenarios'] < FEW)}",
-            one["failures"],
+            escape(line["metric"]),
+            line["language"],
+            *(("n/a", "n/a", "n/a") if line["difference"] is None else _gap_cells(line)),
+            f"{line['scenarios']}{'*' * (line['scenarios'] < FEW)}",
+            line["failures"],
         ]
-        for one in lines
+        for line in lines
     ]
     head = ["metric", "local language", "English", "local", "local − English [95 %]", "scenarios", "left out"]
     return (
@@ -156,9 +160,9 @@ def language_gap(lines: Sequence[Line], notes: Sequence[str]) -> str:
     )
 
 
-def _gap_cells(one: Line) -> tuple[str, str, str]:
-    interval = "" if one["low"] is None else f" [{_signed(one['low'])}, {_signed(one['high'])}]"
-    return _share(one["english"]), _share(one["local"]), _signed(one["difference"]) + interval
+def _gap_cells(line: Line) -> tuple[str, str, str]:
+    interval = "" if line["low"] is None else f" [{_signed(line['low'])}, {_signed(line['high'])}]"
+    return _share(line["english"]), _share(line["local"]), _signed(line["difference"]) + interval
 
 
 def _signed(value: float) -> str:
@@ -167,13 +171,13 @@ def _signed(value: float) -> str:
 
 def figure_language_gap(lines: Sequence[Line]) -> Figure:
     """Draw the difference of each metric, over all local languages and in each."""
-    metrics = list(dict.fromkeys(str(one["metric"]) for one in lines))
+    metrics = list(dict.fromkeys(str(line["metric"]) for line in lines))
     if not metrics:
         raise InputInvalid("language gap: 0 scenarios in two languages; expected those of Macaron, with statements")
-    languages = list(dict.fromkeys(str(one["language"]) for one in lines))
-    at = {(one["metric"], one["language"]): one for one in lines}
-    most = {name: max(int(at[one, name]["scenarios"]) for one in metrics) for name in languages}
-    points = {one.replace(": ", ":\n", 1): [_point(at[one, name]) for name in languages] for one in metrics}
+    languages = list(dict.fromkeys(str(line["language"]) for line in lines))
+    at = {(line["metric"], line["language"]): line for line in lines}
+    most = {name: max(int(at[metric, name]["scenarios"]) for metric in metrics) for name in languages}
+    points = {metric.replace(": ", ":\n", 1): [_point(at[metric, name]) for name in languages] for metric in metrics}
     few = f"Fewer than {FEW} scenarios in each language: the rows below the first say nothing about a language. "
     return plotting.forest(
         points,
@@ -187,8 +191,8 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
     )
 
 
-def _point(one: Line) -> plotting.Point | None:
-    value, low, high = one["difference"], one["low"], one["high"]
+def _point(line: Line) -> plotting.Point | None:
+    value, low, high = line["difference"], line["low"], line["high"]
     if value is None:
         return None
     return (value, value, value) if low is None else (value, min(low, value), max(high, value))
@@ -197,7 +201,7 @@ def _point(one: Line) -> plotting.Point | None:
 def how_scored(scores: Mapping[str, Sequence[Result]]) -> list[str]:
     """Return lines that say by which signature each metric scored how many rows, and how many failed."""
     lines = [
-        [escape(name), len(scored), sum(one.score is None for one in scored), escape(scored[0].signature)]
+        [escape(name), len(scored), sum(result.score is None for result in scored), escape(scored[0].signature)]
         for name, scored in scores.items()
     ]
     return ["## Metrics\n", table(["metric", "rows", "failed", "signature"], lines)]
@@ -206,8 +210,9 @@ def how_scored(scores: Mapping[str, Sequence[Result]]) -> list[str]:
 def cautions(lines: Iterable[Line]) -> list[str]:
     """Return in words for which metrics no gap can be shown: few scenarios, or an interval that has 0."""
     chance = [
-        str(one["metric"])
-        for one in lines
-        if one["language"] == ALL and (one["scenarios"] < FEW or one["low"] is None or one["low"] <= 0 <= one["high"])
+        str(line["metric"])
+        for line in lines
+        if line["language"] == ALL
+        and (line["scenarios"] < FEW or line["low"] is None or line["low"] <= 0 <= line["high"])
     ]
     return [f"No difference from 0 can be shown for {', '.join(map(escape, chance))}.\n"] if chance else []

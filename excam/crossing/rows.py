@@ -80,38 +80,47 @@ class Row:
 
 def _row(set_: str, name: str, cluster: str, wrong: Collection[str], texts: tuple[str, str], **more: Any) -> Row:
     """Return a row, its kinds of errors in the order of `kinds.KINDS`; `texts` are the instruction and the output."""
-    asked, given = texts
+    instruction, output = texts
     local, said, rating = more.pop("local", ""), tuple(more.pop("said", ())), more.pop("rating", None)
-    columns = {"instruction": asked, "output": given, **more}
-    if given.strip():  # raters by the manual cannot rate a response that is empty
-        columns |= {"prompt": asked, "response": given}
+    columns = {"instruction": instruction, "output": output, **more}
+    if output.strip():  # raters by the manual cannot rate a response that is empty
+        columns |= {"prompt": instruction, "response": output}
     ordered = tuple(kind for kind in kinds.KINDS if kind in wrong)
     return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, said, rating, local)
 
 
 def of_samples(samples: Iterable[Sample]) -> Iterator[Row]:
     """Yield the rows of ExCAM40k; a right and a wrong text of one instruction are twins."""
-    for one in samples:
-        wrong = {kinds.of_report(error.type) for error in one.report.errors}
-        texts = one.instruction, one.output
-        said = [f"{error.type}, {error.severity}: {error.span}" for error in one.report.errors]
-        said += [one.report.explanation] if one.report.explanation else []
-        yield _row("excam40k", one.id, one.pair, wrong, texts, said=said, culture=one.culture, language=one.language)
+    for sample in samples:
+        wrong = {kinds.of_report(error.type) for error in sample.report.errors}
+        texts = sample.instruction, sample.output
+        said = [f"{error.type}, {error.severity}: {error.span}" for error in sample.report.errors]
+        said += [sample.report.explanation] if sample.report.explanation else []
+        yield _row(
+            "excam40k",
+            sample.id,
+            sample.pair,
+            wrong,
+            texts,
+            said=said,
+            culture=sample.culture,
+            language=sample.language,
+        )
 
 
 def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
     """Yield the labelled translations; those of one item are twins."""
-    for one in rows:
-        if one.label is None:
+    for row in rows:
+        if row.label is None:
             continue
-        item = one.item
+        item = row.item
         copied = ("source", "term", "category", "reference", "explication", "equivalent", "accepted", "literal")
         values = {name: getattr(item, name) for name in copied}
         values |= {name: list(values[name]) for name in LISTS}
-        wrong = {kinds.OF_TRANSLATIONS[error] for error in one.label.errors}
-        texts = TRANSLATE + item.source, one.translation
-        said = [*one.label.errors, f"labelled by {one.label.annotator}"]
-        yield _row("cult-eval", one.id, item.id, wrong, texts, said=said, translation=one.translation, **values)
+        wrong = {kinds.OF_TRANSLATIONS[error] for error in row.label.errors}
+        texts = TRANSLATE + item.source, row.translation
+        said = [*row.label.errors, f"labelled by {row.label.annotator}"]
+        yield _row("cult-eval", row.id, item.id, wrong, texts, said=said, translation=row.translation, **values)
 
 
 MARKS = {  # of a rated answer: the mark without an error, and the kind of error that any other one is
@@ -130,8 +139,8 @@ def of_rated_answers(
     authors' file, or else that of `answers`; one without either is left out. Raise InputInvalid for a rating without
     marks.
     """
-    asked = {(one.language, one.question.strip()): one.id for one in questions}
-    given = {(one.subject, one.question): one.text for one in answers}
+    asked = {(question.language, question.question.strip()): question.id for question in questions}
+    texts = {(answer.subject, answer.question): answer.text for answer in answers}
     rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for number, mark in row_files.rows(ratings):
         needed = ("model", "question", "language", *MARKS)
@@ -143,14 +152,14 @@ def of_rated_answers(
         content = asked.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
         rated[str(mark["model"]), content].append({**mark, "question": question, "language": language})
     for (model, content), marks in rated.items():
-        text = marks[0].get("answer") or given.get((model, content))
+        text = marks[0].get("answer") or texts.get((model, content))
         if text is None:
             continue
         known = {"question": marks[0]["question"], "answer": str(text), "language": marks[0]["language"]}
         known |= {"type": calmqa.TYPES.get(marks[0].get("type")), "said": list(map(_marked, marks))}
-        stars = [float(one["rating"]) for one in marks if one.get("rating")]
+        stars = [float(mark["rating"]) for mark in marks if mark.get("rating")]
         known["rating"] = fmean(stars) if stars else None
-        wrong = {kind for name, (none, kind) in MARKS.items() if any(one[name] != none for one in marks)}
+        wrong = {kind for name, (none, kind) in MARKS.items() if any(mark[name] != none for mark in marks)}
         yield _row("calmqa", f"{model}/{content}", content, wrong, (known["question"], str(text)), **known)
 
 
@@ -165,17 +174,17 @@ def of_statements(scenarios: Iterable[Scenario]) -> Iterator[Row]:
 
     The two in one language are twins. A scenario without statements has no rows.
     """
-    for one in scenarios:
-        known = {"culture": one.country}
+    for scenario in scenarios:
+        known = {"culture": scenario.country}
         languages = (
-            ("en", one.question_en, one.true_en, one.false_en, ""),
-            ("local", one.question_local, one.true_local, one.false_local, one.language),
+            ("en", scenario.question_en, scenario.true_en, scenario.false_en, ""),
+            ("local", scenario.question_local, scenario.true_local, scenario.false_local, scenario.language),
         )
         for name, question, true, false, local in languages:
             if true is None or false is None:
                 continue
             known["language"] = local or "English"
-            cluster = f"{one.id}/{name}"
+            cluster = f"{scenario.id}/{name}"
             yield _row("macaron", f"{cluster}/true", cluster, (), (question, true), local=local, **known)
             yield _row("macaron", f"{cluster}/false", cluster, ("factual",), (question, false), local=local, **known)
 
@@ -197,44 +206,51 @@ def of_responses(responses: Iterable[Response], ratings: Iterable[Rating]) -> It
     for rating in ratings:
         if rating.role != "model" and rating.scores:
             people[rating.task_id].append(rating)
-    for one in responses:
-        given = people[one.task_id]
-        wrong = {FLAGS[flag] for rating in given for flag in rating.flags if flag in FLAGS}
-        overall = [rating.scores["overall"] for rating in given if rating.scores]
-        flagged = any(rating.flags for rating in given)
-        if not given or (not wrong and (flagged or fmean(overall) < 4)):
+    for response in responses:
+        response_ratings = people[response.task_id]
+        wrong = {FLAGS[flag] for rating in response_ratings for flag in rating.flags if flag in FLAGS}
+        overall = [rating.scores["overall"] for rating in response_ratings if rating.scores]
+        flagged = any(rating.flags for rating in response_ratings)
+        if not response_ratings or (not wrong and (flagged or fmean(overall) < 4)):
             continue
-        known = {name: getattr(one, name) for name in ("culture", "language", "scenario", "complexity", "unsafe")}
-        known |= {"said": list(map(_rating, given)), "rating": fmean(overall)}
-        yield _row("rubric", one.task_id, one.culture or one.task_id, wrong, (one.prompt, one.response), **known)
+        known = {name: getattr(response, name) for name in ("culture", "language", "scenario", "complexity", "unsafe")}
+        known |= {"said": list(map(_rating, response_ratings)), "rating": fmean(overall)}
+        yield _row(
+            "rubric",
+            response.task_id,
+            response.culture or response.task_id,
+            wrong,
+            (response.prompt, response.response),
+            **known,
+        )
 
 
-def _rating(one: Rating) -> str:
+def _rating(rating: Rating) -> str:
     """Return a rating in one line: the scores, and what the rater copied from the response."""
-    scores = ", ".join(f"{name} {score}" for name, score in (one.scores or {}).items())
-    words = "; ".join(filter(None, (*one.flags, one.findings.stereotype_phrase, one.findings.false_claim)))
-    return f"{one.rater}: {scores}" + (f"; {words}" if words else "")
+    scores = ", ".join(f"{name} {score}" for name, score in (rating.scores or {}).items())
+    words = "; ".join(filter(None, (*rating.flags, rating.findings.stereotype_phrase, rating.findings.false_claim)))
+    return f"{rating.rater}: {scores}" + (f"; {words}" if words else "")
 
 
 def drawn(rows: Sequence[Row], contents: int | None, seed: int) -> list[Row]:
     """Return the rows of so many contents of each set, drawn by hash; None: all rows."""
     if contents is None:
         return list(rows)
-    found: dict[str, set[str]] = defaultdict(set)
+    by_set: dict[str, set[str]] = defaultdict(set)
     for row in rows:
-        found[row.set].add(row.content)
+        by_set[row.set].add(row.content)
     by_hash = partial(digest, seed, "crossing")
-    kept = {one for every in found.values() for one in sorted(every, key=by_hash)[:contents]}
+    kept = {content for set_contents in by_set.values() for content in sorted(set_contents, key=by_hash)[:contents]}
     return [row for row in rows if row.content in kept]
 
 
 def write(path: Path, rows: Iterable[Row]) -> None:
     """Write rows as a table of `SCHEMA`. Raise InputInvalid for no rows, or an id that occurs twice."""
     lines = [
-        {"id": one.id, "set": one.set, "cluster": one.cluster, "local": one.local, "right": one.right}
-        | {"kinds": list(one.kinds), "said": list(one.said), "rating": one.rating}
-        | {name: one.columns.get(name) for name in (*TEXTS, *LISTS, "unsafe")}
-        for one in rows
+        {"id": row.id, "set": row.set, "cluster": row.cluster, "local": row.local, "right": row.right}
+        | {"kinds": list(row.kinds), "said": list(row.said), "rating": row.rating}
+        | {name: row.columns.get(name) for name in (*TEXTS, *LISTS, "unsafe")}
+        for row in rows
     ]
     if not lines:
         raise InputInvalid(f"{path}: 0 rows; expected labelled rows of at least one system; switch one on")
@@ -246,20 +262,20 @@ def write(path: Path, rows: Iterable[Row]) -> None:
 
 def read(path: Path) -> list[Row]:
     """Return the rows of a table that `write` wrote."""
-    found = []
+    rows = []
     for values in tables.read_frame(path).iter_rows(named=True):
         columns = {name: values[name] for name in (*TEXTS, *LISTS, "unsafe") if values[name] is not None}
         own = {name: values[name] for name in ("id", "set", "cluster", "right", "local", "rating")}
-        found.append(Row(**own, kinds=tuple(values["kinds"]), said=tuple(values["said"]), columns=columns))
-    return found
+        rows.append(Row(**own, kinds=tuple(values["kinds"]), said=tuple(values["said"]), columns=columns))
+    return rows
 
 
 def for_metric(rows: Iterable[Row], metric: Metric) -> list[MetricRow]:
     """Return the rows that have all columns of a metric, as it takes them, with their labels."""
     return [
-        metric_rows.row({"id": one.id, **one.columns}, metric_rows.Columns({}), metric)
-        for one in rows
-        if one.has(metric.columns)
+        metric_rows.row({"id": row.id, **row.columns}, metric_rows.Columns({}), metric)
+        for row in rows
+        if row.has(metric.columns)
     ]
 
 

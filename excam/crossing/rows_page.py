@@ -64,16 +64,16 @@ def _row(row: Row, cells: Sequence[ReportCell]) -> BrowserRow:
     )
 
 
-def _cell(one: Result | None, parts: Sequence[str]) -> ReportCell:
-    if one is None:
+def _cell(result: Result | None, parts: Sequence[str]) -> ReportCell:
+    if result is None:
         return ReportCell()
-    if one.score is None:
-        return ReportCell(notes=[f"no score: {one.failure}"])
+    if result.score is None:
+        return ReportCell(notes=[f"no score: {result.failure}"])
     errors = [
         MarkedError("found", f"{at}", where, error.span, error.severity, error.type, error.start, error.end)
-        for at, error in enumerate(one.errors, 1)
+        for at, error in enumerate(result.errors, 1)
         if (where := SAME.get(error.where, error.where)) in ("instruction", "output")
     ]
-    values = {"score": one.score, **{name: one.part(name) for name in parts}}
+    values = {"score": result.score, **{name: result.part(name) for name in parts}}
     notes = [f"{name} {'n/a' if value is None else f'{value:.2f}'}" for name, value in values.items()]
-    return ReportCell(errors or None, one.report.explanation if one.report else "", notes)
+    return ReportCell(errors or None, result.report.explanation if result.report else "", notes)
