@@ -23,7 +23,7 @@ SCHEMA: dict[str, Any] = {
     "recovered": pl.List(pl.String),
     "thinking": pl.String(),
 }
-FIELDS = tuple(one.name for one in fields(Instance))
+FIELDS = tuple(field.name for field in fields(Instance))
 SHEET = ("scenario", "format", "lang", "answer")  # the columns of a written answer sheet
 
 
@@ -41,24 +41,24 @@ class System:
         return f"{self.model}, {self.mode}"
 
 
-def to_frame(instances: Iterable[Instance], model: str, mode: str, given: Iterable[Answered]) -> pl.DataFrame:
+def to_frame(instances: Iterable[Instance], model: str, mode: str, answers: Iterable[Answered]) -> pl.DataFrame:
     """Return the answers as a table, one row per instance."""
     rows = [
-        {"instance": one.id, "asked": one.digest, "model": model, "mode": mode} | asdict(answered)
-        for one, answered in zip(instances, given, strict=True)
+        {"instance": instance.id, "asked": instance.digest, "model": model, "mode": mode} | asdict(answered)
+        for instance, answered in zip(instances, answers, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def failure_counts(given: Iterable[Answered]) -> str:
+def failure_counts(answers: Iterable[Answered]) -> str:
     """Return the number of answers for each reason of failure, in words."""
-    failed = Counter(one.failure for one in given if one.failure)
+    failed = Counter(answer.failure for answer in answers if answer.failure)
     return ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
 
 
 def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:
     """Return one system per file: each instance with its answer. Raise InputInvalid if a file answers others."""
-    asked = {one.id: one for one in instances}
+    asked = {instance.id: instance for instance in instances}
     return [_joined(asked, path) for path in files]
 
 
@@ -68,14 +68,14 @@ FILLED = ("instance", "asked", "model", "mode", "by", "logprobs", "letter_logpro
 
 def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
     frame = read_typed(answers, SCHEMA, WHAT, FILLED)
-    given = {row["instance"]: row for row in frame.iter_rows(named=True)}
-    if len(given) < len(frame) or given.keys() != asked.keys():
-        odd = sorted(given.keys() ^ asked.keys()) or [frame["instance"][0]]
+    by_instance = {row["instance"]: row for row in frame.iter_rows(named=True)}
+    if len(by_instance) < len(frame) or by_instance.keys() != asked.keys():
+        odd = sorted(by_instance.keys() ^ asked.keys()) or [frame["instance"][0]]
         raise InputInvalid(
             f"{answers}: {len(frame)} answers to {len(asked)} instances; expected one each; the first that differs "
             f"is {odd[0]}; ask again"
         )
-    for name, row in given.items():
+    for name, row in by_instance.items():
         if row["asked"] != asked[name].digest:
             raise InputInvalid(
                 f"{answers}: {name} was asked with another text or order of options; expected the instances that were "
@@ -83,12 +83,16 @@ def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
             )
         if problem := _problem(row, asked[name].valid):
             raise InputInvalid(f"{answers}: {name}: {problem}; expected {WHAT}; ask again")
-    named = sorted({(row["model"], row["mode"]) for row in given.values()})
+    named = sorted({(row["model"], row["mode"]) for row in by_instance.values()})
     if len(named) > 1:
         raise InputInvalid(f"{answers}: answers of {', '.join(map('/'.join, named))}; expected one model and mode")
     rows = tuple(
-        {**{field: getattr(one, field) for field in FIELDS}, "pred": given[name]["answer"], "said": given[name]}
-        for name, one in asked.items()
+        {
+            **{field: getattr(instance, field) for field in FIELDS},
+            "pred": by_instance[name]["answer"],
+            "said": by_instance[name],
+        }
+        for name, instance in asked.items()
     )
     return System(*named[0], rows)
 
@@ -111,19 +115,21 @@ def read_sheet(path: Path, instances: Sequence[Instance]) -> list[Answered]:
     """
     lines = csv_lines(path, SHEET)
     written = {(row["scenario"], row["format"], row["lang"]): row["answer"] for row in lines}
-    known = {(one.scenario, one.format, one.lang): one for one in instances}
+    known = {(instance.scenario, instance.format, instance.lang): instance for instance in instances}
     if unknown := sorted(written.keys() - known.keys()) or len(written) < len(lines):
         which = "/".join(unknown[0]) if isinstance(unknown, list) else "one line twice"
         raise InputInvalid(
             f"{path}: found {which}; expected scenarios, formats and languages of the instances, once each"
         )
-    return [_from_sheet(path, one, written.get(key, "")) for key, one in known.items()]
+    return [_from_sheet(path, instance, written.get(key, "")) for key, instance in known.items()]
 
 
-def _from_sheet(path: Path, one: Instance, said: str) -> Answered:
+def _from_sheet(path: Path, instance: Instance, said: str) -> Answered:
     if not said:
         return Answered(None, "empty", "text")
-    valid = dict(zip("1234", range(4), strict=True)) if one.format == "MC" else {"T": 0, "F": 1}
+    valid = dict(zip("1234", range(4), strict=True)) if instance.format == "MC" else {"T": 0, "F": 1}
     if said not in valid:
-        raise InputInvalid(f"{path}: {one.id}: found {said}; expected one of {', '.join(valid)}")
-    return Answered(one.valid[one.order.index(valid[said])] if one.format == "MC" else said, None, "text")
+        raise InputInvalid(f"{path}: {instance.id}: found {said}; expected one of {', '.join(valid)}")
+    return Answered(
+        instance.valid[instance.order.index(valid[said])] if instance.format == "MC" else said, None, "text"
+    )

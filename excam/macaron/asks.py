@@ -65,14 +65,14 @@ def template(name: str) -> str:
 
 def filled(name: str, values: dict[str, str]) -> str:
     """Return a prompt with its {names} replaced in one pass: inserted texts are never searched for names."""
-    return NAME.sub(lambda found: values.get(found[1], found[0]), template(name))
+    return NAME.sub(lambda match: values.get(match[1], match[0]), template(name))
 
 
-def prompt(one: Instance, thinking: bool) -> str:
+def prompt(instance: Instance, thinking: bool) -> str:
     """Return the prompt of an instance: C.1 or C.2, for thinking models C.3 or C.4."""
-    name = ("mc" if one.format == "MC" else "tf") + ("-thinking" if thinking else "")
-    options = {f"option{number}": text for number, text in enumerate(one.options, 1)}
-    return filled(name, {"question": one.text, **options})
+    name = ("mc" if instance.format == "MC" else "tf") + ("-thinking" if thinking else "")
+    options = {f"option{number}": text for number, text in enumerate(instance.options, 1)}
+    return filled(name, {"question": instance.text, **options})
 
 
 def line(answer: str) -> str:
@@ -80,25 +80,25 @@ def line(answer: str) -> str:
     return json.dumps({"answer": answer})
 
 
-def answer(one: Instance, mode: Mode) -> Flow[Answered]:
+def answer(instance: Instance, mode: Mode) -> Flow[Answered]:
     """Ask once for the likelihood of each answer, or for a text.
 
     `choose` asks for the likelihood of the line that the prompt demands, {"answer": "A"} and so on, and of the bare
     letters; the first decides. A server that gives neither is asked for a text. `thinking` lets the model reason first.
     """
-    asked = (Message("user", prompt(one, mode == "thinking")),)
+    asked = (Message("user", prompt(instance, mode == "thinking")),)
     if mode != "choose":
-        return (yield from _text(one, asked))
-    whole, letters = yield [Choose(asked, tuple(map(line, one.valid))), Choose(asked, one.valid)]
+        return (yield from _text(instance, asked))
+    whole, letters = yield [Choose(asked, tuple(map(line, instance.valid))), Choose(asked, instance.valid)]
     assert isinstance(whole, Choice), "a Choose is answered by a Choice"
     assert isinstance(letters, Choice), "a Choose is answered by a Choice"
-    letter = None if letters.logprobs is None else _likeliest(one.valid, letters.logprobs)
+    letter = None if letters.logprobs is None else _likeliest(instance.valid, letters.logprobs)
     known = {"logprobs": whole.logprobs or (), "letter_logprobs": letters.logprobs or (), "letter_answer": letter}
     if whole.logprobs is not None:
-        return Answered(_likeliest(one.valid, whole.logprobs), None, "json", **known)
+        return Answered(_likeliest(instance.valid, whole.logprobs), None, "json", **known)
     if letter is not None:
         return Answered(letter, None, "letter", **known)
-    return (yield from _text(one, asked))
+    return (yield from _text(instance, asked))
 
 
 def _likeliest(valid: Sequence[str], logprobs: Sequence[float]) -> str:
@@ -106,10 +106,10 @@ def _likeliest(valid: Sequence[str], logprobs: Sequence[float]) -> str:
     return valid[logprobs.index(max(logprobs))]
 
 
-def _text(one: Instance, asked: tuple[Message, ...]) -> Flow[Answered]:
+def _text(instance: Instance, asked: tuple[Message, ...]) -> Flow[Answered]:
     (completion,) = yield [Generate(asked)]
     assert isinstance(completion, Completion), "a Generate is answered by a Completion"
-    return read_completion(completion, one.valid, one.options)
+    return read_completion(completion, instance.valid, instance.options)
 
 
 def read_completion(completion: Completion, valid: Sequence[str], options: Sequence[str] = ()) -> Answered:
@@ -121,11 +121,11 @@ def read_completion(completion: Completion, valid: Sequence[str], options: Seque
         return Answered(None, "in-thought", "text", thinking=thinking)
     if not completion.text.strip():
         return Answered(None, "empty", "text", thinking=thinking)
-    found = read_text(said, valid, options)
-    if found is None or (completion.finish == "length" and "no-json" in found[1]):
+    reading = read_text(said, valid, options)
+    if reading is None or (completion.finish == "length" and "no-json" in reading[1]):
         failure = "truncated" if completion.finish == "length" else "no-answer-line"
         return Answered(None, failure, "text", thinking=thinking)
-    value, recovered = found
+    value, recovered = reading
     return Answered(value, None, "text", recovered=recovered, thinking=thinking)
 
 
@@ -143,21 +143,21 @@ def read_text(text: str, valid: Sequence[str], options: Sequence[str] = ()) -> t
     known = dict(zip(valid, (*options, *("" for _ in valid)), strict=False))
     for read in (_last_line, _objects, _stated):
         overlooked: set[str] = set()
-        if found := read(text, known, overlooked):
-            return found, tuple(name for name in RECOVERED if name in overlooked)
+        if letter := read(text, known, overlooked):
+            return letter, tuple(name for name in RECOVERED if name in overlooked)
     return None
 
 
 def _last_line(text: str, options: Options, overlooked: set[str]) -> str | None:
-    lines = [stripped for one in text.splitlines() if (stripped := one.strip())]
+    lines = [stripped for raw_line in text.splitlines() if (stripped := raw_line.strip())]
     for at in range(len(lines) - 1, -1, -1):
         bare = _FENCE.sub("", lines[at]).strip()
-        if found := _strict_answer(bare, options, overlooked):
-            if any(place != at and _FENCE.sub("", one).strip() for place, one in enumerate(lines)):
+        if letter := _strict_answer(bare, options, overlooked):
+            if any(place != at and _FENCE.sub("", text_line).strip() for place, text_line in enumerate(lines)):
                 overlooked.add("other-lines")
-            if bare != lines[at] or any(_FENCE.fullmatch(one) for one in lines):
+            if bare != lines[at] or any(_FENCE.fullmatch(text_line) for text_line in lines):
                 overlooked.add("fence")
-            return found
+            return letter
     return None
 
 
@@ -165,10 +165,10 @@ def _strict_answer(line: str, options: Options, overlooked: set[str]) -> str | N
     if not (line.startswith("{") and line.endswith("}")):
         return None
     try:
-        found: Any = _DECODER.decode(line)
+        value: Any = _DECODER.decode(line)
     except (ValueError, RecursionError, Rejected):
         return None
-    said = found.get("answer") if isinstance(found, dict) and len(found) == 1 else None
+    said = value.get("answer") if isinstance(value, dict) and len(value) == 1 else None
     return _letter(said, options, overlooked) if isinstance(said, str) else None
 
 
@@ -188,16 +188,16 @@ def _letter(said: str, options: Options, overlooked: set[str]) -> str | None:
 
 def _objects(text: str, options: Options, overlooked: set[str]) -> str | None:
     try:
-        said = {_value(found, overlooked) for found in objects(text, _DECODER, overlooked)}
+        said = {_value(value, overlooked) for value in objects(text, _DECODER, overlooked)}
     except Rejected:
         return None
-    answers = {_option(one, options, overlooked) for one in said}
+    answers = {_option(value, options, overlooked) for value in said}
     return answers.pop() if len(answers) == 1 else None
 
 
-def _value(found: Any, overlooked: set[str]) -> str:
+def _value(value: Any, overlooked: set[str]) -> str:
     """Return the answer of an object. Raise Rejected."""
-    said = fields(found, ("answer",), overlooked)[0].get("answer")
+    said = fields(value, ("answer",), overlooked)[0].get("answer")
     if not isinstance(said, bool | str):
         raise Rejected("no-answer")
     return str(said)
@@ -205,19 +205,20 @@ def _value(found: Any, overlooked: set[str]) -> str:
 
 def _option(said: str, options: Options, overlooked: set[str]) -> str | None:
     """Return the answer that a text states as a letter, in marks or with its option; another one contradicts it."""
-    if found := _letter(said, options, overlooked):
-        return found
+    if letter := _letter(said, options, overlooked):
+        return letter
     bare = said.strip(DECORATION + ".")
-    if found := _letter(bare, options, overlooked):
+    if letter := _letter(bare, options, overlooked):
         overlooked.add("marks")
-        return found
+        return letter
     both = LETTER_AND_TEXT.fullmatch(bare)
     if not both or both[1] not in options:
         return None
     letter, text = both[1], both[2].casefold()
-    texts = {option.strip(DECORATION + ".").casefold(): one for one, option in options.items() if option}
+    texts = {option.strip(DECORATION + ".").casefold(): own_letter for own_letter, option in options.items() if option}
     if texts.get(text) != letter and (
-        _named(both[2], options) - {letter} or any(option in text for option, one in texts.items() if one != letter)
+        _named(both[2], options) - {letter}
+        or any(option in text for option, other_letter in texts.items() if other_letter != letter)
     ):
         return None
     overlooked.add("option")
@@ -226,21 +227,21 @@ def _option(said: str, options: Options, overlooked: set[str]) -> str | None:
 
 def _named(text: str, options: Options) -> set[str]:
     """Return the answers whose letter, or word, stands alone in a text."""
-    words = {one.upper() for one in regex.findall(r"(?i)\b(?:true|false)\b", text)}
-    return {*regex.findall(r"\b[A-Z]\b", text), *(WORDS[one] for one in words)} & options.keys()
+    words = {word.upper() for word in regex.findall(r"(?i)\b(?:true|false)\b", text)}
+    return {*regex.findall(r"\b[A-Z]\b", text), *(WORDS[word] for word in words)} & options.keys()
 
 
 def _stated(text: str, options: Options, overlooked: set[str]) -> str | None:
     unfenced = _FENCE.sub("", text)
-    lines = [line for one in unfenced.splitlines() if (line := one.strip(DECORATION))]
+    lines = [line for raw_line in unfenced.splitlines() if (line := raw_line.strip(DECORATION))]
     if not lines or "{" in text:
         return None
     begins = STATES.match(lines[-1])
-    found = _option(lines[-1][begins.end() if begins else 0 :], options, overlooked)
-    if not found or _named("\n".join(lines[:-1]), options) - {found}:
+    letter = _option(lines[-1][begins.end() if begins else 0 :], options, overlooked)
+    if not letter or _named("\n".join(lines[:-1]), options) - {letter}:
         return None
     overlooked |= {"no-json"} | ({"other-lines"} if lines[1:] else set()) | ({"fence"} if unfenced != text else set())
-    return found
+    return letter
 
 
 def check_mode(mode: str) -> Mode:

@@ -29,44 +29,48 @@ def authoring(templates: Sequence[Template], contexts: Sequence[Context], each: 
     Every author has an order of their own, so that tired hands fill different templates last. Retired templates are
     left out.
     """
-    current = [one for one in templates if not one.retired]
+    current = [template for template in templates if not template.retired]
     made = []
     for context in contexts:
         for author in (f"{_slug(context.country)}-{number}" for number in range(1, each + 1)):
-            own = sorted(current, key=lambda one: digest(seed, author, str(one.id)))
-            made += [_author_task(one, context, author, f"{at} of {len(own)}") for at, one in enumerate(own, 1)]
+            own = sorted(current, key=lambda template: digest(seed, author, str(template.id)))
+            made += [
+                _author_task(template, context, author, f"{at} of {len(own)}") for at, template in enumerate(own, 1)
+            ]
     return campaign("Macaron: fill and translate templates", form.load("macaron_author"), made)
 
 
-def _author_task(one: Template, context: Context, author: str, place: str) -> Task:
-    example = [one.example["question"], *one.example["options"]] if one.example else []
-    texts = {"note": one.note, "example": "\n".join(example)}
+def _author_task(template: Template, context: Context, author: str, place: str) -> Task:
+    example = [template.example["question"], *template.example["options"]] if template.example else []
+    texts = {"note": template.note, "example": "\n".join(example)}
     return Task(
-        id=digest(0, "macaron/author", f"{author}/{one.id}")[:16],
-        row=f"{author}/{one.id}",
+        id=digest(0, "macaron/author", f"{author}/{template.id}")[:16],
+        row=f"{author}/{template.id}",
         language=context.language,
         culture=context.country,
         annotators=1,
         shown={
             "place": place,
-            "template": one.question,
-            "gaps": {name: f"{slot.kind}: {slot.note}" if slot.note else slot.kind for name, slot in one.slots.items()},
-            "option_gaps": dict(zip(OPTIONS, one.options, strict=True)),
-            "true": one.true,
-            "false": one.false,
+            "template": template.question,
+            "gaps": {
+                name: f"{slot.kind}: {slot.note}" if slot.note else slot.kind for name, slot in template.slots.items()
+            },
+            "option_gaps": dict(zip(OPTIONS, template.options, strict=True)),
+            "true": template.true,
+            "false": template.false,
             **{name: text for name, text in texts.items() if text},
         },
-        hidden={"template": str(one.id), "country": context.country, "language": context.language},
+        hidden={"template": str(template.id), "country": context.country, "language": context.language},
         assigned=(author,),
     )
 
 
-def submissions(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
+def submissions(files: Sequence[Path], campaign_: Campaign) -> Iterator[dict[str, Any]]:
     """Yield what authors submitted or called not applicable, in the form that `scenarios.build` reads.
 
     Answers that are not submitted are left out. Raise InputInvalid for a file that holds no answers to the campaign.
     """
-    for task, answer in _submitted(files, found, "macaron_author"):
+    for task, answer in _submitted(files, campaign_, "macaron_author"):
         hidden, skipped = task.hidden, answer["not_applicable"]
         yield {
             "template": int(hidden["template"]),
@@ -84,39 +88,43 @@ def submissions(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, An
 
 def reviewing(scenarios: Sequence[Scenario]) -> Campaign:
     """Return a campaign with one task per scenario, for reviewers. Raise InputInvalid for one without statements."""
-    return campaign("Macaron: review scenarios", form.load("macaron_review"), [_review_task(one) for one in scenarios])
+    return campaign(
+        "Macaron: review scenarios", form.load("macaron_review"), [_review_task(scenario) for scenario in scenarios]
+    )
 
 
-def _review_task(one: Scenario) -> Task:
-    statements = {name: getattr(one, name) for name in ("true_en", "false_en", "true_local", "false_local")}
+def _review_task(scenario: Scenario) -> Task:
+    statements = {name: getattr(scenario, name) for name in ("true_en", "false_en", "true_local", "false_local")}
     if absent := [name for name, text in statements.items() if text is None]:
-        raise InputInvalid(f"{one.id}: no {absent[0]}; expected scenarios made of templates, which have statements")
+        raise InputInvalid(
+            f"{scenario.id}: no {absent[0]}; expected scenarios made of templates, which have statements"
+        )
     return Task(
-        id=digest(0, "macaron/review", one.id)[:16],
-        row=one.id,
-        language=one.language,
-        culture=one.country,
+        id=digest(0, "macaron/review", scenario.id)[:16],
+        row=scenario.id,
+        language=scenario.language,
+        culture=scenario.country,
         annotators=1,
         shown={
-            "question_en": one.question_en,
-            "question_local": one.question_local,
-            "options_en_text": "\n".join(one.options_en),
-            "options_local_text": "\n".join(one.options_local),
-            "option_gaps": dict(zip(OPTIONS, one.options_en, strict=True)),
-            "option_gaps_local": dict(zip(OPTIONS, one.options_local, strict=True)),
+            "question_en": scenario.question_en,
+            "question_local": scenario.question_local,
+            "options_en_text": "\n".join(scenario.options_en),
+            "options_local_text": "\n".join(scenario.options_local),
+            "option_gaps": dict(zip(OPTIONS, scenario.options_en, strict=True)),
+            "option_gaps_local": dict(zip(OPTIONS, scenario.options_local, strict=True)),
             **statements,
-            **({"why": one.why} if one.why else {}),
+            **({"why": scenario.why} if scenario.why else {}),
         },
     )
 
 
-def reviews(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
+def reviews(files: Sequence[Path], campaign_: Campaign) -> Iterator[dict[str, Any]]:
     """Yield what reviewers decided, in the form that `scenarios.build` reads.
 
     Raise InputInvalid for a file that holds no answers to the campaign, and for two reviews of one scenario.
     """
     seen: dict[str, str] = {}
-    for task, answer in _submitted(files, found, "macaron_review"):
+    for task, answer in _submitted(files, campaign_, "macaron_review"):
         if task.row in seen:
             names = f"{seen[task.row]} and {answer.annotator}"
             raise InputInvalid(f"{task.row}: reviewed by {names}; expected one review; leave one file out")
@@ -136,12 +144,12 @@ def _changes(task: Task, answer: Answer) -> Iterator[tuple[str, Any]]:
             yield f"options_{side}", [new.get(name, "").strip() or old[name] for name in OPTIONS]
 
 
-def _submitted(files: Sequence[Path], found: Campaign, name: str) -> Iterator[tuple[Task, Answer]]:
-    if found.form.name != name:
-        raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {name}")
-    tasks = {task.id: task for task in found.tasks}
+def _submitted(files: Sequence[Path], campaign_: Campaign, name: str) -> Iterator[tuple[Task, Answer]]:
+    if campaign_.form.name != name:
+        raise InputInvalid(f"campaign {campaign_.id}: of the form {campaign_.form.name}; expected {name}")
+    tasks = {task.id: task for task in campaign_.tasks}
     for file in files:
-        for answer in exchange.read(file, found):
+        for answer in exchange.read(file, campaign_):
             if answer[SUBMITTED]:
                 yield tasks[answer.task], answer
 

@@ -35,12 +35,15 @@ def lint(file: Annotated[Path, typer.Argument(help="templates, as YAML")]) -> No
     from excam.macaron import templates
 
     with exit_on_error():
-        found = templates.read(file)
-        problems = templates.problems(found)
+        templates_ = templates.read(file)
+        problems = templates.problems(templates_)
         for problem in problems:
             print(f"{file}: {problem}")
-        unused = [tag for tag, count in templates.coverage(found).items() if not count]
-        say(f"{len(found)} templates, {len(problems)} problems; without a template: {', '.join(unused) or 'no tag'}")
+        unused = [tag for tag, count in templates.coverage(templates_).items() if not count]
+        say(
+            f"{len(templates_)} templates, {len(problems)} problems; "
+            f"without a template: {', '.join(unused) or 'no tag'}"
+        )
     raise typer.Exit(1 if problems else 0)
 
 
@@ -61,10 +64,10 @@ def draw(
     from excam.macaron.contexts import read_contexts
 
     with exit_on_error():
-        found = templates.read(file)
-        if problems := templates.problems(found):
+        templates_ = templates.read(file)
+        if problems := templates.problems(templates_):
             stop(f"{file}: {problems[0]} ({len(problems)} problems); expected none; see `excam macaron lint {file}`")
-        drawn = campaign.authoring(found, read_contexts(contexts), each, seed)
+        drawn = campaign.authoring(templates_, read_contexts(contexts), each, seed)
         write(to, drawn)
         authors = sorted({name for task in drawn.tasks for name in task.assigned})
         say(f"{to}: {len(drawn.tasks)} tasks for {len(authors)} authors: {', '.join(authors)}")
@@ -103,12 +106,14 @@ def collect(
     from excam.macaron import campaign
 
     with exit_on_error():
-        found = campaigns.read(file)
-        rows = list((campaign.reviews if found.form.name == "macaron_review" else campaign.submissions)(exports, found))
+        campaign_ = campaigns.read(file)
+        rows = list(
+            (campaign.reviews if campaign_.form.name == "macaron_review" else campaign.submissions)(exports, campaign_)
+        )
         if not rows:
             stop(f"{len(exports)} files hold nothing that was submitted; expected some; submit on the page first")
         write_text(to, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-        say(f"{to}: {len(rows)} submitted of {len(found.tasks)} tasks")
+        say(f"{to}: {len(rows)} submitted of {len(campaign_.tasks)} tasks")
 
 
 @app.command()
@@ -129,13 +134,13 @@ def build(
     from excam.macaron.contexts import read_contexts
 
     with exit_on_error():
-        found = scenarios.build(
+        built = scenarios.build(
             templates.read(templates_),
             read_contexts(contexts),
             scenarios.read_exports(exports),
             scenarios.read_exports(reviews) if reviews else (),
         )
-        _write(found, to)
+        _write(built, to)
 
 
 @app.command()
@@ -153,7 +158,7 @@ def read(
     from excam.macaron import official
 
     with exit_on_error():
-        named = [one.partition("=") for one in column or ()]
+        named = [assignment.partition("=") for assignment in column or ()]
         columns = {ours: theirs for ours, _, theirs in named}
         _write(official.read(choices, statements, columns), to)
 
@@ -195,12 +200,12 @@ def proofread(
     from excam.scoring.asking import kept_answers
 
     with exit_on_error():
-        found = scenarios.read(file)
+        scenarios_ = scenarios.read(file)
         with kept_answers(model, engine, serving, max_tokens, to, "proofreading, requests") as ask:
-            done = run(proofreading.proofread, found, ask)
+            done = run(proofreading.proofread, scenarios_, ask)
             edits = proofreading.edit_rows(done)
             tables.write_lines(to.with_suffix(".edits.csv"), proofreading.EDITS, edits)
-            tables.write_frame(to, scenarios.to_frame(one.scenario for one in done))
+            tables.write_frame(to, scenarios.to_frame(edited.scenario for edited in done))
         counted = ", ".join(f"{outcome} {count}" for outcome, count in proofreading.counts(done).items())
         say(f"{to}: {len(done)} scenarios; fields: {counted}")
 
@@ -228,14 +233,16 @@ def derive(
     with exit_on_error():
         if orders not in ("shuffled", "given"):
             stop(f"--orders: found {orders}; expected shuffled or given")
-        found = scenarios.read(file)
+        scenarios_ = scenarios.read(file)
         if hardest:
-            found, changed = deriving.with_hardest(found, _chosen(deriving.instances(found, seed, orders), hardest))
-            say(f"{changed} of {len(found)} false statements state another distractor")
-        made = deriving.instances(found, seed, orders)
+            scenarios_, changed = deriving.with_hardest(
+                scenarios_, _chosen(deriving.instances(scenarios_, seed, orders), hardest)
+            )
+            say(f"{changed} of {len(scenarios_)} false statements state another distractor")
+        made = deriving.instances(scenarios_, seed, orders)
         tables.write_frame(to, deriving.to_frame(made))
-        without = sum(one.true_en is None for one in found)
-        say(f"{to}: {len(made)} instances of {len(found)} scenarios; without statements: {without}")
+        without = sum(scenario.true_en is None for scenario in scenarios_)
+        say(f"{to}: {len(made)} instances of {len(scenarios_)} scenarios; without statements: {without}")
 
 
 def _chosen(instances: Sequence[Instance], answers_file: Path) -> dict[str, list[int]]:
@@ -276,12 +283,12 @@ def ask(
     from excam.scoring.models import parse
 
     with exit_on_error():
-        asked, found = asks.check_mode(mode), derive.read(file)
+        asked, instances = asks.check_mode(mode), derive.read(file)
         limit = max_tokens or (4096 if asked == "thinking" else 64)
         with kept_answers(model, engine, serving, limit, to, "asking, requests") as put:
-            given = run(partial(asks.answer, mode=asked), found, put)
-            tables.write_frame(to, answers.to_frame(found, parse(model).label, asked, given))
-        say(f"{to}: {len(given)} answers; failures: {answers.failure_counts(given)}")
+            answered = run(partial(asks.answer, mode=asked), instances, put)
+            tables.write_frame(to, answers.to_frame(instances, parse(model).label, asked, answered))
+        say(f"{to}: {len(answered)} answers; failures: {answers.failure_counts(answered)}")
 
 
 @app.command()
@@ -298,9 +305,9 @@ def report(
     from excam.macaron import answers, derive, pages
 
     with exit_on_error():
-        found = derive.read(instances)
-        systems = answers.join(found, files)
-        names = [(one.model, one.mode) for one in systems]
+        asked_instances = derive.read(instances)
+        systems = answers.join(asked_instances, files)
+        names = [(system.model, system.mode) for system in systems]
         if len(set(names)) < len(names):
             stop(f"{files[0]}: a model and mode is there twice; expected one file for each")
         to.mkdir(parents=True, exist_ok=True)

@@ -27,16 +27,16 @@ def csv_lines(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
         {name: "" if value is None else str(value) for name, value in row.items()} for _, row in row_files.rows(path)
     ]
     if not lines or set(columns) - lines[0].keys():
-        found = ", ".join(lines[0]) if lines else "no lines"
-        raise InputInvalid(f"{path}: found {found}; expected lines with {', '.join(columns)}")
+        header = ", ".join(lines[0]) if lines else "no lines"
+        raise InputInvalid(f"{path}: found {header}; expected lines with {', '.join(columns)}")
     return lines
 
 
 def read_contexts(path: Path) -> list[Context]:
     """Return the contexts of a CSV file with the columns country, language and script. Raise InputInvalid."""
     contexts = [Context(*(row[name].strip() for name in COLUMNS)) for row in csv_lines(path, COLUMNS)]
-    if len({one.country for one in contexts}) < len(contexts) or not all(
-        value for one in contexts for value in (one.country, one.language, one.script)
+    if len({context.country for context in contexts}) < len(contexts) or not all(
+        value for context in contexts for value in (context.country, context.language, context.script)
     ):
         raise InputInvalid(f"{path}: expected each country once, with a language and a script")
     return contexts

@@ -60,7 +60,7 @@ class Instance:
 
 
 _LISTS = {"reasoning": pl.String, "aspects": pl.String, "options": pl.String, "order": pl.Int8}
-SCHEMA: dict[str, Any] = {one.name: pl.String() for one in fields(Instance)} | {
+SCHEMA: dict[str, Any] = {field.name: pl.String() for field in fields(Instance)} | {
     "template": pl.Int64(),
     **{name: pl.List(kind) for name, kind in _LISTS.items()},
 }
@@ -73,49 +73,49 @@ def instances(scenarios: Sequence[Scenario], seed: int, orders: Orders = "shuffl
     the same in both languages. In each country every letter is right equally often, but for one. `given`: as written.
     """
     placed = _orders(scenarios, seed) if orders == "shuffled" else {}
-    ordered = sorted(scenarios, key=lambda one: one.id)
-    return [made for one in ordered for made in _of(one, placed.get(one.id, (0, 1, 2, 3)))]
+    ordered = sorted(scenarios, key=lambda scenario: scenario.id)
+    return [made for scenario in ordered for made in _of(scenario, placed.get(scenario.id, (0, 1, 2, 3)))]
 
 
-def _of(one: Scenario, order: tuple[int, ...]) -> Iterable[Instance]:
+def _of(scenario: Scenario, order: tuple[int, ...]) -> Iterable[Instance]:
     names = ("template", "country", "language", "script", "reasoning", "aspects")
-    make = partial(Instance, scenario=one.id, **{name: getattr(one, name) for name in names})
+    make = partial(Instance, scenario=scenario.id, **{name: getattr(scenario, name) for name in names})
     gold = LETTERS[order.index(0)]
     texts: tuple[tuple[Lang, str, tuple[str, ...]], ...] = (
-        ("EN", one.question_en, one.options_en),
-        ("L", one.question_local, one.options_local),
+        ("EN", scenario.question_en, scenario.options_en),
+        ("L", scenario.question_local, scenario.options_local),
     )
     for lang, text, options in texts:
         shown = tuple(options[at] for at in order)
-        name = f"{one.id}/mc/{lang.lower()}"
+        name = f"{scenario.id}/mc/{lang.lower()}"
         yield make(name, format="MC", lang=lang, form="question", text=text, options=shown, order=order, gold=gold)
     statements: tuple[tuple[Format, Lang, str | None], ...] = (
-        ("T", "EN", one.true_en),
-        ("T", "L", one.true_local),
-        ("F", "EN", one.false_en),
-        ("F", "L", one.false_local),
+        ("T", "EN", scenario.true_en),
+        ("T", "L", scenario.true_local),
+        ("F", "EN", scenario.false_en),
+        ("F", "L", scenario.false_local),
     )
     for format_, lang, text in statements:
         if text is not None:
-            marks = (*QUESTION_MARKS, ";") if lang == "L" and one.language == "Greek" else QUESTION_MARKS
+            marks = (*QUESTION_MARKS, ";") if lang == "L" and scenario.language == "Greek" else QUESTION_MARKS
             form = "question" if text.rstrip(CLOSING).endswith(marks) else "statement"
-            name = f"{one.id}/{format_.lower()}/{lang.lower()}"
+            name = f"{scenario.id}/{format_.lower()}/{lang.lower()}"
             yield make(name, format=format_, lang=lang, form=form, text=text, options=(), order=(), gold=format_)
 
 
 def _orders(scenarios: Sequence[Scenario], seed: int) -> dict[str, tuple[int, ...]]:
     """Return the order of the options of each scenario, by id."""
     countries: dict[str, list[str]] = defaultdict(list)
-    for one in scenarios:
-        countries[one.country].append(one.id)
-    found = {}
+    for scenario in scenarios:
+        countries[scenario.country].append(scenario.id)
+    orders = {}
     for country, ids in countries.items():
         letters = sorted(range(4), key=lambda at: digest(seed, "letters", country, str(at)))
         for place, name in enumerate(sorted(ids, key=lambda name: digest(seed, "scenarios", name))):
             order: list[int] = sorted((1, 2, 3), key=lambda at: digest(seed, "options", name, str(at)))
             order.insert(letters[place % 4], 0)
-            found[name] = tuple(order)
-    return found
+            orders[name] = tuple(order)
+    return orders
 
 
 def with_hardest(scenarios: Sequence[Scenario], chosen: Mapping[str, Sequence[int]]) -> tuple[list[Scenario], int]:
@@ -125,21 +125,21 @@ def with_hardest(scenarios: Sequence[Scenario], chosen: Mapping[str, Sequence[in
     stands in both languages exactly once, so that it can be replaced; a scenario without a wrong choice stays.
     """
     changed = []
-    for one in scenarios:
-        wrong = [at for at in chosen.get(one.id, ()) if at]
-        hardest = max(sorted(set(wrong)), key=wrong.count) if wrong else one.false_option
-        texts = [_restated(one, name, hardest) for name in ("false_en", "false_local")]
-        if hardest != one.false_option and all(texts):
-            changed.append(replace(one, false_en=texts[0], false_local=texts[1], false_option=hardest))
+    for scenario in scenarios:
+        wrong = [at for at in chosen.get(scenario.id, ()) if at]
+        hardest = max(sorted(set(wrong)), key=wrong.count) if wrong else scenario.false_option
+        texts = [_restated(scenario, name, hardest) for name in ("false_en", "false_local")]
+        if hardest != scenario.false_option and all(texts):
+            changed.append(replace(scenario, false_en=texts[0], false_local=texts[1], false_option=hardest))
         else:
-            changed.append(one)
+            changed.append(scenario)
     return changed, sum(new is not old for new, old in zip(changed, scenarios, strict=True))
 
 
-def _restated(one: Scenario, name: str, option: int) -> str | None:
+def _restated(scenario: Scenario, name: str, option: int) -> str | None:
     """Return a false statement with another option in place of the one it states; None where that is not safe."""
-    text, options = getattr(one, name), one.options_en if name == "false_en" else one.options_local
-    stated = options[one.false_option]
+    text, options = getattr(scenario, name), scenario.options_en if name == "false_en" else scenario.options_local
+    stated = options[scenario.false_option]
     if text is None or text.count(stated) != 1:
         return None
     start = text.find(stated)
@@ -150,7 +150,7 @@ def _restated(one: Scenario, name: str, option: int) -> str | None:
 
 def to_frame(rows: Iterable[Instance]) -> pl.DataFrame:
     """Return instances as a table, one row each."""
-    return pl.DataFrame([asdict(one) for one in rows], schema=SCHEMA, orient="row")
+    return pl.DataFrame([asdict(instance) for instance in rows], schema=SCHEMA, orient="row")
 
 
 WHAT = "instances, made by `excam macaron derive`"
@@ -165,34 +165,54 @@ def read(path: Path) -> list[Instance]:
     frame = read_typed(path, SCHEMA, WHAT, SCHEMA, ("id",))
     if frame.is_empty():
         raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
-    found = [Instance(**{**row, **{name: tuple(row[name]) for name in _LISTS}}) for row in frame.iter_rows(named=True)]
+    derived = [
+        Instance(**{**row, **{name: tuple(row[name]) for name in _LISTS}}) for row in frame.iter_rows(named=True)
+    ]
     scenarios: dict[str, list[Instance]] = defaultdict(list)
-    for one in found:
-        scenarios[one.scenario].append(one)
-    problems = {one.id: _problem(one) for one in found} | {name: _unlike(of) for name, of in scenarios.items()}
+    for instance in derived:
+        scenarios[instance.scenario].append(instance)
+    problems = {instance.id: _problem(instance) for instance in derived} | {
+        name: _unlike(of) for name, of in scenarios.items()
+    }
     if name := next((name for name, problem in problems.items() if problem), None):
         raise InputInvalid(f"{path}: {name[:60]}: {problems[name]}; expected {WHAT}; derive them again")
-    return found
+    return derived
 
 
-def _problem(one: Instance) -> str | None:
+def _problem(instance: Instance) -> str | None:
     """Return why an instance is none, in words."""
-    if one.format not in ("MC", *TRUTH) or one.lang not in ("EN", "L") or one.form not in ("question", "statement"):
-        return f"found {one.format}, {one.lang}, {one.form}"[:100]
-    if blank := [name for name in ("scenario", "country", "language", "text") if not getattr(one, name).strip()]:
+    if (
+        instance.format not in ("MC", *TRUTH)
+        or instance.lang not in ("EN", "L")
+        or instance.form not in ("question", "statement")
+    ):
+        return f"found {instance.format}, {instance.lang}, {instance.form}"[:100]
+    if blank := [name for name in ("scenario", "country", "language", "text") if not getattr(instance, name).strip()]:
         return f"no {blank[0]}"
-    if one.format in TRUTH:
-        return None if (one.options, one.order, one.gold) == ((), (), one.format) else "a statement with other fields"
-    if len(one.options) != len(LETTERS) or sorted(one.order) != [0, 1, 2, 3] or not all(map(str.strip, one.options)):
+    if instance.format in TRUTH:
+        return (
+            None
+            if (instance.options, instance.order, instance.gold) == ((), (), instance.format)
+            else "a statement with other fields"
+        )
+    if (
+        len(instance.options) != len(LETTERS)
+        or sorted(instance.order) != [0, 1, 2, 3]
+        or not all(map(str.strip, instance.options))
+    ):
         return "not four options in an order"
-    return None if one.gold == LETTERS[one.order.index(0)] else f"{one.gold[:20]} is not the letter of the right option"
+    return (
+        None
+        if instance.gold == LETTERS[instance.order.index(0)]
+        else f"{instance.gold[:20]} is not the letter of the right option"
+    )
 
 
 def _unlike(of: Sequence[Instance]) -> str | None:
     """Return in what the instances of a scenario do not belong together, in words."""
-    if differs := [name for name in SHARED if any(getattr(one, name) != getattr(of[0], name) for one in of)]:
+    if differs := [name for name in SHARED if any(getattr(instance, name) != getattr(of[0], name) for instance in of)]:
         return f"instances of one scenario differ in {differs[0]}"
-    kinds = Counter((one.format, one.lang) for one in of)
+    kinds = Counter((instance.format, instance.lang) for instance in of)
     if max(kinds.values()) > 1 or any(kinds["MC", lang] != 1 for lang in ("EN", "L")):
         return "not one question in each language"
     statements = {kinds[truth, lang] for truth in TRUTH for lang in ("EN", "L")}

@@ -33,8 +33,8 @@ def _mean(*names: str) -> Callable[[Floats], Floats]:
     return lambda sums: np.mean([STATISTICS[name](sums) for name in names], axis=0)
 
 
-def _minus(one: str, other: str) -> Callable[[Floats], Floats]:
-    return lambda sums: STATISTICS[one](sums) - STATISTICS[other](sums)
+def _minus(minuend: str, subtrahend: str) -> Callable[[Floats], Floats]:
+    return lambda sums: STATISTICS[minuend](sums) - STATISTICS[subtrahend](sums)
 
 
 STATISTICS: dict[str, Callable[[Floats], Floats]] = {  # of the twelve sums
@@ -91,10 +91,10 @@ def _sums(rows: Rows) -> tuple[list[Hashable], Floats]:
             raise InputInvalid(f"{row['scenario']}: {'/'.join(instance)} is there twice; expected each instance once")
         right[scenario][instance] = is_right(row)
     sums = np.zeros((2 * len(CELLS), len(right)))
-    for place, found in enumerate(right.values()):
+    for place, by_instance in enumerate(right.values()):
         for lang, name in (("EN", "en"), ("L", "l")):
-            statements = [found[one, lang] for one in ("T", "F") if (one, lang) in found]
-            questions = [found["MC", lang]] if ("MC", lang) in found else []
+            statements = [by_instance[truth, lang] for truth in ("T", "F") if (truth, lang) in by_instance]
+            questions = [by_instance["MC", lang]] if ("MC", lang) in by_instance else []
             pairs = [all(statements)] if len(statements) == 2 else []
             for cell, values in ((f"mc_{name}", questions), (f"tf_{name}", statements), (f"paired_tf_{name}", pairs)):
                 at = 2 * CELLS.index(cell)
@@ -130,10 +130,10 @@ def floors(rows: Rows) -> dict[str, dict[str, float | None]]:
     }
     coin |= dict.fromkeys(("paired_tf_en", "paired_tf_l", "paired_tf", "drop"), CHANCE["paired"])
     coin |= {"delta_mc": 0.0, "delta_tf": 0.0, "overall": (2 * CHANCE["MC"] + 2 * CHANCE["TF"]) / 4}
-    found = accuracies(first)
+    first_accuracies = accuracies(first)
     return {
-        "always A and T": found,
-        "chance": {name: None if found[name] is None else coin[name] for name in STATISTICS},
+        "always A and T": first_accuracies,
+        "chance": {name: None if first_accuracies[name] is None else coin[name] for name in STATISTICS},
     }
 
 
@@ -148,16 +148,19 @@ def breakdown(rows: Rows, groups: Callable[[Mapping[str, Any]], Sequence[str]], 
         for group in groups(row):
             members[group, row["lang"]].append(row)
             members[group, "all"].append(row)
-    return [{"group": group, "lang": lang, **accuracy(found, seed)} for (group, lang), found in sorted(members.items())]
+    return [
+        {"group": group, "lang": lang, **accuracy(group_rows, seed)}
+        for (group, lang), group_rows in sorted(members.items())
+    ]
 
 
 def accuracy(rows: Sequence[Mapping[str, Any]], seed: int = 0) -> dict[str, Any]:
     """Return the accuracy over instances with its interval, and its denominators."""
     right = [100.0 * (is_right(row)) for row in rows]
     scenarios = [(row["language"], row["scenario"]) for row in rows]
-    found = bootstrap.estimate([right, np.ones(len(right))], bootstrap.ratio, scenarios, seed)
+    estimate = bootstrap.estimate([right, np.ones(len(right))], bootstrap.ratio, scenarios, seed)
     return {
-        **{"accuracy": found["value"], "low": found["low"], "high": found["high"], "n": len(rows)},
+        **{"accuracy": estimate["value"], "low": estimate["low"], "high": estimate["high"], "n": len(rows)},
         **{"failures": sum(row["pred"] is None for row in rows), "scenarios": len(set(scenarios))},
     }
 
@@ -174,11 +177,11 @@ def by_script(rows: Rows) -> list[dict[str, Any]]:
     return [
         {
             "script": script,
-            "accuracy": float(np.mean([np.mean(right) for _, right in found])),
-            "languages": ", ".join(language for language, _ in found),
-            "n": sum(len(right) for _, right in found),
+            "accuracy": float(np.mean([np.mean(right) for _, right in by_language])),
+            "languages": ", ".join(language for language, _ in by_language),
+            "n": sum(len(right) for _, right in by_language),
         }
-        for script, found in scripts.items()
+        for script, by_language in scripts.items()
     ]
 
 
@@ -194,4 +197,7 @@ def compare(systems: Sequence[Sequence[Mapping[str, Any]]]) -> list[PairedPermut
             raise InputInvalid(f"{len(first)} and {len(rows)} instances; expected the same ones in the same order")
     right = [np.array([is_right(row) for row in rows]) for rows in systems]
     scenarios, gold = [(row["language"], row["scenario"]) for row in first], np.ones(len(first), bool)
-    return [paired_permutation(gold, one, other, clusters=scenarios) for one, other in combinations(right, 2)]
+    return [
+        paired_permutation(gold, system_right, other_right, clusters=scenarios)
+        for system_right, other_right in combinations(right, 2)
+    ]

@@ -61,19 +61,19 @@ def read(choices: Path, statements: Path | None = None, columns: Mapping[str, st
         raise InputInvalid(
             f"columns: found {', '.join(unknown)}; expected some of {', '.join([*CHOICES, *STATEMENTS])}"
         )
-    found: dict[str, Scenario] = {}
+    by_id: dict[str, Scenario] = {}
     dropped: list[Dropped] = []
     for place, row in _table(choices, CHOICES, asked):
         made = _scenario(place, row)
-        if isinstance(made, Scenario) and made.id in found:
+        if isinstance(made, Scenario) and made.id in by_id:
             made = Dropped(made.id, "id-twice")
         if isinstance(made, Dropped):
             dropped.append(made)
         else:
-            found[made.id] = made
+            by_id[made.id] = made
     if statements:
-        dropped += _add_statements(found, _table(statements, STATEMENTS, asked))
-    return Built(tuple(found[name] for name in sorted(found)), tuple(dropped))
+        dropped += _add_statements(by_id, _table(statements, STATEMENTS, asked))
+    return Built(tuple(by_id[name] for name in sorted(by_id)), tuple(dropped))
 
 
 Rows = list[tuple[str, dict[str, Any]]]  # the place of a row, and its values under our names
@@ -186,11 +186,11 @@ def _tags(cell: Any) -> tuple[str, ...] | None:
     if not all(map(is_text, listed)):
         return None
     parts = [part for text in listed for part in text.strip("[]").replace(";", ",").split(",")]
-    found = [tag for part in parts if (tag := part.strip(" '\""))]
-    return tuple(dict.fromkeys(KNOWN.get(tag.casefold(), tag) for tag in found))
+    tags = [tag for part in parts if (tag := part.strip(" '\""))]
+    return tuple(dict.fromkeys(KNOWN.get(tag.casefold(), tag) for tag in tags))
 
 
-def _add_statements(found: dict[str, Scenario], rows: Rows) -> list[Dropped]:
+def _add_statements(by_id: dict[str, Scenario], rows: Rows) -> list[Dropped]:
     """Put the statements into their scenarios; return the rows that are left out."""
     dropped: list[Dropped] = []
     texts: dict[str, dict[str, str]] = defaultdict(dict)
@@ -202,7 +202,7 @@ def _add_statements(found: dict[str, Scenario], rows: Rows) -> list[Dropped]:
             valid.append((_id(row["scenario_id"]), _label(row["label"]), row))
     seen = Counter((name, label) for name, label, _ in valid)
     for name, label, row in valid:
-        if name not in found:
+        if name not in by_id:
             dropped.append(Dropped(name, "statement-without-scenario", _text(row["english_statement"])))
         elif label is None:
             dropped.append(Dropped(name, "statement-without-label", _shown(row["label"])))
@@ -215,11 +215,11 @@ def _add_statements(found: dict[str, Scenario], rows: Rows) -> list[Dropped]:
         if len(statements) < len(scenarios.STATEMENTS):
             dropped.append(Dropped(name, "statement-without-its-other"))
             continue
-        with_statements = replace(found[name], **statements)
+        with_statements = replace(by_id[name], **statements)
         if problem := scenarios.text_problem(with_statements):
             dropped.append(Dropped(name, *problem))
         else:
-            found[name] = with_statements
+            by_id[name] = with_statements
     return dropped
 
 

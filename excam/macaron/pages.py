@@ -58,10 +58,10 @@ def rounded(value: float | None, digits: int = 1) -> str:
     return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
 
 
-def with_interval(found: Mapping[str, Any], name: str = "value") -> str:
+def with_interval(estimate: Mapping[str, Any], name: str = "value") -> str:
     """Return a number with its interval, if it has one."""
-    interval = "" if found["low"] is None else f" [{rounded(found['low'])}, {rounded(found['high'])}]"
-    return rounded(found[name]) + interval
+    interval = "" if estimate["low"] is None else f" [{rounded(estimate['low'])}, {rounded(estimate['high'])}]"
+    return rounded(estimate[name]) + interval
 
 
 def named(system: System, scenarios: int) -> list[str]:
@@ -81,13 +81,13 @@ def table_3(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[
     """Return the lines of every number of every system and floor, and the page with Table 3."""
     lines: list[dict[str, Any]] = []
     body: list[list[str]] = []
-    for system, found in zip(systems, estimated, strict=True):
+    for system, system_estimates in zip(systems, estimated, strict=True):
         counted = numbers.counts(system.rows)
         lines += [
-            {"model": system.model, "mode": system.mode, "number": name, **found[name], **counted}
+            {"model": system.model, "mode": system.mode, "number": name, **system_estimates[name], **counted}
             for name in STATISTICS
         ]
-        cells = [with_interval(found[name]) for name in SHORT]
+        cells = [with_interval(system_estimates[name]) for name in SHORT]
         body.append([*named(system, counted["scenarios"]), *cells, *_denominators(counted)])
     for name, values in numbers.floors(systems[0].rows).items():
         lines += [{"model": name, "mode": "floor", "number": key, "value": value} for key, value in values.items()]
@@ -102,7 +102,7 @@ def _denominators(counted: Mapping[str, Any]) -> list[str]:
 
 
 def _synthetic(systems: Sequence[System]) -> str:
-    return SYNTHETIC + "\n" if any(one.mode == "written" for one in systems) else ""
+    return SYNTHETIC + "\n" if any(system.mode == "written" for system in systems) else ""
 
 
 def _letters(systems: Sequence[System]) -> str:
@@ -111,7 +111,7 @@ def _letters(systems: Sequence[System]) -> str:
     for system in systems:
         both = [row["said"] for row in system.rows if row["said"]["by"] == "json" and row["said"]["letter_answer"]]
         if both:
-            same = sum(one["answer"] == one["letter_answer"] for one in both)
+            same = sum(answer["answer"] == answer["letter_answer"] for answer in both)
             as_letters = [dict(row) | {"pred": row["said"]["letter_answer"]} for row in system.rows]
             other = rounded(numbers.accuracies(as_letters)["overall"])
             body.append([*named(system, FEW), f"{same} of {len(both)}", other])
@@ -126,10 +126,10 @@ def _differences(systems: Sequence[System]) -> str:
     pairs = list(combinations(systems, 2))
     if not pairs:
         return ""
-    tests = numbers.compare([one.rows for one in systems])
+    tests = numbers.compare([system.rows for system in systems])
     body = [
-        [escape(one.name), escape(other.name), rounded(100 * test.difference), f"{test.p_value:.2g}", f"{p:.2g}"]
-        for (one, other), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+        [escape(system.name), escape(other.name), rounded(100 * test.difference), f"{test.p_value:.2g}", f"{p:.2g}"]
+        for (system, other), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
     ]
     head = ["a", "b", "a − b, points", "p", "p after Holm"]
     text = "Over all instances; McNemar's test, exact, with the instances of a scenario swapped together.\n\n"
@@ -146,15 +146,18 @@ def printed_averages(lines: Sequence[Mapping[str, str]]) -> str:
 def paired(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[str, Any]], str]:
     """Return the lines and the page of Table 5: single statements, pairs, and what pairs can be at that accuracy."""
     lines, body = [], []
-    for system, found in zip(systems, estimated, strict=True):
+    for system, system_estimates in zip(systems, estimated, strict=True):
         counted = numbers.counts(system.rows)
-        tf = found["tf_avg"]["value"]
+        tf = system_estimates["tf_avg"]["value"]
         low, high = numbers.bounds(tf) if tf is not None else (None, None)
-        values = {name: found[name]["value"] for name in ("tf_avg", "paired_tf_en", "paired_tf_l", "paired_tf", "drop")}
+        values = {
+            name: system_estimates[name]["value"]
+            for name in ("tf_avg", "paired_tf_en", "paired_tf_l", "paired_tf", "drop")
+        }
         lines.append(
             {"model": system.model, "mode": system.mode, **values, "bound_low": low, "bound_high": high, **counted}
         )
-        cells = [with_interval(found[name]) for name in ("tf_avg", "paired_tf", "drop")]
+        cells = [with_interval(system_estimates[name]) for name in ("tf_avg", "paired_tf", "drop")]
         body.append(
             [
                 *named(system, counted["scenarios"]),
@@ -182,13 +185,13 @@ def breakdown(systems: Sequence[System], by: str, seed: int) -> list[dict[str, A
     chance = _chance(systems[0].rows, GROUPS[by])
     return [
         {
-            "model": one.model,
-            "mode": one.mode,
+            "model": system.model,
+            "mode": system.mode,
             **line,
             "above_chance": line["accuracy"] - chance[line["group"], line["lang"]],
         }
-        for one in systems
-        for line in numbers.breakdown(one.rows, GROUPS[by], seed)
+        for system in systems
+        for line in numbers.breakdown(system.rows, GROUPS[by], seed)
     ]
 
 
@@ -204,12 +207,12 @@ def _chance(
     rows: Sequence[Mapping[str, Any]], groups: Callable[[Mapping[str, Any]], Sequence[str]]
 ) -> dict[tuple[str, str], float]:
     """Return the accuracy of guessing at the instances of each group and language."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    chances: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         for group in groups(row):
             for lang in (row["lang"], "all"):
-                found[group, lang].append(numbers.CHANCE["MC" if row["format"] == "MC" else "TF"])
-    return {key: sum(values) / len(values) for key, values in found.items()}
+                chances[group, lang].append(numbers.CHANCE["MC" if row["format"] == "MC" else "TF"])
+    return {key: sum(values) / len(values) for key, values in chances.items()}
 
 
 def breakdown_page(lines: Sequence[Mapping[str, Any]], by: str) -> str:
@@ -289,10 +292,10 @@ def templates(systems: Sequence[System]) -> tuple[list[dict[str, Any]], str]:
         own: dict[int, list[bool]] = defaultdict(list)
         for row in system.rows:
             own[row["template"]].append(numbers.is_right(row))
-        for name, found in own.items():
-            right[name].append(found)
-    means = {name: [100 * sum(each) / len(each) for each in found] for name, found in right.items()}
-    sizes = {name: len(found[0]) for name, found in right.items()}
+        for name, own_right in own.items():
+            right[name].append(own_right)
+    means = {name: [100 * sum(each) / len(each) for each in by_system] for name, by_system in right.items()}
+    sizes = {name: len(by_system[0]) for name, by_system in right.items()}
     questions = [row for row in systems[0].rows if (row["format"], row["lang"]) == ("MC", "EN")]
     shown = {row["template"]: row["text"] for row in reversed(questions)}
     lines = [
@@ -310,7 +313,8 @@ def templates(systems: Sequence[System]) -> tuple[list[dict[str, Any]], str]:
     )
     for title, part in (("Easiest", lines[:5]), ("Hardest", lines[::-1][:5])):
         body = [
-            [str(one["template"]), rounded(one["accuracy"]), str(one["n"]), escape(one["question"])] for one in part
+            [str(line["template"]), rounded(line["accuracy"]), str(line["n"]), escape(line["question"])]
+            for line in part
         ]
         text += f"## {title}\n\n{table(['template', 'accuracy', 'n each', 'a question'], body)}\n"
     return lines, text
@@ -322,21 +326,25 @@ COVERAGE = ("country", "language", "script", "scenarios", "instances", "template
 
 def scripts(systems: Sequence[System]) -> list[dict[str, Any]]:
     """Return the accuracy in the local language by script: the mean over its languages."""
-    return [{"model": one.model, "mode": one.mode, **line} for one in systems for line in numbers.by_script(one.rows)]
+    return [
+        {"model": system.model, "mode": system.mode, **line}
+        for system in systems
+        for line in numbers.by_script(system.rows)
+    ]
 
 
 def coverage(scenarios: Sequence[Scenario], rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], str]:
     """Return scenarios and instances of each country (Table 2), and a page that counts tags too."""
     instances = Counter(row["country"] for row in rows)
     lines = []
-    for country in dict.fromkeys(one.country for one in scenarios):
-        own = [one for one in scenarios if one.country == country]
+    for country in dict.fromkeys(scenario.country for scenario in scenarios):
+        own = [scenario for scenario in scenarios if scenario.country == country]
         sizes = {
             "scenarios": len(own),
             "instances": instances[country],
-            "templates": len({one.template for one in own}),
+            "templates": len({scenario.template for scenario in own}),
         }
-        authors = len({one.author for one in own if one.author})
+        authors = len({scenario.author for scenario in own if scenario.author})
         lines.append(
             {"country": country, "language": own[0].language, "script": own[0].script, **sizes, "authors": authors}
         )
@@ -345,14 +353,14 @@ def coverage(scenarios: Sequence[Scenario], rows: Sequence[Mapping[str, Any]]) -
     body.append(
         ["all", "", "", str(total["scenarios"]), str(total["instances"]), str(len({s.template for s in scenarios})), ""]
     )
-    tags = Counter(tag for one in scenarios for tag in (*one.reasoning, *one.aspects))
+    tags = Counter(tag for scenario in scenarios for tag in (*scenario.reasoning, *scenario.aspects))
     text = (
         "# Macaron: coverage\n\n"
         + table(COVERAGE, body)
         + "\n## Scenarios by tag\n\nA scenario counts for each of its tags.\n\n"
     )
-    every = dict.fromkeys((*REASONING, *ASPECTS, *sorted(tags)))  # those of no taxonomy last
-    return lines, text + table(["tag", "scenarios"], [[escape(tag), str(tags[tag])] for tag in every])
+    all_tags = dict.fromkeys((*REASONING, *ASPECTS, *sorted(tags)))  # those of no taxonomy last
+    return lines, text + table(["tag", "scenarios"], [[escape(tag), str(tags[tag])] for tag in all_tags])
 
 
 def write_all(folder: Path, systems: Sequence[System], seed: int) -> list[Path]:

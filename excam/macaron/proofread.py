@@ -78,7 +78,7 @@ class Edit:
     explanation: str = ""
 
 
-EDITS = ("scenario", *(one.name for one in fields(Edit)))  # the columns of a table of edits
+EDITS = ("scenario", *(field.name for field in fields(Edit)))  # the columns of a table of edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,43 +99,43 @@ class Proofread:
         )
 
 
-def _alike(one: Scenario, options: Sequence[str]) -> bool:
+def _alike(scenario: Scenario, options: Sequence[str]) -> bool:
     """Return whether the English statements are one text around two options, as they are now or as they were."""
     frames = [
         {str(text).replace(form, "\0") for form in (option, now)}
         for text, option, now in (
-            (one.true_en, options[0], one.options_en[0]),
-            (one.false_en, options[one.false_option], one.options_en[one.false_option]),
+            (scenario.true_en, options[0], scenario.options_en[0]),
+            (scenario.false_en, options[scenario.false_option], scenario.options_en[scenario.false_option]),
         )
     ]
     return bool(frames[0] & frames[1])
 
 
-def fields_of(one: Scenario) -> Iterator[tuple[str, str, str]]:
+def fields_of(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
     """Yield (name, what the prompt calls it, text) of every English field."""
-    yield "question_en", CONTEXTS["question_en"], one.question_en
-    for at, option in enumerate(one.options_en):
+    yield "question_en", CONTEXTS["question_en"], scenario.question_en
+    for at, option in enumerate(scenario.options_en):
         yield f"options_en.{at}", CONTEXTS["options_en"], option
     for name in ("true_en", "false_en"):
-        if (text := getattr(one, name)) is not None:
+        if (text := getattr(scenario, name)) is not None:
             yield name, CONTEXTS[name], text
 
 
-def proofread(one: Scenario) -> Flow[Proofread]:
+def proofread(scenario: Scenario) -> Flow[Proofread]:
     """Ask about all English fields in one round, and apply the edits that the guard accepts."""
-    asked = list(fields_of(one))
+    asked = list(fields_of(scenario))
     answers = yield [
         Generate((Message("user", filled("proofread", {"context": context, "text": text})),))
         for _, context, text in asked
     ]
-    kept = [value for value in one.slots.values() if value]
+    kept = [value for value in scenario.slots.values() if value]
     edits = tuple(_edit(name, text, answer, kept) for (name, _, text), answer in zip(asked, answers, strict=True))
     texts = {edit.field: edit.after for edit in edits if edit.outcome == "applied"}
-    options = tuple(texts.get(f"options_en.{at}", option) for at, option in enumerate(one.options_en))
+    options = tuple(texts.get(f"options_en.{at}", option) for at, option in enumerate(scenario.options_en))
     others = {name: texts[name] for name in ("question_en", "true_en", "false_en") if name in texts}
-    changed = replace(one, options_en=options, **others)
+    changed = replace(scenario, options_en=options, **others)
     if text_problem(changed):  # e.g. two options became equal
-        return Proofread(one, tuple(map(_not_applied, edits)))
+        return Proofread(scenario, tuple(map(_not_applied, edits)))
     return Proofread(changed, edits)
 
 
@@ -160,10 +160,10 @@ def read(completion: Completion) -> tuple[str | None, str] | None:
     if said is None or completion.finish != "stop":
         return None
     try:
-        found = only_object(said, _DECODER, set())
+        answer = only_object(said, _DECODER, set())
     except Rejected:
         return None
-    wrong, text, explanation = (found.get(key) for key in ("has_errors", "corrected", "explanation"))
+    wrong, text, explanation = (answer.get(key) for key in ("has_errors", "corrected", "explanation"))
     if not isinstance(wrong, bool) or not isinstance(text, str):
         return None
     return (text if wrong else None), explanation if isinstance(explanation, str) else ""
@@ -225,10 +225,10 @@ def _word_refusal(old: str, new: str) -> str | None:
     return None if ending or close else "word-changed"
 
 
-def edit_distance(one: str, other: str) -> int:
+def edit_distance(text: str, other: str) -> int:
     """Return Levenshtein's distance in characters."""
     row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    for i, a in enumerate(text, 1):
         last, row[0] = row[0], i
         for j, b in enumerate(other, 1):
             last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
@@ -237,10 +237,10 @@ def edit_distance(one: str, other: str) -> int:
 
 def edit_rows(done: Iterable[Proofread]) -> list[Mapping[str, str]]:
     """Return every edit as a row with the columns `EDITS`."""
-    return [{"scenario": one.scenario.id, **asdict(edit)} for one in done for edit in one.edits]
+    return [{"scenario": edited.scenario.id, **asdict(edit)} for edited in done for edit in edited.edits]
 
 
 def counts(done: Sequence[Proofread]) -> Mapping[str, int]:
     """Return the number of fields for each outcome, and of scenarios whose statements became inconsistent."""
-    found = Counter(edit.outcome for one in done for edit in one.edits)
-    return dict(sorted(found.items())) | {"inconsistent": sum(one.inconsistent for one in done)}
+    outcomes = Counter(edit.outcome for edited in done for edit in edited.edits)
+    return dict(sorted(outcomes.items())) | {"inconsistent": sum(edited.inconsistent for edited in done)}

@@ -30,9 +30,9 @@ LANGS = {"EN": "English", "L": "local"}
 def page(systems: Sequence[System]) -> str:
     """Return the page of one model: `systems` are its modes, with the same instances in the same order."""
     rows = [_row(both) for both in zip(*(system.rows for system in systems), strict=True)]
-    found = Counter(row.values["format"][0] + "/" + row.outcome for row in rows)
+    counts = Counter(row.values["format"][0] + "/" + row.outcome for row in rows)
     kinds = [f"{name}, {lang}" for name in FORMATS.values() for lang in LANGS.values()]
-    lines = [[kind, *(found[f"{kind}/{outcome}"] for outcome in OUTCOMES)] for kind in kinds]
+    lines = [[kind, *(counts[f"{kind}/{outcome}"] for outcome in OUTCOMES)] for kind in kinds]
     table = row_browser.folded_table("Answers by format", NOTE, ("Format", *map(str.capitalize, OUTCOMES)), lines)
     browser = Browser(
         title=f"Macaron: {systems[0].model}",
@@ -54,12 +54,12 @@ def outcome(row: Mapping[str, Any]) -> str:
 
 def _row(both: Sequence[Mapping[str, Any]]) -> BrowserRow:
     first = both[0]
-    found = outcome(first)
+    first_outcome = outcome(first)
     shown = [f"{letter}) {option}" for letter, option in zip("ABCD", first["options"], strict=False)]
     return BrowserRow(
         id=first["id"],
-        outcome=found,
-        tone="unreadable" if found == "unanswered" else found,
+        outcome=first_outcome,
+        tone="unreadable" if first_outcome == "unanswered" else first_outcome,
         facts={"Template": str(first["template"]), "Language": first["language"], "Right answer": first["gold"]},
         texts={"text": "\n".join([first["text"], *shown])},
         reports=[ReportCell(notes=_notes(row)) for row in both],
@@ -68,7 +68,7 @@ def _row(both: Sequence[Mapping[str, Any]]) -> BrowserRow:
             "format": (f"{FORMATS[first['format']]}, {LANGS[first['lang']]}",),
             "reasoning": first["reasoning"],
             "aspect": first["aspects"],
-            "outcome": (found,),
+            "outcome": (first_outcome,),
         },
     )
 
@@ -85,6 +85,6 @@ def _notes(row: Mapping[str, Any]) -> list[str]:
         likeliest = max(logprobs)
         valid = "ABCD" if row["format"] == "MC" else "TF"
         notes.append("Log-likelihood below the best: " + ", ".join(
-            f"{name} {one - likeliest:.2f}" for name, one in zip(valid, logprobs, strict=True)
+            f"{name} {logprob - likeliest:.2f}" for name, logprob in zip(valid, logprobs, strict=True)
         ))  # fmt: skip
     return notes

@@ -61,7 +61,7 @@ class Scenario:
 
 
 _LISTS = ("reasoning", "aspects", "options_en", "options_local")
-SCHEMA: dict[str, Any] = {one.name: pl.String() for one in fields(Scenario)} | {
+SCHEMA: dict[str, Any] = {field.name: pl.String() for field in fields(Scenario)} | {
     "template": pl.Int64(),
     "false_option": pl.Int8(),
     **dict.fromkeys(_LISTS, pl.List(pl.String)),
@@ -77,7 +77,7 @@ class Dropped:
     detail: str = ""
 
 
-DROPPED = tuple(one.name for one in fields(Dropped))
+DROPPED = tuple(field.name for field in fields(Dropped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +90,15 @@ class Built:
     @property
     def dropped_lines(self) -> list[dict[str, str]]:
         """Return what was left out as lines of a table (`DROPPED`), lone surrogates as U+FFFD."""
-        return [{name: SURROGATE.sub("\ufffd", value) for name, value in asdict(one).items()} for one in self.dropped]
+        return [
+            {name: SURROGATE.sub("\ufffd", value) for name, value in asdict(submission).items()}
+            for submission in self.dropped
+        ]
 
     @property
     def reasons(self) -> dict[str, int]:
         """Return the number of left-out submissions for each reason."""
-        return dict(sorted(Counter(one.reason for one in self.dropped).items()))
+        return dict(sorted(Counter(submission.reason for submission in self.dropped).items()))
 
 
 def read_exports(path: Path) -> list[Mapping[str, Any]]:
@@ -119,8 +122,9 @@ def build(
     """
     if problems := forms.problems(templates):
         raise InputInvalid(f"templates: {problems[0]} ({len(problems)} problems); see `excam macaron lint`")
-    known, places = {one.id: one for one in templates}, {(one.country, one.language): one for one in contexts}
-    found: dict[str, Scenario] = {}
+    known = {template.id: template for template in templates}
+    places = {(context.country, context.language): context for context in contexts}
+    scenarios: dict[str, Scenario] = {}
     dropped: list[Dropped] = []
     for name, row, superseded in _latest(submissions):
         dropped += [Dropped(name, "superseded")] * superseded
@@ -128,20 +132,23 @@ def build(
         if isinstance(made, Dropped):
             dropped.append(made)
         else:
-            found[name] = made
+            scenarios[name] = made
     reviewed = Counter(str(review.get("scenario")) for review in reviews)
     if twice := [name for name, count in reviewed.items() if count > 1]:
         raise InputInvalid(
             f"review of {twice[0][:60]}: found {reviewed[twice[0]]}; expected one; keep the one that counts"
         )
     for review in reviews:
-        outcome = _reviewed(found, review)
+        outcome = _reviewed(scenarios, review)
         if isinstance(outcome, Dropped):
-            del found[outcome.scenario]
+            del scenarios[outcome.scenario]
             dropped.append(outcome)
         else:
-            found[outcome.id] = outcome
-    return Built(tuple(found[name] for name in sorted(found)), tuple(sorted(dropped, key=lambda one: one.scenario)))
+            scenarios[outcome.id] = outcome
+    return Built(
+        tuple(scenarios[name] for name in sorted(scenarios)),
+        tuple(sorted(dropped, key=lambda submission: submission.scenario)),
+    )
 
 
 def _latest(submissions: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Mapping[str, Any], int]]:
@@ -157,10 +164,10 @@ def _latest(submissions: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Map
 def _saved(row: Mapping[str, Any]) -> datetime:
     """Return when a submission was saved. What is no time with a zone is the earliest: the order in the file counts."""
     try:
-        found = datetime.fromisoformat(str(row.get("saved")))
+        saved = datetime.fromisoformat(str(row.get("saved")))
     except ValueError:
         return datetime.min.replace(tzinfo=UTC)
-    return found if found.tzinfo else datetime.min.replace(tzinfo=UTC)
+    return saved if saved.tzinfo else datetime.min.replace(tzinfo=UTC)
 
 
 def _scenario(
@@ -187,7 +194,10 @@ def _scenario(
         return Dropped(name, "slots-not-texts")
     if not all(isinstance(text, str) and text.strip() for text in texts):
         return Dropped(name, "local-text-missing")
-    if not all(isinstance(one, list) and len(one) == 4 and all(isinstance(o, str) for o in one) for one in lists):
+    if not all(
+        isinstance(options, list) and len(options) == 4 and all(isinstance(o, str) for o in options)
+        for options in lists
+    ):
         return Dropped(name, "not-four-options")
     if problem := _slot_problem(template, slots):
         return Dropped(name, *problem)
@@ -230,9 +240,9 @@ def _slot_problem(template: Template, slots: Mapping[str, str]) -> tuple[str, st
     return None
 
 
-def text_problem(one: Scenario) -> tuple[str, str] | None:
+def text_problem(scenario: Scenario) -> tuple[str, str] | None:
     """Return the reason and the place of the first problem of a scenario's texts; None if there is none."""
-    for place, options in (("options_en", one.options_en), ("options_local", one.options_local)):
+    for place, options in (("options_en", scenario.options_en), ("options_local", scenario.options_local)):
         if len(options) != 4:
             return "not-four-options", place
         if not all(option.strip() for option in options):
@@ -242,26 +252,29 @@ def text_problem(one: Scenario) -> tuple[str, str] | None:
         in_turn = [option.lstrip()[:2].upper() for option in options] == ["A.", "B.", "C.", "D."]
         if in_turn or any(map(LETTERED.match, options)):
             return "option-with-letter", f"{place}: {options[0]}"
-    texts = [one.question_en, one.question_local, *one.options_en, *one.options_local]
-    statements = [text for name in STATEMENTS if (text := getattr(one, name)) is not None]
-    if SURROGATE.search("".join([*texts, *statements, *one.slots.values(), one.author, one.why, one.licence])):
-        return "lone-surrogate", one.id.encode("ascii", "replace").decode()
+    texts = [scenario.question_en, scenario.question_local, *scenario.options_en, *scenario.options_local]
+    statements = [text for name in STATEMENTS if (text := getattr(scenario, name)) is not None]
+    if SURROGATE.search(
+        "".join([*texts, *statements, *scenario.slots.values(), scenario.author, scenario.why, scenario.licence])
+    ):
+        return "lone-surrogate", scenario.id.encode("ascii", "replace").decode()
     if reason := rejection_reason(*texts, *statements):
-        return reason, one.id
+        return reason, scenario.id
     if not all(text.strip() for text in (*texts, *statements)):
-        return "text-missing", one.id
-    for first, second in ((one.true_en, one.false_en), (one.true_local, one.false_local)):
+        return "text-missing", scenario.id
+    for first, second in ((scenario.true_en, scenario.false_en), (scenario.true_local, scenario.false_local)):
         if first is not None and first == second:
             return "equal-statements", first
     return None
 
 
-def _reviewed(found: Mapping[str, Scenario], review: Mapping[str, Any]) -> Scenario | Dropped:
+def _reviewed(scenarios: Mapping[str, Scenario], review: Mapping[str, Any]) -> Scenario | Dropped:
     """Return a scenario as a review leaves it. Raise InputInvalid for a review of no scenario, or of another form."""
     name, decision = str(review.get("scenario")), review.get("decision")
-    if name not in found:
+    if name not in scenarios:
         raise InputInvalid(
-            f"review of {name}: no such scenario; expected one of {len(found)}, such as {next(iter(found), 'none')}"
+            f"review of {name}: no such scenario; expected one of {len(scenarios)}, such as "
+            f"{next(iter(scenarios), 'none')}"
         )
     if decision == "remove":
         return Dropped(name, "removed-in-review", str(review.get("reason") or ""))
@@ -279,14 +292,16 @@ def _reviewed(found: Mapping[str, Scenario], review: Mapping[str, Any]) -> Scena
                 f"review of {name}: {key}: found {value!r:.60}; expected text, for options a list of texts"
             )
     changes = {key: tuple(value) if isinstance(value, list) else value for key, value in changes.items()}
-    revised = replace(found[name], **changes, status="approved" if decision == "approve" else "revised")
+    revised = replace(scenarios[name], **changes, status="approved" if decision == "approve" else "revised")
     problem = text_problem(revised)
     return Dropped(name, *problem) if problem else revised
 
 
 def to_frame(scenarios: Iterable[Scenario]) -> pl.DataFrame:
     """Return scenarios as a table, one row each, with the slots as JSON."""
-    rows = [asdict(one) | {"slots": json.dumps(dict(one.slots), ensure_ascii=False)} for one in scenarios]
+    rows = [
+        asdict(scenario) | {"slots": json.dumps(dict(scenario.slots), ensure_ascii=False)} for scenario in scenarios
+    ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
@@ -306,21 +321,21 @@ def read(path: Path) -> list[Scenario]:
 
 def _read_row(row: Mapping[str, Any], where: str) -> Scenario:
     slots = _slots(row["slots"])
-    one = Scenario(**{**row, **{name: tuple(row[name]) for name in _LISTS}, "slots": slots or {}})
-    problem = ("slots-not-texts", row["slots"][:60]) if slots is None else text_problem(one)
-    problem = problem or next(((f"no-{name}", "") for name in NAMES if not getattr(one, name).strip()), None)
-    if not problem and one.false_option not in (1, 2, 3):
-        problem = "unknown-false-option", str(one.false_option)
+    scenario = Scenario(**{**row, **{name: tuple(row[name]) for name in _LISTS}, "slots": slots or {}})
+    problem = ("slots-not-texts", row["slots"][:60]) if slots is None else text_problem(scenario)
+    problem = problem or next(((f"no-{name}", "") for name in NAMES if not getattr(scenario, name).strip()), None)
+    if not problem and scenario.false_option not in (1, 2, 3):
+        problem = "unknown-false-option", str(scenario.false_option)
     if problem:
         reason, detail = problem
-        raise InputInvalid(f"{where}: {one.id[:60]}: {reason} {detail[:60]}; expected {WHAT}; make it again")
-    return one
+        raise InputInvalid(f"{where}: {scenario.id[:60]}: {reason} {detail[:60]}; expected {WHAT}; make it again")
+    return scenario
 
 
 def _slots(text: str) -> dict[str, str] | None:
     """Return the slots in a JSON text; None if it holds anything but an object of texts."""
     try:
-        found = json.loads(text)
+        slots = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and all(map(is_text, (*found, *found.values()))) else None
+    return slots if isinstance(slots, dict) and all(map(is_text, (*slots, *slots.values()))) else None

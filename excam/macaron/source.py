@@ -39,15 +39,15 @@ def read(paths: Iterable[Path], columns: Mapping[str, str]) -> Built:
         kind: [row for path in listed if path.parent.name == kind for row in scenarios.read_exports(path)]
         for kind in ("exports", "reviews")
     }
-    found, places = templates.read(named[TEMPLATES]), contexts.read_contexts(named[CONTEXTS])
-    return scenarios.build(found, places, rows["exports"], rows["reviews"])
+    templates_, places = templates.read(named[TEMPLATES]), contexts.read_contexts(named[CONTEXTS])
+    return scenarios.build(templates_, places, rows["exports"], rows["reviews"])
 
 
 def sheets(folder: Path, models: Container[str]) -> list[Path]:
     """Return the written answer sheets of a folder. Raise InputInvalid for none, or one with the name of a model."""
-    found = sorted(folder.glob("*.csv"))
-    if not found:
+    paths = sorted(folder.glob("*.csv"))
+    if not paths:
         raise InputInvalid(f"macaron.sheets: {folder}: no .csv file; expected answer sheets; see docs/macaron.md")
-    if taken := [path.stem for path in found if path.stem in models]:
+    if taken := [path.stem for path in paths if path.stem in models]:
         raise InputInvalid(f"macaron.sheets: {taken[0]} is the name of a model too; rename the sheet")
-    return found
+    return paths

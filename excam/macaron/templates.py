@@ -75,7 +75,7 @@ def read(path: Path) -> list[Template]:
 
 
 def _template(path: Path, number: int, row: Any) -> Template:
-    known = {one.name for one in fields(Template)}
+    known = {field_.name for field_ in fields(Template)}
     needed = known - {"note", "example", "retired"}
     if not isinstance(row, dict):
         raise InputInvalid(
@@ -83,7 +83,7 @@ def _template(path: Path, number: int, row: Any) -> Template:
         )
     row = {{True: "true", False: "false"}.get(name, name): value for name, value in row.items()}  # YAML's booleans
     if wrong := sorted({*map(str, row.keys() - known), *(needed - row.keys())}):
-        expected = ", ".join(one.name for one in fields(Template))
+        expected = ", ".join(field_.name for field_ in fields(Template))
         raise InputInvalid(f"{path}: template {number}: unknown or missing: {', '.join(wrong)}; expected {expected}")
     texts = {name: row[name] for name in ("question", "true", "false", "note") if name in row}
     lists = {name: row[name] for name in ("options", "reasoning", "aspects")}
@@ -91,8 +91,10 @@ def _template(path: Path, number: int, row: Any) -> Template:
         type(row["id"]) is not int
         or type(row.get("retired", False)) is not bool
         or not isinstance(row.get("example", {}), dict)
-        or not all(isinstance(one, str) for one in texts.values())
-        or not all(isinstance(one, list) and all(isinstance(value, str) for value in one) for one in lists.values())
+        or not all(isinstance(text, str) for text in texts.values())
+        or not all(
+            isinstance(values, list) and all(isinstance(value, str) for value in values) for values in lists.values()
+        )
         or not isinstance(row["slots"], dict)
     ):
         raise InputInvalid(
@@ -100,7 +102,7 @@ def _template(path: Path, number: int, row: Any) -> Template:
             "`example`, true or false for `retired`"
         )
     slots = {str(name): _slot(path, number, name, value) for name, value in row["slots"].items()}
-    return Template(**{**row, **{name: tuple(one) for name, one in lists.items()}, "slots": slots})
+    return Template(**{**row, **{name: tuple(values) for name, values in lists.items()}, "slots": slots})
 
 
 def _slot(path: Path, number: int, name: Any, value: Any) -> Slot:
@@ -125,7 +127,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
     A slot without a value stays as it is.
     """
-    return SLOT.sub(lambda found: values.get(found[1], found[0]), text)
+    return SLOT.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def children(template: Template, slots: Mapping[str, str], options: Sequence[str]) -> tuple[str, str]:
@@ -139,15 +141,17 @@ def problems(templates: Sequence[Template]) -> list[str]:
     repeated = [
         f"template {number}: the id is there twice" for number, n in Counter(t.id for t in templates).items() if n > 1
     ]
-    return repeated + [f"template {one.id}: {problem}" for one in templates for problem in _problems(one)]
+    return repeated + [
+        f"template {template.id}: {problem}" for template in templates for problem in _problems(template)
+    ]
 
 
-def _problems(one: Template) -> Iterator[str]:
-    used = slots_in(one.question)
+def _problems(template: Template) -> Iterator[str]:
+    used = slots_in(template.question)
     for name in dict.fromkeys(used):
-        if name not in one.slots:
+        if name not in template.slots:
             yield f"question: [{name}] is not declared in `slots`; declare it"
-    for name, slot in one.slots.items():
+    for name, slot in template.slots.items():
         if name not in used:
             yield f"slots: {name} is not in the question; use or remove it"
         if not SLOT_NAME.fullmatch(name) or name in OPTIONS:
@@ -156,26 +160,26 @@ def _problems(one: Template) -> Iterator[str]:
             yield f"slots: {name}: found kind {slot.kind}; expected one of {', '.join(KINDS)}"
     if not used:
         yield "question: no slot; expected at least one in [BRACKETS]"
-    if len(one.options) != 4:
-        yield f"options: found {len(one.options)}; expected 4, the right one first"
-    for field_, found, known in (("reasoning", one.reasoning, REASONING), ("aspects", one.aspects, ASPECTS)):
-        if not found:
+    if len(template.options) != 4:
+        yield f"options: found {len(template.options)}; expected 4, the right one first"
+    for field_, tags, known in (("reasoning", template.reasoning, REASONING), ("aspects", template.aspects, ASPECTS)):
+        if not tags:
             yield f"{field_}: none; expected at least one of {', '.join(known)}"
-        for tag in found:
+        for tag in tags:
             if tag not in known:
                 yield f"{field_}: found {tag}; expected one of {', '.join(known)}"
-        if len(set(found)) < len(found):
+        if len(set(tags)) < len(tags):
             yield f"{field_}: a tag is there twice"
-    for name, text, option in (("true", one.true, "OPTION A"), ("false", one.false, "OPTION B")):
+    for name, text, option in (("true", template.true, "OPTION A"), ("false", template.false, "OPTION B")):
         inner = slots_in(text)
         if option not in inner:
             yield f"{name}: no [{option}]; expected it in the text"
         for slot in inner:
-            if slot not in one.slots and slot != option:
+            if slot not in template.slots and slot != option:
                 yield f"{name}: [{slot}] is neither a slot of the question nor [{option}]"
-    if one.true.replace("[OPTION A]", "[OPTION B]") != one.false:
+    if template.true.replace("[OPTION A]", "[OPTION B]") != template.false:
         yield "true and false: expected one text that differs in [OPTION A] and [OPTION B] alone"
-    yield from _example_problems(one.example)
+    yield from _example_problems(template.example)
 
 
 def _example_problems(example: Mapping[str, Any]) -> Iterator[str]:
@@ -190,5 +194,5 @@ def _example_problems(example: Mapping[str, Any]) -> Iterator[str]:
 
 def coverage(templates: Sequence[Template]) -> dict[str, int]:
     """Return the number of templates for each reasoning type and aspect, 0 where there is none."""
-    tags = Counter(tag for one in templates for tag in (*one.reasoning, *one.aspects))
+    tags = Counter(tag for template in templates for tag in (*template.reasoning, *template.aspects))
     return {tag: tags[tag] for tag in (*REASONING, *ASPECTS)}
