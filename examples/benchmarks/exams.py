@@ -32,7 +32,9 @@ def read(folder: Path) -> base.Reading:
     path = base.find_one(folder, NAME, SOURCE.files)
     rows = base.table(path, NAME, ("language", "country", "subject", "question", *OPTIONS, "answer"))
     options = pl.concat_list(*OPTIONS)
-    place = pl.col("answer").replace_strict({str(one): one for one in range(4)}, default=None, return_dtype=pl.Int64)
+    place = pl.col("answer").replace_strict(
+        {str(position): position for position in range(4)}, default=None, return_dtype=pl.Int64
+    )
     country = countries(pl.col("country"))
     frame = base.fields(
         rows,

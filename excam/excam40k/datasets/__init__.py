@@ -40,8 +40,8 @@ def load(name: str, own: str | None = None) -> Benchmark:
     module.__dict__.setdefault("MISTAKE", "fact")
     place = place_of(name, own)
     for constant, of in (("TASK", Task), ("ERRORS", Errors), ("MISTAKE", Mistake)):
-        if (found := getattr(module, constant, None)) not in (expected := get_args(of)):
-            raise ConfigInvalid(f"{place}: {constant}: found {found!r}; expected one of {', '.join(expected)}")
+        if (value := getattr(module, constant, None)) not in (expected := get_args(of)):
+            raise ConfigInvalid(f"{place}: {constant}: found {value!r}; expected one of {', '.join(expected)}")
     source = getattr(module, "SOURCE", None)
     if not isinstance(source, Source):
         raise ConfigInvalid(f"{place}: no SOURCE; expected a base.Source with licence and files")
@@ -83,7 +83,7 @@ def _run(name: str, own: str) -> ModuleType:
 def check_settings(name: str, benchmark: Benchmark, settings: Mapping[str, float]) -> None:
     """Raise ConfigInvalid for a setting that the benchmark's `read` does not take, and for an impossible value."""
     parameters = inspect.signature(benchmark.read).parameters.values()
-    known = {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}
+    known = {parameter.name: parameter.default for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
     for setting, value in settings.items():
         if setting not in known:
             raise ConfigInvalid(

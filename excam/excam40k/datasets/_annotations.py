@@ -67,12 +67,12 @@ class Annotations:
 
 def read_annotations(dataset: str, folder: Path) -> Annotations:
     """Return the annotations of a snapshot. Raises SourceInvalid for a damaged file."""
-    found = next((paths for pattern in ANNOTATIONS if (paths := sorted(folder.glob(pattern)))), [])
+    annotation_paths = next((paths for pattern in ANNOTATIONS if (paths := sorted(folder.glob(pattern)))), [])
     records: defaultdict[str, dict[str, Record]] = defaultdict(dict)
-    for path in found:
+    for path in annotation_paths:
         for key, record in _records(dataset, path).items():
             records[key][_region(path)] = _record(record)
-    files = {_region(path): path.name for path in found}
+    files = {_region(path): path.name for path in annotation_paths}
     used = {(region, stem) for regions in records.values() for region, held in regions.items() for stem in _said(held)}
     users = Counter(stem for _, stem in used)
     return Annotations(files, records, _synonyms(records), _alike(list(files), records), users)
@@ -110,11 +110,15 @@ def _alike(regions: list[str], records: Mapping[str, Mapping[str, Record]]) -> d
         for of_question in records.values()
     ]
     alike: dict[str, set[str]] = {region: set() for region in regions}
-    for one, other in combinations(regions, 2):
-        common = [bool(given[one] & given[other]) for given in said if one in given and other in given]
+    for first, second in combinations(regions, 2):
+        common = [
+            bool(by_region[first] & by_region[second])
+            for by_region in said
+            if first in by_region and second in by_region
+        ]
         if len(common) >= _LEAST_COMMON and sum(common) > _ALIKE * len(common):
-            alike[one].add(other)
-            alike[other].add(one)
+            alike[first].add(second)
+            alike[second].add(first)
     return alike
 
 

@@ -45,8 +45,8 @@ class Asked:
         questions = [stems(record.question) for record in self._records.values()]
         ignored = frozenset.intersection(*questions) if questions else frozenset[str]()
         said = [record for other in (key, *beside) for record in annotations.records.get(other, {}).values()]
-        given = (wording for record in said for answer in record.answers for wording in answer.wordings)
-        self._wordings = Wordings(given, ignored, annotations.synonyms)
+        wordings = (wording for record in said for answer in record.answers for wording in answer.wordings)
+        self._wordings = Wordings(wordings, ignored, annotations.synonyms)
         self._names = frozenset(stem for region in annotations.files for stem in stems(region.replace("_", " ")))
 
     def right(self, region: str, least_votes: int) -> Answer | str:
@@ -104,9 +104,9 @@ class Asked:
 
     def _is_right_too(self, region: str, answer: str, wordings: tuple[str, ...]) -> bool:
         if kind := self.quantity(region):
-            values = [value for given in (answer, *self._given(region)) if (value := kind.read(given)) is not None]
+            values = [value for text in (answer, *self._given(region)) if (value := kind.read(text)) is not None]
             offered = kind.readings(wordings[0])
-            return not offered or not all(kind.apart(one, value) for one in offered for value in values)
+            return not offered or not all(kind.apart(reading, value) for reading in offered for value in values)
         reach = self._right_stems(region) | self._wordings.reach([answer])
         return any(self._wordings.content(wording) & reach for wording in wordings)
 
@@ -115,8 +115,8 @@ class Asked:
         return {region: self._wordings.reach(self._given(region)) for region in self._records}
 
     def _right_stems(self, region: str) -> Stems:
-        found = (self._reach[near] for near in (region, *self._alike.get(region, ())) if near in self._reach)
-        return frozenset().union(*found)
+        reached = (self._reach[near] for near in (region, *self._alike.get(region, ())) if near in self._reach)
+        return frozenset().union(*reached)
 
     def wrong(self, region: str, right: Answer, used: Counter[str]) -> list[str]:
         """Return answers of other regions that are wrong here and do not overlap, the least used ones first."""

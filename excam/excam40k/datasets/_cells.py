@@ -64,8 +64,8 @@ def clean_columns(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
 
 def _flag_expr(frame: pl.DataFrame, columns: list[str], reason: str) -> pl.Expr:
     before = [pl.col(changed_column(reason))] if changed_column(reason) in frame.columns else []
-    found = (_holds(frame, name, ESCAPED[reason]) for name in columns)
-    return pl.any_horizontal(*before, *found).alias(changed_column(reason))
+    conditions = (_holds(frame, name, ESCAPED[reason]) for name in columns)
+    return pl.any_horizontal(*before, *conditions).alias(changed_column(reason))
 
 
 def _holds(frame: pl.DataFrame, name: str, pattern: str) -> pl.Expr:
@@ -157,7 +157,7 @@ def with_wrong(frame: pl.DataFrame, unusable: str = r"\A\z") -> pl.DataFrame:
     frame = _without_option_marks(frame)
     rows = frame.select("options", "answer").with_row_index("row")
     option = pl.col("options")
-    found = (
+    wrong_options = (
         rows.explode("options")
         .filter(option != "", ~option.str.contains(unusable))
         .with_columns(wording=_wording(option))
@@ -166,7 +166,7 @@ def with_wrong(frame: pl.DataFrame, unusable: str = r"\A\z") -> pl.DataFrame:
         .group_by("row")
         .agg(wrong=option)
     )
-    wrong = rows.select("row").join(found, on="row", how="left", maintain_order="left")["wrong"]
+    wrong = rows.select("row").join(wrong_options, on="row", how="left", maintain_order="left")["wrong"]
     return frame.with_columns(wrong.fill_null([]))
 
 
@@ -177,12 +177,12 @@ def _without_option_marks(frame: pl.DataFrame) -> pl.DataFrame:
     stop of the last option goes where another option ends with a separator.
     """
     several = pl.col("options").list.len() > 1
-    found = (
+    removals = (
         (several & _of_options(pl.element().str.contains(_LETTER)).list.all(), _LETTER),
         (several & _of_options(pl.element().str.contains(_SEPARATOR)).list.any(), rf"{_SEPARATOR}|[.]+$"),
     )
     bare = frame
-    for condition, pattern in found:
+    for condition, pattern in removals:
         bare = bare.with_columns(
             options=pl.when(condition)
             .then(_of_options(pl.element().str.replace(pattern, "${1}")))

@@ -181,30 +181,32 @@ class _Local:
     def _wrong(self, asked: Asked, key: str, region: str, right: Answer) -> list[str]:
         """Return local answers that are wrong in a region and do not overlap, the least taken ones first."""
         tongue, record = TONGUES[region], self._annotations.records[key][region]
-        one, elsewhere = asked.agrees_on_one(region), asked.given_elsewhere(region)
+        agreed, elsewhere = asked.agrees_on_one(region), asked.given_elsewhere(region)
         beside = frozenset[Stems]().union(*(self._apart[stems(text)] for text in right.wordings))
         own = {part for answer in record.answers for text in answer.local for part in _parts(text)}
         own -= _parts(record.local)
         fits = Counter(each for other in (key, *self._same_kind.get(key, ())) for each in self._said[other])
         votes = Counter[str]()
-        found: dict[str, Answer] = {}
+        candidates: dict[str, Answer] = {}
         for other, answer in self._answers(tongue.language, key, region):
             said = {stems(text) for text in answer.wordings}
             # an answer that nobody gave to this question is wrong where only one can be right and the region agrees
-            given = bool(said & elsewhere)
-            if not given and not (one and said & beside and any(fits[each] >= _QUESTIONS for each in said)):
+            was_given = bool(said & elsewhere)
+            if not was_given and not (agreed and said & beside and any(fits[each] >= _QUESTIONS for each in said)):
                 continue
             text = self._text(TONGUES[other], answer)
             if text is None or _parts(text) & own or not asked.is_wrong(region, right, answer.wordings):
                 continue
-            votes[text] += answer.votes + given
-            found.setdefault(text, answer)
+            votes[text] += answer.votes + was_given
+            candidates.setdefault(text, answer)
         uses, taken = self._uses[tongue.language], self._taken[tongue.language]
-        order = sorted(found, key=lambda text: (taken[text], -uses[text.casefold()], digest(region, key, text)))
+        order = sorted(candidates, key=lambda text: (taken[text], -uses[text.casefold()], digest(region, key, text)))
         chosen: list[str] = []
         for text in order:
-            shown = [wording for each in chosen for wording in found[each].wordings]
-            if votes[text] >= _LEAST_VOTES and not any(asked.overlap(each, shown) for each in found[text].wordings):
+            shown = [wording for each in chosen for wording in candidates[each].wordings]
+            if votes[text] >= _LEAST_VOTES and not any(
+                asked.overlap(each, shown) for each in candidates[text].wordings
+            ):
                 chosen.append(text)
         return chosen
 
@@ -226,13 +228,13 @@ def _is_written_in(tongue: Tongue, text: str) -> bool:
 
 def _parts(text: str) -> set[str]:
     """Return what two overlapping wordings share: pairs of syllables, or how words of three letters or more begin."""
-    found: set[str] = set()
+    parts: set[str] = set()
     for word in re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text.casefold())):
         if unicodedata.name(word[0], "").startswith(_SYLLABLES):
-            found |= {word[place : place + 2] for place in range(len(word) - 1)} or {word}
+            parts |= {word[place : place + 2] for place in range(len(word) - 1)} or {word}
         elif len(word) > 2:
-            found.add(word[:_START])
-    return found
+            parts.add(word[:_START])
+    return parts
 
 
 def _said(records: Mapping[str, Mapping[str, Record]]) -> dict[str, set[Stems]]:
@@ -246,23 +248,23 @@ def _said(records: Mapping[str, Mapping[str, Record]]) -> dict[str, set[Stems]]:
 
 def same_kind(said: Mapping[str, set[Stems]]) -> dict[str, list[str]]:
     """Return question -> others of the same kind."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for one, other in combinations(said, 2):
-        same = len((said[one] & said[other]) - {frozenset()})
-        if same >= max(_SAME_ANSWERS, _SHARE * min(len(said[one]), len(said[other]))):
-            found[one].append(other)
-            found[other].append(one)
-    return found
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for question, other in combinations(said, 2):
+        same = len((said[question] & said[other]) - {frozenset()})
+        if same >= max(_SAME_ANSWERS, _SHARE * min(len(said[question]), len(said[other]))):
+            alike[question].append(other)
+            alike[other].append(question)
+    return alike
 
 
 def _apart(records: Mapping[str, Mapping[str, Record]]) -> Mapping[Stems, set[Stems]]:
     """Return a wording -> those of other answers that one region gave to one question: they do not mean the same."""
-    found: defaultdict[Stems, set[Stems]] = defaultdict(set)
+    apart: defaultdict[Stems, set[Stems]] = defaultdict(set)
     for regions in records.values():
         for record in regions.values():
             said = ({stems(text) for text in answer.wordings} for answer in record.answers)
             for some, others in combinations(said, 2):
-                for one, other in product(some, others):
-                    found[one].add(other)
-                    found[other].add(one)
-    return found
+                for wording, other in product(some, others):
+                    apart[wording].add(other)
+                    apart[other].add(wording)
+    return apart

@@ -23,8 +23,8 @@ class Quantity:
 
     def read(self, answer: str) -> float | None:
         """Return the value of an answer, None if it is of another kind."""
-        found = self.written.fullmatch(answer.strip())
-        return self.value(found) if found else None
+        match = self.written.fullmatch(answer.strip())
+        return self.value(match) if match else None
 
     def readings(self, answer: str) -> list[float]:
         """Return the values that an answer may have: "01/06" is written for the first of June too."""
@@ -33,21 +33,21 @@ class Quantity:
 
     def in_unit(self, value: float, others: Sequence[float]) -> bool:
         """Return whether a value is of the unit in which most others, the answers of regions, were given."""
-        others = [one for place, one in enumerate(others) if _alike(one, [*others[:place], *others[place + 1 :]])]
+        others = [other for place, other in enumerate(others) if _alike(other, [*others[:place], *others[place + 1 :]])]
         return not self.has_unit or len(others) < _LEAST_NUMBERS or _alike(value, others)
 
 
 def _around(size: float, least: float) -> Callable[[float, float], bool]:
     """Return whether two points of a circle (months of a year) are at least so far apart."""
-    return lambda one, other: min((one - other) % size, (other - one) % size) >= least
+    return lambda point, other: min((point - other) % size, (other - point) % size) >= least
 
 
 def _alike(value: float, others: Iterable[float]) -> bool:
     return any(max(value, other) <= _SAME_UNIT * min(value, other) for other in others)
 
 
-def _far(one: float, other: float) -> bool:
-    small, large = sorted((one, other))
+def _far(number: float, other: float) -> bool:
+    small, large = sorted((number, other))
     return small > 0 and large > _RATIO * small  # "none" is no wrong answer to "how many"
 
 
@@ -57,25 +57,25 @@ QUANTITIES = (
     Quantity(
         re.compile(r"HH:MM"),
         re.compile(r"([0-2]?\d):([0-5]\d)"),
-        lambda found: 60 * int(found[1]) + int(found[2]),
+        lambda match: 60 * int(match[1]) + int(match[2]),
         _around(360, 120),
     ),
     Quantity(
         re.compile(r"MM/DD"),
         re.compile(r"(1[0-2]|0?[1-9])/([0-3]?\d)"),
-        lambda found: _DAYS * (int(found[1]) - 1) + int(found[2]),
+        lambda match: _DAYS * (int(match[1]) - 1) + int(match[2]),
         _around(365, 30),
     ),
     Quantity(
         re.compile(r"1~12"),
         re.compile(r"(1[0-2]|0?[1-9])"),
-        lambda found: int(found[1]),
+        lambda match: int(match[1]),
         _around(12, 3),
     ),
     Quantity(
         re.compile(r"Arabic numerals"),
         re.compile(r"(\d{1,6}(?:\.\d{1,3})?)"),
-        lambda found: float(found[1]),
+        lambda match: float(match[1]),
         _far,
         has_unit=True,
     ),

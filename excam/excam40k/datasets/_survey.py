@@ -93,10 +93,10 @@ def complete(text: str, country: str) -> str:
     the question as a sentence of its own. `country` is the name in running text.
     """
     text = _LINKED.sub("", _ALTERNATIVES.sub(r"\1\2", _NOTE.sub("", text)).strip())
-    text = _COUNTRY.sub(lambda found: country + (found[1] or ""), text)
+    text = _COUNTRY.sub(lambda placeholder: country + (placeholder[1] or ""), text)
     text = _DOTS.sub(_joined, text)
-    if found := _ITEM.search(text):
-        question, item = text[: found.start()] + (found["end"] or ""), found["item"].strip()
+    if match := _ITEM.search(text):
+        question, item = text[: match.start()] + (match["end"] or ""), match["item"].strip()
         if _GAP.search(question):
             item = _ARTICLE.sub(lambda article: article[0].lower(), item.rstrip("."))
             return _GAP.sub(lambda _: item, question).replace(f"{item} ,", f"{item},")

@@ -23,12 +23,12 @@ def unknown_values(frame: pl.DataFrame, task: Task) -> Unknown:
 
     A culture is a country unless it is named by its language, or by its people (the topics of free-text generation).
     """
-    found = {"language": _unlisted(frame["language"], "language")}
+    unknown = {"language": _unlisted(frame["language"], "language")}
     if task != "generation":
-        found["country"] = _unlisted(frame.filter(pl.col("culture") != pl.col("language"))["culture"], "country")
+        unknown["country"] = _unlisted(frame.filter(pl.col("culture") != pl.col("language"))["culture"], "country")
     if task in ("freeform", "generation"):
-        found["answer"] = _counted(frame.filter(pl.col("answer").str.contains(NO_TEXT))["answer"].str.slice(0, 40))
-    return {kind: values for kind, values in found.items() if values}
+        unknown["answer"] = _counted(frame.filter(pl.col("answer").str.contains(NO_TEXT))["answer"].str.slice(0, 40))
+    return {kind: values for kind, values in unknown.items() if values}
 
 
 def _unlisted(column: pl.Series, kind: str) -> dict[str, int]:

@@ -25,7 +25,7 @@ _WHOLE, _START = 4, 5  # letters of a stem that another one contains; letters wi
 
 def stems(text: str) -> Stems:
     """Return the English stems of the words of a text, without accents and without words that say nothing."""
-    return frozenset(found for word in re.findall(r"\w+", _plain(text)) if (found := _stem(word)) not in _empty_stems())
+    return frozenset(stem for word in re.findall(r"\w+", _plain(text)) if (stem := _stem(word)) not in _empty_stems())
 
 
 def _plain(text: str) -> str:
@@ -57,19 +57,19 @@ def kin(vocabulary: Iterable[str]) -> Mapping[str, Stems]:
     and two of at most three letters with the same first one ("li", "lee"); numbers are alike only if equal.
     """
     known = {stem for stem in vocabulary if not stem.isdecimal()}
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    alike: defaultdict[str, set[str]] = defaultdict(set)
     buckets: defaultdict[str, set[str]] = defaultdict(set)
     for stem in known:
         if len(stem) >= _START or len(stem) < _WHOLE:
             buckets[stem[:_START] if len(stem) >= _START else f"{stem[0]}*"].add(stem)
         for length in range(_WHOLE, len(stem)):
             for part in {stem[:length], stem[-length:]} & known:
-                found[stem].add(part)
-                found[part].add(stem)
+                alike[stem].add(part)
+                alike[part].add(stem)
     for bucket in buckets.values():
         for stem in bucket:
-            found[stem] |= bucket
-    return {stem: frozenset(found[stem] | {stem}) for stem in set(vocabulary)}
+            alike[stem] |= bucket
+    return {stem: frozenset(alike[stem] | {stem}) for stem in set(vocabulary)}
 
 
 class Wordings:
@@ -98,9 +98,9 @@ class Wordings:
         They are those of the given wordings and of their synonyms, those spelled alike, and those that stand beside
         one of them in any wording.
         """
-        found: set[str] = set()
+        reached: set[str] = set()
         for wording in wordings:
             same = (stem for other in self._synonyms.get(stems(wording), ()) for stem in other - self._ignored)
             for stem in (*self.content(wording), *same):
-                found |= self._kin.get(stem, {stem}) | self._linked.get(stem, set())
-        return frozenset(found)
+                reached |= self._kin.get(stem, {stem}) | self._linked.get(stem, set())
+        return frozenset(reached)

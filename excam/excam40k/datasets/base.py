@@ -117,22 +117,22 @@ def table(
     return clean_columns(frame, frame.columns).with_columns(pl.lit(path.name).alias(_SOURCE), numbered)
 
 
-def fields(rows: pl.DataFrame, **given: pl.Expr) -> pl.DataFrame:
+def fields(rows: pl.DataFrame, **expressions: pl.Expr) -> pl.DataFrame:
     """Return a frame of the given fields of base samples, and of `reason` where it is given.
 
     No column of the source comes along: one that is called `label` or `group` need not mean what the field means.
     Raises TypeError for a name that is no field: it would be ignored, and a forgotten `group` lets questions leak.
     """
-    if unknown := [name for name in given if name not in (*FIELDS, "reason")]:
+    if unknown := [name for name in expressions if name not in (*FIELDS, "reason")]:
         raise TypeError(f"base.fields: no field {', '.join(unknown)}; expected some of {', '.join(FIELDS)}, reason")
     hidden = (name for name in rows.columns if name.startswith("_"))
-    return rows.select(*hidden, **given).rename({_SOURCE: _FILE}, strict=False)
+    return rows.select(*hidden, **expressions).rename({_SOURCE: _FILE}, strict=False)
 
 
 def wrong_cell(condition: pl.Expr, column: str, expected: str) -> tuple[pl.Expr, pl.Expr]:
     """Return a condition for `first_reason`, with what a message says of the first row for which it holds."""
-    found = pl.coalesce(pl.col(column).str.slice(0, 60), pl.lit("nothing")).str.replace_all(r"\s+", " ")
-    return condition, pl.format(f"{column}: found '{{}}'; expected {expected}", found)
+    cell = pl.coalesce(pl.col(column).str.slice(0, 60), pl.lit("nothing")).str.replace_all(r"\s+", " ")
+    return condition, pl.format(f"{column}: found '{{}}'; expected {expected}", cell)
 
 
 def first_reason(**reasons: pl.Expr | tuple[pl.Expr, pl.Expr]) -> pl.Expr:
@@ -142,8 +142,8 @@ def first_reason(**reasons: pl.Expr | tuple[pl.Expr, pl.Expr]) -> pl.Expr:
         written = pl.lit(name.replace("_", "-"))
         if isinstance(reason, pl.Expr):
             return pl.when(reason).then(written)
-        condition, found = reason
-        return pl.when(condition).then(pl.concat_str(written, found, separator=_FOUND))
+        condition, message = reason
+        return pl.when(condition).then(pl.concat_str(written, message, separator=_FOUND))
 
     return pl.coalesce(*(named(*pair) for pair in reasons.items()), pl.lit(None, pl.String))
 
@@ -168,8 +168,8 @@ def gather(
         )
     frame = _with_defaults(frame)
     # whatever the module says of such a row follows from the options that it has not
-    found = pl.lit("options: found no list; expected a list of texts, or of labels and texts")
-    no_list = first_reason(options_not_a_list=(pl.col("_no_list"), found))
+    message = pl.lit("options: found no list; expected a list of texts, or of labels and texts")
+    no_list = first_reason(options_not_a_list=(pl.col("_no_list"), message))
     parts = pl.coalesce(no_list, "reason", _flaw_reason()).str.splitn(_FOUND, 2).struct
     frame = frame.with_columns(reason=parts.field("field_0"), _found=parts.field("field_1"))
     examples = _examples(frame)

@@ -190,7 +190,7 @@ def _read_official(path: Path) -> pl.DataFrame:
     """
     rows = base.table(path, NAME, ("question", "selections", "options")).with_row_index("place")
     texts = [_text_list(cell) for cell in rows["options"]]
-    found = [
+    country_shares = [
         (
             place,
             replace_surrogates(str(label)),
@@ -201,7 +201,7 @@ def _read_official(path: Path) -> pl.DataFrame:
     ]
     shape = {"place": rows.schema["place"], "country": pl.String, "shares": pl.List(pl.Float64)}
     options = pl.Series("options", texts, pl.List(pl.String))
-    pairs = rows.drop("options").with_columns(options).join(pl.DataFrame(found, shape, orient="row"), "place")
+    pairs = rows.drop("options").with_columns(options).join(pl.DataFrame(country_shares, shape, orient="row"), "place")
     return clean_columns(pairs, ("country", "options"))
 
 
@@ -210,8 +210,8 @@ NOTHING: Mapping[Any, Any] = {"": None}  # of a question without countries: one 
 
 def _shares(cell: str) -> Mapping[Any, Any]:
     """Return the countries of one question with their shares, from `defaultdict(<class 'list'>, {...})`."""
-    found = _literal(cell[cell.find("{") : cell.rfind("}") + 1])
-    return found if isinstance(found, dict) and found else NOTHING
+    shares = _literal(cell[cell.find("{") : cell.rfind("}") + 1])
+    return shares if isinstance(shares, dict) and shares else NOTHING
 
 
 def _text_list(cell: str) -> list[str] | None:

@@ -93,9 +93,9 @@ def _member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
         link = stat.S_ISLNK(member.external_attr >> 16)
         if link or name.is_absolute() or ".." in name.parts or re.match(r"[A-Za-z]:", str(name)):
             raise SourceInvalid(f"{NAME}: {path.name}: unsafe member {member.filename!r}; expected plain files inside")
-    found = [member for member in archive.infolist() if member.filename.endswith(".jsonl")]
-    found = [member for member in found if not member.filename.startswith("__MACOSX/")]
-    if len(found) != 1 or found[0].file_size > LARGEST_MEMBER:
+    members = [member for member in archive.infolist() if member.filename.endswith(".jsonl")]
+    members = [member for member in members if not member.filename.startswith("__MACOSX/")]
+    if len(members) != 1 or members[0].file_size > LARGEST_MEMBER:
         names = ", ".join(archive.namelist()[:8]) or "nothing"
         raise SourceInvalid(f"{NAME}: {path.name}: expected one .jsonl member of at most 8 GiB; found {names}")
-    return found[0]
+    return members[0]
