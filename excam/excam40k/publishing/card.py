@@ -157,13 +157,13 @@ def _votes(parts: Sequence[Part]) -> Iterator[str]:
     """Yield what follows from the answers of others, of each dataset of labels that single annotators gave."""
     for part in parts:
         kept = {sample.base for sample in part.samples}
-        if found := agreement.summary(base for base in part.bases.values() if base.id in kept):
-            yield prose.VOTES.format(title=part.title, **found)
+        if numbers := agreement.summary(base for base in part.bases.values() if base.id in kept):
+            yield prose.VOTES.format(title=part.title, **numbers)
 
 
 def _licences(parts: Sequence[Part]) -> str:
     rows = [[escape(part.licence), part.title, f"`{part.folder}/`"] for part in parts]
-    kinds = {part.kind: sorted({one.licence for one in parts if one.kind == part.kind}) for part in parts}
+    kinds = {part.kind: sorted({other.licence for other in parts if other.kind == part.kind}) for part in parts}
     kinds_text = "\n".join(
         f"- **{kind}** ({escape(', '.join(names))}): {prose.KINDS[kind]}" for kind, names in kinds.items()
     )

@@ -55,10 +55,10 @@ def with_reported_numbers(lines: Sequence[Line], printed: Sequence[Mapping[str, 
 
 def _with_differences(own: Line, paper: Mapping[str, int]) -> Line:
     values = {**paper, "rows": sum(paper.values())} if paper else {}
-    found: Line = dict.fromkeys(BESIDE, "")
+    cells: Line = dict.fromkeys(BESIDE, "")
     for column, value in values.items():
-        found |= {f"{column}_paper": value, f"{column}_difference": own[column] - value}
-    return found
+        cells |= {f"{column}_paper": value, f"{column}_difference": own[column] - value}
+    return cells
 
 
 def claims(total: Line, printed: Sequence[Mapping[str, str]]) -> list[Line]:

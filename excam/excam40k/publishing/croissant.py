@@ -66,7 +66,8 @@ def croissant_metadata(name: str, text: str, parts: Sequence[Part], folder: Path
         "name": name,
         "description": text,
         "license": [
-            one if one.startswith("LicenseRef-") else f"https://spdx.org/licenses/{one}.html" for one in licences
+            licence if licence.startswith("LicenseRef-") else f"https://spdx.org/licenses/{licence}.html"
+            for licence in licences
         ],
         "url": "./",
         "version": VERSION,

@@ -36,8 +36,11 @@ def examples(samples: Iterable[Sample]) -> dict[str, Sample]:
 
 def page(samples: Sequence[Sample], judgements: Mapping[str, Mapping[str, Judgement]]) -> str:
     """Return the figure as a page. `judgements` are those of each system, by the id of the row."""
-    found = examples(samples)
-    parts = [_part(name, one, {s: own[one.id] for s, own in judgements.items()}) for name, one in found.items()]
+    shown_samples = examples(samples)
+    parts = [
+        _part(name, sample, {s: own[sample.id] for s, own in judgements.items()})
+        for name, sample in shown_samples.items()
+    ]
     return "\n".join(["# Figure 1: what ExCAM writes about a text\n", f"{NOTE}\n", *parts])
 
 

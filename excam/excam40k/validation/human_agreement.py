@@ -33,11 +33,11 @@ class Question(NamedTuple):
     annotators: int
 
 
-def lines(found: Campaign, items: Sequence[Item], seed: int) -> Iterator[dict[str, Any]]:
+def lines(campaign: Campaign, items: Sequence[Item], seed: int) -> Iterator[dict[str, Any]]:
     """Return alpha and kappas of every question, one line each."""
-    for question in _questions(found, items):
+    for question in _questions(campaign, items):
         values = set(question.values)
-        kept = [[one for one in item if one in values] for item in question.ratings]
+        kept = [[rating for rating in item if rating in values] for item in question.ratings]
         left_out = sum(map(len, question.ratings)) - sum(map(len, kept))
         common = {"question": question.name, "annotators": question.annotators, "left_out": left_out}
         alpha = agreement.alpha(kept, question.values, question.scale, seed)
@@ -48,7 +48,7 @@ def lines(found: Campaign, items: Sequence[Item], seed: int) -> Iterator[dict[st
                 yield common | {"scale": "nominal", "measure": "kappa", "raters": raters} | _agreement_columns(kappa)
 
 
-def _questions(found: Campaign, items: Sequence[Item]) -> Iterator[Question]:
+def _questions(campaign: Campaign, items: Sequence[Item]) -> Iterator[Question]:
     asked = human_votes
     yield _asked("Culture-related", items, asked.CULTURE, ("no", "yes"), "nominal")
     yield _asked("Error valid, partly or not", items, asked.STRICT, EXTENT, "ordinal")
@@ -59,9 +59,9 @@ def _questions(found: Campaign, items: Sequence[Item]) -> Iterator[Question]:
         votes = [["yes" if vote else "no" for vote in criterion.votes(item)] for item in items]
         name = f"{criterion.name}: yes or not"
         yield Question(name, votes, ("no", "yes"), "nominal", _annotators(items, criterion.step))
-    for system in systems(found):
-        given = human_ratings.of_system(items, system)
-        ratings = [ratings for _, text, ratings in given if text is not None]
+    for system in systems(campaign):
+        shown_items = human_ratings.of_system(items, system)
+        ratings = [ratings for _, text, ratings in shown_items if text is not None]
         name = f"Similarity of {system}"
         yield Question(name, ratings, human_ratings.GRADES, "ordinal", _annotators(items, human_ratings.STEP))
 
@@ -74,12 +74,12 @@ def _annotators(items: Sequence[Item], step: int) -> int:
     return len({answer.annotator for item in items for answer in item.answered(step)})
 
 
-def _agreement_columns(found: Agreement) -> dict[str, Any]:
-    why = "" if found.value is not None else "no variation" if found.n else "no items"
+def _agreement_columns(coefficient: Agreement) -> dict[str, Any]:
+    why = "" if coefficient.value is not None else "no variation" if coefficient.n else "no items"
     return {
-        **{name: rounded_text(getattr(found, name)) for name in ("value", "low", "high")},
-        "n": found.n,
-        "ratings": found.ratings,
-        "few": "yes" if found.n < human_votes.FEW else "",
+        **{name: rounded_text(getattr(coefficient, name)) for name in ("value", "low", "high")},
+        "n": coefficient.n,
+        "ratings": coefficient.ratings,
+        "few": "yes" if coefficient.n < human_votes.FEW else "",
         "why": why,
     }

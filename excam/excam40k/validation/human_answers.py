@@ -31,13 +31,13 @@ class Item:
 
     def answered(self, step: int) -> list[Answer]:
         """Return the answers that have this step, 1 to 3, and those before it."""
-        return [one for one in self.answers if steps_answered(self.form, one.values) >= step]
+        return [answer for answer in self.answers if steps_answered(self.form, answer.values) >= step]
 
 
-def pseudonyms(found: Campaign, answers: Iterable[Answer]) -> dict[str, str]:
+def pseudonyms(campaign: Campaign, answers: Iterable[Answer]) -> dict[str, str]:
     """Return a1, a2, … for annotators, in an order that depends only on the campaign and their names."""
     names = {answer.annotator for answer in answers}
-    order = sorted(names, key=lambda name: hashlib.sha256(f"{found.id}/{name}".encode()).digest())
+    order = sorted(names, key=lambda name: hashlib.sha256(f"{campaign.id}/{name}".encode()).digest())
     return {name: f"a{number}" for number, name in enumerate(order, 1)}
 
 
@@ -46,25 +46,25 @@ def with_pseudonyms(answers: Iterable[Answer], names: Mapping[str, str]) -> list
     return [replace(answer, annotator=names[answer.annotator]) for answer in answers]
 
 
-def counts(found: Campaign, answers: Sequence[Answer]) -> dict[str, Any]:
+def counts(campaign: Campaign, answers: Sequence[Answer]) -> dict[str, Any]:
     """Return the numbers of answers, of the campaign and by annotator."""
     each: dict[str, list[Answer]] = {}
     for answer in answers:
         each.setdefault(answer.annotator, []).append(answer)
     return {
-        "campaign": found.id,
-        "tasks": len(found.tasks),
-        "wanted": sum(task.annotators for task in found.tasks),
-        **_count_answers(found.form, answers),
+        "campaign": campaign.id,
+        "tasks": len(campaign.tasks),
+        "wanted": sum(task.annotators for task in campaign.tasks),
+        **_count_answers(campaign.form, answers),
         "annotators": {
-            name: _count_answers(found.form, each[name]) for name in sorted(each, key=lambda name: (len(name), name))
+            name: _count_answers(campaign.form, each[name]) for name in sorted(each, key=lambda name: (len(name), name))
         },
     }
 
 
-def systems(found: Campaign) -> list[str]:
+def systems(campaign: Campaign) -> list[str]:
     """Return the systems behind the explanations, sorted."""
-    return sorted({system for task in found.tasks for system in task.hidden.values()})
+    return sorted({system for task in campaign.tasks for system in task.hidden.values()})
 
 
 def _count_answers(form: Form, answers: Sequence[Answer]) -> dict[str, int]:
@@ -84,18 +84,18 @@ def _count_answers(form: Form, answers: Sequence[Answer]) -> dict[str, int]:
 
 def to_frame(form: Form, answers: Iterable[Answer]) -> pl.DataFrame:
     """Return one row per answer, with the columns of an answer to the form."""
-    found = exchange.kinds(form)
-    schema = {name: TYPES.get(found[name], pl.String) for name in columns(form)}
+    kinds = exchange.kinds(form)
+    schema = {name: TYPES.get(kinds[name], pl.String) for name in columns(form)}
     return pl.DataFrame([answer.row() for answer in answers], schema=schema, orient="row")
 
 
-def items(found: Campaign, frame: pl.DataFrame) -> list[Item]:
+def items(campaign: Campaign, frame: pl.DataFrame) -> list[Item]:
     """Return every task of the campaign, in its order, with the answers of a frame (`to_frame`).
 
     Raises InputInvalid for an invalid row, an unknown task, and two answers of one annotator about one task.
     """
-    answers = in_campaign_order(found, [read(row, found) for row in frame.iter_rows(named=True)])
-    kept: dict[str, list[Answer]] = {task.id: [] for task in found.tasks}
+    answers = in_campaign_order(campaign, [read(row, campaign) for row in frame.iter_rows(named=True)])
+    kept: dict[str, list[Answer]] = {task.id: [] for task in campaign.tasks}
     for answer in answers:
         kept[answer.task].append(answer)
-    return [Item(task, tuple(kept[task.id]), found.form) for task in found.tasks]
+    return [Item(task, tuple(kept[task.id]), campaign.form) for task in campaign.tasks]

@@ -174,7 +174,7 @@ def _source_notes(counted: Mapping[str, Any]) -> str:
 
 
 def _most_skipped(counted: Mapping[str, Any]) -> int:
-    return max((one["skipped"] for one in counted["annotators"].values()), default=0)
+    return max((counts["skipped"] for counts in counted["annotators"].values()), default=0)
 
 
 def _count_cells(line: Mapping[str, str]) -> list[str]:
@@ -198,9 +198,9 @@ def _interval_text(line: Mapping[str, str], value: str, low: str, high: str) -> 
 
 def _contradictions(paper: Claims, names: Sequence[str]) -> str:
     """Return the places where the paper's text and tables differ."""
-    found = [paper[name] for name in names if paper[name]["contradiction"]]
+    contradicted = [paper[name] for name in names if paper[name]["contradiction"]]
     differ = [
         f"{escape(claim['what'])} {claim['printed']} in {escape(claim['source'])}; {escape(claim['contradiction'])}"
-        for claim in found
+        for claim in contradicted
     ]
-    return "\nIts text and its table differ:\n\n" + "".join(f"- {one}.\n" for one in differ)
+    return "\nIts text and its table differ:\n\n" + "".join(f"- {difference}.\n" for difference in differ)

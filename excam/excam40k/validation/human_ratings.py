@@ -45,58 +45,65 @@ COLUMNS = (*COLUMNS, "printed_n", "printed_percent", "printed_mean")
 Given = list[tuple[Item, str | None, list[str]]]  # item, the system's explanation, its ratings
 
 
-def lines(found: Campaign, items: Sequence[Item], claims: Mapping[str, Mapping[str, str]], seed: int) -> Iterator[Any]:
+def lines(
+    campaign: Campaign, items: Sequence[Item], claims: Mapping[str, Mapping[str, str]], seed: int
+) -> Iterator[Any]:
     """Return a line per selection of items and system; the paper's numbers are beside those of its selection and
     systems.
     """
     for basis, criterion in BASES.items():
         kept = [item for item in items if criterion is None or majority(criterion.votes(item))]
-        for system in systems(found):
-            given = of_system(kept, system)
+        for system in systems(campaign):
+            shown_items = of_system(kept, system)
             name = PRINTED.get(system) if basis == VALID else None
-            yield {"items": basis, "system": system, **_rating_numbers(given, seed), **_paper_numbers(name, claims)}
+            yield {
+                "items": basis,
+                "system": system,
+                **_rating_numbers(shown_items, seed),
+                **_paper_numbers(name, claims),
+            }
 
 
-def distributions(found: Campaign, items: Sequence[Item]) -> dict[str, list[int]]:
+def distributions(campaign: Campaign, items: Sequence[Item]) -> dict[str, list[int]]:
     """Return by system how often its explanations got 5, 4, 3, 2 and 1, over the items the paper keeps."""
     kept = [item for item in items if majority(EXPLANATION.votes(item))]
     counted = {}
-    for system in systems(found):
-        ratings = [one for _, text, ratings in of_system(kept, system) if text is not None for one in ratings]
+    for system in systems(campaign):
+        ratings = [rating for _, text, ratings in of_system(kept, system) if text is not None for rating in ratings]
         counted[system] = [ratings.count(grade) for grade in reversed(GRADES)]
     return counted
 
 
 def of_system(items: Sequence[Item], system: str) -> Given:
     """Return every item that showed an explanation of a system, with the ratings of annotators who answered step 3."""
-    given: Given = []
+    shown_items: Given = []
     for item in items:
         for place in (1, 2):
             if item.task.hidden[f"source_{place}"] == system:
                 ratings = [answer[f"similarity_{place}"] for answer in item.answered(STEP)]
-                given.append((item, item.task.shown[f"comparison_{place}"], ratings))
-    return given
+                shown_items.append((item, item.task.shown[f"comparison_{place}"], ratings))
+    return shown_items
 
 
 def grades(ratings: Sequence[str]) -> list[str]:
     """Return the ratings of an item that are on the scale."""
-    return [one for one in ratings if one in GRADES]
+    return [rating for rating in ratings if rating in GRADES]
 
 
-def _rating_numbers(given: Given, seed: int) -> dict[str, Any]:
-    texts = [(item, grades(ratings)) for item, text, ratings in given if text is not None]
-    rated = {item.task.id: list(map(int, found)) for item, found in texts if found}
-    often = Counter(grade for _, found in texts for grade in found)
-    sums, sizes = [sum(found) for found in rated.values()], [len(found) for found in rated.values()]
+def _rating_numbers(shown_items: Given, seed: int) -> dict[str, Any]:
+    texts = [(item, grades(ratings)) for item, text, ratings in shown_items if text is not None]
+    rated = {item.task.id: list(map(int, on_scale)) for item, on_scale in texts if on_scale}
+    often = Counter(grade for _, on_scale in texts for grade in on_scale)
+    sums, sizes = [sum(on_scale) for on_scale in rated.values()], [len(on_scale) for on_scale in rated.values()]
     said_of = {
-        there: [one for _, text, ratings in given if (text is not None) == there for one in ratings]
+        there: [rating for _, text, ratings in shown_items if (text is not None) == there for rating in ratings]
         for there in (True, False)
     }
     mean = bootstrap.estimate([sums, sizes], bootstrap.ratio, list(rated), seed)
     return {
-        "n": len(given),
+        "n": len(shown_items),
         "found": len(texts),
-        **_share([text is not None for _, text, _ in given], seed),
+        **_share([text is not None for _, text, _ in shown_items], seed),
         **{name: rounded_text(mean[key]) for name, key in (("mean", "value"), ("low", "low"), ("high", "high"))},
         "mean_of_items": rounded_text(sum(map(truediv, sums, sizes)) / len(rated)) if rated else None,
         "rated_items": len(rated),
@@ -105,23 +112,23 @@ def _rating_numbers(given: Given, seed: int) -> dict[str, Any]:
         "no_error": said_of[False].count("no_error"),
         "no_error_of_text": said_of[True].count("no_error"),
         "rated_without_text": len(grades(said_of[False])),
-        "few": "yes" if min(len(given), len(rated)) < FEW else "",
+        "few": "yes" if min(len(shown_items), len(rated)) < FEW else "",
     }
 
 
-def _share(found: Sequence[bool], seed: int) -> dict[str, float | None]:
+def _share(flags: Sequence[bool], seed: int) -> dict[str, float | None]:
     """Return a share in percent, each item once."""
-    given = bootstrap.estimate([found, [1] * len(found)], bootstrap.ratio, range(len(found)), seed)
-    names = {"percent": given["value"], "percent_low": given["low"], "percent_high": given["high"]}
+    estimate = bootstrap.estimate([flags, [1] * len(flags)], bootstrap.ratio, range(len(flags)), seed)
+    names = {"percent": estimate["value"], "percent_low": estimate["low"], "percent_high": estimate["high"]}
     return {name: None if share is None else round(100 * share, 1) for name, share in names.items()}
 
 
 def _paper_numbers(name: str | None, claims: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     if name is None:
         return {}
-    found = {
+    claim_names = {
         "n": "explanation-soft-n",
         "percent": f"explanation-soft-found-{name}",
         "mean": f"explanation-likert-{name}",
     }
-    return {f"printed_{key}": claims[claim]["printed"] for key, claim in found.items()}
+    return {f"printed_{key}": claims[claim]["printed"] for key, claim in claim_names.items()}

@@ -34,22 +34,22 @@ class Table:
 
 TABLES: Mapping[str, Table] = {
     "table-3": Table(
-        human_votes.COLUMNS_3, lambda given: human_votes.table_3(given.items, given.printed), human_pages.page_3
+        human_votes.COLUMNS_3, lambda inputs: human_votes.table_3(inputs.items, inputs.printed), human_pages.page_3
     ),
     "table-12": Table(
-        human_votes.COLUMNS_12, lambda given: human_votes.table_12(given.items, given.printed), human_pages.page_12
+        human_votes.COLUMNS_12, lambda inputs: human_votes.table_12(inputs.items, inputs.printed), human_pages.page_12
     ),
     "table-13": Table(
-        human_votes.COLUMNS_13, lambda given: human_votes.table_13(given.items, given.printed), human_pages.page_13
+        human_votes.COLUMNS_13, lambda inputs: human_votes.table_13(inputs.items, inputs.printed), human_pages.page_13
     ),
     "human-ratings": Table(
         human_ratings.COLUMNS,
-        lambda given: human_ratings.lines(given.campaign, given.items, given.claims, given.seed),
+        lambda inputs: human_ratings.lines(inputs.campaign, inputs.items, inputs.claims, inputs.seed),
         human_pages.page_ratings,
     ),
     "human-agreement": Table(
         human_agreement.COLUMNS,
-        lambda given: human_agreement.lines(given.campaign, given.items, given.seed),
+        lambda inputs: human_agreement.lines(inputs.campaign, inputs.items, inputs.seed),
         lambda lines, counted, _: human_pages.page_agreement(lines, counted),
     ),
 }

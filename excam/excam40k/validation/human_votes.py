@@ -18,7 +18,16 @@ from excam.excam40k.validation.human_answers import Item
 FEW = 30  # items below which a share is marked: one item then moves it by more than 3 points
 SHARES = ("3/3", "2/3", "1/3", "0/3")
 UNSURE = ("dont_know", "no_change")
-COLUMNS_3 = ("criterion", *SHARES, "n", *UNSURE, "left_out", "few", *(f"printed_{one}" for one in SHARES), "printed_n")
+COLUMNS_3 = (
+    "criterion",
+    *SHARES,
+    "n",
+    *UNSURE,
+    "left_out",
+    "few",
+    *(f"printed_{share}" for share in SHARES),
+    "printed_n",
+)
 COLUMNS_12 = ("language", "criterion", "percent", "low", "high", "yes", "n", *UNSURE, "left_out", "few")
 COLUMNS_12 = (*COLUMNS_12, "printed_percent", "printed_n")
 COLUMNS_13 = ("criterion", "yes", "n", "percent", "low", "high", *UNSURE, "left_out", "few")
@@ -64,8 +73,8 @@ def majority(votes: Sequence[bool]) -> bool | None:
 
 def distribution(items: Iterable[Item], criterion: Criterion) -> list[int]:
     """Return how many of the items with exactly three votes got three, two, one and no positive ones."""
-    found = Counter(sum(votes) for votes in map(criterion.votes, items) if len(votes) == 3)
-    return [found[positive] for positive in (3, 2, 1, 0)]
+    counts = Counter(sum(votes) for votes in map(criterion.votes, items) if len(votes) == 3)
+    return [counts[positive] for positive in (3, 2, 1, 0)]
 
 
 def table_3(items: Sequence[Item], printed: Sequence[Mapping[str, str]]) -> Iterator[Line]:

@@ -17,8 +17,8 @@ Place = tuple[int, int]
 
 def boxes(right: Sample, wrong: Sample, mode: spans.Mode) -> dict[Where, tuple[Passage, Passage]]:
     """Return the original and the modified text for instruction and output. `mode`: how the gold spans were made."""
-    found = alignment.edits(right, wrong, mode)
-    return {where: _passages(right, wrong, where, mode, found) for where in alignment.WHERE}
+    aligned = alignment.edits(right, wrong, mode)
+    return {where: _passages(right, wrong, where, mode, aligned) for where in alignment.WHERE}
 
 
 def _passages(
@@ -26,14 +26,14 @@ def _passages(
     wrong: Sample,
     where: Where,
     mode: spans.Mode,
-    found: tuple[alignment.Edit, ...] | alignment.Unaligned,
+    aligned: tuple[alignment.Edit, ...] | alignment.Unaligned,
 ) -> tuple[Passage, Passage]:
     original, modified = getattr(right, where), getattr(wrong, where)
     changes = spans.diff_spans(original, modified, mode).spans
-    if isinstance(found, alignment.Unaligned):  # then each text is marked by its own comparison with the other
+    if isinstance(aligned, alignment.Unaligned):  # then each text is marked by its own comparison with the other
         back = spans.diff_spans(modified, original, mode).spans
         return _pieces(original, _difference_places(back)), _pieces(modified, _difference_places(changes))
-    edits = [edit for edit in found if edit.where == where]
+    edits = [edit for edit in aligned if edit.where == where]
     old, new = [], []
     for span, edit in zip(changes, edits, strict=True):
         old.append((edit.right_place[0],) * 2 if span.kind == "insert" else edit.words)
@@ -41,9 +41,9 @@ def _passages(
     return _pieces(original, old), _pieces(modified, new)
 
 
-def _difference_places(found: Iterable[spans.Span]) -> Iterator[Place]:
+def _difference_places(differences: Iterable[spans.Span]) -> Iterator[Place]:
     """Return the places of differences; a deletion is a gap behind the word that it points at."""
-    return ((span.end, span.end) if span.kind == "delete" else (span.start, span.end) for span in found)
+    return ((span.end, span.end) if span.kind == "delete" else (span.start, span.end) for span in differences)
 
 
 def _pieces(text: str, places: Iterable[Place]) -> Passage:

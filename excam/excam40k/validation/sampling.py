@@ -38,12 +38,12 @@ Explanations = Mapping[str, str | None]  # by row id: what a system wrote, None 
 
 def explanations(judgements: Iterable[Mapping[str, object]]) -> dict[str, str | None]:
     """Return each judged row's explanation. A row whose answer could not be read, or explains nothing, is left out."""
-    found: dict[str, str | None] = {}
+    by_row: dict[str, str | None] = {}
     for row in judgements:
         report = json.loads(str(row["report"])) if row["report"] is not None else None
         if report is not None and (not report["errors"] or report["explanation"].strip()):
-            found[str(row["id"])] = report["explanation"] if report["errors"] else None
-    return found
+            by_row[str(row["id"])] = report["explanation"] if report["errors"] else None
+    return by_row
 
 
 def draw(
@@ -84,7 +84,7 @@ def _eligible(
     wrong: Iterable[Sample], language: str, rights: Mapping[str, Sample], systems: Mapping[str, Explanations], seed: int
 ) -> tuple[list[Sample], Counter[str]]:
     """Return the rows of a language that can be shown, in drawing order; count the others by reason."""
-    found: dict[str, Sample] = {}
+    eligible: dict[str, Sample] = {}
     why: Counter[str] = Counter()
     for sample in sorted(wrong, key=lambda sample: digest(seed, "annotation/draw", sample.id)):
         group = sample.group or sample.base
@@ -94,13 +94,13 @@ def _eligible(
             why["no-right-twin"] += 1
         elif not sample.report.explanation.strip():
             why["no-explanation"] += 1
-        elif any(sample.id not in given for given in systems.values()):
+        elif any(sample.id not in explained for explained in systems.values()):
             why["unreadable"] += 1
-        elif group in found:
+        elif group in eligible:
             why["same-group"] += 1
         else:
-            found[group] = sample
-    return list(found.values()), why
+            eligible[group] = sample
+    return list(eligible.values()), why
 
 
 def _task(
