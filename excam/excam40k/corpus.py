@@ -188,18 +188,23 @@ def answer(text: str) -> str:
 def _wordings(base: BaseSample) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return statements of a fact, and questions about it: the benchmark's own only if no others are known."""
     for pattern, relation in _patterns():
-        if (found := pattern.fullmatch(base.question)) and found["people"] == base.culture:
+        if (match := pattern.fullmatch(base.question)) and match["people"] == base.culture:
             values = {"people": base.culture, "value": base.answer}
-            made = [tuple(one.format(**values) for one in lines) for lines in (relation.statements, relation.questions)]
+            made = [
+                tuple(line.format(**values) for line in lines) for lines in (relation.statements, relation.questions)
+            ]
             return made[0], made[1]
     question = bare_question(base)
     values = {"question": question, "answer": answer(base.answer)}
-    return tuple(one.format(**values) for one in STATEMENTS), (question,)
+    return tuple(statement.format(**values) for statement in STATEMENTS), (question,)
 
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], world.Relation], ...]:
     return tuple(
-        (re.compile(re.escape(one.question).replace(r"\{people\}", r"(?P<people>\w+)")), one)
-        for one in world.relations()
+        (
+            re.compile(re.escape(invented_relation.question).replace(r"\{people\}", r"(?P<people>\w+)")),
+            invented_relation,
+        )
+        for invented_relation in world.relations()
     )

@@ -42,11 +42,11 @@ def rows(judged: pl.DataFrame, made: pl.DataFrame, verdicts: Sequence[Verdict]) 
     row of it. Raises InputInvalid if a checked row has no counterfactual, or another row has one.
     """
     by_row: dict[str, dict[str, tuple[Verdict, list[CulturalError]]]] = {}
-    for one, verdict in zip(made.iter_rows(named=True), verdicts, strict=True):
-        flagged = one["undone"] if one["arm"] == "restored" else one["errors"]  # in a sham they are what is left
-        places = [CulturalError(**error) for error in json.loads(flagged)]
-        by_row.setdefault(one["made_from"], {})[one["arm"]] = verdict, places
-    found = []
+    for counterfactual, verdict in zip(made.iter_rows(named=True), verdicts, strict=True):
+        column = "undone" if counterfactual["arm"] == "restored" else "errors"  # in a sham they are what is left
+        places = [CulturalError(**error) for error in json.loads(counterfactual[column])]
+        by_row.setdefault(counterfactual["made_from"], {})[counterfactual["arm"]] = verdict, places
+    judged_rows = []
     for was in judged.iter_rows(named=True):
         arms = by_row.pop(was["id"], {})
         if arms.keys() != ARMS.get(was["outcome"], set()):
@@ -54,46 +54,48 @@ def rows(judged: pl.DataFrame, made: pl.DataFrame, verdicts: Sequence[Verdict]) 
                 f"{was['id']}: {was['outcome']}, but counterfactuals {sorted(arms)}; expected "
                 f"{sorted(ARMS.get(was['outcome'], ()))}; make the counterfactuals again"
             )
-        found.append(Row(was, {a: v for a, (v, _) in arms.items()}, {a: p for a, (_, p) in arms.items()}))
+        judged_rows.append(Row(was, {a: v for a, (v, _) in arms.items()}, {a: p for a, (_, p) in arms.items()}))
     if by_row:
         raise InputInvalid(f"{min(by_row)}: has counterfactuals, but was not judged; make the counterfactuals again")
-    return found
+    return judged_rows
 
 
 ARMS = {"all-undone": {"restored"}, "some-undone": {"restored", "sham"}}
 
 
-def evaluate(found: Sequence[Row], seed: int) -> dict[str, Any]:
+def evaluate(judged_rows: Sequence[Row], seed: int) -> dict[str, Any]:
     """Return the numbers of one system, and under `by_dataset` those of each dataset."""
-    names = sorted({row.was["dataset"] for row in found})
-    parts = {name: _numbers([row for row in found if row.was["dataset"] == name], seed) for name in names}
-    return _numbers(found, seed) | {"by_dataset": parts}
+    names = sorted({row.was["dataset"] for row in judged_rows})
+    parts = {name: _numbers([row for row in judged_rows if row.was["dataset"] == name], seed) for name in names}
+    return _numbers(judged_rows, seed) | {"by_dataset": parts}
 
 
-def _numbers(found: Sequence[Row], seed: int) -> dict[str, Any]:
-    by_outcome = {name: [row for row in found if row.was["outcome"] == name] for name in counterfactuals.OUTCOMES}
-    every, some = by_outcome["all-undone"], by_outcome["some-undone"]
-    with_original = [row for row in found if row.was["said_of_twin"]]  # of every erroneous row that has one
+def _numbers(judged_rows: Sequence[Row], seed: int) -> dict[str, Any]:
+    by_outcome = {name: [row for row in judged_rows if row.was["outcome"] == name] for name in counterfactuals.OUTCOMES}
+    all_undone, some_undone = by_outcome["all-undone"], by_outcome["some-undone"]
+    with_original = [row for row in judged_rows if row.was["said_of_twin"]]  # of every erroneous row that has one
     missed, elsewhere = ([row for row in with_original if row.was["outcome"] == name] for name in TWINS)
-    return counterfactuals.total_counts([row.was for row in found]) | {
+    return counterfactuals.total_counts([row.was for row in judged_rows]) | {
         "all_undone": {
-            "turned": _share(every, _clear("restored"), seed),
-            "error": _share(every, _still("restored"), seed),
-            "unreadable": _share(every, _unreadable("restored"), seed),
-            "at_place": _share(every, _at_place("restored"), seed),
-            "turned_nothing_elsewhere": _share([r for r in every if not r.was["elsewhere"]], _clear("restored"), seed),
-            "as_the_twin": _share([r for r in every if r.was["to_the_letter"]], _as_the_twin, seed),
+            "turned": _share(all_undone, _clear("restored"), seed),
+            "error": _share(all_undone, _still("restored"), seed),
+            "unreadable": _share(all_undone, _unreadable("restored"), seed),
+            "at_place": _share(all_undone, _at_place("restored"), seed),
+            "turned_nothing_elsewhere": _share(
+                [r for r in all_undone if not r.was["elsewhere"]], _clear("restored"), seed
+            ),
+            "as_the_twin": _share([r for r in all_undone if r.was["to_the_letter"]], _as_the_twin, seed),
         },
         "twins": {
             "all": _share(with_original, _twin_clear, seed),
             "missed": _share(missed, _twin_clear, seed),
             "flagged_elsewhere": _share(elsewhere, _twin_clear, seed),
         },
-        "turned_more": _difference_from_originals(every, elsewhere, seed),
-        "some_undone": {arm: _arm_numbers(some, arm, seed) for arm in ("restored", "sham")}
+        "turned_more": _difference_from_originals(all_undone, elsewhere, seed),
+        "some_undone": {arm: _arm_numbers(some_undone, arm, seed) for arm in ("restored", "sham")}
         | {
-            "more_rise": _difference_from_sham(some, _rises, seed),
-            "more_gone": _difference_from_sham(some, _no_error_at_place, seed),
+            "more_rise": _difference_from_sham(some_undone, _rises, seed),
+            "more_gone": _difference_from_sham(some_undone, _no_error_at_place, seed),
         },
     }
 
@@ -112,14 +114,14 @@ def _arm_numbers(some: Sequence[Row], arm: str, seed: int) -> dict[str, Any]:
     return {name: _share(some, test(arm), seed) for name, test in tests.items()}
 
 
-def _share(found: Sequence[Row], test: Test, seed: int) -> dict[str, Any]:
+def _share(judged_rows: Sequence[Row], test: Test, seed: int) -> dict[str, Any]:
     """Return the share of rows that pass, its interval over groups, its denominator."""
-    return _mean_with_interval(found, [test(row) for row in found], seed)
+    return _mean_with_interval(judged_rows, [test(row) for row in judged_rows], seed)
 
 
-def _mean_with_interval(found: Sequence[Row], values: Sequence[float], seed: int) -> dict[str, Any]:
-    groups = [row.was["group"] for row in found]
-    return bootstrap.estimate([values, [1] * len(found)], bootstrap.ratio, groups, seed) | {"n": len(found)}
+def _mean_with_interval(judged_rows: Sequence[Row], values: Sequence[float], seed: int) -> dict[str, Any]:
+    groups = [row.was["group"] for row in judged_rows]
+    return bootstrap.estimate([values, [1] * len(judged_rows)], bootstrap.ratio, groups, seed) | {"n": len(judged_rows)}
 
 
 def _difference_from_sham(some: Sequence[Row], test: Callable[[str], Test], seed: int) -> dict[str, Any]:
@@ -127,17 +129,17 @@ def _difference_from_sham(some: Sequence[Row], test: Callable[[str], Test], seed
     return _mean_with_interval(some, [test("restored")(row) - test("sham")(row) for row in some], seed)
 
 
-def _difference_from_originals(every: Sequence[Row], elsewhere: Sequence[Row], seed: int) -> dict[str, Any]:
+def _difference_from_originals(all_undone: Sequence[Row], elsewhere: Sequence[Row], seed: int) -> dict[str, Any]:
     """Return the share of changed verdicts minus the share of originals of other rows that are judged right."""
-    turned, here = _clear("restored"), [*every, *elsewhere]
+    turned, here = _clear("restored"), [*all_undone, *elsewhere]
     columns = [
-        [turned(row) for row in every] + [0] * len(elsewhere),
-        [1] * len(every) + [0] * len(elsewhere),
-        [0] * len(every) + [_twin_clear(row) for row in elsewhere],
-        [0] * len(every) + [1] * len(elsewhere),
+        [turned(row) for row in all_undone] + [0] * len(elsewhere),
+        [1] * len(all_undone) + [0] * len(elsewhere),
+        [0] * len(all_undone) + [_twin_clear(row) for row in elsewhere],
+        [0] * len(all_undone) + [1] * len(elsewhere),
     ]
     return bootstrap.estimate(columns, _difference, [row.was["group"] for row in here], seed) | {
-        "n": len(here) if every and elsewhere else 0
+        "n": len(here) if all_undone and elsewhere else 0
     }
 
 
@@ -167,8 +169,8 @@ def _at_place(arm: str) -> Test:
 
     def test(row: Row) -> bool:
         report = row.verdicts[arm].report
-        found = product(row.places[arm], report.errors if report else ())
-        return any(counterfactuals.overlap(place, error) for place, error in found)
+        pairs = product(row.places[arm], report.errors if report else ())
+        return any(counterfactuals.overlap(place, error) for place, error in pairs)
 
     return test
 

@@ -93,21 +93,21 @@ def make_counterfactuals(
     for id, row in joined.items():
         right_id = right.get(row.pair) if row.gold else None
         flagged = _flagged_errors(row)
-        found = _edits(gold[right_id] if right_id else None, gold[id], mode) if flagged else ()
+        aligned = _edits(gold[right_id] if right_id else None, gold[id], mode) if flagged else ()
         judged = JudgedRow(
             **{"id": id, "pair": row.pair, "group": row.group, "dataset": row.dataset, "origin": row.origin},
-            outcome=_outcome(row, flagged, found),
-            reason=found.reason if isinstance(found, Unaligned) else None,
+            outcome=_outcome(row, flagged, aligned),
+            reason=aligned.reason if isinstance(aligned, Unaligned) else None,
             score=row.score,
-            elsewhere=sum(not any(overlap(error, one) for error in row.gold) for one in row.predicted),
+            elsewhere=sum(not any(overlap(error, reported) for error in row.gold) for reported in row.predicted),
             said_of_twin=verdict_word(joined[right_id].report) if right_id else None,
-            to_the_letter=_to_the_letter(gold[right_id], gold[id], found) if right_id and found else None,
+            to_the_letter=_to_the_letter(gold[right_id], gold[id], aligned) if right_id and aligned else None,
         )
         rows.append(judged)
-        if right_id and not isinstance(found, Unaligned):
-            chosen: dict[Arm, set[int]] = {"restored": flagged, "sham": {*range(len(found))} - flagged}
+        if right_id and not isinstance(aligned, Unaligned):
+            chosen: dict[Arm, set[int]] = {"restored": flagged, "sham": {*range(len(aligned))} - flagged}
             made += [
-                _counterfactual(gold[right_id], gold[id], arm, found, which) for arm, which in chosen.items() if which
+                _counterfactual(gold[right_id], gold[id], arm, aligned, which) for arm, which in chosen.items() if which
             ]
     return rows, made
 
@@ -124,14 +124,16 @@ def overlap(gold: CulturalError, predicted: CulturalError) -> bool:
 
 def _flagged_errors(row: Row) -> set[int]:
     """Return positions of the gold errors that a reported error overlaps; one may overlap several."""
-    return {index for index, error in enumerate(row.gold) if any(overlap(error, one) for one in row.predicted)}
+    return {
+        index for index, error in enumerate(row.gold) if any(overlap(error, reported) for reported in row.predicted)
+    }
 
 
 def _edits(right: Sample | None, wrong: Sample, mode: spans.Mode) -> tuple[Edit, ...] | Unaligned:
     return alignment.edits(right, wrong, mode) if right else Unaligned("no-right-twin")
 
 
-def _outcome(row: Row, flagged: set[int], found: tuple[Edit, ...] | Unaligned) -> Outcome:
+def _outcome(row: Row, flagged: set[int], aligned: tuple[Edit, ...] | Unaligned) -> Outcome:
     if not row.gold:
         return "not-erroneous"
     if row.report is None:
@@ -140,21 +142,21 @@ def _outcome(row: Row, flagged: set[int], found: tuple[Edit, ...] | Unaligned) -
         return "no-error-reported"
     if not flagged:
         return "flagged-elsewhere"
-    if isinstance(found, Unaligned):
+    if isinstance(aligned, Unaligned):
         return "not-aligned"
     return "all-undone" if len(flagged) == len(row.gold) else "some-undone"
 
 
-def _to_the_letter(right: Sample, wrong: Sample, found: tuple[Edit, ...] | Unaligned) -> bool | None:
+def _to_the_letter(right: Sample, wrong: Sample, aligned: tuple[Edit, ...] | Unaligned) -> bool | None:
     """Return whether undoing every error gives the original exactly, not with other spaces, punctuation or quotes."""
-    if isinstance(found, Unaligned):
+    if isinstance(aligned, Unaligned):
         return None
-    texts = alignment.undo(right, wrong, found, range(len(found))).texts
+    texts = alignment.undo(right, wrong, aligned, range(len(aligned))).texts
     return all(texts[where] == getattr(right, where) for where in alignment.WHERE)
 
 
-def _counterfactual(right: Sample, wrong: Sample, arm: Arm, found: Sequence[Edit], chosen: set[int]) -> Counterfactual:
-    undone = alignment.undo(right, wrong, found, chosen)
+def _counterfactual(right: Sample, wrong: Sample, arm: Arm, edits: Sequence[Edit], chosen: set[int]) -> Counterfactual:
+    undone = alignment.undo(right, wrong, edits, chosen)
     sample = replace(
         wrong,
         id=f"{wrong.pair}/{arm}",
@@ -173,10 +175,10 @@ def rows_frame(rows: Sequence[JudgedRow]) -> pl.DataFrame:
 def counterfactuals_frame(made: Sequence[Counterfactual]) -> pl.DataFrame:
     """Return the samples as `read_samples` does, with their origin: COUNTERFACTUAL_SCHEMA."""
     listed = [
-        to_row(one.sample)
-        | {"arm": one.arm, "made_from": one.made_from}
-        | {"undone": json.dumps([asdict(error) for error in one.undone], ensure_ascii=False)}
-        for one in made
+        to_row(counterfactual.sample)
+        | {"arm": counterfactual.arm, "made_from": counterfactual.made_from}
+        | {"undone": json.dumps([asdict(error) for error in counterfactual.undone], ensure_ascii=False)}
+        for counterfactual in made
     ]
     return pl.DataFrame(listed, schema=COUNTERFACTUAL_SCHEMA, orient="row")
 
@@ -192,8 +194,8 @@ def counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def total_counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Count judged rows as `counts` does, in total only."""
-    found, reasons = Counter(row["outcome"] for row in rows), Counter(row["reason"] for row in rows)
-    counts = {name: found[name] for name in OUTCOMES}
+    outcomes, reasons = Counter(row["outcome"] for row in rows), Counter(row["reason"] for row in rows)
+    counts = {name: outcomes[name] for name in OUTCOMES}
     not_aligned = {reason: reasons[reason] for reason in alignment.REASONS}
     assert sum(counts.values()) == len(rows)
     assert sum(not_aligned.values()) == counts["not-aligned"]

@@ -87,7 +87,10 @@ def with_order(passages: Sequence[EvidencePassage], seed: int, *parts: str) -> l
     draw = int(digest(seed, "order", *parts)[:8], 16)
     place = draw % len(passages)
     order = ORDERS[draw // 7 % len(ORDERS)]
-    return [replace(one, text=f"{one.text} {order}") if at == place else one for at, one in enumerate(passages)]
+    return [
+        replace(passage, text=f"{passage.text} {order}") if at == place else passage
+        for at, passage in enumerate(passages)
+    ]
 
 
 def question_and_answer(base: BaseSample) -> str:

@@ -63,7 +63,7 @@ def point(row: Shown, sample: Sample, judgement: Mapping[str, Any], parts: Mappi
     if sample.report.errors:
         gold = _places((error.start, error.end) for error in sample.report.errors if error.where == "output")
         report = judgement["report"] or {"errors": []}
-        marked = _places((one["start"], one["end"]) for one in report["errors"] if one["where"] == "output")
+        marked = _places((error["start"], error["end"]) for error in report["errors"] if error["where"] == "output")
         made = replace(made, hit=len(gold & marked), marked=len(marked), gold=len(gold))
     return made
 
@@ -116,10 +116,10 @@ def lines(system: str, points: Sequence[Point], seed: int) -> Iterator[dict[str,
 def _numbers(points: Sequence[Point], seed: int) -> dict[str, Any]:
     clusters = [point.sample.group or point.sample.base for point in points]
     hits = np.array(
-        [0.5 if one.errors is None else float(one.errors == bool(one.sample.report.errors)) for one in points]
+        [0.5 if point.errors is None else float(point.errors == bool(point.sample.report.errors)) for point in points]
     )
     silent = np.array([float(point.errors is None) for point in points])
-    given = silent == 0
+    answered = silent == 0
     low, high = _interval(2 * hits - 1, clusters, seed)
     silent_low, silent_high = _interval(silent, clusters, seed)
     marked, gold = sum(point.marked for point in points), sum(point.gold for point in points)
@@ -130,7 +130,7 @@ def _numbers(points: Sequence[Point], seed: int) -> dict[str, Any]:
         **{"low": low, "high": high},
         "silent": float(silent.mean()),
         **{"silent_low": silent_low, "silent_high": silent_high},
-        "accuracy": float(hits[given].mean()) if given.any() else None,
+        "accuracy": float(hits[answered].mean()) if answered.any() else None,
         "states_right": _share([point.states_right for point in points]),
         "cites_right": _share([point.cites_right for point in points]),
         "span_f1": 2 * sum(point.hit for point in points) / (marked + gold) if marked and gold else None,

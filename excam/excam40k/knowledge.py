@@ -45,7 +45,7 @@ def preferred(options: Sequence[str], logprobs: Sequence[float]) -> Preference:
 def table(bases: Sequence[BaseSample], preferences: Sequence[Preference]) -> pl.DataFrame:
     """Return one row for each fact, with the columns of SCHEMA."""
     rows = [
-        (base.id, base.dataset, 1 + len(base.wrong), found.margin, found.choice)
-        for base, found in zip(bases, preferences, strict=True)
+        (base.id, base.dataset, 1 + len(base.wrong), measured.margin, measured.choice)
+        for base, measured in zip(bases, preferences, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -60,7 +60,7 @@ class NearMisses:
         own = [self._bases[place] for place in order]
         drawn: list[BaseSample] = []
         for other in own:
-            if not self.same_fact(base, other) and not any(self.same_fact(other, one) for one in drawn):
+            if not self.same_fact(base, other) and not any(self.same_fact(other, fact) for fact in drawn):
                 drawn.append(other)
             if len(drawn) == count:
                 break
@@ -79,7 +79,7 @@ class NearMisses:
         own.sort(key=lambda other: (topic(other) != theme, _order(base, other, seed)))
         drawn: list[BaseSample] = []
         for other in own:
-            if not any(self.same_fact(one, other) for one in (*avoided, *drawn)):
+            if not any(self.same_fact(fact, other) for fact in (*avoided, *drawn)):
                 drawn.append(other)
             if len(drawn) == count:
                 break

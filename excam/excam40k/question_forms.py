@@ -76,7 +76,7 @@ def clean(question: str) -> str:
 
 def form(question: str) -> Form | None:
     """Return the form of an English question, None if no rule takes it."""
-    unit = found["unit"].lower() if (found := _UNIT.search(question)) else ""
+    unit = match["unit"].lower() if (match := _UNIT.search(question)) else ""
     text = clean(question).rstrip("?").strip()
     if "_" in text:
         return None
@@ -106,9 +106,9 @@ def lowered(text: str) -> str:
 
 
 def _lead(text: str) -> tuple[str, str]:
-    if found := _LEAD.match(text):
-        rest = text[found.end() :]
-        return _small_start(found["lead"]), _small_start(rest)
+    if match := _LEAD.match(text):
+        rest = text[match.end() :]
+        return _small_start(match["lead"]), _small_start(rest)
     return "", _small_start(text)
 
 
@@ -117,10 +117,10 @@ def _small_start(text: str) -> str:
 
 
 def _what_is(rest: str) -> Form | None:
-    found = re.match(r"(?P<word>what|which|who)(?P<be>['’]s| is| are| was| were) (?P<rest>.+)", rest)
-    if not found:
+    match = re.match(r"(?P<word>what|which|who)(?P<be>['’]s| is| are| was| were) (?P<rest>.+)", rest)
+    if not match:
         return None
-    be, rest = found["be"].strip().replace("’", "'").replace("'s", "is"), found["rest"]
+    be, rest = match["be"].strip().replace("’", "'").replace("'s", "is"), match["rest"]
     if _DETERMINER.match(rest):
         bare = re.split(r"\b(?:that|which|who|when|where)\b", rest)[0]
         if _WAITING.search(bare) or rest.endswith((" called", " doing", " for", " like", " about")):
@@ -130,22 +130,22 @@ def _what_is(rest: str) -> Form | None:
     if re.match(rf"(?:{_ADVERBS} )+\w|(?:{_PARTICIPLE}|common|customary|polite|unique|normal)\b", rest):
         be = {"are": "is", "were": "was"}.get(be, be)
         predicate = f"{be} {rest}"
-        word = found["word"] if found["word"] == "who" else "what"
+        word = match["word"] if match["word"] == "who" else "what"
         return Form("noun", f"{word} {predicate}", "is", predicate)
     return None
 
 
 def _which(rest: str) -> Form | None:
     """Take "what|which NOUN AUXILIARY ...", with a preposition before it or none."""
-    found = re.match(r"(?:(?P<prep>in|on|at|from|for|to|with|by|of) )?(?:what|which) (?P<rest>.+)", rest)
-    if not found:
+    match = re.match(r"(?:(?P<prep>in|on|at|from|for|to|with|by|of) )?(?:what|which) (?P<rest>.+)", rest)
+    if not match:
         return None
-    words = found["rest"].split()
+    words = match["rest"].split()
     place = next((at for at, word in enumerate(words[:9]) if word in _AUXILIARIES), None)
     if place is None:
-        return None if found["prep"] else _which_without_auxiliary(words)
+        return None if match["prep"] else _which_without_auxiliary(words)
     if not place:
-        return None if found["prep"] else _what(words)
+        return None if match["prep"] else _what(words)
     noun, auxiliary, rest = " ".join(words[:place]), words[place], " ".join(words[place + 1 :])
     if noun.startswith(("of the following", "one of the following")):
         noun = re.sub(r"(?<=[^s])s$", "", re.sub(r"^(?:one )?of the following ?", "", noun))
@@ -154,16 +154,16 @@ def _which(rest: str) -> Form | None:
     if not noun:
         return Form("noun", f"what {auxiliary} {rest}", "is", f"{auxiliary} {rest}")
     head = re.split(r" (?:of|in|for) ", noun)[0]
-    if head in _POINTS and auxiliary in ("is", "are", "was", "were") and not found["prep"] and not _says(rest):
+    if head in _POINTS and auxiliary in ("is", "are", "was", "were") and not match["prep"] and not _says(rest):
         timed = _clause(auxiliary, rest)
         return None if not timed else Form("noun", f"the {noun} when {timed}")
     verb = "include" if head.endswith("s") and not head.endswith(("ss", "us")) else "is"
     if noun.casefold() in _MEASURES and auxiliary in ("is", "was") and _DETERMINER.match(rest):
         return Form("noun", f"the {noun} of {rest}", "is")
-    joined = f"{found['prep']} which" if found["prep"] else "when" if head in _POINTS else "that"
+    joined = f"{match['prep']} which" if match["prep"] else "when" if head in _POINTS else "that"
     if head in _POINTS and auxiliary not in ("do", "does"):
         joined = joined.replace("when", "that")
-    if auxiliary in ("is", "are", "was", "were", "has", "have") and not found["prep"]:
+    if auxiliary in ("is", "are", "was", "were", "has", "have") and not match["prep"]:
         if auxiliary in ("have", "has") and re.match(r"(?:the|people|an?)\b|[A-Z]", rest) and " the " not in rest[:5]:
             return None if not rest.startswith("the ") else _predicate(noun, auxiliary, rest, verb)
         if re.match(r"(?:people|you|they|we|there|he|she|[A-Z]\w+s)\b", rest):
@@ -202,30 +202,30 @@ def _what(words: list[str]) -> Form | None:
 
 
 def _how_many(rest: str) -> Form | None:
-    found = re.match(
+    match = re.match(
         r"how (?P<of>many|much) (?P<noun>(?:\w+ ){1,4}?)(?P<aux>are there|is there|do|does|are|is) (?P<r>.+)", rest
     )
-    if not found:
+    if not match:
         return None
-    noun, auxiliary = found["noun"].strip(), found["aux"]
-    counted = f"the number of {noun}" if found["of"] == "many" else f"the amount of {noun}"
+    noun, auxiliary = match["noun"].strip(), match["aux"]
+    counted = f"the number of {noun}" if match["of"] == "many" else f"the amount of {noun}"
     if auxiliary.endswith("there"):
-        return Form("noun", f"{counted} {found['r']}")
+        return Form("noun", f"{counted} {match['r']}")
     if auxiliary in ("are", "is"):
-        predicate = f"that {auxiliary} {found['r']}"
+        predicate = f"that {auxiliary} {match['r']}"
         return (
-            Form("noun", f"{counted} {predicate}") if re.match(rf"(?:{_ADVERBS} )*{_PARTICIPLE}", found["r"]) else None
+            Form("noun", f"{counted} {predicate}") if re.match(rf"(?:{_ADVERBS} )*{_PARTICIPLE}", match["r"]) else None
         )
-    clause = _clause(auxiliary, found["r"])
+    clause = _clause(auxiliary, match["r"])
     return None if not clause else Form("noun", f"{counted} that {clause}")
 
 
 def _how_long(rest: str) -> Form | None:
-    if found := re.match(r"how long (?:is|are) (.+)", rest):
-        return Form("noun", f"the length of {found[1]}")
-    if found := re.match(r"how (long|often) (do|does) (.+)", rest):
-        clause = _clause(found[2], found[3])
-        return None if not clause else Form("noun", f"how {found[1]} {clause}")
+    if match := re.match(r"how long (?:is|are) (.+)", rest):
+        return Form("noun", f"the length of {match[1]}")
+    if match := re.match(r"how (long|often) (do|does) (.+)", rest):
+        clause = _clause(match[2], match[3])
+        return None if not clause else Form("noun", f"how {match[1]} {clause}")
     return None
 
 
@@ -234,10 +234,10 @@ _WAYS = {"how": "the way in which", "why": "the reason why", "where": "the place
 
 def _adverb(rest: str) -> Form | None:
     """Take "how|why|where|when AUXILIARY ..."."""
-    found = re.match(r"(?P<word>how|why|where|when) (?P<aux>\w+) (?P<rest>.+)", rest)
-    if not found:
+    match = re.match(r"(?P<word>how|why|where|when) (?P<aux>\w+) (?P<rest>.+)", rest)
+    if not match:
         return None
-    word, auxiliary, rest = found["word"], found["aux"], found["rest"]
+    word, auxiliary, rest = match["word"], match["aux"], match["rest"]
     if word == "when" and auxiliary == "is" and not re.search(rf"\b{_PARTICIPLE}\b|\bit\b", rest):
         return Form("noun", f"the time of {rest}")
     clause = _clause(auxiliary, rest)
@@ -253,8 +253,8 @@ def _clause(auxiliary: str, rest: str) -> str | None:
     words = rest.split()
     if auxiliary in ("is", "are", "was", "were"):
         return _with_auxiliary(auxiliary, words, lambda word: bool(re.fullmatch(_PARTICIPLE, word)))
-    if auxiliary == "has" and (found := re.fullmatch(r"(.+?) been (.+)", rest)):
-        return f"{found[1]} has been {found[2]}"
+    if auxiliary == "has" and (match := re.fullmatch(r"(.+?) been (.+)", rest)):
+        return f"{match[1]} has been {match[2]}"
     if auxiliary in _MODALS:
         return _with_auxiliary(auxiliary, words, VERBS.__contains__)
     if auxiliary == "does":

@@ -81,7 +81,9 @@ def read(path: Path) -> dict[str, Shown]:
 
 
 def _shown(row: Mapping[str, Any]) -> Shown:
-    passages = tuple(EvidencePassage(**{**one, "sources": tuple(one["sources"])}) for one in row["passages"])
+    passages = tuple(
+        EvidencePassage(**{**passage, "sources": tuple(passage["sources"])}) for passage in row["passages"]
+    )
     return Shown(**{**row, "cites": tuple(row["cites"]), "passages": passages})
 
 
@@ -101,6 +103,7 @@ def judging(shown: Mapping[str, Shown], settings: Judging) -> Callable[[Sample],
 
 def _evidence(row: Shown) -> judge_with_evidence.Evidence:
     passages = (
-        Passage(id=f"passage {number}", title=one.title, text=one.text) for number, one in enumerate(row.passages, 1)
+        Passage(id=f"passage {number}", title=passage.title, text=passage.text)
+        for number, passage in enumerate(row.passages, 1)
     )
     return judge_with_evidence.Evidence(tuple(passages), row.contrast)

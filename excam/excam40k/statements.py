@@ -178,7 +178,7 @@ def paraphrases(base: BaseSample) -> tuple[str, ...]:
             f"Does this fit the manners of {place}?",
             f"How is this seen in {place}?",
         )
-        return tuple(f"{story} {one}" for one in asked)
+        return tuple(f"{story} {ending}" for ending in asked)
     if base.task == "impersonation":
         if asked := survey_statements.questions(base.question, place):
             return asked
@@ -332,7 +332,7 @@ def _filled(base: BaseSample) -> Iterator[str]:
         whole = whole[:1].upper() + whole[1:]
         small = lowered(whole) if not _names_culture(base, whole.split()[0]) else whole
         place = _place(base)
-        yield from (_full_stop(one) for one in (
+        yield from (_full_stop(sentence) for sentence in (
             whole,
             f"People from {place} will confirm this: {small}",
             f"It is worth knowing that {small}",

@@ -45,7 +45,7 @@ def view(question: str, answer: str) -> str:
     text = " ".join(question.split())
     said = answer.strip().rstrip(".")
     for pattern, writes, _ in _RULES:
-        if (found := re.search(pattern, text)) and (phrase := writes(found, said[:1].lower() + said[1:])):
+        if (match := re.search(pattern, text)) and (phrase := writes(match, said[:1].lower() + said[1:])):
             return " ".join(phrase.split())
     return ""
 
@@ -70,13 +70,13 @@ def _short(text: str, words: int = 18) -> bool:
     return 0 < len(text.split()) <= words and not re.search(r"\?|\. | OR |\bor not\b", text)
 
 
-def _opinion(found: re.Match[str], said: str) -> str:
-    subject = _item(found["x"])
+def _opinion(match: re.Match[str], said: str) -> str:
+    subject = _item(match["x"])
     return f"have a {said} opinion of {subject}" if "favorable" in said and _short(subject) else ""
 
 
-def _threat(found: re.Match[str], said: str) -> str:
-    subject, kind = _item(found["x"]), found["kind"] if "kind" in found.groupdict() else ""
+def _threat(match: re.Match[str], said: str) -> str:
+    subject, kind = _item(match["x"]), match["kind"] if "kind" in match.groupdict() else ""
     if not _short(subject) or "threat" not in said:
         return ""
     behind = f" to {third_person(kind)}" if kind else " to their country"
@@ -85,8 +85,8 @@ def _threat(found: re.Match[str], said: str) -> str:
     )
 
 
-def _confidence(found: re.Match[str], said: str) -> str:
-    leader = found["x"].strip(" .?:")
+def _confidence(match: re.Match[str], said: str) -> str:
+    leader = match["x"].strip(" .?:")
     return (
         f"have {said} in {leader}"
         if said.endswith("confidence") or (said.endswith("at all") and _short(leader, 9))
@@ -94,8 +94,8 @@ def _confidence(found: re.Match[str], said: str) -> str:
     )
 
 
-def _problem(found: re.Match[str], said: str) -> str:
-    item = _item(found["x"])
+def _problem(match: re.Match[str], said: str) -> str:
+    item = _item(match["x"])
     if not _short(item) or "problem" not in said:
         return ""
     return (
@@ -105,41 +105,41 @@ def _problem(found: re.Match[str], said: str) -> str:
     )
 
 
-def _approve(found: re.Match[str], said: str) -> str:
-    item = _item(found["x"])
+def _approve(match: re.Match[str], said: str) -> str:
+    item = _item(match["x"])
     return (
         f"{said} of {item}" if said in ("approve", "disapprove") and _short(item, 24) and "each one" not in item else ""
     )
 
 
-def _favour(found: re.Match[str], said: str) -> str:
-    item = _item(found["x"])
+def _favour(match: re.Match[str], said: str) -> str:
+    item = _item(match["x"])
     return f"{said} {item}" if said in ("support", "oppose", "favor") and _short(item, 24) else ""
 
 
-def _important(found: re.Match[str], said: str) -> str:
-    item = _item(found["x"])
+def _important(match: re.Match[str], said: str) -> str:
+    item = _item(match["x"])
     return f"find it {said} {item}" if said.split()[-1] in ("important",) and _short(item, 24) else ""
 
 
-def _in_life(found: re.Match[str], said: str) -> str:
-    item = _item(found["x"])
+def _in_life(match: re.Match[str], said: str) -> str:
+    item = _item(match["x"])
     return f"say that {item} is {said} in their life" if "important" in said and _short(item, 5) else ""
 
 
-def _moral(found: re.Match[str], said: str) -> str:
-    item = _item(found["x"])
+def _moral(match: re.Match[str], said: str) -> str:
+    item = _item(match["x"])
     if not _short(item, 14):
         return ""
     return f"hold that {item} is {'not a moral issue' if said.startswith('not a') else said}"
 
 
-def _belief(found: re.Match[str], said: str) -> str:
-    return f"say that they do {_YES_NO[said]}believe in {_item(found['x'])}" if said in _YES_NO else ""
+def _belief(match: re.Match[str], said: str) -> str:
+    return f"say that they do {_YES_NO[said]}believe in {_item(match['x'])}" if said in _YES_NO else ""
 
 
-def _justified(found: re.Match[str], said: str) -> str:
-    item = _item(found["x"])
+def _justified(match: re.Match[str], said: str) -> str:
+    item = _item(match["x"])
     return (
         f"hold that {item} can {said.split()[0]} be justified"
         if said.startswith(("never", "always")) and _short(item, 14)
@@ -228,10 +228,12 @@ def questions(question: str, place: str) -> tuple[str, ...]:
     """Return questions that ask the same about people of a place; none where no rule takes the question."""
     text = " ".join(question.split())
     for pattern, _, asked in _RULES:
-        if (found := re.search(pattern, text)) and _short(item := _item(found["x"]), 24):
-            return tuple(one.format(place=place, x=item) for one in asked)
+        if (match := re.search(pattern, text)) and _short(item := _item(match["x"]), 24):
+            return tuple(template.format(place=place, x=item) for template in asked)
     shorter = _OPTIONS.sub("", core(question))
     if not _YOU.search(shorter) or re.search(r"\byou (?:please )?(?:tell|say for|look|indicate)\b|\bI\b", shorter):
         return ()
-    changed = third_person(_YOU.sub(lambda found: f"{found['aux']} PEOPLE", shorter, count=1))
-    return tuple(changed.replace("PEOPLE", one) for one in (f"most people in {place}", f"people from {place} mostly"))
+    changed = third_person(_YOU.sub(lambda phrase: f"{phrase['aux']} PEOPLE", shorter, count=1))
+    return tuple(
+        changed.replace("PEOPLE", people) for people in (f"most people in {place}", f"people from {place} mostly")
+    )

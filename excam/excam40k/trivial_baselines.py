@@ -85,8 +85,8 @@ def measure_baselines(
     if agreement and set(tested["base"]) <= agreement.keys():
         followed = chance_of_no_error(tested, agreement)
         judged[VOTE] = (followed < 0.5, followed)
-    for name, (found, scores) in judged.items():
-        result = accuracy.summarise_accuracy(wrong, found, clusters=groups.to_list(), seed=seed)
+    for name, (predicted, scores) in judged.items():
+        result = accuracy.summarise_accuracy(wrong, predicted, clusters=groups.to_list(), seed=seed)
         yield TrivialBaseline(
             name, result.scaled, result.low, result.high, *_order(gold, scores), len(gold), groups.n_unique()
         )
