@@ -53,12 +53,12 @@ def agreement(
 ) -> Agreement:
     """Return the agreement of judgements, given in one order; report and score are None for a failure."""
     read = [report for report in reports if report is not None]
-    found = sum(bool(report.errors) for report in read)
+    with_errors = sum(bool(report.errors) for report in read)
     known = [score for score in scores if score is not None]
     return Agreement(
         judgements=len(read),
-        found=found,
-        against=min(found, len(read) - found),
+        found=with_errors,
+        against=min(with_errors, len(read) - with_errors),
         spread=statistics.stdev(known) if len(known) > 1 else None,
         scores=tuple(scores),
         failures=tuple(failure for failure in failures if failure),
@@ -75,16 +75,16 @@ def agreement_from_dict(row: Mapping[str, Any]) -> Agreement:
     return Agreement(**{**row, **lists, "spans": tuple(Marked(**mark) for mark in row["spans"])})
 
 
-def agreement_is_sound(one: Agreement, texts: Mapping[str, str]) -> bool:
+def agreement_is_sound(stored_agreement: Agreement, texts: Mapping[str, str]) -> bool:
     """Return whether every field has its type and every mark lies in its text; files are edited by hand."""
-    counts = (one.judgements, one.found, one.against)
-    numbers = [number for number in (one.spread, *one.scores) if number is not None]
-    numbers += [share for mark in one.spans for share in (mark.share, mark.major)]
+    counts = (stored_agreement.judgements, stored_agreement.found, stored_agreement.against)
+    numbers = [number for number in (stored_agreement.spread, *stored_agreement.scores) if number is not None]
+    numbers += [share for mark in stored_agreement.spans for share in (mark.share, mark.major)]
     return (
         all(isinstance(count, int) for count in counts)
         and all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
-        and all(isinstance(failure, str) for failure in one.failures)
-        and all(_lies_in(mark, texts.get(mark.where, "")) for mark in one.spans)
+        and all(isinstance(failure, str) for failure in stored_agreement.failures)
+        and all(_lies_in(mark, texts.get(mark.where, "")) for mark in stored_agreement.spans)
     )
 
 
@@ -99,10 +99,10 @@ def _marked_texts(reports: Sequence[Report]) -> set[str]:
 
 def _marks(where: str, reports: Sequence[Report]) -> Iterator[Marked]:
     """Yield runs of characters that are marked by the same number of reports, left to right; unmarked ones are not."""
-    spans = [[one for one in report.errors if one.where == where and one.start >= 0] for report in reports]
-    edges = sorted({edge for errors in spans for one in errors for edge in (one.start, one.end)})
+    spans = [[error for error in report.errors if error.where == where and error.start >= 0] for report in reports]
+    edges = sorted({edge for errors in spans for error in errors for edge in (error.start, error.end)})
     for start, end in pairwise(edges):
-        over = [{one.severity for one in errors if one.start <= start and end <= one.end} for errors in spans]
+        over = [{error.severity for error in errors if error.start <= start and end <= error.end} for errors in spans]
         if any(over):
             marked, major = sum(map(bool, over)), sum("major" in kinds for kinds in over)
             yield Marked(where, start, end, marked / len(reports), major / len(reports))
@@ -121,12 +121,12 @@ def combined(scores: Sequence[float], how: Combine) -> float:
         return statistics.median(scores)
     mean, spread = statistics.fmean(scores), statistics.pstdev(scores)
     kept = [
-        one for one in scores if abs(one - mean) <= OUTLIER * spread + 1e-9
+        score for score in scores if abs(score - mean) <= OUTLIER * spread + 1e-9
     ]  # a tolerance for rounding, so that equal scores are all kept
     middle = statistics.median(kept)
-    near = sorted((round(abs(one - middle), 9), one) for one in kept)
+    near = sorted((round(abs(score - middle), 9), score) for score in kept)
     weights: list[float] = []
-    for _, group in groupby(near, key=lambda one: one[0]):
+    for _, group in groupby(near, key=lambda pair: pair[0]):
         ranks = range(len(weights) + 1, len(weights) + 1 + len(list(group)))
         weights += [statistics.fmean(1 / rank for rank in ranks)] * len(ranks)
-    return statistics.fmean([one for _, one in near], weights)
+    return statistics.fmean([score for _, score in near], weights)

@@ -44,5 +44,5 @@ async def _closed(results: AsyncIterator[T]) -> None:
 async def to_async(results: Iterator[T]) -> AsyncIterator[T]:
     """Yield the same items, each computed in a thread, so that the event loop is not blocked."""
     end = object()
-    while (found := await asyncio.to_thread(next, results, end)) is not end:
-        yield found  # pyright: ignore[reportReturnType]  # what is not `end` came from results
+    while (result := await asyncio.to_thread(next, results, end)) is not end:
+        yield result  # pyright: ignore[reportReturnType]  # what is not `end` came from results

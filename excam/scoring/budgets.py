@@ -35,8 +35,8 @@ def checked(limit: float | None, price: tuple[float, float] | None, models: Sequ
         return None
     option = "--budget" if limit is not None else "--price"
     if len(models) != 1 or not models[0].endpoint:
-        found = models[0] if len(models) == 1 else f"{len(models)} models"
-        raise InputInvalid(f"{option}: found {found}; expected one model behind a server, {EXAMPLE}; leave it out")
+        described = models[0] if len(models) == 1 else f"{len(models)} models"
+        raise InputInvalid(f"{option}: found {described}; expected one model behind a server, {EXAMPLE}; leave it out")
     if limit is None:
         raise InputInvalid("--price: found without --budget; expected both; give --budget too")
     if not (limit > 0 and math.isfinite(limit)):
@@ -96,7 +96,7 @@ def estimate(
         kept = max(kept, done * repeat)
     budget.rows = max(0, total - kept)
     drawn = [requests(row) for row in islice(iter(rows), 0, None, max(1, total // repeat // SAMPLE))]
-    sizes = [prompt_bytes(request) for one in drawn for request in one]
+    sizes = [prompt_bytes(request) for row_requests in drawn for request in row_requests]
     prompt = math.ceil(sum(sizes) / max(1, len(drawn)) / BYTES_PER_TOKEN)
     answer = math.ceil(max_tokens * len(sizes) / max(1, len(drawn)))
     least, most = (budget.price.cost(budget.rows * prompt, budget.rows * tokens) for tokens in (0, answer))

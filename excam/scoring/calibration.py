@@ -51,13 +51,13 @@ class Calibrated:
         return None if signal is None else stats.error_probabilities(self.calibration, [signal])[0]
 
 
-def verdict(found: bool | None, probability: float | None, band: tuple[float, float]) -> Verdict | None:
-    """Return the verdict on a row: by its probability, "unsure" inside the band, else by whether errors were `found`.
+def verdict(has_errors: bool | None, probability: float | None, band: tuple[float, float]) -> Verdict | None:
+    """Return the verdict on a row: by its probability, "unsure" inside the band, else by whether it `has_errors`.
 
     None where neither is known.
     """
     if probability is None:
-        return None if found is None else "error" if found else "clean"
+        return None if has_errors is None else "error" if has_errors else "clean"
     low, high = band
     return "unsure" if low <= probability <= high else "error" if probability > high else "clean"
 
@@ -93,12 +93,14 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
     judged: str | None = None
     truth: list[bool] = []
     signals: list[float | None] = []
-    for one in results:
-        judged = judged or judge_of(one.signature)
-        if judge_of(one.signature) != judged:
-            raise InputInvalid(f"row {one.id}: scored by {judge_of(one.signature)}; expected {judged}; score it again")
-        truth.append(gold[one.id])
-        signals.append(None if one.score is None else metric.error_signal(one.score, one.certainty))
+    for result in results:
+        judged = judged or judge_of(result.signature)
+        if judge_of(result.signature) != judged:
+            raise InputInvalid(
+                f"row {result.id}: scored by {judge_of(result.signature)}; expected {judged}; score it again"
+            )
+        truth.append(gold[result.id])
+        signals.append(None if result.score is None else metric.error_signal(result.score, result.certainty))
     calibration = stats.fit_calibration(truth, signals, method)
     if calibration is None:
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; expected rows with and without errors, read with p(R)")

@@ -24,7 +24,8 @@ from excam.core import listening, offline, web
 from excam.core.exceptions import InputInvalid, ModelInvalid, in_a_line
 from excam.core.provenance import Progress, say
 from excam.inference.journal import Journal
-from excam.scoring import async_bridge, messages, rows
+from excam.scoring import async_bridge, messages
+from excam.scoring import rows as reading
 from excam.scoring.defaults import KEY
 from excam.scoring.messages import Health
 from excam.scoring.metric import LABELS, Metric, Row
@@ -67,13 +68,13 @@ class Client:
         """Return the signature with the address: rows that another server scored are not continued."""
         return f"{self.signature}|{self._url}"
 
-    def for_rows(self, given: Iterable[Row]) -> Client:
+    def for_rows(self, rows: Iterable[Row]) -> Client:
         """Return itself: what depends on all rows of a file is not served."""
         return self
 
     def score(
         self,
-        given: Iterable[Mapping[str, Any] | Row],
+        rows: Iterable[Mapping[str, Any] | Row],
         journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> Results:
@@ -81,18 +82,18 @@ class Client:
 
         Raises InputInvalid for a column that no row has, ModelInvalid if the server cannot be reached any more.
         """
-        known = rows.of_mappings(given, self.metric)
+        known = reading.of_mappings(rows, self.metric)
         return Results(async_bridge.to_sync(self._results(known, progress)))
 
     async def ascore(
         self,
-        given: Iterable[Mapping[str, Any] | Row],
+        rows: Iterable[Mapping[str, Any] | Row],
         journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> AsyncIterator[Result]:
         """Yield results as `score` does, for `async for`: several requests are open at once."""
-        async for one in self._results(rows.of_mappings(given, self.metric), progress):
-            yield one
+        async for result in self._results(reading.of_mappings(rows, self.metric), progress):
+            yield result
 
     async def _results(self, coming: Iterator[Row], progress: Progress | None) -> AsyncIterator[Result]:
         open_: deque[asyncio.Task[list[Result]]] = deque()
@@ -101,12 +102,12 @@ class Client:
                 while part := list(islice(coming, self._per_request)):
                     open_.append(asyncio.create_task(self._with_failures(client, part)))
                     while len(open_) >= self._at_once:
-                        for one in _advanced(await open_[0], progress):
-                            yield one
+                        for result in _advanced(await open_[0], progress):
+                            yield result
                         open_.popleft()
                 while open_:
-                    for one in _advanced(await open_[0], progress):
-                        yield one
+                    for result in _advanced(await open_[0], progress):
+                        yield result
                     open_.popleft()
             finally:
                 for task in open_:
@@ -116,8 +117,8 @@ class Client:
     async def _with_failures(self, client: aiohttp.ClientSession, part: Sequence[Row]) -> list[Result]:
         """Return the results of some rows; those that cannot be scored are not sent."""
         sent = [row for row in part if not row.failure]
-        found = iter(await self._judged(client, sent) if sent else [])
-        return [self._failed(row) if row.failure else next(found) for row in part]
+        results = iter(await self._judged(client, sent) if sent else [])
+        return [self._failed(row) if row.failure else next(results) for row in part]
 
     def _failed(self, row: Row) -> Result:
         labels: dict[str, Any] = dict(row.labels)
@@ -144,27 +145,27 @@ class Client:
     def _read(self, answer: Any, part: Sequence[Row]) -> list[Result]:
         """Return the results in an answer. Raises ModelInvalid if they are of other rows or of another metric."""
         try:
-            found = [from_dict(row) for row in answer["results"]]
+            results = [from_dict(row) for row in answer["results"]]
         except (InputInvalid, LookupError, TypeError):
-            found = []
-        if [_facts(one) for one in found] != [_facts_of(row) for row in part]:
+            results = []
+        if [_facts(result) for result in results] != [_facts_of(row) for row in part]:
             raise ModelInvalid(
                 f"{self._url}: no answer to what was asked; expected a server that `excam serve` started"
             )
-        if others := {one.signature for one in found} - {self.signature}:
+        if others := {result.signature for result in results} - {self.signature}:
             raise ModelInvalid(
                 f"{self._url}: judged by {min(others)}; expected {self.signature}, as in earlier answers; start again"
             )
-        return found
+        return results
 
     async def _health(self) -> AsyncIterator[Health]:
         async with self._client() as client:
             try:
-                found = await self._asked(client, "GET", "health")
+                answer = await self._asked(client, "GET", "health")
             except _Failed as problem:
                 raise ModelInvalid(f"{self._url}: {problem}; expected a running `excam serve`") from None
         try:
-            health = Health.model_validate_json(json.dumps(found), strict=True)  # JSON has lists in place of tuples
+            health = Health.model_validate_json(json.dumps(answer), strict=True)  # JSON has lists in place of tuples
         except ValidationError:
             line = "not a scoring server; expected the address that `excam serve` prints"
             raise ModelInvalid(f"{self._url}: {line}") from None
@@ -185,12 +186,12 @@ class Client:
         except TimeoutError:
             raise _Failed(f"no complete answer within {ANSWER:g} s") from None
         try:
-            found = json.loads(text)
+            content = json.loads(text)
         except (ValueError, RecursionError):
-            found = None
+            content = None
         if answer.status == 200:
-            return found
-        line = found.get("error") if isinstance(found, dict) else text[:100]  # the answer may be a proxy's
+            return content
+        line = content.get("error") if isinstance(content, dict) else text[:100]  # the answer may be a proxy's
         reason = f"HTTP {answer.status}: {' '.join(str(line or 'no reason given').split())[:200]}"
         if answer.status in RETRIED:
             wait = answer.headers.get("Retry-After", "")
@@ -233,8 +234,8 @@ def connect(url: str, at_once: int = AT_ONCE) -> Client:
     return Client(url.rstrip("/"), key, at_once)
 
 
-def _facts(one: Result) -> tuple[Any, ...]:
-    return (one.id, one.texts, *(getattr(one, name) or None for name in LABELS))
+def _facts(result: Result) -> tuple[Any, ...]:
+    return (result.id, result.texts, *(getattr(result, name) or None for name in LABELS))
 
 
 def _facts_of(row: Row) -> tuple[Any, ...]:

@@ -103,7 +103,7 @@ class Comparison:
             **asdict(self.counts),
             "joined": self.joined,
         }
-        whole = head | {"measures": [asdict(one) for one in self.measures]}
+        whole = head | {"measures": [asdict(measure) for measure in self.measures]}
         rows = [{"kind": "row", "id": a.id, "a": a.to_dict(), "b": b.to_dict()} for a, b in self.differing]
         return [whole, *({"kind": "group", **names, **asdict(group)} for group in self.groups), *rows]
 
@@ -128,44 +128,49 @@ def compare(systems: Sequence[System], rows: int = 5) -> list[Comparison]:
     Raises InputInvalid if signatures differ, an id occurs twice, no id was scored in both, or an id has different
     instructions.
     """
-    by_id = [(name, _by_id(found, name)) for name, found in systems]
-    found = [_compared(a, b, rows) for a, b in combinations(by_id, 2)]
-    tested = [measure.p_value for one in found for measure in one.measures if measure.p_value is not None]
+    by_id = [(name, _by_id(results, name)) for name, results in systems]
+    comparisons = [_compared(a, b, rows) for a, b in combinations(by_id, 2)]
+    tested = [
+        measure.p_value for comparison in comparisons for measure in comparison.measures if measure.p_value is not None
+    ]
     adjusted = iter(holm(tested))
     return [
-        replace(one, measures=tuple(replace(each, p_holm=next(adjusted)) for each in one.measures)) for one in found
+        replace(comparison, measures=tuple(replace(each, p_holm=next(adjusted)) for each in comparison.measures))
+        for comparison in comparisons
     ]
 
 
 def standings(systems: Sequence[System]) -> list[Standing]:
     """Return the systems by their mean score on the rows that all of them scored, the best first."""
-    ours = [one.id for one in systems[0][1]]
-    theirs = [join(ours, [one.id for one in found]).theirs for _, found in systems]
-    scored = [{one.id for one in found if one.score is not None} for _, found in systems]
-    common = [one for one in ours if all(names.get(one) in ids for names, ids in zip(theirs, scored, strict=True))]
-    found = [
-        _standing(name, results, {names[one] for one in common})
+    ours = [result.id for result in systems[0][1]]
+    theirs = [join(ours, [result.id for result in results]).theirs for _, results in systems]
+    scored = [{result.id for result in results if result.score is not None} for _, results in systems]
+    common = [
+        row_id for row_id in ours if all(names.get(row_id) in ids for names, ids in zip(theirs, scored, strict=True))
+    ]
+    unordered = [
+        _standing(name, results, {names[row_id] for row_id in common})
         for (name, results), names in zip(systems, theirs, strict=True)
     ]
     lower = bool(systems[0][1]) and systems[0][1][0].metric.direction == "lower"
-    return sorted(found, key=lambda one: (one.mean or 0.0) * (1 if lower else -1))
+    return sorted(unordered, key=lambda standing: (standing.mean or 0.0) * (1 if lower else -1))
 
 
-def standing_lines(found: Iterable[Standing]) -> list[dict[str, Any]]:
+def standing_lines(ordered: Iterable[Standing]) -> list[dict[str, Any]]:
     """Return JSON-ready lines of standings."""
-    return [{"kind": "system", **asdict(one)} for one in found]
+    return [{"kind": "system", **asdict(standing)} for standing in ordered]
 
 
 def _standing(name: str, results: Sequence[Result], common: set[str]) -> Standing:
-    kept = [one for one in results if one.id in common]
-    scores = np.array([_score(one) for one in kept])
-    clusters = [cluster(one) for one in kept]
+    kept = [result for result in results if result.id in common]
+    scores = np.array([_score(result) for result in kept])
+    clusters = [cluster(result) for result in kept]
     many = len(set(clusters)) >= FEWEST
     low, high = (bootstrap.ratio_interval(scores, np.ones(len(scores)), clusters) if many else None) or (None, None)
     return Standing(
         system=name,
         rows=len(results),
-        failed=sum(one.score is None for one in results),
+        failed=sum(result.score is None for result in results),
         n=len(kept),
         mean=float(scores.mean()) if kept else None,
         low=low,
@@ -178,11 +183,11 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
     (name, ours), (other, theirs) = a, b
     signature = shared_signature({name: ours.values(), other: theirs.values()})
     joined = join(ours, theirs)
-    couples = [(ours[one], theirs[same]) for one, same in joined.theirs.items()]
-    for one, twin in couples:
-        if same_text(one.instruction) != same_text(twin.instruction):
+    couples = [(ours[row_id], theirs[same]) for row_id, same in joined.theirs.items()]
+    for result, twin in couples:
+        if same_text(result.instruction) != same_text(twin.instruction):
             raise InputInvalid(
-                f"id {one.id}: {name} asks {_short(one.instruction)}, {other} asks {_short(twin.instruction)}; "
+                f"id {result.id}: {name} asks {_short(result.instruction)}, {other} asks {_short(twin.instruction)}; "
                 "expected the outputs of two systems for the same instructions, under the same ids"
             )
     judged = [couple for couple in couples if _not_judged(couple) == ""]
@@ -207,50 +212,50 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
     )
 
 
-def cluster(one: Result) -> tuple[str, str]:
+def cluster(result: Result) -> tuple[str, str]:
     """Return the group that a row shares content with: a base sample (ids of ExCAM40k), an instruction, or itself."""
-    if twin := PAIR_ID.fullmatch(one.id):
+    if twin := PAIR_ID.fullmatch(result.id):
         return "base", twin[1]
-    own = one.instruction in ("", STAND_IN_INSTRUCTION)
-    return ("id", one.id) if own else ("instruction", same_text(one.instruction))
+    own = result.instruction in ("", STAND_IN_INSTRUCTION)
+    return ("id", result.id) if own else ("instruction", same_text(result.instruction))
 
 
 def _by_id(rows: Iterable[Result], name: str) -> dict[str, Result]:
-    found: dict[str, Result] = {}
-    for one in rows:
-        if one.id in found:
-            raise InputInvalid(f"{name}: id {one.id} occurs twice; expected unique ids, which join the rows")
-        found[one.id] = one
-    return found
+    by_id: dict[str, Result] = {}
+    for result in rows:
+        if result.id in by_id:
+            raise InputInvalid(f"{name}: id {result.id} occurs twice; expected unique ids, which join the rows")
+        by_id[result.id] = result
+    return by_id
 
 
 def shared_signature(systems: Mapping[str, Iterable[Result]]) -> str:
     """Return the signature of all rows. Raise InputInvalid if there are several, or if it identifies no model."""
-    found = {name: list(dict.fromkeys(one.signature for one in rows)) for name, rows in systems.items()}
-    every = list(dict.fromkeys(signature for signatures in found.values() for signature in signatures))
-    if len(every) > 1:
-        named = " ".join(f"{name}: {', '.join(signatures)}" for name, signatures in found.items())
+    by_system = {name: list(dict.fromkeys(result.signature for result in rows)) for name, rows in systems.items()}
+    distinct = list(dict.fromkeys(signature for signatures in by_system.values() for signature in signatures))
+    if len(distinct) > 1:
+        named = " ".join(f"{name}: {', '.join(signatures)}" for name, signatures in by_system.items())
         raise InputInvalid(f"unlike signatures, {named}; expected one; score both with the same model and release")
-    if every and NO_FILES in every[0]:
-        raise InputInvalid(f"{every[0]}: {NO_FILES[1:]} is the digest of no file, of any model; score both again")
-    return next(iter(every), "")
+    if distinct and NO_FILES in distinct[0]:
+        raise InputInvalid(f"{distinct[0]}: {NO_FILES[1:]} is the digest of no file, of any model; score both again")
+    return next(iter(distinct), "")
 
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:59] + "…")
 
 
-def _score(one: Result) -> float:
-    assert one.score is not None  # rows that failed were left out before
-    return one.score
+def _score(result: Result) -> float:
+    assert result.score is not None  # rows that failed were left out before
+    return result.score
 
 
-def _has_errors(one: Result) -> float:
-    return float(bool(one.errors))
+def _has_errors(result: Result) -> float:
+    return float(bool(result.errors))
 
 
 def _not_judged(couple: MatchedRows) -> str:
-    return "".join(name for name, one in zip("ab", couple, strict=True) if one.score is None)
+    return "".join(name for name, result in zip("ab", couple, strict=True) if result.score is None)
 
 
 def _denominators(a: Mapping[str, Result], b: Mapping[str, Result], couples: Sequence[MatchedRows]) -> Denominators:
@@ -278,7 +283,7 @@ def _measures(couples: Sequence[MatchedRows], draws: int) -> tuple[Measure, ...]
 def _measure(name: str, couples: Sequence[MatchedRows], value: Value, better: int, draws: int) -> Measure:
     """Return one measure; `better` is 1 if more is better, else -1."""
     a, b = (np.array([value(couple[side]) for couple in couples]) for side in (0, 1))
-    step, clusters = a - b, [cluster(one) for one, _ in couples]
+    step, clusters = a - b, [cluster(result) for result, _ in couples]
     many = len(set(clusters)) >= FEWEST
     low, high = (bootstrap.ratio_interval(step, np.ones(len(step)), clusters) if many else None) or (None, None)
     return Measure(

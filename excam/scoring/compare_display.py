@@ -14,35 +14,35 @@ from excam.scoring.compare import DRAWS, FEWEST, Comparison, Denominators, Group
 MAX_GROUPS = 20  # shown in a table
 
 
-def show(found: Sequence[Comparison], standings: Sequence[Standing]) -> None:
+def show(comparisons: Sequence[Comparison], standings: Sequence[Standing]) -> None:
     """Print the comparison of two systems on stdout, or the standings of several and all their pairs."""
     out = display.console()
-    if len(found) == 1:
-        _show_two(out, found[0])
+    if len(comparisons) == 1:
+        _show_two(out, comparisons[0])
         return
-    _text(out, visible_line(found[0].signature))
+    _text(out, visible_line(comparisons[0].signature))
     _standings(out, standings)
-    _pairs(out, found)
+    _pairs(out, comparisons)
 
 
 def _text(out: Console, line: str) -> None:
     out.print(Text(line), soft_wrap=True)
 
 
-def _show_two(out: Console, found: Comparison) -> None:
-    for line in (f"A: {found.a}", f"B: {found.b}", found.signature):
+def _show_two(out: Console, comparison: Comparison) -> None:
+    for line in (f"A: {comparison.a}", f"B: {comparison.b}", comparison.signature):
         _text(out, visible_line(line))
-    _text(out, f"\n{_denominators(found.counts)}" + (f" {found.joined}." if found.joined else "") + "\n")
-    _whole(out, found)
-    for by in dict.fromkeys(group.by for group in found.groups):
-        _groups(out, by, [group for group in found.groups if group.by == by])
-    if found.differing:
-        out.print(Text(f"Rows that differ most: {len(found.differing)}", style="bold"))
-        display.print_legend(out, found.differing[0][0])
-    for one, other in found.differing:
-        display.block(out, one, "A · ")
+    _text(out, f"\n{_denominators(comparison.counts)}" + (f" {comparison.joined}." if comparison.joined else "") + "\n")
+    _whole(out, comparison)
+    for by in dict.fromkeys(group.by for group in comparison.groups):
+        _groups(out, by, [group for group in comparison.groups if group.by == by])
+    if comparison.differing:
+        out.print(Text(f"Rows that differ most: {len(comparison.differing)}", style="bold"))
+        display.print_legend(out, comparison.differing[0][0])
+    for result, other in comparison.differing:
+        display.block(out, result, "A · ")
         marked = {error.where for error in other.errors}
-        same = {name for name, text in other.texts.items() if one.texts.get(name) == text}
+        same = {name for name, text in other.texts.items() if result.texts.get(name) == text}
         display.block(out, other, "B · ", hidden=same - marked)  # they stand in A
 
 
@@ -55,21 +55,24 @@ def _denominators(counts: Denominators) -> str:
     )
 
 
-def _whole(out: Console, found: Comparison) -> None:
+def _whole(out: Console, comparison: Comparison) -> None:
     head = ("measure", "n", "A", "B", "A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
-    lines = [(one.name, str(one.n), *_values(one), _p(one.p_value), _p(one.p_holm)) for one in found.measures]
+    lines = [
+        (measure.name, str(measure.n), *_values(measure), _p(measure.p_value), _p(measure.p_holm))
+        for measure in comparison.measures
+    ]
     display.table(out, [head, *lines])
-    _notes(out, [found])
+    _notes(out, [comparison])
 
 
-def _notes(out: Console, found: Sequence[Comparison]) -> None:
-    first, *others = found[0].measures
+def _notes(out: Console, comparisons: Sequence[Comparison]) -> None:
+    first, *others = comparisons[0].measures
     units = "rows that share content together"
-    if len(found) == 1:
+    if len(comparisons) == 1:
         units = f"{first.clusters} groups of rows that share content"
-    if all(one.measures[0].clusters == one.measures[0].n for one in found):
+    if all(comparison.measures[0].clusters == comparison.measures[0].n for comparison in comparisons):
         units = "each row its own"
-    mean = visible_line(found[0].metric.mean or "mean")
+    mean = visible_line(comparisons[0].metric.mean or "mean")
     share = "with errors: share of rows, less is better. " if others else ""
     _text(
         out,
@@ -77,31 +80,43 @@ def _notes(out: Console, found: Sequence[Comparison]) -> None:
     )
 
 
-def _standings(out: Console, found: Sequence[Standing]) -> None:
-    errors = any(one.with_errors is not None for one in found)
+def _standings(out: Console, standings: Sequence[Standing]) -> None:
+    errors = any(standing.with_errors is not None for standing in standings)
     head = ("system", "rows", "failed", "n", "mean score, 95 % interval", *(("with errors",) if errors else ()))
     lines: list[Sequence[str]] = [head]
-    for one in found:
-        interval = "" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]"
-        mean = "" if one.mean is None else f"{one.mean:.2f}{interval}"
-        share = () if one.with_errors is None else (f"{one.with_errors:.2f}",)
-        lines.append((one.system, str(one.rows), str(one.failed), str(one.n), mean, *share))
+    for standing in standings:
+        interval = (
+            "" if standing.low is None or standing.high is None else f" [{standing.low:.2f}, {standing.high:.2f}]"
+        )
+        mean = "" if standing.mean is None else f"{standing.mean:.2f}{interval}"
+        share = () if standing.with_errors is None else (f"{standing.with_errors:.2f}",)
+        lines.append((standing.system, str(standing.rows), str(standing.failed), str(standing.n), mean, *share))
     out.print()
     display.table(out, lines)
     _text(out, "n: rows that every system scored; the means are over them, the best system first.\n")
 
 
-def _pairs(out: Console, found: Sequence[Comparison]) -> None:
+def _pairs(out: Console, comparisons: Sequence[Comparison]) -> None:
     head = ("A", "B", "measure", "n", "A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
     lines: list[Sequence[str]] = [head]
-    for one in found:
-        for each in one.measures:
-            lines.append((one.a, one.b, each.name, str(each.n), *_values(each)[2:], _p(each.p_value), _p(each.p_holm)))
+    for comparison in comparisons:
+        for each in comparison.measures:
+            lines.append(
+                (
+                    comparison.a,
+                    comparison.b,
+                    each.name,
+                    str(each.n),
+                    *_values(each)[2:],
+                    _p(each.p_value),
+                    _p(each.p_holm),
+                )
+            )
     display.table(out, lines)
-    _notes(out, found)
-    for one in found:
-        if one.joined:
-            _text(out, f"{visible_line(f'{one.a} and {one.b}')}: {one.joined}.")
+    _notes(out, comparisons)
+    for comparison in comparisons:
+        if comparison.joined:
+            _text(out, f"{visible_line(f'{comparison.a} and {comparison.b}')}: {comparison.joined}.")
     _text(out, "Groups, and the rows that differ most, are shown for two files at a time; --json has those of all.")
 
 
@@ -124,10 +139,10 @@ def _rows(group: Group) -> int:
     return group.measures[0].n if group.measures else 0
 
 
-def _values(one: Measure) -> tuple[str, ...]:
-    interval = "" if one.low is None or one.high is None else f" [{one.low:+.2f}, {one.high:+.2f}]"
-    wins = f"{one.a_better} : {one.b_better} : {one.ties}"
-    return f"{one.a:.2f}", f"{one.b:.2f}", f"{one.difference:+.2f}{interval}", wins
+def _values(measure: Measure) -> tuple[str, ...]:
+    interval = "" if measure.low is None or measure.high is None else f" [{measure.low:+.2f}, {measure.high:+.2f}]"
+    wins = f"{measure.a_better} : {measure.b_better} : {measure.ties}"
+    return f"{measure.a:.2f}", f"{measure.b:.2f}", f"{measure.difference:+.2f}{interval}", wins
 
 
 def _p(value: float | None) -> str:

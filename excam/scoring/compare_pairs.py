@@ -227,7 +227,7 @@ def _people(
     rows = [_gold(row, by_id[row.id]) for row in labels.rows if row.id in by_id]
     metric = Column("the metric", {row.id: by_id[row.id].result.rising_score for row in rows}, signature)
     scored = [row for row in rows if metric.scores[row.id] is not None]
-    every, kept = (_pairs_of_items(Counter(row.item for row in some)) for some in (rows, scored))
+    total, kept = (_pairs_of_items(Counter(row.item for row in some)) for some in (rows, scored))
     columns = [metric, *meta_baselines.baselines(rows, further, seed)]
     orderings, items = _orderings(columns, scored, seed)
     if not orderings or not orderings[0].pairs:
@@ -246,9 +246,9 @@ def _people(
         unscored=len(labels.rows) - len(rows),
         systems=len({row.system for row in scored}),
         items=items,
-        pairs=every,
+        pairs=total,
         equal=kept - orderings[0].pairs,
-        failed=every - kept,
+        failed=total - kept,
         orderings=tuple(orderings),
         influences=tuple(influences),
     )

@@ -23,9 +23,9 @@ MARGIN = "   "
 MAX_CELL = 32  # columns of the widest cell of a table
 ONLY: Mapping[str, Callable[[Result], bool]] = {
     "all": lambda _: True,
-    "errors": lambda one: bool(one.errors),
-    "failures": lambda one: one.failure not in (None, NOT_KNOWN),
-    "not-known": lambda one: one.failure == NOT_KNOWN,
+    "errors": lambda result: bool(result.errors),
+    "failures": lambda result: result.failure not in (None, NOT_KNOWN),
+    "not-known": lambda result: result.failure == NOT_KNOWN,
 }
 
 
@@ -45,8 +45,8 @@ def show(results: Iterable[Result], only: str = "all", limit: int | None = None,
     out, summary, shown = console(), Summary(), 0
     rows = iter(results)
     first = list(islice(rows, 1))
-    for one in first:
-        print_legend(out, one)
+    for result in first:
+        print_legend(out, result)
     chosen = filter(ONLY[only], summary.counting(chain(first, rows)))
     for result in islice(chosen, limit):
         shown += 1
@@ -63,11 +63,11 @@ def heading(text: str) -> None:
     console().print(Text(f"═══ {visible_line(text)}", style="bold"), soft_wrap=True)
 
 
-def print_legend(out: Console, one: Result) -> None:
+def print_legend(out: Console, result: Result) -> None:
     """Print what the marks and scores of a row's metric mean, if that is known."""
-    about = one.metric
+    about = result.metric
     legend = visible(about.legend)
-    if not (about.lists_errors or one.errors):
+    if not (about.lists_errors or result.errors):
         if legend:
             out.print(Text(f"   score: {legend}"))
         return
@@ -101,10 +101,10 @@ def _indented(out: Console, text: Text) -> None:
         out.print(Text(MARGIN).append_text(line), soft_wrap=True)
 
 
-def _marked(where: str, text: str, one: Result, *, whole: bool) -> Text:
+def _marked(where: str, text: str, result: Result, *, whole: bool) -> Text:
     """Return the text with its erroneous words in colour and between brackets; of a long one, the parts around them."""
     line, at = Text(visible(f"{where}: ")), 0
-    errors = sorted((error for error in one.errors if error.where == where), key=lambda error: error.start)
+    errors = sorted((error for error in result.errors if error.where == where), key=lambda error: error.start)
     parts = [(0, len(text))] if whole else excerpts(text, ((error.start, error.end) for error in errors))
     for start, end in parts:
         _append_gap(line, at, start)
@@ -126,13 +126,13 @@ def _append_gap(line: Text, start: int, end: int) -> None:
         line.append(f" […{end - start:,} characters…] ", style="dim")
 
 
-def _errors(where: str, one: Result) -> list[Text]:
+def _errors(where: str, result: Result) -> list[Text]:
     """Return a line for each error of a text."""
     lines = []
-    for error in one.errors:
+    for error in result.errors:
         if error.where == where:
             place = "" if error.start >= 0 else ", not found in the text"
-            kind = f"{error.severity}{_weight(one.metric, error.severity, ' ({})')}"
+            kind = f"{error.severity}{_weight(result.metric, error.severity, ' ({})')}"
             text = Text.assemble((kind, COLOURS[error.severity]), visible(f": {error.type}: {error.span!r}{place}"))
             lines.append(text)
     return lines

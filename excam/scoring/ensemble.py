@@ -23,7 +23,8 @@ from excam.core.release import VERSION
 from excam.inference import Request
 from excam.inference.budget import Budget
 from excam.inference.journal import Journal
-from excam.scoring import async_bridge, files, result_files, rows
+from excam.scoring import async_bridge, files, result_files
+from excam.scoring import rows as reading
 from excam.scoring.agreement import COMBINE, Combine, agreement, combined
 from excam.scoring.calibration import verdict
 from excam.scoring.defaults import BAND, BATCH
@@ -74,19 +75,19 @@ class Ensemble:
     def __init__(self, judges: Sequence[Scorer], repetition: Repetition, budget: Budget | None = None) -> None:
         self._judges, self._how, self.budget = judges, (how := repetition.checked()), budget
         seeds = range(how.repeat) if how.temperature else ()
-        sampled = [one.sampled(how.temperature, seed) for one in judges for seed in seeds]
+        sampled = [judge.sampled(how.temperature, seed) for judge in judges for seed in seeds]
         self.members = sampled or list(judges)
         self.metric = self.members[0].metric
         times = f"|rep:{how.repeat},temp:{how.temperature:g}" if how.temperature else ""
-        named = "+".join(f"{{{one.described}{times}{one.token_limit}}}" for one in self.members[:: how.repeat])
+        named = "+".join(f"{{{member.described}{times}{member.token_limit}}}" for member in self.members[:: how.repeat])
         self.signature = f"{self.metric.name}|combine:{how.combine}|{named}|v:{VERSION}"
-        if len({one.signature for one in self.members}) < len(self.members):
+        if len({member.signature for member in self.members}) < len(self.members):
             raise InputInvalid(f"{named}: one judge twice; expected different models")
 
     @property
     def identity(self) -> str:
         """Return the signature with what decides an answer and is not in it, such as the address of a server."""
-        return f"{self.signature}|{'+'.join(one.identity for one in self.members)}"
+        return f"{self.signature}|{'+'.join(member.identity for member in self.members)}"
 
     @property
     def max_tokens(self) -> int:
@@ -102,9 +103,9 @@ class Ensemble:
         """Return what one of the judges asks first about a row."""
         return self.members[0].first_requests(row)
 
-    def for_rows(self, given: Iterable[Row]) -> Ensemble:
+    def for_rows(self, rows: Iterable[Row]) -> Ensemble:
         """Return this ensemble for the rows of a file, as `Scorer.for_rows`."""
-        return Ensemble([one.for_rows(given) for one in self._judges], self._how, self.budget)
+        return Ensemble([judge.for_rows(rows) for judge in self._judges], self._how, self.budget)
 
     def close(self) -> None:
         """Free the memory of all models."""
@@ -113,7 +114,7 @@ class Ensemble:
 
     def score(
         self,
-        given: Iterable[Mapping[str, Any] | Row],
+        rows: Iterable[Mapping[str, Any] | Row],
         journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> Results:
@@ -121,21 +122,21 @@ class Ensemble:
 
         Answers are kept in files of their own until then; `journal` and `progress` are not used.
         """
-        coming = rows.of_mappings(given, self.metric)
+        coming = reading.of_mappings(rows, self.metric)
         if not self.metric.needs_file:
             return Results(self._spooled(coming))
         whole = list(coming)
         return Results(self.for_rows(whole)._spooled(iter(whole)))
 
-    def ascore(self, given: Iterable[Mapping[str, Any] | Row]) -> AsyncIterator[Result]:
+    def ascore(self, rows: Iterable[Mapping[str, Any] | Row]) -> AsyncIterator[Result]:
         """Score rows as `score` does, for `async for`."""
-        return async_bridge.to_async(self.score(given))
+        return async_bridge.to_async(self.score(rows))
 
     def _spooled(self, coming: Iterator[Row]) -> Iterator[Result]:
         with tempfile.TemporaryDirectory() as scratch:
             file = Path(scratch, "rows.jsonl")
             with file.open("w", encoding="ascii") as stream:
-                written = sum(bool(stream.write(json.dumps(asdict(one)) + "\n")) for one in coming)
+                written = sum(bool(stream.write(json.dumps(asdict(row)) + "\n")) for row in coming)
             if written:
                 yield from self.score_file(RowList(file), Path(scratch, "scored.jsonl"))
 
@@ -145,14 +146,14 @@ class Ensemble:
             whole = kept.enter_context(Growing(to, self))
             whole.done(())  # combined results of an earlier run are made again
             parts = [
-                kept.enter_context(Growing(to.with_name(f"{to.name}.{at}"), one))
-                for at, one in enumerate(self.members, 1)
+                kept.enter_context(Growing(to.with_name(f"{to.name}.{at}"), member))
+                for at, member in enumerate(self.members, 1)
             ]
             self._judge(items, parts)
             together = map(self._combined, zip(*(result_files.read(part.part) for part in parts), strict=True))
-            while found := list(islice(together, BATCH)):
-                whole.add(found)
-                yield from found
+            while batch := list(islice(together, BATCH)):
+                whole.add(batch)
+                yield from batch
             whole.finish()
             for part in parts:
                 part.drop()
@@ -171,28 +172,32 @@ class Ensemble:
 
         So a score below 0 can come with a report without errors: if one of three found some, the mean is below 0.
         """
-        agreed = agreement([one.report for one in judged], [one.score for one in judged], [r.failure for r in judged])
-        warnings = {code for one in judged for code in one.warnings}
+        agreed = agreement(
+            [result.report for result in judged],
+            [result.score for result in judged],
+            [result.failure for result in judged],
+        )
+        warnings = {code for result in judged for code in result.warnings}
         common: dict[str, Any] = {"signature": self.signature, "agreement": agreed}
         common["warnings"] = tuple(code for code in LINES if code in warnings)
-        scores = [one.score for one in judged if one.score is not None]
+        scores = [result.score for result in judged if result.score is not None]
         if not scores:
             return replace(judged[0], **common)
         score = combined(scores, self._how.combine)
-        chances = [one.probability for one in judged if one.report is not None]
+        chances = [result.probability for result in judged if result.report is not None]
         known = [chance for chance in chances if chance is not None]
         chance = sum(known) / len(known) if known and len(known) == len(chances) else None
         majority = _majority(judged, agreed.found, agreed.judgements)
-        chosen = min(majority, key=lambda one: abs((one.score or 0.0) - score))
+        chosen = min(majority, key=lambda result: abs((result.score or 0.0) - score))
         if NOT_FOUND not in chosen.warnings:  # nor is another judgement's report shown
             common["warnings"] = tuple(code for code in common["warnings"] if code != NOT_FOUND)
-        found = bool(chosen.errors) if self.metric.lists_errors else None
-        decided = verdict(found, chance, self._how.band)
-        if found is not None and chance is None and agreed.against * 2 == agreed.judgements:
+        has_errors = bool(chosen.errors) if self.metric.lists_errors else None
+        decided = verdict(has_errors, chance, self._how.band)
+        if has_errors is not None and chance is None and agreed.against * 2 == agreed.judgements:
             decided = "unsure"
         return replace(chosen, score=score, probability=chance, verdict=decided, **common)
 
 
-def _majority(judged: Sequence[Result], found: int, judgements: int) -> list[Result]:
+def _majority(judged: Sequence[Result], with_errors: int, judgements: int) -> list[Result]:
     """Return the readable judgements with the majority verdict; on a tie those that found errors."""
-    return [one for one in judged if one.report and bool(one.errors) == (found * 2 >= judgements)]
+    return [result for result in judged if result.report and bool(result.errors) == (with_errors * 2 >= judgements)]

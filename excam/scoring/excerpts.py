@@ -14,10 +14,10 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int
     if len(text) <= LONG:
         return [(0, len(text))]
     near = [(max(0, start - AROUND), min(len(text), end + AROUND)) for start, end in sorted(spans) if start >= 0]
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for start, end in near or [(0, BEGINNING)]:
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if ranges and start <= ranges[-1][1]:
+            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            ranges.append((start, end))
+    return ranges

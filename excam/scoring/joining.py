@@ -41,31 +41,33 @@ def join(ours: Collection[str], theirs: Collection[str]) -> Joined:
     and the note says so.
     """
     known = set(theirs)
-    found = {name: name for name in ours if name in known}
-    left, right = [name for name in ours if name not in found], known - set(found)
+    matches = {name: name for name in ours if name in known}
+    left, right = [name for name in ours if name not in matches], known - set(matches)
     if not left or not right:
-        return Joined(found)
+        return Joined(matches)
     by_form = _by_form(theirs)
     candidates = {name: by_form[plain_id(name)] for name in left if plain_id(name) in by_form}
     if not candidates:
-        return Joined(found)
+        return Joined(matches)
     ours_by_form = _by_form(ours)
     ambiguous = [
         name
         for name, others in candidates.items()
-        if len(others) > 1 or len(ours_by_form[plain_id(name)]) > 1 or others[0] in found
+        if len(others) > 1 or len(ours_by_form[plain_id(name)]) > 1 or others[0] in matches
     ]
     example = next(iter(candidates))
     other = candidates[example][0]
     if ambiguous:
         note = f"ids differ in form ({example!r}, {other!r}) and are ambiguous; only equal ones are joined"
-        return Joined(found, note, ambiguous=True)
+        return Joined(matches, note, ambiguous=True)
     matched = {name: others[0] for name, others in candidates.items()}
-    return Joined(found | matched, f"{len(matched)} ids joined although they differ in form ({example!r} as {other!r})")
+    return Joined(
+        matches | matched, f"{len(matched)} ids joined although they differ in form ({example!r} as {other!r})"
+    )
 
 
 def _by_form(names: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_form: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(plain_id(name), []).append(name)
-    return found
+        by_form.setdefault(plain_id(name), []).append(name)
+    return by_form

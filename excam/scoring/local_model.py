@@ -74,20 +74,22 @@ def open_adapter(
     _check_weights(folder, manifest.outputs)
     lora.read(folder)
     weights = Path(base) if base else adapters.base_of(folder, manifest)
-    found = manifests.read(weights / adapters.MANIFEST, BaseManifest, "its base model; name its folder with --base")
+    base_manifest = manifests.read(
+        weights / adapters.MANIFEST, BaseManifest, "its base model; name its folder with --base"
+    )
     say(f"using {weights}")
-    if found.revision != manifest.base:
+    if base_manifest.revision != manifest.base:
         raise ModelInvalid(
-            f"{weights}: base model at revision {found.revision}; the adapter was trained on {manifest.base}"
+            f"{weights}: base model at revision {base_manifest.revision}; the adapter was trained on {manifest.base}"
         )
-    return folder, manifest, _opened(manifest.model, found, weights, folder, engine)
+    return folder, manifest, _opened(manifest.model, base_manifest, weights, folder, engine)
 
 
 def open_fetched(folder: Path, engine: str | None = None) -> OpenedModel:
     """Return a model in a folder as the workflow fetches it. Raises ModelInvalid, NotInstalled as `open_adapter`."""
     extras.require_extra("inference", "torch", "transformers", "peft")
-    found = manifests.read(folder / adapters.MANIFEST, BaseManifest, "a model that the workflow fetched")
-    return _opened(folder.name, found, folder, None, engine)
+    base_manifest = manifests.read(folder / adapters.MANIFEST, BaseManifest, "a model that the workflow fetched")
+    return _opened(folder.name, base_manifest, folder, None, engine)
 
 
 def is_weights(folder: Path) -> bool:
@@ -110,7 +112,7 @@ def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
     say(f"using {folder}: hashing {sum(file.stat().st_size for file in files) / 1e9:.1f} GB")
     outputs = {file.relative_to(folder).as_posix(): digest for file, digest in hashing.digests(files).items()}
     content = hashlib.sha256(canonical_json(outputs)).hexdigest()
-    found = BaseManifest(
+    base_manifest = BaseManifest(
         revision=f"sha256:{content}",
         licence="the model's",
         origin=f"folder {folder}",
@@ -122,8 +124,8 @@ def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
     for name in outputs:
         (link := place / "files" / name).parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to((folder / name).resolve())
-    (place / adapters.MANIFEST).write_text(found.model_dump_json(), encoding="utf-8")
-    return _opened(folder.resolve().name, found, place, None, engine)
+    (place / adapters.MANIFEST).write_text(base_manifest.model_dump_json(), encoding="utf-8")
+    return _opened(folder.resolve().name, base_manifest, place, None, engine)
 
 
 def described(folder: Path, opened: OpenedModel) -> str:
@@ -159,6 +161,6 @@ def _check_weights(folder: Path, outputs: Mapping[str, str]) -> None:
     """Raise ModelInvalid if the weights are not those of the manifest, because the signature would be wrong."""
     file = folder / adapters.ADAPTER
     expected = outputs.get(adapters.ADAPTER, "none")
-    if found := hashing.mismatches({file: expected}).get(file):
-        found = "no such file" if found == hashing.GONE else found
-        raise ModelInvalid(f"{file}: expected sha256 {expected}, as in its manifest; found {found}; train it again")
+    if actual := hashing.mismatches({file: expected}).get(file):
+        actual = "no such file" if actual == hashing.GONE else actual
+        raise ModelInvalid(f"{file}: expected sha256 {expected}, as in its manifest; found {actual}; train it again")

@@ -69,8 +69,8 @@ def _is_turns(value: Any) -> bool:
 
 
 def _role(turn: Mapping[str, Any]) -> str:
-    found = turn.get("role", turn.get("from"))
-    return found.lower() if isinstance(found, str) else ""
+    role = turn.get("role", turn.get("from"))
+    return role.lower() if isinstance(role, str) else ""
 
 
 def _both(prompt: Any, completion: Any) -> Any:

@@ -76,10 +76,10 @@ def served(metric: Metric) -> ServedMetric:
     return ServedMetric(**facts, defaults=dict(metric.defaults), description=metric.description)
 
 
-def metric_of(found: ServedMetric) -> Metric:
+def metric_of(served_metric: ServedMetric) -> Metric:
     """Return a metric that reads rows as the server's does."""
-    facts = found.model_dump(exclude={"description"})
-    facts |= {"pair": found.description.pair, "description": found.description, "version": 0}
+    facts = served_metric.model_dump(exclude={"description"})
+    facts |= {"pair": served_metric.description.pair, "description": served_metric.description, "version": 0}
     return type("_Served", (Metric,), facts)()
 
 
@@ -92,27 +92,27 @@ def read(body: bytes, metric: Metric, max_rows: int) -> list[Row]:
     except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
         raise InputInvalid(f"body: no JSON in UTF-8; {expected}") from None
     if not isinstance(asked, Mapping) or asked.keys() != {"rows"} or not isinstance(asked["rows"], list):
-        found = f"keys {', '.join(map(str, asked))[:100]}" if isinstance(asked, Mapping) else type(asked).__name__
-        raise InputInvalid(f"body: found {found}; {expected}")
-    given = asked["rows"]
-    if not 0 < len(given) <= max_rows:
+        received = f"keys {', '.join(map(str, asked))[:100]}" if isinstance(asked, Mapping) else type(asked).__name__
+        raise InputInvalid(f"body: found {received}; {expected}")
+    rows = asked["rows"]
+    if not 0 < len(rows) <= max_rows:
         raise InputInvalid(
-            f"rows: found {len(given)}; expected 1 to {max_rows}; send the others in a request of their own"
+            f"rows: found {len(rows)}; expected 1 to {max_rows}; send the others in a request of their own"
         )
-    return list(reading.of_mappings(given, metric))
+    return list(reading.of_mappings(rows, metric))
 
 
 def answer(results: Sequence[Result], signature: str) -> bytes:
     """Return the answer in ASCII, because a text may hold a lone surrogate, which UTF-8 cannot encode."""
     counter = summary.Summary()
-    found = [one.to_dict() for one in counter.counting(results)]
+    scored_rows = [result.to_dict() for result in counter.counting(results)]
     counts = {name.replace(" ", "_"): counter.counts[name] for name in ("rows", "with errors", "failed")}
-    return json.dumps({"results": found, "summary": counts, "signature": signature}).encode("ascii")
+    return json.dumps({"results": scored_rows, "summary": counts, "signature": signature}).encode("ascii")
 
 
 def schemas(metric: Metric) -> Mapping[str, Any]:
     """Return the types of a request by name, for the `components` of an OpenAPI document."""
-    found = Asked.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema = Asked.model_json_schema(ref_template="#/components/schemas/{model}")
     example = dict(metric.example) or dict.fromkeys(metric.columns, "...")
-    found["examples"] = [{"rows": [{"id": "a", **example}]}]
-    return {"Asked": found}
+    schema["examples"] = [{"rows": [{"id": "a", **example}]}]
+    return {"Asked": schema}

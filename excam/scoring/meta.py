@@ -103,18 +103,18 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
     """
     gold = labels.rows
     _refuse_twice(columns)
-    columns = [aligned(one, gold) for one in columns]
+    columns = [aligned(column, gold) for column in columns]
     if len({row.label for row in gold}) < 2:
         raise InputInvalid(f"labels: {len(gold)} rows, all {gold[0].label:g}; expected at least two different labels")
-    joined = tuple(_joined(one, gold) for one in columns)
-    for one, counts in zip(columns, joined, strict=True):
+    joined = tuple(_joined(column, gold) for column in columns)
+    for column, counts in zip(columns, joined, strict=True):
         if counts.missing == len(gold):
             raise InputInvalid(
-                f"{one.name}: 0 of its {counts.rows} ids are among the {len(gold)} labelled ones, e.g. "
-                f"{next(iter(one.scores))}; expected the same rows under the same ids"
+                f"{column.name}: 0 of its {counts.rows} ids are among the {len(gold)} labelled ones, e.g. "
+                f"{next(iter(column.scores))}; expected the same rows under the same ids"
             )
     _refuse_disjoint(gold, columns)
-    common = {row.id for row in gold if all(one.scores.get(row.id) is not None for one in columns)}
+    common = {row.id for row in gold if all(column.scores.get(row.id) is not None for column in columns)}
     scale = min(row.label for row in gold), max(row.label for row in gold)
     agreements: list[Agreement] = []
     for group, rows in _groups(gold).items():
@@ -174,45 +174,47 @@ def _influences(
 
 
 def _refuse_twice(columns: Sequence[Column]) -> None:
-    for one, other in combinations(columns, 2):
-        if one.name == other.name or (one.signature and (one.signature, one.part) == (other.signature, other.part)):
+    for column, other in combinations(columns, 2):
+        if column.name == other.name or (
+            column.signature and (column.signature, column.part) == (other.signature, other.part)
+        ):
             raise InputInvalid(
-                f"{one.name} and {other.name}: the same metric twice, {one.signature or one.name}; expected different "
-                "ones; two systems under one metric are compared by `excam compare`"
+                f"{column.name} and {other.name}: the same metric twice, {column.signature or column.name}; expected "
+                "different ones; two systems under one metric are compared by `excam compare`"
             )
 
 
 def _refuse_disjoint(gold: Sequence[Gold], columns: Sequence[Column]) -> None:
-    for one, other in combinations(columns, 2):
-        if not any(row.id in one.scores and row.id in other.scores for row in gold):
+    for column, other in combinations(columns, 2):
+        if not any(row.id in column.scores and row.id in other.scores for row in gold):
             raise InputInvalid(
-                f"{one.name} and {other.name}: 0 of the {len(gold)} labelled rows in common; expected scores of the "
+                f"{column.name} and {other.name}: 0 of the {len(gold)} labelled rows in common; expected scores of the "
                 "same rows; measure each of them in a command of its own"
             )
 
 
-def _joined(one: Column, gold: Sequence[Gold]) -> Joined:
-    known = [one.scores[row.id] for row in gold if row.id in one.scores]
+def _joined(column: Column, gold: Sequence[Gold]) -> Joined:
+    known = [column.scores[row.id] for row in gold if row.id in column.scores]
     failures = sum(score is None for score in known)
     scores = [score for score in known if score is not None]
     return Joined(
-        metric=one.name,
-        signature=one.signature,
-        direction=one.direction,
-        rows=len(one.scores),
-        unlabelled=len(one.scores) - len(known),
+        metric=column.name,
+        signature=column.signature,
+        direction=column.direction,
+        rows=len(column.scores),
+        unlabelled=len(column.scores) - len(known),
         missing=len(gold) - len(known),
         failures=failures,
         scored=len(scores),
-        baseline=one.is_baseline,
-        without_icc=_other_scale(one, [row.label for row in gold], scores),
-        note=one.joined,
+        baseline=column.is_baseline,
+        without_icc=_other_scale(column, [row.label for row in gold], scores),
+        note=column.joined,
     )
 
 
-def _other_scale(one: Column, labels: Sequence[float], scores: Sequence[float]) -> str:
+def _other_scale(column: Column, labels: Sequence[float], scores: Sequence[float]) -> str:
     """Return why some scores cannot agree with labels of more than two values as a second rater's could, or ""."""
-    if not one.signature or len(set(labels)) < 3 or not scores:
+    if not column.signature or len(set(labels)) < 3 or not scores:
         return ""
     if min(labels) <= min(scores) and max(scores) <= max(labels):
         return ""
@@ -221,11 +223,11 @@ def _other_scale(one: Column, labels: Sequence[float], scores: Sequence[float]) 
 
 def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:
     """Return all rows under "", and for each group its rows with those of no group that share a cluster with them."""
-    found = {"": list(gold)}
+    by_group = {"": list(gold)}
     for name in sorted({name for row in gold for name in row.groups}):
         clusters = {row.cluster for row in gold if name in row.groups}
-        found[name] = [row for row in gold if name in row.groups or (not row.groups and row.cluster in clusters)]
-    return found
+        by_group[name] = [row for row in gold if name in row.groups or (not row.groups and row.cluster in clusters)]
+    return by_group
 
 
 def _tests(gold: Sequence[Gold], columns: Sequence[Column], seed: int) -> tuple[tuple[Test, ...], tuple[Untested, ...]]:
@@ -233,24 +235,24 @@ def _tests(gold: Sequence[Gold], columns: Sequence[Column], seed: int) -> tuple[
 
     Two baselines of the labelled rows are not tested: each test more makes the others less sensitive.
     """
-    found, untested = [], list[Untested]()
-    for one, other in combinations((each for each in columns if each.name != CONSTANT), 2):
-        if not one.signature and not other.signature:
+    tested, untested = [], list[Untested]()
+    for column, other in combinations((each for each in columns if each.name != CONSTANT), 2):
+        if not column.signature and not other.signature:
             continue
-        rows = [row for row in gold if one.scores.get(row.id) is not None and other.scores.get(row.id) is not None]
-        a, b = ([each.scores[row.id] for row in rows] for each in (one, other))
+        rows = [row for row in gold if column.scores.get(row.id) is not None and other.scores.get(row.id) is not None]
+        a, b = ([each.scores[row.id] for row in rows] for each in (column, other))
         labels = [row.label for row in rows]
-        if why := _orders_nothing({one.name: a, other.name: b, "the labels": labels}):
-            untested.append(Untested(one.name, other.name, len(rows), why))
+        if why := _orders_nothing({column.name: a, other.name: b, "the labels": labels}):
+            untested.append(Untested(column.name, other.name, len(rows), why))
             continue
         clusters = [row.cluster for row in rows]
-        found.append(
-            (one.name, other.name, correlation_permutation(labels, a, b, clusters=clusters, draws=DRAWS, seed=seed))
+        tested.append(
+            (column.name, other.name, correlation_permutation(labels, a, b, clusters=clusters, draws=DRAWS, seed=seed))
         )
-    adjusted = holm([test.p_value for *_, test in found])
+    adjusted = holm([test.p_value for *_, test in tested])
     tests = (
         Test(a, b, test.n, test.clusters, test.difference, test.p_value, p)
-        for (a, b, test), p in zip(found, adjusted, strict=True)
+        for (a, b, test), p in zip(tested, adjusted, strict=True)
     )
     return tuple(tests), tuple(untested)
 

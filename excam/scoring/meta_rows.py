@@ -87,7 +87,7 @@ def read_gold(
     labelled row without cluster or item, one of these or a group that is no name, a named column that no row has, and
     a file without labels.
     """
-    found: dict[str, Gold] = {}
+    labelled: dict[str, Gold] = {}
     seen: set[str] = set()
     named = dict(facets or {})
     without, lacking = 0, dict[str, str]()
@@ -100,14 +100,14 @@ def read_gold(
             without += 1
             continue
         key = _name(row, "id", where)
-        if key in found:
+        if key in labelled:
             raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
         for name in filter(None, (cluster, item)):
             if _is_missing(row.get(name)):
                 lacking.setdefault(name, where)
         instruction = _text(row.get("instruction")) or ""
         item_name = _name(row, item, where) if item else ""
-        found[key] = Gold(
+        labelled[key] = Gold(
             id=key,
             label=_number(row.get(label), where, label),
             cluster=_name(row, cluster, where) if cluster else instruction or item_name or key,
@@ -118,7 +118,7 @@ def read_gold(
             facets={name: _text(row.get(name)) or "" for name in FACETS}
             | {name: _name(row, column, where) for name, column in named.items()},
         )
-    if not found and (label in seen or not without):
+    if not labelled and (label in seen or not without):
         what = f"{without} rows, none with a number in {label}" if without else "0 rows"
         raise InputInvalid(f"{path}: {what}; expected rows with id and {label}; name the column with --label")
     for name in filter(None, (label, cluster, group, text, item, *named.values())):
@@ -127,7 +127,7 @@ def read_gold(
     for name, where in lacking.items():
         what = "item" if name == item else "cluster"
         raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
-    return Labels(list(found.values()), without)
+    return Labels(list(labelled.values()), without)
 
 
 def _is_missing(value: Any) -> bool:
@@ -150,8 +150,8 @@ def _name(row: Mapping[str, Any], column: str, where: str) -> str:
 def _names(row: Mapping[str, Any], column: str, where: str) -> tuple[str, ...]:
     """Return the groups of a row, none for an empty or a false one."""
     value = row.get(column)
-    found = value if isinstance(value, list) else [value]
-    return tuple(_name({column: one}, column, where) for one in found if one and not _is_missing(one))
+    groups = value if isinstance(value, list) else [value]
+    return tuple(_name({column: group}, column, where) for group in groups if group and not _is_missing(group))
 
 
 def _text(value: Any) -> str | None:
@@ -177,19 +177,19 @@ def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Colum
     A file is called by its name, with its folder where two have one name. Raises InputInvalid for an id that occurs
     twice, several signatures or directions in a file, a file without rows, and a part that no file has.
     """
-    found: list[Column] = []
+    columns: list[Column] = []
     for path, name in zip(paths, names_of(paths), strict=True):
         results = list(result_files.read(path))
         whole = _column(path, name, results)
-        found.append(whole)
+        columns.append(whole)
         for part in parts:
-            scores = {one.id: one.part(part) for one in results}
+            scores = {result.id: result.part(part) for result in results}
             if any(score is not None for score in scores.values()):
-                found.append(Column(f"{name}: {part}", scores, whole.signature, part=part))
+                columns.append(Column(f"{name}: {part}", scores, whole.signature, part=part))
     for part in parts:
-        if not any(one.part == part for one in found):
+        if not any(column.part == part for column in columns):
             raise InputInvalid(f"--part {part}: a number in no scored row; expected a name in `parts` of some file")
-    return found
+    return columns
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -200,22 +200,22 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     return [name if several[name] == 1 else str(path) for name, path in zip(names, paths, strict=True)]
 
 
-def aligned(one: Column, gold: Sequence[Gold]) -> Column:
+def aligned(column: Column, gold: Sequence[Gold]) -> Column:
     """Return a column under the ids of the labelled rows, where ids differ in form alone: 1 and 1.0.
 
     Raises InputInvalid where that is ambiguous: half of the rows would be joined, and the other half not.
     """
-    found = join([row.id for row in gold], one.scores.keys())
-    if found.ambiguous:
-        raise InputInvalid(f"{one.name}: {found.note}; expected the ids of the labelled rows in one form")
-    ours = {theirs: name for name, theirs in found.theirs.items()}
+    joined = join([row.id for row in gold], column.scores.keys())
+    if joined.ambiguous:
+        raise InputInvalid(f"{column.name}: {joined.note}; expected the ids of the labelled rows in one form")
+    ours = {theirs: name for name, theirs in joined.theirs.items()}
     return replace(
-        one,
-        scores={ours.get(name, name): score for name, score in one.scores.items()},
-        joined=found.note,
+        column,
+        scores={ours.get(name, name): score for name, score in column.scores.items()},
+        joined=joined.note,
         facets={
             facet: {ours.get(name, name): value for name, value in values.items()}
-            for facet, values in one.facets.items()
+            for facet, values in column.facets.items()
         },
     )
 
@@ -225,14 +225,14 @@ def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
     signatures: dict[str, None] = {}
     directions: dict[Direction, None] = {}
     facets: dict[str, dict[str, str]] = {name: {} for name in FACETS}
-    for one in results:
-        if one.id in scores:
-            raise InputInvalid(f"{path}: id {one.id} occurs twice; expected unique ids, which join the rows")
-        signatures[one.signature], directions[one.metric.direction] = None, None
-        scores[one.id] = one.rising_score
+    for result in results:
+        if result.id in scores:
+            raise InputInvalid(f"{path}: id {result.id} occurs twice; expected unique ids, which join the rows")
+        signatures[result.signature], directions[result.metric.direction] = None, None
+        scores[result.id] = result.rising_score
         for facet, values in facets.items():
-            if value := getattr(one, facet):
-                values[one.id] = value
+            if value := getattr(result, facet):
+                values[result.id] = value
     if not scores:
         raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
     for what, several in (("signatures", signatures), ("directions", directions)):

@@ -203,10 +203,12 @@ class Metric:
 @cache
 def available() -> Mapping[str, Metric]:
     """Return the metrics of this package by name: those of the modules `metrics` of its systems."""
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     for module in sorted(ROOT.glob("*/metrics.py")):
-        found |= {one.name: one for one in importlib.import_module(f"excam.{module.parent.name}.metrics").METRICS}
-    return dict(sorted(found.items()))
+        metrics |= {
+            metric.name: metric for metric in importlib.import_module(f"excam.{module.parent.name}.metrics").METRICS
+        }
+    return dict(sorted(metrics.items()))
 
 
 def load(name: str | Metric) -> Metric:
@@ -225,15 +227,17 @@ def load(name: str | Metric) -> Metric:
         close = difflib.get_close_matches(name, available(), n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise InputInvalid(f"--metric: found {name}; {hint}expected {known}, or a file such as my_metric.py")
-    classes = [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Metric)]
-    own = {one.__name__: one for one in classes if one.__module__ == module.__name__}
+    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Metric)]
+    own = {
+        metric_class.__name__: metric_class for metric_class in classes if metric_class.__module__ == module.__name__
+    }
     if wanted and wanted in own:
         own = {wanted: own[wanted]}
     if len(own) != 1 or (wanted and wanted not in own):
-        found = ", ".join(own) or "none"
+        own_names = ", ".join(own) or "none"
         name = f"; name it, {place}:{next(iter(own))}" if own else ""
         raise InputInvalid(
-            f"--metric: {place}{':' * bool(wanted)}{wanted}: found {found}; expected one class of Metric{name}"
+            f"--metric: {place}{':' * bool(wanted)}{wanted}: found {own_names}; expected one class of Metric{name}"
         )
     return _checked(next(iter(own.values()))(), name)
 
@@ -264,7 +268,7 @@ def _module(place: str) -> Any:
 
 def _checked(metric: Metric, place: str) -> Metric:
     """Validate a metric of a user's and return it. Raises InputInvalid naming what it lacks."""
-    if absent := [one for one in ("name", "version", "columns") if not hasattr(metric, one)]:
+    if absent := [attribute for attribute in ("name", "version", "columns") if not hasattr(metric, attribute)]:
         raise InputInvalid(f"--metric: {place} has no {', '.join(absent)}; expected those of excam.scoring.metric")
     if type(metric).flow is Metric.flow:
         raise InputInvalid(f"--metric: {place} has no flow; expected a method flow(self, row)")

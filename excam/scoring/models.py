@@ -159,14 +159,16 @@ def of_entry(
             constrained=bool(server and server.structure),
             served=True,
         )
-    found = manifests.read(weights, BaseManifest, "a fetched model")
+    base_manifest = manifests.read(weights, BaseManifest, "a fetched model")
     tuned = manifests.read(adapter, AdapterManifest, "an adapter") if adapter else None
     engine = f"|engine:{entry.backend}" if entry.backend != "transformers" else ""
     return OpenedModel(
         backend,
-        adapter_part(tuned) if tuned else f"model:{name}@{found.revision.removeprefix('sha256:')[:8]}|on:nothing",
+        adapter_part(tuned)
+        if tuned
+        else f"model:{name}@{base_manifest.revision.removeprefix('sha256:')[:8]}|on:nothing",
         f"dtype:{entry.dtype}{engine}",
-        (name, entry.hub, found.settings.hub),
+        (name, entry.hub, base_manifest.settings.hub),
         tuned=tuned,
         folder=adapter.parent if adapter else weights.parent,
         weights=weights.parent / "files",
@@ -196,11 +198,11 @@ def _served(address: Address, budget: Budget | None, serving: Serving | None, pr
     if probe is None:
         return replace(model, computed=opened.left_out(Generate(())))
     request, sampling = probe(model)
-    found = opened.with_what_it_takes(request, sampling)
+    negotiated = opened.with_what_it_takes(request, sampling)
     return replace(
         model,
-        backend=found,
-        computed=found.left_out(request),
-        constrained=bool(request.schema) and found.server.structure,
-        probabilities="logprobs" not in found.server.omit,
+        backend=negotiated,
+        computed=negotiated.left_out(request),
+        constrained=bool(request.schema) and negotiated.server.structure,
+        probabilities="logprobs" not in negotiated.server.omit,
     )

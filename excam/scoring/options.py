@@ -64,30 +64,30 @@ class Options:
     @property
     def given(self) -> tuple[str, ...]:
         """Return the names of the options that are given, beside the metric."""
-        return tuple(one.name for one in fields(self)[1:] if getattr(self, one.name) != one.default)
+        return tuple(option.name for option in fields(self)[1:] if getattr(self, option.name) != option.default)
 
 
 def refusals(wanted: Metric) -> Mapping[str, str]:
     """Return which options of scoring a metric cannot have, and why, by the option's name in `Options`."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     if wanted.asks == "nothing":
         models = ("backend", "bases") if wanted.needs_model else ("models", "backend", "bases")
         others = ("budget", "price", "max_tokens", "repeat", "temperature", *(item.name for item in fields(Serving)))
-        found |= dict.fromkeys((*models, *others), "it asks no model")
+        reasons |= dict.fromkeys((*models, *others), "it asks no model")
     elif wanted.asks == "likelihoods":
         generated = ("max_tokens", "repeat", "temperature")
-        found |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
+        reasons |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
     if wanted.asks == "nothing":
-        found["combine"] = "it asks no model"
+        reasons["combine"] = "it asks no model"
     if len(wanted.judges) < 2:
-        found["judge"] = "it has one way of asking"
+        reasons["judge"] = "it has one way of asking"
     if not wanted.qualifies:
-        found["qualification"] = "no model is qualified for it"
+        reasons["qualification"] = "no model is qualified for it"
     if wanted.evidence == "none" or (wanted.evidence == "before" and not wanted.pair):
-        found["evidence"] = "it reads none"
+        reasons["evidence"] = "it reads none"
     if why := calibration.refusal(wanted):
-        found |= dict.fromkeys(("calibration", "band"), why)
-    return found
+        reasons |= dict.fromkeys(("calibration", "band"), why)
+    return reasons
 
 
 OPTION_NAMES = {"models": "--model", "bases": "--base", "max_tokens": "--max-tokens", "qualification": "--qualified"}
@@ -145,7 +145,7 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
             f"--model: missing, and there is no adapter ./{options.default}; expected the folder of a model or "
             "adapter, or NAME@http://host/v1"
         )
-    addresses = [parse(one) for one in options.models or (options.default,)]
+    addresses = [parse(address) for address in options.models or (options.default,)]
     limit = budgets.checked(options.budget, options.price, addresses)
     index = open_index(options.evidence) if options.evidence else None
     models: list[OpenedModel | None] = [None]
@@ -158,9 +158,9 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     if len(judges) > 1 or options.repeat > 1:
         how = Repetition(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
         return Ensemble(judges, how, limit)
-    one = judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
-    one.budget = limit
-    return one
+    scorer = judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
+    scorer.budget = limit
+    return scorer
 
 
 def _model(
@@ -191,7 +191,7 @@ def _first_request(
     except (InputInvalid, StopIteration):
         asked = ()
     schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
-    return next((one for one in asked if isinstance(one, Generate)), replace(SHORT, schema=schema)), how
+    return next((request for request in asked if isinstance(request, Generate)), replace(SHORT, schema=schema)), how
 
 
 def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Metric:
@@ -205,11 +205,11 @@ def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: I
     One beside an adapter is of its plain judgements: with passages or sampled answers there is none.
     """
     ready = _prepared(wanted, options, model, index)
-    one = Scorer(ready, model, Sampling(options.max_tokens or wanted.max_tokens))
-    one = one.with_open_book(index) if index and not ready.reads_evidence else one
+    scorer = Scorer(ready, model, Sampling(options.max_tokens or wanted.max_tokens))
+    scorer = scorer.with_open_book(index) if index and not ready.reads_evidence else scorer
     beside = model.folder / calibration.FILE if model and model.tuned and model.folder else None
     plain = not (options.evidence or options.temperature or ready.reads_evidence) and wanted.name == "excam"
     file = options.calibration or (beside if beside and plain and beside.exists() else None)
     if file is None and options.band:
         raise InputInvalid("--band: no calibration to use it with; expected one; give --calibration, or leave it out")
-    return one.with_calibration(file, options.band or BAND) if file else one
+    return scorer.with_calibration(file, options.band or BAND) if file else scorer

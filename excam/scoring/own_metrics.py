@@ -31,9 +31,9 @@ def checked(metric: Metric, row: Row, outcome: Any) -> Outcome:
     Raises InputInvalid for a value that is no outcome, or says neither a score nor why there is none.
     """
 
-    def mistake(found: str, expected: str) -> InputInvalid:
+    def mistake(returned: str, expected: str) -> InputInvalid:
         return InputInvalid(
-            f"metric {metric.name}: row {in_a_line(row.id)}: flow returned {found}; expected {expected}"
+            f"metric {metric.name}: row {in_a_line(row.id)}: flow returned {returned}; expected {expected}"
         )
 
     if not isinstance(outcome, Outcome):
@@ -42,8 +42,8 @@ def checked(metric: Metric, row: Row, outcome: Any) -> Outcome:
     if isinstance(score, bool) or not isinstance(score, int | float | None):
         raise mistake(f"a score of {in_a_line(repr(score))}", "a number, or None with a failure")
     if (score is None) != (isinstance(failure, str) and bool(failure.strip())):
-        found = "neither a score nor a failure" if score is None else "a score and a failure"
-        raise mistake(found, "one of them")
+        contradiction = "neither a score nor a failure" if score is None else "a score and a failure"
+        raise mistake(contradiction, "one of them")
     try:
         json.dumps(dict(outcome.parts))
     except (TypeError, ValueError) as problem:

@@ -143,7 +143,7 @@ class RequestQueue:
             if job.done.done():  # cancelled
                 self._jobs.popleft()
                 continue
-            if batch and sum(len(one.rows) for one in batch) + len(job.rows) > self.max_rows:
+            if batch and sum(len(earlier.rows) for earlier in batch) + len(job.rows) > self.max_rows:
                 break
             batch.append(self._jobs.popleft())
         return batch
@@ -158,7 +158,7 @@ class RequestQueue:
             self._seconds = (time.monotonic() - began) / len(rows)
         judged = iter(() if problem else outcome.result())
         for job in batch:
-            found = [next(judged) for _ in job.rows] if not problem else []
+            job_results = [next(judged) for _ in job.rows] if not problem else []
             if job.done.done():
                 continue
             if problem:
@@ -166,7 +166,7 @@ class RequestQueue:
                     problem if isinstance(problem, ExcamError) else Failed(_error_type_and_place(problem))
                 )
             else:
-                job.done.set_result(found)
+                job.done.set_result(job_results)
 
 
 def results(judge: Judge, rows: Sequence[Row]) -> list[Result]:
@@ -176,8 +176,8 @@ def results(judge: Judge, rows: Sequence[Row]) -> list[Result]:
         for at, row in enumerate(rows)
     ]
     with tempfile.TemporaryDirectory() as scratch:
-        found = {one.id: one for one in _results(judge, named, Path(scratch, "answers.jsonl"))}
-    return [replace(found[name.id], id=row.id) for name, row in zip(named, rows, strict=True)]
+        by_id = {result.id: result for result in _results(judge, named, Path(scratch, "answers.jsonl"))}
+    return [replace(by_id[name.id], id=row.id) for name, row in zip(named, rows, strict=True)]
 
 
 def _results(judge: Judge, rows: Sequence[Row], answers: Path) -> list[Result]:
@@ -191,7 +191,7 @@ def _results(judge: Judge, rows: Sequence[Row], answers: Path) -> list[Result]:
     except InputInvalid as problem:  # one of the rows is no input for this model; find it
         if len(rows) == 1:
             return _results(judge, [replace(rows[0], failure=str(problem))], answers)
-        return [one for row in rows for one in _results(judge, [row], answers)]
+        return [result for row in rows for result in _results(judge, [row], answers)]
 
 
 def _error_type_and_place(problem: BaseException) -> str:

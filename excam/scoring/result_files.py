@@ -87,18 +87,18 @@ def _from_row(row: Mapping[str, Any] | BadRow, where: str) -> Result:
 
 def _from_cells(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values in the cells of a table that `write` wrote; what is not JSON stays, and is refused later."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, cell in row.items():
         if name not in COLUMNS or cell is None or cell == "":
             continue
         if name in TEXTS:
-            found[name] = remove_guard(cell) if isinstance(cell, str) else cell
+            values[name] = remove_guard(cell) if isinstance(cell, str) else cell
         else:
             try:
-                found[name] = json.loads(cell) if isinstance(cell, str) else cell
+                values[name] = json.loads(cell) if isinstance(cell, str) else cell
             except (ValueError, RecursionError):
-                found[name] = cell
-    return {"score": None, **found}
+                values[name] = cell
+    return {"score": None, **values}
 
 
 # --- writing
@@ -114,8 +114,8 @@ def write(path: Path, results: Iterable[Result]) -> None:
     {".jsonl": _write_lines, ".parquet": _write_parquet, ".csv": _write_csv}[suffix_of(path)](path, results)
 
 
-def _line(one: Result) -> bytes:
-    return f"{json.dumps(one.to_dict())}\n".encode("ascii")
+def _line(result: Result) -> bytes:
+    return f"{json.dumps(result.to_dict())}\n".encode("ascii")
 
 
 def _write_lines(path: Path, results: Iterable[Result]) -> None:
@@ -136,27 +136,27 @@ def _frames(results: Iterator[Result], schema: Mapping[str, Any]) -> Iterator[pl
     import polars as pl
 
     while part := list(islice(results, CHUNK)):
-        yield pl.DataFrame([_cells(one) for one in part], schema=dict(schema), orient="row")
+        yield pl.DataFrame([_cells(result) for result in part], schema=dict(schema), orient="row")
 
 
 def _write_csv(path: Path, results: Iterable[Result]) -> None:
     coming = iter(results)
     first = list(islice(coming, 1))
-    names = [name for one in first for name in one.texts if name not in (*COLUMNS, "explanation")]
+    names = [name for result in first for name in result.texts if name not in (*COLUMNS, "explanation")]
     with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         stream.write(BOM)
         table = csv.writer(stream)
         table.writerow([*COLUMNS[:SHOWN], *names, "explanation", *COLUMNS[SHOWN:]])
-        for one in chain(first, coming):
-            shown = [_cell("id", one.texts.get(name)) for name in names]
-            shown.append(_cell("id", one.report.explanation if one.report else None))
-            cells = _cells(one)
+        for result in chain(first, coming):
+            shown = [_cell("id", result.texts.get(name)) for name in names]
+            shown.append(_cell("id", result.report.explanation if result.report else None))
+            cells = _cells(result)
             row = [*cells[:SHOWN], *shown, *cells[SHOWN:]]
             table.writerow([guard_cell(cell) if isinstance(cell, str) else cell for cell in row])
 
 
-def _cells(one: Result) -> list[str | float | None]:
-    row = one.to_dict()
+def _cells(result: Result) -> list[str | float | None]:
+    row = result.to_dict()
     return [_cell(name, row.get(name)) for name in COLUMNS]
 
 
@@ -262,10 +262,10 @@ class Growing:
 
     def _is_of(self, line: bytes, item: Row) -> bool:
         try:
-            found = from_dict(json.loads(line))
+            result = from_dict(json.loads(line))
         except (ValueError, InputInvalid):
             return False
-        return is_of(found, item, self.signature)
+        return is_of(result, item, self.signature)
 
     def add(self, results: Iterable[Result]) -> None:
         """Append results. If it raises (disk full), the file is unchanged."""
@@ -304,10 +304,10 @@ def read_part(part: Path) -> Iterator[Result]:
             yield from_dict(json.loads(line), f"{part}:{number}")
 
 
-def is_of(one: Result, item: Row, signature: str) -> bool:
+def is_of(result: Result, item: Row, signature: str) -> bool:
     """Return whether a result is that of a row, its labels included, by this signature."""
-    same_labels = all(getattr(one, name) == item.labels.get(name, "") for name in LABELS)
-    return same_labels and (one.id, one.texts, one.signature) == (item.id, item.texts, signature)
+    same_labels = all(getattr(result, name) == item.labels.get(name, "") for name in LABELS)
+    return same_labels and (result.id, result.texts, result.signature) == (item.id, item.texts, signature)
 
 
 def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
@@ -319,8 +319,8 @@ def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
         return None
     advice = "name another file, or give --overwrite"
     try:
-        found = iter(read(path))
-        first = next(found, None)
+        results = iter(read(path))
+        first = next(results, None)
     except InputInvalid:
         raise InputInvalid(f"{path}: is there, and is no file of results; expected one; {advice}") from None
     if first is None:
@@ -328,11 +328,11 @@ def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
     if first.signature != signature:
         raise InputInvalid(f"{path}: has results of {first.signature}; expected those of {signature}; {advice}")
     count = 0
-    for one, item in zip_longest(chain([first], found), items):
-        if one is None:
+    for result, item in zip_longest(chain([first], results), items):
+        if result is None:
             break
-        if item is None or not is_of(one, item, signature):
-            first_other = f"has results of other rows, the first is {one.id}"
+        if item is None or not is_of(result, item, signature):
+            first_other = f"has results of other rows, the first is {result.id}"
             raise InputInvalid(f"{path}: {first_other}; expected those of the input; {advice}")
         count += 1
     return count

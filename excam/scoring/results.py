@@ -102,7 +102,7 @@ def _with_lists(row: dict[str, Any]) -> dict[str, Any]:
 
 def _described(metric: Description) -> dict[str, Any]:
     """Return what differs from a metric of which nothing is known."""
-    row = {one.name: getattr(metric, one.name) for one in fields(Description)}
+    row = {attribute.name: getattr(metric, attribute.name) for attribute in fields(Description)}
     return _with_lists({name: value for name, value in row.items() if value != getattr(PLAIN, name)})
 
 
@@ -113,15 +113,15 @@ def from_dict(row: Any, where: str = "row") -> Result:
     else.
     """
     try:
-        found = _result(row)
-        if not _is_sound(found):
-            raise TypeError(found)
+        result = _result(row)
+        if not _is_sound(result):
+            raise TypeError(result)
     except KeyError as problem:
         expected = "expected a line that `excam score` wrote, or id, score and signature"
         raise InputInvalid(f"{where}: no scored row: no {problem.args[0]}; {expected}") from None
     except (TypeError, AttributeError, ValueError, OverflowError):  # OverflowError: digits beyond any float
         raise InputInvalid(f"{where}: no scored row; expected a line that `excam score` wrote") from None
-    return found
+    return result
 
 
 def is_result(row: Any) -> bool:
@@ -134,52 +134,65 @@ def _result(row: Mapping[str, Any]) -> Result:
         raise KeyError("signature")
     if row["score"] is None and not row.get("failure"):
         raise KeyError("failure, though the score is null")
-    given: dict[str, Any] = {one.name: row[one.name] for one in fields(Result) if one.name in row}
-    given["id"] = str(row["id"]) if type(row["id"]) is int else row["id"]
+    values: dict[str, Any] = {
+        attribute.name: row[attribute.name] for attribute in fields(Result) if attribute.name in row
+    }
+    values["id"] = str(row["id"]) if type(row["id"]) is int else row["id"]
     report = row.get("report")
     if report is not None:
         report = Report(tuple(ErrorSpan(**error) for error in report["errors"]), report["explanation"])
     elif row["score"] is not None:
         report = Report()
-    given["report"] = report
+    values["report"] = report
     for name in ("warnings", "recovered"):
         if not isinstance(codes := row.get(name, []), list):
             raise TypeError(codes)
-        given[name] = tuple(codes)
+        values[name] = tuple(codes)
     if row.get("agreement") is not None:
-        given["agreement"] = agreement_from_dict(row["agreement"])
+        values["agreement"] = agreement_from_dict(row["agreement"])
     about = {**row.get("metric", {})}
     if "direction" in row:  # of scores from elsewhere
         about.setdefault("direction", row["direction"])
     for name in ("pair", "range"):
         if about.get(name) is not None:
             about[name] = tuple(about[name])
-    given["metric"] = Description(**about)
-    return Result(**given)
+    values["metric"] = Description(**about)
+    return Result(**values)
 
 
-def _is_sound(one: Result) -> bool:
+def _is_sound(result: Result) -> bool:
     """Return whether every field has its type: files are edited, and code that reads them must not have to check."""
-    about = one.metric
-    texts = (one.id, one.signature, one.language, one.system, one.culture, one.thinking, about.title, about.mean)
-    texts += (*one.warnings, *one.recovered, *one.texts, *one.texts.values(), *(about.pair or ()))
+    about = result.metric
+    texts = (
+        result.id,
+        result.signature,
+        result.language,
+        result.system,
+        result.culture,
+        result.thinking,
+        about.title,
+        about.mean,
+    )
+    texts += (*result.warnings, *result.recovered, *result.texts, *result.texts.values(), *(about.pair or ()))
     texts += (about.legend, about.certainty)
-    texts += (() if one.report is None else (one.report.explanation,)) + (() if one.failure is None else (one.failure,))
-    numbers = [value for value in (one.score, one.certainty, one.probability) if value is not None]
+    texts += (() if result.report is None else (result.report.explanation,)) + (
+        () if result.failure is None else (result.failure,)
+    )
+    numbers = [value for value in (result.score, result.certainty, result.probability) if value is not None]
     numbers += [*(about.range or ()), *about.weights.values()]
     return (
         all(isinstance(text, str) for text in texts)
-        and isinstance(one.parts, dict)
-        and (one.verdict is None or one.verdict in VERDICTS)
-        and (one.agreement is None or agreement_is_sound(one.agreement, one.texts))
+        and isinstance(result.parts, dict)
+        and (result.verdict is None or result.verdict in VERDICTS)
+        and (result.agreement is None or agreement_is_sound(result.agreement, result.texts))
         and all(type(value) in (int, float) and math.isfinite(value) for value in numbers)
-        and (one.score is None) == (one.failure is not None) == (one.report is None)
-        and (one.score is None or abs(one.score) <= LARGEST)
+        and (result.score is None) == (result.failure is not None) == (result.report is None)
+        and (result.score is None or abs(result.score) <= LARGEST)
         and about.direction in DIRECTIONS
         and isinstance(about.lists_errors, bool)
         and len(about.pair or (1, 2)) == 2 == len(about.range or (1, 2))
         and set(about.weights) <= set(SEVERITIES)
-        and all(_lies_in(error, one.texts) for error in one.errors)
+        and all(_lies_in(error, result.texts) for error in result.errors)
     )
 
 
@@ -216,26 +229,26 @@ def frame(results: Iterable[Result]) -> pl.DataFrame:
     """
     import polars as pl
 
-    found = list(results)
-    columns = dict.fromkeys(name for one in found for name in one.texts)
+    all_results = list(results)
+    columns = dict.fromkeys(name for result in all_results for name in result.texts)
     schema: dict[str, Any] = {"id": pl.String, **dict.fromkeys(columns, pl.String), "score": pl.Float64}
     schema |= dict.fromkeys(("failure", "errors", "explanation", *LABELS, "verdict", "signature"), pl.String)
     schema |= {"errors_found": pl.Int64, "certainty": pl.Float64, "probability": pl.Float64}
     schema |= {"warnings": pl.List(pl.String), "judgements": pl.Int64, "found": pl.Int64, "spread": pl.Float64}
-    return pl.DataFrame([_table_row(one, schema) for one in found], schema=schema, orient="row")
+    return pl.DataFrame([_table_row(result, schema) for result in all_results], schema=schema, orient="row")
 
 
-def _table_row(one: Result, schema: Iterable[str]) -> dict[str, Any]:
+def _table_row(result: Result, schema: Iterable[str]) -> dict[str, Any]:
     """Return a row of the table; a text in a column of such a name gives way to what is known of the result."""
     known = ("id", "score", "failure", *LABELS, "verdict", "signature", "certainty", "probability")
-    row: dict[str, Any] = {**one.texts, **{name: getattr(one, name) for name in known}}
-    row["warnings"] = list(map(_encodable, one.warnings))
-    row |= {name: getattr(one.agreement, name, None) for name in ("judgements", "found", "spread")}
+    row: dict[str, Any] = {**result.texts, **{name: getattr(result, name) for name in known}}
+    row["warnings"] = list(map(_encodable, result.warnings))
+    row |= {name: getattr(result.agreement, name, None) for name in ("judgements", "found", "spread")}
     row |= dict.fromkeys(("errors", "errors_found", "explanation"))
-    if one.report is not None:
-        errors = [asdict(error) for error in one.report.errors]
+    if result.report is not None:
+        errors = [asdict(error) for error in result.report.errors]
         row |= {"errors": json.dumps(errors, ensure_ascii=False), "errors_found": len(errors)}
-        row["explanation"] = one.report.explanation
+        row["explanation"] = result.report.explanation
     return {name: _encodable(value) if isinstance(value := row.get(name), str) else value for name in schema}
 
 
@@ -243,24 +256,26 @@ def _encodable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def confidence_lines(one: Result) -> list[str]:
+def confidence_lines(result: Result) -> list[str]:
     """Return lines for people: how likely an error is, and how far several judgements agree, where and on what.
 
     Empty for a single judgement without a calibration.
     """
-    lines = [] if one.probability is None else [f"probability of an error {one.probability:.2f}: {one.verdict}"]
-    several = one.agreement
+    lines = (
+        [] if result.probability is None else [f"probability of an error {result.probability:.2f}: {result.verdict}"]
+    )
+    several = result.agreement
     if several is None:
         return lines
     scores = ", ".join("none" if score is None else f"{score:.3f}" for score in several.scores)
     spread = "" if several.spread is None else f", spread {several.spread:.3f}"
-    decided = f": {one.verdict}" if one.verdict == "unsure" and not lines else ""
-    found = f"{several.found} of {several.judgements} readable judgements found an error{decided}; "
-    if not one.metric.lists_errors:
-        found = f"{several.judgements} readable judgements; "
-    lines.append(f"{found}scores {scores}{spread}")
+    decided = f": {result.verdict}" if result.verdict == "unsure" and not lines else ""
+    judgements = f"{several.found} of {several.judgements} readable judgements found an error{decided}; "
+    if not result.metric.lists_errors:
+        judgements = f"{several.judgements} readable judgements; "
+    lines.append(f"{judgements}scores {scores}{spread}")
     for mark in several.spans:
-        text = one.texts[mark.where]
+        text = result.texts[mark.where]
         times, major = (round(share * several.judgements) for share in (mark.share, mark.major))
         severity = f", as major by {major}" if major else ""
         lines.append(f"{mark.where}, {text[mark.start : mark.end]!r}: marked by {times}{severity}")

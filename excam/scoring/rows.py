@@ -63,8 +63,8 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
     """
     chosen = _chosen(named, metric, where)
     theirs: dict[str, str] = {}
-    asked, given = metric.pair or ("", "")
-    roles = {name: name for name in (*metric.reads, *ROLES)} | {asked: "asked", given: "given"}
+    instruction, output = metric.pair or ("", "")
+    roles = {name: name for name in (*metric.reads, *ROLES)} | {instruction: "asked", output: "given"}
     free = [name for name in names if name not in metric.reads]
     for column in (*metric.reads, *ROLES):
         if column in chosen:
@@ -75,13 +75,13 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
             theirs[column] = column
         else:
             usual = {_plain(column), *_aliases().get(roles.get(column, ""), ())}
-            found = [name for name in free if _plain(name) in usual and name not in chosen.values()]
-            if len(found) == 1:
-                theirs[column] = found[0]
-            elif found and column in (*metric.columns, asked):
-                options = " or ".join(_option(column, name, metric) for name in found)
+            matches = [name for name in free if _plain(name) in usual and name not in chosen.values()]
+            if len(matches) == 1:
+                theirs[column] = matches[0]
+            elif matches and column in (*metric.columns, instruction):
+                options = " or ".join(_option(column, name, metric) for name in matches)
                 option = f"give {options}" if where != PROGRAM else f"rename one to {column}"
-                raise InputInvalid(f"{where}: column {column}: found {_listed(found)}; expected one; {option}")
+                raise InputInvalid(f"{where}: column {column}: found {_listed(matches)}; expected one; {option}")
             elif column in metric.columns:
                 option = f"give {_option(column, 'NAME', metric)}" if where != PROGRAM else "rename the key"
                 raise InputInvalid(f"{where}: column {column}: not found; found {_listed(names)}; {option}")
@@ -164,14 +164,14 @@ def with_unique_ids(rows: Iterable[tuple[int, Row]], *, have_ids: bool) -> Itera
     The number follows a # where other rows have ids, which may be numbers, and behind an id that is there already.
     """
     seen: set[int] = set()  # digests instead of ids: 8 bytes each however long an id is
-    for number, one in rows:
-        name, failure = one.id or f"{'#' * have_ids}{number}", one.failure
+    for number, original in rows:
+        name, failure = original.id or f"{'#' * have_ids}{number}", original.failure
         if not _is_new(name, seen):
-            failure = failure or ("duplicate-id" if one.id else None)
+            failure = failure or ("duplicate-id" if original.id else None)
             name += f"#{number}"
             while not _is_new(name, seen):
                 name += "#"
-        yield one if name == one.id else Row(name, one.values, one.labels, failure)
+        yield original if name == original.id else Row(name, original.values, original.labels, failure)
 
 
 def _is_new(name: str, seen: set[int]) -> bool:
@@ -185,43 +185,43 @@ def _is_new(name: str, seen: set[int]) -> bool:
 _EXPECTED = 'expected dictionaries, one for each row, such as [{"instruction": "...", "output": "..."}]'
 
 
-def _refuse_no_rows(given: Any) -> None:
+def _refuse_no_rows(rows: Any) -> None:
     """Raise InputInvalid for what programs give in place of rows: a path, one row, a table of pandas or polars."""
-    kind = type(given).__name__
+    kind = type(rows).__name__
     table = {"pandas": 'table.to_dict("records")', "polars": "table.to_dicts()"}.get(
-        type(given).__module__.split(".")[0]
+        type(rows).__module__.split(".")[0]
     )
     if table:
         raise InputInvalid(f"rows: found {kind}; {_EXPECTED}; give {table}")
-    if isinstance(given, str | Mapping | Path) or not isinstance(given, Iterable):
+    if isinstance(rows, str | Mapping | Path) or not isinstance(rows, Iterable):
         raise InputInvalid(f"rows: found {kind}; {_EXPECTED}")
 
 
-def of_mappings(given: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Iterator[Row]:
+def of_mappings(rows: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Iterator[Row]:
     """Return an iterator over the rows of a program; their columns are found as those of a file.
 
     Raises InputInvalid for a column that no row has: of a sequence at once, else where the first row is read.
     """
-    _refuse_no_rows(given)
-    coming = iter(given)
-    first = list(coming) if isinstance(given, list | tuple) else list(islice(coming, 1))
-    names = dict.fromkeys(name for one in first if isinstance(one, Mapping) for name in one)
-    are_rows = all(isinstance(one, Row) for one in first)
+    _refuse_no_rows(rows)
+    coming = iter(rows)
+    first = list(coming) if isinstance(rows, list | tuple) else list(islice(coming, 1))
+    names = dict.fromkeys(name for entry in first if isinstance(entry, Mapping) for name in entry)
+    are_rows = all(isinstance(entry, Row) for entry in first)
     if first and not names and not are_rows:
         raise InputInvalid(f"rows: found {type(first[0]).__name__}; {_EXPECTED}")
     columns = Columns({}) if are_rows else columns_of(list(map(str, names)), metric, {})
 
-    def found() -> Iterator[tuple[int, Row]]:
+    def numbered_rows() -> Iterator[tuple[int, Row]]:
         from itertools import chain
 
-        for number, one in enumerate(chain(first, coming), 1):
-            if isinstance(one, Row):
-                yield number, one
+        for number, entry in enumerate(chain(first, coming), 1):
+            if isinstance(entry, Row):
+                yield number, entry
             else:
-                bad = BadRow("not-an-object", "") if not isinstance(one, Mapping) else one
+                bad = BadRow("not-an-object", "") if not isinstance(entry, Mapping) else entry
                 yield number, row(bad, columns, metric)
 
-    return with_unique_ids(found(), have_ids=are_rows or "id" in columns.theirs)
+    return with_unique_ids(numbered_rows(), have_ids=are_rows or "id" in columns.theirs)
 
 
 @dataclass
@@ -250,34 +250,36 @@ class RowFile:
         named = named or {}
         first = [record for _, record in islice(records_of(self._layout), LOOKED_AT)]
         objects = [record for record in first if not isinstance(record, BadRow)]
-        self._is_guarded = self._layout.kind == "csv" and any(one.keys() >= WRITTEN for one in objects[:1])
+        self._is_guarded = self._layout.kind == "csv" and any(record.keys() >= WRITTEN for record in objects[:1])
         chosen = _chosen(named, metric, str(path))
         answered = self._is_answered(objects, chosen)
         reads_turns = self._reads_turns(objects, chosen)
         self._shape = log_rows.shape_of(objects, answered=answered) if reads_turns or answered else None
         if self._shape:
-            objects = [made for one in objects if not isinstance(made := self._shape.read(one), BadRow)] or [{}]
+            objects = [made for record in objects if not isinstance(made := self._shape.read(record), BadRow)] or [{}]
         if not first:
             raise InputInvalid(f"{path}: 0 rows; expected one JSON object a line, or a table with a header")
-        names = dict.fromkeys(name for one in objects for name in one)
+        names = dict.fromkeys(name for record in objects for name in record)
         self.columns = columns_of(list(names), metric, named, str(path)) if objects else Columns({})
 
     def _is_answered(self, objects: Sequence[Mapping[str, Any]], chosen: Mapping[str, str]) -> bool:
         """Return whether a column, by its name or the user's, has the text that answers, and none the instruction."""
         if self.metric.pair is None:
             return False
-        asked, given = self.metric.pair
-        usual = {_plain(given), *_aliases()["given"]}
-        texts = {name for one in objects for name, value in one.items() if isinstance(value, str)}
-        found = {chosen[given]} & texts if given in chosen else {name for name in texts if _plain(name) in usual}
-        return bool(found) and asked not in chosen and asked not in texts
+        instruction, output = self.metric.pair
+        usual = {_plain(output), *_aliases()["given"]}
+        texts = {name for record in objects for name, value in record.items() if isinstance(value, str)}
+        output_names = (
+            {chosen[output]} & texts if output in chosen else {name for name in texts if _plain(name) in usual}
+        )
+        return bool(output_names) and instruction not in chosen and instruction not in texts
 
     def _reads_turns(self, objects: Sequence[Mapping[str, Any]], chosen: Mapping[str, str]) -> bool:
         """Return whether an instruction and an output are wanted that may be in turns, or in the log of a program."""
         pair = set(self.metric.pair or ())
         if chosen.keys() & pair or not pair:
             return not MADE.isdisjoint(chosen.values())
-        return not any(all(isinstance(one.get(name), str) for name in pair) for one in objects)
+        return not any(all(isinstance(record.get(name), str) for name in pair) for record in objects)
 
     def __iter__(self) -> Iterator[Row]:
         return islice(with_unique_ids(self._rows(), have_ids="id" in self.columns.theirs), self.limit)
@@ -292,13 +294,13 @@ class RowFile:
 
     def survey(self) -> Survey:
         """Read all rows once and count them, and their failures."""
-        found = Survey()
-        for number, one in enumerate(self, 1):
-            found.rows += 1
-            if one.failure:
-                found.failures[one.failure] += 1
-                found.first = found.first or f"{self.path}: row {number} ({one.id}): {one.failure}"
-        return found
+        survey = Survey()
+        for number, read_row in enumerate(self, 1):
+            survey.rows += 1
+            if read_row.failure:
+                survey.failures[read_row.failure] += 1
+                survey.first = survey.first or f"{self.path}: row {number} ({read_row.id}): {read_row.failure}"
+        return survey
 
     @cached_property
     def said(self) -> str:

@@ -25,7 +25,8 @@ from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import run
 from excam.knowledge.index import Index
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES, open_book
-from excam.scoring import async_bridge, calibration, own_metrics, rows
+from excam.scoring import async_bridge, calibration, own_metrics
+from excam.scoring import rows as reading
 from excam.scoring.calibration import Calibrated
 from excam.scoring.defaults import BAND, BATCH
 from excam.scoring.metric import Metric, Outcome, Row
@@ -106,12 +107,12 @@ class Scorer:
         other._calibrated = calibration.read(path, self.signature, band)
         return other
 
-    def for_rows(self, given: Iterable[Row]) -> Scorer:
+    def for_rows(self, rows: Iterable[Row]) -> Scorer:
         """Return this judge for the rows of a file, where a score depends on all of them; else itself."""
         if not self.metric.needs_file:
             return self
         other = copy.copy(self)
-        other.metric, other._of_file = self.metric.for_rows(given), True
+        other.metric, other._of_file = self.metric.for_rows(rows), True
         return other
 
     def close(self) -> None:
@@ -121,7 +122,7 @@ class Scorer:
 
     def score(
         self,
-        given: Iterable[Mapping[str, Any] | Row],
+        rows: Iterable[Mapping[str, Any] | Row],
         journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> Results:
@@ -131,8 +132,8 @@ class Scorer:
         `journal`, answers are kept there and a second call asks only for missing ones. A row that cannot be scored is a
         result with a failure. Raises InputInvalid for a column that no row has.
         """
-        coming = rows.of_mappings(given, self.metric)
-        total = len(given) if isinstance(given, Sequence) else None
+        coming = reading.of_mappings(rows, self.metric)
+        total = len(rows) if isinstance(rows, Sequence) else None
         progress = progress or Progress("scoring, rows", total)
         if not self.metric.needs_file or self._of_file:
             return Results(self._results(coming, journal, progress))
@@ -141,7 +142,7 @@ class Scorer:
 
     def ascore(
         self,
-        given: Iterable[Mapping[str, Any] | Row],
+        rows: Iterable[Mapping[str, Any] | Row],
         journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> AsyncIterator[Result]:
@@ -149,7 +150,7 @@ class Scorer:
 
         Behind a server, as many requests are open at once as the backend allows; results keep the order of the rows.
         """
-        return async_bridge.to_async(self.score(given, journal, progress))
+        return async_bridge.to_async(self.score(rows, journal, progress))
 
     def first_requests(self, row: Row) -> Sequence[Request]:
         """Return what is asked first about a row; nothing for one that is not asked about."""
@@ -172,8 +173,8 @@ class Scorer:
             return self._result(row, Outcome(None, row.failure))
         metric: Any = self.metric.flow  # a flow, or an outcome at once
         if self._book and self.metric.pair:
-            asked, given = (row.texts.get(name, "") for name in self.metric.pair)
-            metric = open_book(metric, lambda _: self._book.passages_for(asked, given) if self._book else [])
+            instruction, output = (row.texts.get(name, "") for name in self.metric.pair)
+            metric = open_book(metric, lambda _: self._book.passages_for(instruction, output) if self._book else [])
         answers: list[Answer] = []
         try:
             started = metric(row)
@@ -188,7 +189,7 @@ class Scorer:
             outcome = own_metrics.checked(self.metric, row, outcome)
         if outcome.score is not None and not math.isfinite(outcome.score):
             outcome = Outcome(None, "not-finite", outcome.parts)
-        words = next((one.problem for one in answers if isinstance(one, Completion) and one.problem), "")
+        words = next((answer.problem for answer in answers if isinstance(answer, Completion) and answer.problem), "")
         if words and outcome.failure and (self.metric.is_own or outcome.failure.endswith("refused")):
             outcome = replace(outcome, failure=f"{outcome.failure}: {words}")
         return self._result(row, outcome)
@@ -196,7 +197,7 @@ class Scorer:
     def _result(self, row: Row, outcome: Outcome) -> Result:
         metric, known = self.metric, outcome.score is not None
         report = Report(tuple(outcome.spans), outcome.explanation) if known else None
-        found = bool(outcome.spans) if metric.lists_errors and known else None
+        has_errors = bool(outcome.spans) if metric.lists_errors and known else None
         signal = metric.error_signal(outcome.score, outcome.certainty) if outcome.score is not None else None
         chance = self._calibrated.probability(signal) if self._calibrated else None
         band = self._calibrated.band if self._calibrated else BAND
@@ -210,7 +211,7 @@ class Scorer:
             parts=outcome.parts,
             certainty=outcome.certainty,
             probability=chance,
-            verdict=calibration.verdict(found, chance, band),
+            verdict=calibration.verdict(has_errors, chance, band),
             warnings=self._warnings.codes(
                 row,
                 metric.pair,

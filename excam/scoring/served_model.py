@@ -50,14 +50,14 @@ class ServedBackend(backend_factory.LazyBackend):
 
         self._opened_server()  # raises for an invalid address or key
         try:
-            found, lines = self._negotiated(request, sampling)
+            server, lines = self._negotiated(request, sampling)
         except ModelInvalid as problem:
             reason = str(problem)
             expected = _expected_instead(reason, self.server)
             raise ModelInvalid(f"{self.name}: {reason}; expected {expected}") from None
         for line in lines:
             say(f"{self.name}: {line}")
-        return ServedBackend(found, self._budget)
+        return ServedBackend(server, self._budget)
 
     def settings_needed(self, request: Generate, sampling: Sampling) -> dict[str, Any]:
         """Return the settings that the server needs to answer a request, beside those it has; none if it answers none.
@@ -65,10 +65,10 @@ class ServedBackend(backend_factory.LazyBackend):
         For the configuration of an experiment, which decides what is asked, so that nothing is left out unseen.
         """
         try:
-            found, _ = self._negotiated(request, sampling)
+            server, _ = self._negotiated(request, sampling)
         except ModelInvalid:
             return {}
-        return {name: value for name, value in found.model_dump().items() if value != getattr(self.server, name)}
+        return {name: value for name, value in server.model_dump().items() if value != getattr(self.server, name)}
 
     def _negotiated(self, request: Generate, sampling: Sampling) -> tuple[Server, list[str]]:
         def attempt(server: Server) -> None:
@@ -79,7 +79,7 @@ class ServedBackend(backend_factory.LazyBackend):
     def left_out(self, request: Generate) -> str:
         """Return the part of a signature that says what is left out of requests, since it may change answers."""
         server = self.server
-        omitted = ",".join(one for one in server.omit if one != "logprobs")  # the judge names that
+        omitted = ",".join(name for name in server.omit if name != "logprobs")  # the judge names that
         parts = (
             "" if server.limit_field == "max_tokens" else f"limit:{server.limit_field}",
             f"omit:{omitted}" if omitted else "",
@@ -138,7 +138,7 @@ def key_variable(endpoint: str) -> str | None:
     if os.environ.get(KEY):
         return KEY
     known = (OPENAI, os.environ.get(OPENAI_ADDRESS, ""))
-    own = any(one and endpoint.rstrip("/") == one.rstrip("/") for one in known)
+    own = any(address and endpoint.rstrip("/") == address.rstrip("/") for address in known)
     return OPENAI_KEY if own and os.environ.get(OPENAI_KEY) else None
 
 
@@ -179,8 +179,8 @@ def listed(endpoint: str) -> list[str]:
         chat, shown = _openai_connection.address("server", endpoint)
         with _openai_connection.event_loop() as loop:
             url = chat.replace("/chat/completions", "/models", 1)
-            found = asyncio.run_coroutine_threadsafe(asked(url, shown), loop).result()
-        return [str(model["id"]) for model in found["data"]]
+            listing = asyncio.run_coroutine_threadsafe(asked(url, shown), loop).result()
+        return [str(model["id"]) for model in listing["data"]]
     except (aiohttp.ClientError, OSError, ValueError, KeyError, TypeError, ModelInvalid):  # it lists nothing
         return []
 
@@ -278,7 +278,7 @@ def _barest(server: Server, parts: Sequence[Part], attempt: Attempt, words: str)
         if LIMIT not in parts or _refusal(_without(server, left_out), attempt) is not None:
             raise ModelInvalid(words)
     for part in list(left_out):
-        fewer = [one for one in left_out if one is not part]
+        fewer = [other for other in left_out if other is not part]
         if part is not LIMIT and _refusal(_without(server, fewer), attempt) is None:
             left_out = fewer
     return _without(server, left_out), left_out

@@ -59,24 +59,26 @@ def application(
     names that the server answers to; `timeout` is the seconds after which a waiting request fails.
     """
     queue = queue or RequestQueue(judge)
-    found = FastAPI(title="ExCAM", version=VERSION, docs_url=None, redoc_url=None, lifespan=_run_queue)
-    found.state.queue, found.state.failed = queue, failed
-    found.state.key, found.state.timeout = sha256(key.encode()).digest() if key else b"", timeout
-    found.router.redirect_slashes = False
-    found.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    web_application = FastAPI(title="ExCAM", version=VERSION, docs_url=None, redoc_url=None, lifespan=_run_queue)
+    web_application.state.queue, web_application.state.failed = queue, failed
+    web_application.state.key, web_application.state.timeout = sha256(key.encode()).digest() if key else b"", timeout
+    web_application.router.redirect_slashes = False
+    web_application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
     known: dict[int | str, dict[str, Any]] = {status: {"model": messages.Problem} for status in STATUSES}
-    found.post("/score", response_model=messages.Answered, responses=known, openapi_extra={"requestBody": BODY})(score)
-    found.get("/health", response_model=messages.Health)(health)
-    found.add_exception_handler(PlainHTTPException, _refused)
-    plain = found.openapi
+    web_application.post(
+        "/score", response_model=messages.Answered, responses=known, openapi_extra={"requestBody": BODY}
+    )(score)
+    web_application.get("/health", response_model=messages.Health)(health)
+    web_application.add_exception_handler(PlainHTTPException, _refused)
+    plain = web_application.openapi
 
     def described() -> dict[str, Any]:
         document = plain()
         document["components"]["schemas"] |= messages.schemas(queue.judge.metric)
         return document
 
-    found.openapi = described
-    return found
+    web_application.openapi = described
+    return web_application
 
 
 @asynccontextmanager
@@ -130,8 +132,8 @@ async def score(
 
 def _refuse_stranger(key: bytes, shown: HTTPAuthorizationCredentials | None) -> None:
     """Raise HTTPException 401 unless the key was sent. Hashes are compared in constant time."""
-    given = sha256((shown.credentials if shown else "").encode("utf-8", "surrogateescape")).digest()
-    if key and not hmac.compare_digest(given, key):
+    sent = sha256((shown.credentials if shown else "").encode("utf-8", "surrogateescape")).digest()
+    if key and not hmac.compare_digest(sent, key):
         raise HTTPException(
             401, "no key, or a wrong one; expected Authorization: Bearer and the key", {"WWW-Authenticate": "Bearer"}
         )

@@ -107,10 +107,10 @@ def with_server_options(command: Callable[..., None]) -> Callable[..., None]:
     }
 
     @wraps(command)
-    def with_options(**given: Any) -> None:
-        values: dict[str, Any] = {name: given.pop(name) for name in added}
+    def with_options(**options: Any) -> None:
+        values: dict[str, Any] = {name: options.pop(name) for name in added}
         values["omit"] = tuple(values["omit"] or ())
-        command(**given, serving=Serving(**values))
+        command(**options, serving=Serving(**values))
 
     parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own.values()] + list(added.values())
     with_options.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportAttributeAccessIssue]

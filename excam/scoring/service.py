@@ -40,12 +40,12 @@ class _Server(connections.Server):
 
 def key() -> str:
     """Return the key that clients must send, "" if none is set. Raises InputInvalid for an invalid key."""
-    found = os.environ.get(KEY)
-    if found is not None and not (found and found.isascii() and found.isprintable() and " " not in found):
+    secret = os.environ.get(KEY)
+    if secret is not None and not (secret and secret.isascii() and secret.isprintable() and " " not in secret):
         raise InputInvalid(
             f"{KEY}: set, and no key; expected printable ASCII without spaces, or a variable that is not"
         )
-    return found or ""
+    return secret or ""
 
 
 def serve(judge: Judge, host: str, port: int, names: Sequence[str], max_rows: int, queue: int, timeout: float) -> None:

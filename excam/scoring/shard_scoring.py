@@ -54,10 +54,10 @@ class Unchanged:
 
 def _state(path: Path) -> tuple[int, ...]:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 class TokenLog(Progress):
@@ -125,17 +125,17 @@ def _recorded(signature: str, shard: Shard, scores: Path, settings: Mapping[str,
     manifest, table = shard.manifest(scores), shard.table(scores)
     if not manifest.is_file():
         return None
-    found = read_json(manifest, "inputs", "outputs", "settings", "signature", "shard", "counts")
-    same = found["shard"] == sha256(shard.path)
-    if found["settings"] != settings or not (same or str(shard.path) in found["inputs"]):
-        known = f"{', '.join(found['inputs'])} ({', '.join(map(str, found['settings'].values()))})"
+    recorded = read_json(manifest, "inputs", "outputs", "settings", "signature", "shard", "counts")
+    same = recorded["shard"] == sha256(shard.path)
+    if recorded["settings"] != settings or not (same or str(shard.path) in recorded["inputs"]):
+        known = f"{', '.join(recorded['inputs'])} ({', '.join(map(str, recorded['settings'].values()))})"
         raise InputInvalid(f"{table}: holds the scores of {known}; expected those of {shard.path}; move {scores} away")
-    if not same or found["signature"] != signature or not table.is_file():
+    if not same or recorded["signature"] != signature or not table.is_file():
         return None
-    if found["outputs"] != {table.name: sha256(table)}:
+    if recorded["outputs"] != {table.name: sha256(table)}:
         return None
-    _refuse_other_counts(found["counts"], table, manifest)
-    return found["counts"]
+    _refuse_other_counts(recorded["counts"], table, manifest)
+    return recorded["counts"]
 
 
 def _refuse_other_counts(counts: Any, table: Path, manifest: Path) -> None:
@@ -187,7 +187,7 @@ def score_shards(
             if (how := rows.said.removeprefix(f"{shard.path}: ")) and how not in said:
                 say(f"{shard.path}: {how}")
                 said.add(how)
-            counts[shard.name] = found = score_shard(judge, rows, shard, scores, settings)
+            counts[shard.name] = shard_counts = score_shard(judge, rows, shard, scores, settings)
         except AnswersMissing as problem:
             problems.append(f"{shard.path}: {problem}")
             silent += 1
@@ -198,5 +198,8 @@ def score_shards(
             problems.append(str(problem) if named else f"{shard.path}: {problem}")
         else:
             silent = 0
-            say(f"{shard.path}: shard {number} of {len(shards)}: {found['scored']} of {found['rows']} rows scored")
+            say(
+                f"{shard.path}: shard {number} of {len(shards)}: "
+                f"{shard_counts['scored']} of {shard_counts['rows']} rows scored"
+            )
     return counts, problems

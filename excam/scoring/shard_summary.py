@@ -20,13 +20,13 @@ SHOWN = 20  # shards on the page
 
 def check_complete(shards: Sequence[Shard], counts: Mapping[str, Counts], scores: Path) -> None:
     """Raise InputInvalid unless every shard has counts and a table; say which tables belong to no shard."""
-    absent = [one.name for one in shards if one.name not in counts or not one.table(scores).is_file()]
+    absent = [shard.name for shard in shards if shard.name not in counts or not shard.table(scores).is_file()]
     if absent:
         raise InputInvalid(
             f"{scores}: {len(absent)} of {len(shards)} shards have no scores, the first is {absent[0]}; "
             "run again with --forcerun score_shards: only those are scored"
         )
-    known = {one.table(scores) for one in shards}
+    known = {shard.table(scores) for shard in shards}
     others = sorted(path for path in scores.rglob(f"shards/**/*{TABLE}") if path not in known)
     if others:
         say(f"{scores}: {len(others)} tables are of no shard that is there now, the first is {others[0]}; left as is")
@@ -34,13 +34,13 @@ def check_complete(shards: Sequence[Shard], counts: Mapping[str, Counts], scores
 
 def lines(counts: Mapping[str, Counts]) -> list[dict[str, Any]]:
     """Return a line for each shard, by name, with `COLUMNS`."""
-    return [_line(name, one) for name, one in sorted(counts.items())]
+    return [_line(name, shard_counts) for name, shard_counts in sorted(counts.items())]
 
 
-def _line(name: str, one: Counts) -> dict[str, Any]:
-    mean = f"{one['score_sum'] / one['scored']:.4f}" if one["scored"] else ""
-    numbers = {key: one.get(key, 0) for key in SUMS}  # 0: shards scored before rows could be not known
-    return {"shard": name, **numbers, "mean_score": mean, "warnings": _total(one["warnings"])}
+def _line(name: str, counts: Counts) -> dict[str, Any]:
+    mean = f"{counts['score_sum'] / counts['scored']:.4f}" if counts["scored"] else ""
+    numbers = {key: counts.get(key, 0) for key in SUMS}  # 0: shards scored before rows could be not known
+    return {"shard": name, **numbers, "mean_score": mean, "warnings": _total(counts["warnings"])}
 
 
 def _total(numbers: Mapping[str, int]) -> int:
@@ -49,17 +49,17 @@ def _total(numbers: Mapping[str, int]) -> int:
 
 def page(title: str, counts: Mapping[str, Counts]) -> str:
     """Return a Markdown page: sums, failures and warnings by kind, signatures, and the shards with most failures."""
-    sums = {key: sum(one.get(key, 0) for one in counts.values()) for key in SUMS}
-    score_sum = sum(one["score_sum"] for one in counts.values())
+    sums = {key: sum(shard_counts.get(key, 0) for shard_counts in counts.values()) for key in SUMS}
+    score_sum = sum(shard_counts["score_sum"] for shard_counts in counts.values())
     mean = f"{score_sum / sums['scored']:.4f} (n = {sums['scored']})" if sums["scored"] else "none"
     facts = [("shards", len(counts)), *((key.replace("_", " "), number) for key, number in sums.items())]
     worst = sorted(lines(counts), key=lambda line: -line["failed"])[:SHOWN]
     parts = [
         f"# {markdown.escape(title)}\n\n",
         markdown.table(("", ""), [*facts, ("mean score", mean)]),
-        _kinds("Failures", (one["failures"] for one in counts.values())),
-        _kinds("Warnings", (one["warnings"] for one in counts.values())),
-        _kinds("Signatures", ({one["signature"]: one["rows"]} for one in counts.values())),
+        _kinds("Failures", (shard_counts["failures"] for shard_counts in counts.values())),
+        _kinds("Warnings", (shard_counts["warnings"] for shard_counts in counts.values())),
+        _kinds("Signatures", ({shard_counts["signature"]: shard_counts["rows"]} for shard_counts in counts.values())),
         f"\n## Shards with most failures ({len(worst)} of {len(counts)})\n\n",
         markdown.table([key.replace("_", " ") for key in COLUMNS], [_cells(line) for line in worst]),
         "\nEach shard is a table below `shards/`; `excam report TABLE --to PAGE.html` shows its rows.\n",
@@ -67,10 +67,10 @@ def page(title: str, counts: Mapping[str, Counts]) -> str:
     return "".join(parts)
 
 
-def _kinds(head: str, found: Iterable[Mapping[str, int]]) -> str:
+def _kinds(head: str, counts: Iterable[Mapping[str, int]]) -> str:
     number: Counter[str] = Counter()
-    for one in found:
-        number.update(one)
+    for shard_counts in counts:
+        number.update(shard_counts)
     if not number:
         return ""
     rows = [(markdown.escape(name), count) for name, count in sorted(number.items(), key=lambda kind: -kind[1])]

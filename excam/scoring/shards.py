@@ -52,7 +52,7 @@ def find(folder: Path) -> list[Shard]:
     ours, theirs = RESULTS.resolve(), folder.resolve()
     if ours == theirs or ours in theirs.parents or theirs in ours.parents:
         raise InputInvalid(f"texts: {folder}: overlaps the folder of results ({RESULTS}); expected a folder of its own")
-    found: dict[str, Shard] = {}
+    shards: dict[str, Shard] = {}
     for path in files_below(folder):
         below = path.relative_to(folder)
         kind = _kind(path)
@@ -62,14 +62,14 @@ def find(folder: Path) -> list[Shard]:
             raise InputInvalid(f"texts: {path}: no file behind this name; expected a shard; fetch it, or remove it")
         name = below.as_posix()
         name = name[: name.rindex(kind)]
-        if twin := found.get(name):
+        if twin := shards.get(name):
             both = f"{twin.path.relative_to(folder)} and {below}"
             raise InputInvalid(f"texts: {folder}: {both} have one name; expected a name for each, without its suffix")
         size = path.stat().st_size
-        found[name] = Shard(name, path, size * TEXT_PER_BYTE.get(path.suffix, 1))
-    if not found:
+        shards[name] = Shard(name, path, size * TEXT_PER_BYTE.get(path.suffix, 1))
+    if not shards:
         raise InputInvalid(f"texts: {folder}: 0 shards; expected files of the kinds {', '.join(KINDS)}")
-    return list(found.values())
+    return list(shards.values())
 
 
 def others(folder: Path) -> list[Path]:

@@ -27,18 +27,18 @@ class Summary:
 
     def counting(self, results: Iterable[Result]) -> Iterator[Result]:
         """Yield the results unchanged and count each."""
-        for one in results:
-            self.signature, self.lists_errors = one.signature, one.metric.lists_errors
-            severities = {error.severity for error in one.errors}
+        for result in results:
+            self.signature, self.lists_errors = result.signature, result.metric.lists_errors
+            severities = {error.severity for error in result.errors}
             kinds = ["with errors"] * bool(severities)
-            if one.failure is not None:
-                kinds = ["not known" if one.failure == NOT_KNOWN else "failed"]
+            if result.failure is not None:
+                kinds = ["not known" if result.failure == NOT_KNOWN else "failed"]
             self.counts.update(["rows", *kinds, *severities])
-            self.warnings.update(one.warnings)
-            self.failures.update([one.failure] if one.failure not in (None, NOT_KNOWN) else [])
-            self.unknown.update([one.unknown_because] if one.unknown_because else [])
-            self.score_sum += one.score or 0.0
-            yield one
+            self.warnings.update(result.warnings)
+            self.failures.update([result.failure] if result.failure not in (None, NOT_KNOWN) else [])
+            self.unknown.update([result.unknown_because] if result.unknown_because else [])
+            self.score_sum += result.score or 0.0
+            yield result
 
     @property
     def lines(self) -> list[str]:

@@ -19,12 +19,12 @@ def target(to: Path, *sources: Path) -> Path:
     if to.is_symlink():
         with suppress(FileNotFoundError):
             to.stat()  # an OSError for a loop of links, which resolve() raises as something else in some Pythons
-    found = to.resolve() if to.is_symlink() else to
-    odd = found.exists() and not found.is_file()
-    if odd or any(found.exists() and source.exists() and found.samefile(source) for source in sources):
-        kind = "a folder" if found.is_dir() else "no plain file" if odd else "the input"
+    resolved = to.resolve() if to.is_symlink() else to
+    odd = resolved.exists() and not resolved.is_file()
+    if odd or any(resolved.exists() and source.exists() and resolved.samefile(source) for source in sources):
+        kind = "a folder" if resolved.is_dir() else "no plain file" if odd else "the input"
         stop(f"{to}: is {kind}; expected another file to write to")
-    return found
+    return resolved
 
 
 def refuse_foreign(to: Path, is_own: Callable[[Path], bool], *, overwrite: bool) -> None:

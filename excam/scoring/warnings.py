@@ -64,35 +64,35 @@ class WarningRules:
         """
         if row.failure:
             return ()
-        found: set[str] = set()
+        codes: set[str] = set()
         if pair:
-            asked, given = (row.texts.get(name, "") for name in pair)
-            found.update(self._language_codes(row.labels.get("language", ""), asked, given))
-            found.update(of_texts(asked, given))
+            instruction, output = (row.texts.get(name, "") for name in pair)
+            codes.update(self._language_codes(row.labels.get("language", ""), instruction, output))
+            codes.update(of_texts(instruction, output))
         if not all(text.strip() for text in row.texts.values()):  # elsewhere such a row is a failure
-            found.add("empty-text")
+            codes.add("empty-text")
         if any(span.start < 0 for span in spans):
-            found.add(NOT_FOUND)
+            codes.add(NOT_FOUND)
         if lacks_certainty:
-            found.add(UNCERTAIN)
+            codes.add(UNCERTAIN)
         if is_unqualified:
-            found.add(UNQUALIFIED)
+            codes.add(UNQUALIFIED)
         if failure == "truncated":
-            found.add("truncated")
+            codes.add("truncated")
         if self.families & families(row.labels.get("system", "")):
-            found.add("same-family")
-        return tuple(code for code in LINES if code in found)
+            codes.add("same-family")
+        return tuple(code for code in LINES if code in codes)
 
-    def _language_codes(self, language: str, asked: str, given: str) -> Iterator[str]:
+    def _language_codes(self, language: str, instruction: str, output: str) -> Iterator[str]:
         if self.tested is None:
             return
         if language:
             seen: set[str | None] = {languages.language_name(language)}
         else:
-            output = languages.detect_language(given)
+            output_language = languages.detect_language(output)
             # the instruction's language counts as well, because errors in it do; a short one cannot be detected
-            seen = {output, languages.detect_language(asked) or output}
-            if output is None:
+            seen = {output_language, languages.detect_language(instruction) or output_language}
+            if output_language is None:
                 yield "language-unknown"
         if seen - self.tested - {None}:
             yield "language-untested"

@@ -40,10 +40,10 @@ def put_beside(adapter: Path, place: str) -> None:
             _copy(Path(place), names, files)
         read = digests(files / name for name in base.outputs if (files / name).is_file())
         for name, expected in base.outputs.items():
-            found = read.get(files / name, "no such file")
-            if found != expected:
+            actual = read.get(files / name, "no such file")
+            if actual != expected:
                 recorded = f"expected {expected}, as in {adapters.BASE} of {base.described}"
-                raise ArtifactBroken(f"{place}: {name}: sha256 {found}; {recorded}")
+                raise ArtifactBroken(f"{place}: {name}: sha256 {actual}; {recorded}")
         for file in files.glob("*.safetensors"):
             parcel.safetensors(file)
         shutil.copyfile(adapter / adapters.BASE, new / adapters.MANIFEST)

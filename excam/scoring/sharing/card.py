@@ -35,10 +35,10 @@ def base(adapter: Path) -> BaseManifest:
     if (adapter / adapters.BASE).is_file():
         return adapters.recorded_base(adapter)
     weights = adapters.base_of(adapter, adapters.manifest(adapter))
-    found = manifests.read(weights / adapters.MANIFEST, BaseManifest, "its base model")
-    kept = found.model_dump(mode="json", include=KEPT, exclude_unset=True)
-    if found.origin.startswith("folder "):
-        kept["origin"] = f"folder {Path(found.origin.removeprefix('folder ')).name}"
+    base_manifest = manifests.read(weights / adapters.MANIFEST, BaseManifest, "its base model")
+    kept = base_manifest.model_dump(mode="json", include=KEPT, exclude_unset=True)
+    if base_manifest.origin.startswith("folder "):
+        kept["origin"] = f"folder {Path(base_manifest.origin.removeprefix('folder ')).name}"
         kept["settings"]["folder"] = None
     return BaseManifest.model_validate(kept)
 
@@ -122,10 +122,10 @@ def _numbers(adapter: Path, manifest: AdapterManifest) -> str:
     cells = run / "evaluation" / manifest.model / manifest.trained_on / "report" if run else None
     table = []
     for file in sorted(cells.glob("*/test.json")) if cells else ():
-        found = read_json(file, "n", "accuracy")
-        accuracy = {name: _number(found["accuracy"].get(name)) for name in ("scaled", "low", "high")}
+        report = read_json(file, "n", "accuracy")
+        accuracy = {name: _number(report["accuracy"].get(name)) for name in ("scaled", "low", "high")}
         interval = f"{accuracy['low']} to {accuracy['high']}"
-        table.append((file.parent.name, found["n"], found["accuracy"]["failures"], accuracy["scaled"], interval))
+        table.append((file.parent.name, report["n"], report["accuracy"]["failures"], accuracy["scaled"], interval))
     head = ("test set", "rows", "not judged", "scaled accuracy", "95% interval")
     return prose.NUMBERS.format(table=markdown.table(head, table).rstrip() if table else prose.NOT_MEASURED)
 

@@ -44,10 +44,10 @@ def pack(adapter: Path, base: BaseManifest, card: str, into: Path) -> None:
         if (adapter / name).is_file() or name not in OPTIONAL:
             copy(adapter / name, into / name, largest(name))
     for name in (ADAPTER, CONFIG):
-        found, expected = sha256(into / name), manifest.outputs.get(name)
-        if found != expected:
+        actual, expected = sha256(into / name), manifest.outputs.get(name)
+        if actual != expected:
             raise ArtifactBroken(
-                f"{adapter / name}: sha256 {found}; expected {expected}, as in its manifest; train it again"
+                f"{adapter / name}: sha256 {actual}; expected {expected}, as in its manifest; train it again"
             )
     write_text(into / CARD, card)
     write_json(into / BASE, base.model_dump(mode="json", exclude_unset=True))
@@ -64,19 +64,21 @@ def listed(checksums: Path) -> dict[str, str]:
     Only names that `pack` writes are accepted, so that none can be a path, a pickle or code.
     """
     text = checksums.read_bytes().decode("utf-8", errors="replace")
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         parts = LINE.fullmatch(line)
         if not parts:
             raise InputInvalid(f"{checksums.name}:{number}: {line[:80]!r}; expected a sha256, two spaces and a name")
         digest, name = parts.groups()
-        if name not in (*NEEDED, *OPTIONAL) or name in found:
-            what = "is there twice" if name in found else f"is not taken; expected only {', '.join(NEEDED + OPTIONAL)}"
+        if name not in (*NEEDED, *OPTIONAL) or name in digests:
+            what = (
+                "is there twice" if name in digests else f"is not taken; expected only {', '.join(NEEDED + OPTIONAL)}"
+            )
             raise InputInvalid(f"{checksums.name}:{number}: {name[:80]!r}: {what}")
-        found[name] = digest
-    if lacking := [name for name in NEEDED if name not in found]:
+        digests[name] = digest
+    if lacking := [name for name in NEEDED if name not in digests]:
         raise InputInvalid(f"{checksums.name}: no {', '.join(lacking)}; expected an adapter that `excam push` wrote")
-    return found
+    return digests
 
 
 def verify(folder: Path, expected: Mapping[str, str]) -> None:
@@ -87,10 +89,10 @@ def verify(folder: Path, expected: Mapping[str, str]) -> None:
     """
     for name, digest in expected.items():
         file = folder / name
-        found = sha256(file) if file.is_file() and not file.is_symlink() else "no such file"
-        if found != digest:
+        actual = sha256(file) if file.is_file() and not file.is_symlink() else "no such file"
+        if actual != digest:
             raise ArtifactBroken(
-                f"{name}: expected sha256 {digest}, as in {CHECKSUMS}; found {found}; nothing was used"
+                f"{name}: expected sha256 {digest}, as in {CHECKSUMS}; found {actual}; nothing was used"
             )
     refuse_unsound(folder)
 
@@ -129,8 +131,8 @@ def refuse_larger(name: str, size: int | None, most: int) -> None:
 def copy(source: Path, target: Path, most: int) -> None:
     """Copy a plain file of at most `most` bytes. Raises InputInvalid if it is larger, a link, or not a file."""
     if source.is_symlink() or not source.is_file():
-        found = "a link" if source.is_symlink() else "no file"
-        raise InputInvalid(f"{source}: is {found}; expected a plain file")
+        kind = "a link" if source.is_symlink() else "no file"
+        raise InputInvalid(f"{source}: is {kind}; expected a plain file")
     copy_bytes(source, target, most)
 
 
