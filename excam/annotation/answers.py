@@ -62,29 +62,29 @@ def columns(form: Form) -> tuple[str, ...]:
     return ("task", "annotator", *form.empty(), "seconds", "saved")
 
 
-def read(raw: Mapping[str, Any], found: Campaign) -> Answer:
+def read(raw: Mapping[str, Any], campaign: Campaign) -> Answer:
     """Return the answer in a dictionary that has exactly the columns of the campaign's form, with values that fit.
 
     Raises InputInvalid with what was found and what is expected. An answer may be unfinished, but a step that is
     revealed is answered only after those before it, a skipped task has nothing but optional texts, and a submitted one
     no open points.
     """
-    form, names = found.form, columns(found.form)
+    form, names = campaign.form, columns(campaign.form)
     if unlike := sorted(set(names) ^ set(raw)):
         raise InputInvalid(f"answer: {unlike[0]} is {'missing' if unlike[0] in names else 'unknown'}")
     for name in PATTERNS:
         _check_name(name, raw[name])
     _check_seconds(raw["seconds"])
-    task = next((task for task in found.tasks if task.id == raw["task"]), None)
+    task = next((task for task in campaign.tasks if task.id == raw["task"]), None)
     if task is None:
-        raise InputInvalid(f"task {raw['task']} is not in campaign {found.id}; take the file that was drawn with it")
+        raise InputInvalid(f"task {raw['task']} is not in campaign {campaign.id}; take the file that was drawn with it")
     if task.assigned and raw["annotator"] not in task.assigned:
         raise InputInvalid(f"answer: task {task.id} is not {raw['annotator']}'s; expected one that is assigned to them")
     for name, question in form.columns.items():
         for problem in _value_problems(name, question, raw[name], task):
             raise InputInvalid(f"answer: {problem}")
     answer = Answer.from_row({name: raw[name] for name in names})
-    if form.skip and answer[form.skip] and any(not _is_empty(answer[one.field]) for one in _required(form)):
+    if form.skip and answer[form.skip] and any(not _is_empty(answer[required.field]) for required in _required(form)):
         raise InputInvalid(f"answer: task {task.id} is skipped and answered; expected one of the two")
     if late := _answered_too_early(form, answer.values):
         raise InputInvalid(f"answer: {late} of task {task.id} is answered before the step in front of it")
@@ -132,9 +132,9 @@ def is_compared(form: Form, task: Task) -> bool:
 def _check_submitted(form: Form, task: Task, answer: Answer) -> None:
     if type(answer[SUBMITTED]) is not bool:
         raise InputInvalid(f"answer: submitted is a {type(answer[SUBMITTED]).__name__}; expected bool")
-    if answer[SUBMITTED] and (found := open_points(form, task, answer.values)):
-        more = f" ({len(found)} points)" if len(found) > 1 else ""
-        raise InputInvalid(f"answer: task {task.id} is submitted, but: {found[0]}{more}; expected none open")
+    if answer[SUBMITTED] and (points := open_points(form, task, answer.values)):
+        more = f" ({len(points)} points)" if len(points) > 1 else ""
+        raise InputInvalid(f"answer: task {task.id} is submitted, but: {points[0]}{more}; expected none open")
 
 
 def _required(form: Form) -> Iterator[Question]:
@@ -188,9 +188,11 @@ def _condition_value(name: str, task: Task, values: Mapping[str, Any]) -> Any:
 
 def _holds(allowed: Sequence[bool | int | str], value: Any) -> bool:
     if isinstance(value, bool):
-        return any(one is value for one in allowed)
+        return any(option is value for option in allowed)
     empty = _is_blank(value)
-    return any(empty if one == "" else not empty if one == ANY else str(one) == str(value) for one in allowed)
+    return any(
+        empty if option == "" else not empty if option == ANY else str(option) == str(value) for option in allowed
+    )
 
 
 def _fulfilled(bound: Bound, value: Any, values: Mapping[str, Any]) -> bool:
@@ -267,7 +269,7 @@ def _value_problems(name: str, question: Question, value: Any, task: Task) -> It
 
 
 def _is_order(value: Sequence[Any], question: Question) -> bool:
-    return all(type(one) is str for one in value) and sorted(value) == sorted(question.values)
+    return all(type(entry) is str for entry in value) and sorted(value) == sorted(question.values)
 
 
 def _text_problems(name: str, value: str, longest: int) -> Iterator[str]:

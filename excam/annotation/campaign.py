@@ -75,14 +75,14 @@ def campaign(title: str, form: Form, tasks: Sequence[Task]) -> Campaign:
         "tasks": [asdict(task) for task in tasks],
     }
     content = json.loads(json.dumps(content))
-    found = {"format": FORMAT, "id": _digest(content), **content}
-    made = _checked(Campaign(str(found["id"]), title, form, tuple(tasks), found))
+    document = {"format": FORMAT, "id": _digest(content), **content}
+    made = _checked(Campaign(str(document["id"]), title, form, tuple(tasks), document))
     return replace(made, tasks=_TASKS.validate_python(content["tasks"]))  # as they are read from its file
 
 
-def write(path: Path, found: Campaign) -> None:
+def write(path: Path, drawn: Campaign) -> None:
     """Write the campaign's file. Nothing in it is sorted: values and slots are shown in its order."""
-    write_text(path, json.dumps(found.content, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(drawn.content, indent=2, ensure_ascii=False) + "\n")
 
 
 def read(path: Path) -> Campaign:
@@ -107,12 +107,12 @@ def parse_campaign(text: str, name: str) -> Campaign:
         if set(raw) != {"format", "id", "title", "form", "tasks"} or not isinstance(raw["title"], str):
             raise ValueError("expected format, id, title, form and tasks")
         form = forms.parse(raw["form"], f"{name}: form")
-        found = Campaign(raw["id"], raw["title"], form, _TASKS.validate_python(raw["tasks"]), raw)
+        drawn = Campaign(raw["id"], raw["title"], form, _TASKS.validate_python(raw["tasks"]), raw)
     except (ValueError, KeyError, TypeError, RecursionError, ValidationError) as problem:
         raise _no_campaign(name, problem) from None
-    if _digest({key: raw[key] for key in ("title", "form", "tasks")}) != found.id:
+    if _digest({key: raw[key] for key in ("title", "form", "tasks")}) != drawn.id:
         raise InputInvalid(f"{name}: changed after it was drawn: its id is not that of its tasks; draw it again")
-    return _checked(found)
+    return _checked(drawn)
 
 
 def _digest(content: Mapping[str, Any]) -> str:
@@ -120,19 +120,19 @@ def _digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
-def _checked(found: Campaign) -> Campaign:
+def _checked(drawn: Campaign) -> Campaign:
     """Return the campaign. Raise InputInvalid unless its form can show every task."""
-    _refuse_half_characters("title", found.title)
-    ids = [task.id for task in found.tasks]
+    _refuse_half_characters("title", drawn.title)
+    ids = [task.id for task in drawn.tasks]
     if len(set(ids)) < len(ids):
-        raise InputInvalid(f"{found.title}: {len(ids) - len(set(ids))} tasks with the id of another")
-    for task in found.tasks:
+        raise InputInvalid(f"{drawn.title}: {len(ids) - len(set(ids))} tasks with the id of another")
+    for task in drawn.tasks:
         if not _has_id(task):
             raise InputInvalid(f"task {task.id[:40]!r}: expected an id of 16 hexadecimal digits")
-        for problem in _unshowable(found.form, task):
+        for problem in _unshowable(drawn.form, task):
             raise InputInvalid(f"task {task.id}: {problem}; draw the campaign again")
         _refuse_half_characters(f"task {task.id}", asdict(task))
-    return found
+    return drawn
 
 
 def _has_id(task: Task) -> bool:
@@ -152,7 +152,7 @@ def _unshowable(form: Form, task: Task) -> Iterable[str]:
             about = task.shown.get(part.of)
             if not (isinstance(about, str) if part.kind == "span" else _are_slots(about, part.required)):
                 yield f"lacks {part.of}, which the field {part.field} of the form {form.name} is about"
-            elif isinstance(found := task.shown[part.of], str) and "\r" in found:
+            elif isinstance(text := task.shown[part.of], str) and "\r" in text:
                 yield f"{part.of} holds a carriage return, in which nothing can be marked"
     yield from (f"shows {name}, which is its owner's" for name in form.owner if name in task.shown)
     yield from (f"lacks {name}, by which tasks are chosen" for name in form.facets if not _has_facet(task, name))
@@ -160,7 +160,7 @@ def _unshowable(form: Form, task: Task) -> Iterable[str]:
 
 def _are_slots(value: Any, required: bool) -> bool:
     """Return whether a value is a mapping of slots to hints; one that has to be filled is not empty."""
-    texts = isinstance(value, dict) and all(isinstance(one, str) for pair in value.items() for one in pair)
+    texts = isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair)
     return texts and (bool(value) or not required)
 
 

@@ -30,17 +30,17 @@ def form_(
 
     with exit_on_error():
         if name is None:
-            print_text("\n".join(f"{one}\t{form.load(one).title}" for one in form.names()))
+            print_text("\n".join(f"{form_name}\t{form.load(form_name).title}" for form_name in form.names()))
             return
-        found = form.load(name)
-        for column, question in found.columns.items():
+        loaded_form = form.load(name)
+        for column, question in loaded_form.columns.items():
             needed = "needed" if question.required else "optional"
             values = question.values[column] if question.kind == "flags" else ", ".join(question.values)
             print_text(f"{column}\t{question.kind}\t{needed}\t{values}")
-        if found.submit:
+        if loaded_form.submit:
             print_text(f"{SUBMITTED}\tflags\tneeded\t")
-        shown = [entry for part in found.parts() for entry in (part.of if isinstance(part, Show) else (part.of,))]
-        say(f"{name}: shows {', '.join(dict.fromkeys(filter(None, shown)))}; chosen by {', '.join(found.facets)}")
+        shown = [entry for part in loaded_form.parts() for entry in (part.of if isinstance(part, Show) else (part.of,))]
+        say(f"{name}: shows {', '.join(dict.fromkeys(filter(None, shown)))}; chosen by {', '.join(loaded_form.facets)}")
 
 
 @app.command()
@@ -61,8 +61,8 @@ def draw(
     from excam.annotation import form as forms
 
     with exit_on_error():
-        found = forms.load(form)
-        drawn = campaign.campaign(title or found.title, found, drawing.tasks(rows, found, annotators))
+        loaded_form = forms.load(form)
+        drawn = campaign.campaign(title or loaded_form.title, loaded_form, drawing.tasks(rows, loaded_form, annotators))
         campaign.write(to, drawn)
         say(f"{to}: campaign {drawn.id}, {len(drawn.tasks)} tasks")
 
@@ -104,17 +104,18 @@ def create(
 
     with exit_on_error():
         refuse_names(annotators)
-        found = read(campaign)
-        pages.write(found)  # a campaign that no page can show is refused before there are links
-        if idle := [name for name in annotators if not found.tasks_of(name)]:
-            known = ", ".join(sorted({name for task in found.tasks for name in task.assigned}))
+        loaded_campaign = read(campaign)
+        pages.write(loaded_campaign)  # a campaign that no page can show is refused before there are links
+        if idle := [name for name in annotators if not loaded_campaign.tasks_of(name)]:
+            known = ", ".join(sorted({name for task in loaded_campaign.tasks for name in task.assigned}))
             stop(f"annotator {idle[0]}: no task is assigned to them; expected one of {known[:200]}")
         if not store.exists() or not store.stat().st_size:
-            storage.create(store, found)
+            storage.create(store, loaded_campaign)
         with Store(store) as opened:
-            if opened.campaign.id != found.id:
+            if opened.campaign.id != loaded_campaign.id:
                 stop(
-                    f"{store}: of campaign {opened.campaign.id}; expected {found.id}, as {campaign}; take another file"
+                    f"{store}: of campaign {opened.campaign.id}; expected {loaded_campaign.id}, as {campaign}; "
+                    "take another file"
                 )
             for name, token in zip(annotators, opened.add(annotators), strict=True):
                 print_text(f"{name}\t/a/{token}")
@@ -177,14 +178,16 @@ def export(
     with exit_on_error(), Store(store) as opened:
         if to.suffix not in (".csv", ".json"):
             stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .json")
-        found = opened.campaign
-        given = opened.answers() if annotator is None else [each.answer for each in opened.latest(annotator)]
+        campaign = opened.campaign
+        answers = opened.answers() if annotator is None else [each.answer for each in opened.latest(annotator)]
         text = (
-            exchange.to_json(found, given) if to.suffix == ".json" else exchange.to_csv(found, given, found.form.owner)
+            exchange.to_json(campaign, answers)
+            if to.suffix == ".json"
+            else exchange.to_csv(campaign, answers, campaign.form.owner)
         )
         write_text(to, text)
-    done = sum(is_done(found.form, answer.values) for answer in given)
-    say(f"{to}: {len(given)} answers, {done} finished, {len(given) - done} not")
+    done = sum(is_done(campaign.form, answer.values) for answer in answers)
+    say(f"{to}: {len(answers)} answers, {done} finished, {len(answers) - done} not")
 
 
 @app.command("import")

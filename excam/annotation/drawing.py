@@ -17,10 +17,10 @@ OWN = ("id", "language", "culture", "hidden", "assigned")  # the rest is shown
 
 def tasks(path: Path, form: Form, annotators: int) -> list[Task]:
     """Return one task for each row of a file, in its order. Raise InputInvalid for a row that is none."""
-    found = [_task(f"{path}:{number}", row, form, annotators) for number, row in row_files.rows(path)]
-    if not found:
+    drawn = [_task(f"{path}:{number}", row, form, annotators) for number, row in row_files.rows(path)]
+    if not drawn:
         raise InputInvalid(f"{path}: no rows; expected an object in each line")
-    return found
+    return drawn
 
 
 def _task(where: str, row: Mapping[str, Any], form: Form, annotators: int) -> Task:

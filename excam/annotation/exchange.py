@@ -31,42 +31,42 @@ BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
 Line = Mapping[str, str]
 
 
-def to_json(found: Campaign, answers: Iterable[Answer]) -> str:
+def to_json(campaign: Campaign, answers: Iterable[Answer]) -> str:
     """Return answers as JSON text, as `JSON.stringify(_, null, 1)` writes it and a line break.
 
     In the order of the campaign's tasks, then of annotators. Raises InputInvalid for a task that is not in the campaign
     and for two answers of one annotator about one task.
     """
-    kept = [answer.row() for answer in in_campaign_order(found, answers)]
-    return json.dumps({"format": FORMAT, "campaign": found.id, "answers": kept}, ensure_ascii=False, indent=1) + "\n"
+    kept = [answer.row() for answer in in_campaign_order(campaign, answers)]
+    return json.dumps({"format": FORMAT, "campaign": campaign.id, "answers": kept}, ensure_ascii=False, indent=1) + "\n"
 
 
-def to_csv(found: Campaign, answers: Iterable[Answer], owner: Sequence[str] = ()) -> str:
+def to_csv(campaign: Campaign, answers: Iterable[Answer], owner: Sequence[str] = ()) -> str:
     """Return answers as CSV text (RFC 4180, with a byte order mark), in the order of `to_json`; raises as it does.
 
     In front of an answer stand the campaign and the task's facets; behind it the hidden entries of the task that
     `owner` names: what the campaign's owner may see and an annotator may not.
     """
-    tasks = {task.id: task for task in found.tasks}
-    of_columns = kinds(found.form)
-    lines: list[Sequence[str]] = [(*head(found.form), *of_columns, *owner)]
-    for answer in in_campaign_order(found, answers):
+    tasks = {task.id: task for task in campaign.tasks}
+    of_columns = kinds(campaign.form)
+    lines: list[Sequence[str]] = [(*head(campaign.form), *of_columns, *owner)]
+    for answer in in_campaign_order(campaign, answers):
         task = tasks[answer.task]
         fields = [_text(of_columns[name], value) for name, value in answer.row().items()]
-        before = [task.facet(name) for name in found.form.facets]
+        before = [task.facet(name) for name in campaign.form.facets]
         behind = [task.hidden.get(name, "") for name in owner]
-        lines.append((found.id, *map(guard_formula, before), *fields, *map(guard_formula, behind)))
+        lines.append((campaign.id, *map(guard_formula, before), *fields, *map(guard_formula, behind)))
     return BOM + "".join(",".join(map(_quoted, line)) + "\r\n" for line in lines)
 
 
-def read(given: Path | bytes, found: Campaign) -> list[Answer]:
+def read(source: Path | bytes, campaign: Campaign) -> list[Answer]:
     """Return the answers of a file of either kind, or of its bytes, in the order of `to_json`.
 
     Raises InputInvalid for what is too large, broken, of another campaign, about an unknown task, saved more than a day
     from now, has a column or field too many or too few, or answers one task twice for one annotator.
     """
-    name = str(given) if isinstance(given, Path) else "answers"
-    content = _content(given, name)
+    name = str(source) if isinstance(source, Path) else "answers"
+    content = _content(source, name)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -74,15 +74,15 @@ def read(given: Path | bytes, found: Campaign) -> list[Answer]:
             f"{name}: not UTF-8 at byte {problem.start}; export it again, or take the JSON file"
         ) from None
     try:
-        rows = _from_json(text, found) if text.lstrip()[:1] == "{" else _from_csv(text, found)
-        answers = in_campaign_order(found, [checked.read(row, found) for row in rows])
+        rows = _from_json(text, campaign) if text.lstrip()[:1] == "{" else _from_csv(text, campaign)
+        answers = in_campaign_order(campaign, [checked.read(row, campaign) for row in rows])
         _refuse_future(answers)
     except InputInvalid as problem:
         raise InputInvalid(f"{name}: {problem}") from None
     return answers
 
 
-def read_all(files: Iterable[Path], found: Campaign) -> list[Answer]:
+def read_all(files: Iterable[Path], campaign: Campaign) -> list[Answer]:
     """Return the answers of several files, file by file.
 
     Raises InputInvalid as `read` does, and if two files have an answer of one annotator about one task.
@@ -90,7 +90,7 @@ def read_all(files: Iterable[Path], found: Campaign) -> list[Answer]:
     origin: dict[tuple[str, str], Path] = {}
     answers: list[Answer] = []
     for file in files:
-        for answer in read(file, found):
+        for answer in read(file, campaign):
             key = (answer.task, answer.annotator)
             if key in origin:
                 raise InputInvalid(
@@ -112,17 +112,17 @@ def _refuse_future(answers: Sequence[Answer]) -> None:
         )
 
 
-def in_campaign_order(found: Campaign, answers: Iterable[Answer]) -> list[Answer]:
+def in_campaign_order(campaign: Campaign, answers: Iterable[Answer]) -> list[Answer]:
     """Return answers in the order of their tasks in the campaign, then by annotator.
 
     Raises InputInvalid as `to_json` does.
     """
-    place = {task.id: at for at, task in enumerate(found.tasks)}
+    place = {task.id: at for at, task in enumerate(campaign.tasks)}
     kept: dict[tuple[int, str], Answer] = {}
     for answer in answers:
         if answer.task not in place:
             raise InputInvalid(
-                f"task {answer.task} is not in campaign {found.id}; take the file that was drawn with it"
+                f"task {answer.task} is not in campaign {campaign.id}; take the file that was drawn with it"
             )
         key = (place[answer.task], answer.annotator)
         if key in kept:
@@ -131,50 +131,50 @@ def in_campaign_order(found: Campaign, answers: Iterable[Answer]) -> list[Answer
     return [kept[key] for key in sorted(kept)]
 
 
-def _content(given: Path | bytes, name: str) -> bytes:
+def _content(source: Path | bytes, name: str) -> bytes:
     """Read a file or bytes, with a limit of `LARGEST` in memory even if the file grows meanwhile."""
-    if isinstance(given, bytes):
-        content = given
+    if isinstance(source, bytes):
+        content = source
     else:
         try:
-            with given.open("rb") as stream:
+            with source.open("rb") as stream:
                 content = stream.read(LARGEST + 1)
         except OSError as problem:
-            raise InputInvalid(f"{given}: {problem.strerror}; expected a file of exported answers") from None
+            raise InputInvalid(f"{source}: {problem.strerror}; expected a file of exported answers") from None
     if len(content) > LARGEST:
         raise InputInvalid(f"{name}: more than {LARGEST >> 20} MB; expected exported answers; export a part each")
     return content
 
 
-def _from_json(text: str, found: Campaign) -> Iterator[Mapping[str, Any]]:
+def _from_json(text: str, campaign: Campaign) -> Iterator[Mapping[str, Any]]:
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise InputInvalid(f"not complete JSON ({str(problem)[:100]}); export it again") from None
     if raw.get("format") != FORMAT or set(raw) != {"format", "campaign", "answers"}:
         raise InputInvalid(f"not in the form {FORMAT}; expected what the page or `excam annotate export` writes")
-    _same_campaign(raw["campaign"], found)
+    _same_campaign(raw["campaign"], campaign)
     if not isinstance(raw["answers"], list) or not all(isinstance(row, dict) for row in raw["answers"]):
         raise InputInvalid("answers is not a list of objects; expected what the page or `excam annotate export` writes")
     yield from raw["answers"]
 
 
-def _from_csv(text: str, found: Campaign) -> Iterator[Mapping[str, Any]]:
-    tasks = {task.id: task for task in found.tasks}
+def _from_csv(text: str, campaign: Campaign) -> Iterator[Mapping[str, Any]]:
+    tasks = {task.id: task for task in campaign.tasks}
     table = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         names = next(table, [])
-        _check_head(names, found.form)
+        _check_head(names, campaign.form)
         for fields in filter(None, table):
             if len(fields) != len(names):
                 raise InputInvalid(
                     f"line {table.line_num}: {len(fields)} fields; expected {len(names)}; export it again"
                 )
             line = dict(zip(names, fields, strict=True))
-            _same_campaign(line["campaign"], found)
+            _same_campaign(line["campaign"], campaign)
             if task := tasks.get(line["task"]):
-                _same_task(line, task, found)
-            yield {name: _value(kind, line[name]) for name, kind in kinds(found.form).items()}
+                _same_task(line, task, campaign)
+            yield {name: _value(kind, line[name]) for name, kind in kinds(campaign.form).items()}
     except csv.Error as problem:
         raise InputInvalid(f"line {table.line_num}: not complete CSV ({problem}); export it again") from None
 
@@ -202,18 +202,20 @@ def _check_head(names: Sequence[str], form: Form) -> None:
         raise InputInvalid(f"column {strange[:40]!r} is unknown or not there once; expected {', '.join(expected)}")
 
 
-def _same_campaign(named: Any, found: Campaign) -> None:
-    if named != found.id:
-        raise InputInvalid(f"answers of campaign {str(named)[:40]!r}; expected {found.id}; choose that campaign's file")
+def _same_campaign(named: Any, campaign: Campaign) -> None:
+    if named != campaign.id:
+        raise InputInvalid(
+            f"answers of campaign {str(named)[:40]!r}; expected {campaign.id}; choose that campaign's file"
+        )
 
 
-def _same_task(line: Line, task: Task, found: Campaign) -> None:
+def _same_task(line: Line, task: Task, campaign: Campaign) -> None:
     """Raise InputInvalid unless a line describes the task as the campaign does: a column may be shifted or sorted."""
-    expected = {name: task.facet(name) for name in found.form.facets}
-    expected |= {name: task.hidden.get(name, "") for name in found.form.owner}
+    expected = {name: task.facet(name) for name in campaign.form.facets}
+    expected |= {name: task.hidden.get(name, "") for name in campaign.form.owner}
     for name, value in expected.items():
-        if name in line and (given := remove_guard(line[name])) != value:
-            raise InputInvalid(f"{name} of task {task.id} is {given[:40]!r}; expected {value!r}; export it again")
+        if name in line and (written := remove_guard(line[name])) != value:
+            raise InputInvalid(f"{name} of task {task.id} is {written[:40]!r}; expected {value!r}; export it again")
 
 
 def _text(kind: Kind, value: Any) -> str:

@@ -41,15 +41,15 @@ class Merged:
 def exported_files(folder: str | None) -> list[Path]:
     """Return the files in `folder` and its sub-folders that may hold answers; none if it is None or missing."""
     home = Path(folder) if folder else None
-    found = [path for kind in KINDS for path in (*home.glob(kind), *home.glob(f"*/{kind}"))] if home else []
-    return sorted(path for path in found if path.is_file())
+    paths = [path for kind in KINDS for path in (*home.glob(kind), *home.glob(f"*/{kind}"))] if home else []
+    return sorted(path for path in paths if path.is_file())
 
 
-def read(file: Path, folder: Path, found: Campaign) -> Export:
+def read(file: Path, folder: Path, campaign: Campaign) -> Export:
     """Read the export `file` of `folder`. Raises InputInvalid as `exchange.read` does, and if it holds answers of
     several annotators or is in the sub-folder of another one.
     """
-    answers = exchange.read(file, found)
+    answers = exchange.read(file, campaign)
     names = sorted({answer.annotator for answer in answers})
     if len(names) > 1:
         raise InputInvalid(
@@ -65,7 +65,7 @@ def read(file: Path, folder: Path, found: Campaign) -> Export:
     return Export(file, names[0] if names else "", owner is not None, tuple(answers))
 
 
-def merge_exports(found: Campaign, exports: Sequence[Export]) -> Merged:
+def merge_exports(campaign: Campaign, exports: Sequence[Export]) -> Merged:
     """Merge the answers of several files, with each task once per annotator.
 
     Of two answers of one annotator about one task the one saved last is kept, if both files are in the annotator's
@@ -84,9 +84,9 @@ def merge_exports(found: Campaign, exports: Sequence[Export]) -> Merged:
             if not (first.placed and export.placed):
                 raise _conflict_error(answer, first.file, export.file)
             superseded += 1
-            later = max((old, first), (answer, export), key=lambda one: _last(found.form, one[0]))
+            later = max((old, first), (answer, export), key=lambda pair: _last(campaign.form, pair[0]))
             kept[answer.task, answer.annotator] = later
-    return Merged(exchange.in_campaign_order(found, [answer for answer, _ in kept.values()]), repeated, superseded)
+    return Merged(exchange.in_campaign_order(campaign, [answer for answer, _ in kept.values()]), repeated, superseded)
 
 
 def _conflict_error(answer: Answer, first: Path, second: Path) -> InputInvalid:

@@ -111,8 +111,8 @@ class Question(Part):
         if isinstance(raw, dict):
             names = {True: "yes", False: "no"}
             for key in ("values", "hints"):
-                if isinstance(given := raw.get(key), dict):
-                    fixed = {names[v] if isinstance(v, bool) else str(v): words for v, words in given.items()}
+                if isinstance(mapping := raw.get(key), dict):
+                    fixed = {names[v] if isinstance(v, bool) else str(v): words for v, words in mapping.items()}
                     raw = {**raw, key: fixed}
         return raw
 
@@ -288,9 +288,9 @@ class Form(Part):
 
 def _problems(form: Form) -> Iterator[str]:
     columns, names = form.columns, [question.field for question in form.questions]
-    every = [column for question in form.questions for column in question.columns]
-    for name in dict.fromkeys(every + names):
-        if every.count(name) > 1 or names.count(name) > 1:
+    column_names = [column for question in form.questions for column in question.columns]
+    for name in dict.fromkeys(column_names + names):
+        if column_names.count(name) > 1 or names.count(name) > 1:
             yield f"two fields named {name}; expected each name once"
         if not NAME.fullmatch(name) or name in RESERVED or name in form.facets or name in _page_ids():
             yield f"field {name!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
@@ -298,7 +298,9 @@ def _problems(form: Form) -> Iterator[str]:
         yield "no field; expected steps with fields"
     for at, step in enumerate(form.steps):
         earlier = [question for before in form.steps[:at] for question in before.questions]
-        if step.reveal and (texts := [one.field for one in earlier if one.required and one.kind in TYPED]):
+        if step.reveal and (
+            texts := [question.field for question in earlier if question.required and question.kind in TYPED]
+        ):
             yield f"step {step.title!r}: reveal behind {texts[0]}, which can be emptied again; expected it open"
     if form.steps and form.steps[0].reveal:
         yield f"step {form.steps[0].title!r}: reveal; expected an open first step"
@@ -340,7 +342,7 @@ def _rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]
     if not rule.then:
         yield f"{where}: says nothing in `then`"
     for name, bound in rule.then.items():
-        if strange := [one for one in (name, *bound.near) if one not in columns]:
+        if strange := [field for field in (name, *bound.near) if field not in columns]:
             yield f"{where}: {strange[0]!r} is no field; expected one of {', '.join(columns)[:200]}"
             continue
         yield from (f"{where}: {name}: {problem}" for problem in _bound_problems(bound, name, columns))
@@ -348,7 +350,7 @@ def _rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]
 
 def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) -> Iterator[str]:
     question = columns[name]
-    numeric = all(columns[one].kind in ("scale", "number") for one in (name, *bound.near))
+    numeric = all(columns[field].kind in ("scale", "number") for field in (name, *bound.near))
     limited = bound.most is not None or bound.least is not None
     if bound.near and not _are_weights(bound.near.values()):
         yield "near: expected weights from 0 on, some above it"
@@ -380,8 +382,8 @@ def _possible(question: Question, value: bool | int | str) -> bool:
 
 
 def _are_weights(weights: Iterable[float]) -> bool:
-    found = list(weights)
-    return all(isfinite(one) and one >= 0 for one in found) and sum(found) > 0
+    listed = list(weights)
+    return all(isfinite(weight) and weight >= 0 for weight in listed) and sum(listed) > 0
 
 
 def _range(question: Question, bound: Bound) -> tuple[float, ...]:
@@ -389,7 +391,9 @@ def _range(question: Question, bound: Bound) -> tuple[float, ...]:
     of numbers."""
     if question.kind == "scale":
         return tuple(map(float, question.values))
-    limits = (one for one in (bound.most, bound.least) if one is not None and question.low <= one <= question.high)
+    limits = (
+        limit for limit in (bound.most, bound.least) if limit is not None and question.low <= limit <= question.high
+    )
     return (question.low, question.high, *limits)
 
 
@@ -441,6 +445,6 @@ def parse(raw: Any, name: str) -> Form:
     except ValidationError as problem:
         first = problem.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part not in ("show", "field"))
-        found = first["msg"].removeprefix("Value error, ")
+        message = first["msg"].removeprefix("Value error, ")
         more = f" ({len(problem.errors())} problems)" if len(problem.errors()) > 1 else ""
-        raise InputInvalid(f"{name}: {place + ': ' if place else ''}{found}{more}") from None
+        raise InputInvalid(f"{name}: {place + ': ' if place else ''}{message}{more}") from None

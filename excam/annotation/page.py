@@ -49,7 +49,7 @@ class Served:
     api: str
 
 
-def write(found: Campaign, served: Served | None = None) -> str:
+def write(campaign: Campaign, served: Served | None = None) -> str:
     """Return the page of a campaign as text: a file, or a page served to one annotator, with the tasks of theirs. The
     same campaign gives the same bytes.
     """
@@ -57,13 +57,13 @@ def write(found: Campaign, served: Served | None = None) -> str:
         asset("page.html"),
         {
             "policy": policy(served),
-            "title": html.escape(found.title),
-            "purpose": html.escape(found.form.purpose),
-            "warning": _warning(found.form),
+            "title": html.escape(campaign.title),
+            "purpose": html.escape(campaign.form.purpose),
+            "warning": _warning(campaign.form),
             "style": asset("page.css"),
             "script": script(),
-            "instructions": _instructions(found.form),
-            "data": _packed(found, _served_tasks(found, served.annotator) if served else found.tasks),
+            "instructions": _instructions(campaign.form),
+            "data": _packed(campaign, _served_tasks(campaign, served.annotator) if served else campaign.tasks),
             "served": json.dumps(asdict(served) if served else None),  # names and tokens: letters, digits, . _ - /
         },
     )
@@ -115,33 +115,33 @@ def _instructions(form: Form) -> str:
 
 
 def _section(number: int, section: Section) -> str:
-    text = "".join(f'<p dir="auto">{html.escape(one)}</p>' for one in section.text)
-    points = "".join(f'<li dir="auto">{html.escape(one)}</li>' for one in section.points)
+    text = "".join(f'<p dir="auto">{html.escape(paragraph)}</p>' for paragraph in section.text)
+    points = "".join(f'<li dir="auto">{html.escape(point)}</li>' for point in section.points)
     return f"<h3>{number} {html.escape(section.title)}</h3>{text}{f'<ul>{points}</ul>' if points else ''}"
 
 
-def _served_tasks(found: Campaign, annotator: str) -> tuple[Task, ...]:
+def _served_tasks(campaign: Campaign, annotator: str) -> tuple[Task, ...]:
     """Return the tasks of an annotator, without the names of the others who have them."""
-    return tuple(replace(task, assigned=()) for task in found.tasks_of(annotator))
+    return tuple(replace(task, assigned=()) for task in campaign.tasks_of(annotator))
 
 
 @lru_cache(maxsize=64)
-def _packed(found: Campaign, tasks: tuple[Task, ...]) -> str:
+def _packed(campaign: Campaign, tasks: tuple[Task, ...]) -> str:
     """Return the campaign with these tasks as the page unpacks it. Two hundred people open it at once: it is kept."""
-    return pack_json(_page_data(found, tasks))
+    return pack_json(_page_data(campaign, tasks))
 
 
-def _page_data(found: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
-    used = _used(found.form)
+def _page_data(campaign: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
+    used = _used(campaign.form)
     return {
-        "campaign": found.id,
-        "form": found.form.model_dump(mode="json", exclude={"instructions", "purpose", "warning", "owner"}),
-        "columns": answers.columns(found.form),
-        "kinds": exchange.kinds(found.form),
-        "empty": found.form.empty(),
-        "head": exchange.head(found.form),
+        "campaign": campaign.id,
+        "form": campaign.form.model_dump(mode="json", exclude={"instructions", "purpose", "warning", "owner"}),
+        "columns": answers.columns(campaign.form),
+        "kinds": exchange.kinds(campaign.form),
+        "empty": campaign.form.empty(),
+        "head": exchange.head(campaign.form),
         "tasks": [_task_data(task, used) for task in tasks],
-        "patterns": {name: found.pattern for name, found in answers.PATTERNS.items()},
+        "patterns": {name: pattern.pattern for name, pattern in answers.PATTERNS.items()},
         "limits": {"seconds": answers.MAX_SECONDS, "slot": answers.SLOT_LONGEST, "spans": answers.MOST_SPANS},
     }
 

@@ -66,7 +66,7 @@ def application(store: Store, hosts: Sequence[str] = LOCAL) -> Starlette:
         yield
         store.close()
 
-    found = Starlette(
+    web_application = Starlette(
         routes=[
             Route("/a/{token}", _page),
             Route("/a/{token}/answers", _answers),
@@ -80,9 +80,9 @@ def application(store: Store, hosts: Sequence[str] = LOCAL) -> Starlette:
         exception_handlers={HTTPException: _refusal, ExcamError: _failure, 500: _failure},
         lifespan=closing,
     )
-    found.router.redirect_slashes = False
-    found.state.store = store
-    return found
+    web_application.router.redirect_slashes = False
+    web_application.state.store = store
+    return web_application
 
 
 def _page(request: Request) -> Response:
@@ -122,10 +122,14 @@ def _others(request: Request) -> Response:
     task = next((task for task in store.campaign.tasks_of(name) if task.id == wanted), None)
     if task is None or form.compare is None or not answers.is_compared(form, task):
         raise HTTPException(404, "no task whose answers are compared; expected one of the calibration")
-    submitted = {one.annotator: one for one in store.about(wanted) if one[SUBMITTED]}
+    submitted = {answer.annotator: answer for answer in store.about(wanted) if answer[SUBMITTED]}
     if name not in submitted:
         raise HTTPException(403, "submit your own answer first; the others' are shown after it")
-    rows = [{field: one[field] for field in form.compare.fields} for one in submitted.values() if one.annotator != name]
+    rows = [
+        {field: answer[field] for field in form.compare.fields}
+        for answer in submitted.values()
+        if answer.annotator != name
+    ]
     return JSONResponse({"answers": sorted(rows, key=str)})  # by content, so that the order does not identify raters
 
 
@@ -137,11 +141,11 @@ def _annotator(request: Request) -> str:
     return name
 
 
-def _row(found: Saved) -> dict[str, Any]:
-    return {"revision": found.revision, "answer": found.answer.row()}
+def _row(saved: Saved) -> dict[str, Any]:
+    return {"revision": saved.revision, "answer": saved.answer.row()}
 
 
-def _change(body: bytes, found: Campaign) -> tuple[int, Answer]:
+def _change(body: bytes, campaign: Campaign) -> tuple[int, Answer]:
     """Return the revision that an answer was edited from, and the answer. Raises HTTPException 400 if it is invalid."""
     try:
         raw = json.loads(body)
@@ -152,7 +156,7 @@ def _change(body: bytes, found: Campaign) -> tuple[int, Answer]:
     if type(raw["base"]) is not int or not 0 <= raw["base"] < 2**53:
         raise HTTPException(400, "base is not a revision; expected a whole number, 0 for none")
     try:
-        return raw["base"], answers.read(raw["answer"], found)
+        return raw["base"], answers.read(raw["answer"], campaign)
     except InputInvalid as problem:
         raise HTTPException(400, str(problem)) from None
 

@@ -36,7 +36,7 @@ def serve(store: Store, host: str, port: int, names: Sequence[str]) -> None:
 
 
 def _log_config() -> dict[str, Any]:
-    found = listening.log_config()
-    found["filters"]["redacted"] = {"()": Redacted}
-    found["handlers"]["access"] |= {"stream": "ext://sys.stderr", "filters": ["redacted"]}
-    return found
+    config = listening.log_config()
+    config["filters"]["redacted"] = {"()": Redacted}
+    config["handlers"]["access"] |= {"stream": "ext://sys.stderr", "filters": ["redacted"]}
+    return config

@@ -108,7 +108,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def create(path: Path, found: Campaign) -> None:
+def create(path: Path, drawn: Campaign) -> None:
     """Create a store that only its owner can read; it is complete or absent.
 
     Raises InputInvalid if something is there.
@@ -122,7 +122,7 @@ def create(path: Path, found: Campaign) -> None:
             raise InputInvalid(f"{path}: is there already; expected a new file")
         for statement in SCHEMA:
             db.execute(statement)
-        db.execute("INSERT INTO campaign VALUES (?)", (json.dumps(found.content),))
+        db.execute("INSERT INTO campaign VALUES (?)", (json.dumps(drawn.content),))
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         db.execute(f"PRAGMA user_version = {LAYOUT}")
 
@@ -146,7 +146,7 @@ def open_store(path: Path) -> tuple[sqlite3.Connection, Campaign]:
     """
     db = connect(path)
     try:
-        found = verified_campaign(db, path)
+        verified = verified_campaign(db, path)
         with explain_sqlite_errors(path):
             db.execute("PRAGMA journal_mode = WAL")
             with transaction(db):
@@ -154,7 +154,7 @@ def open_store(path: Path) -> tuple[sqlite3.Connection, Campaign]:
     except ExcamError:
         db.close()
         raise
-    return db, found
+    return db, verified
 
 
 def verified_campaign(db: sqlite3.Connection, path: Path) -> Campaign:

@@ -98,8 +98,8 @@ class Store:
     def annotator(self, token: str) -> str | None:
         """Return the annotator of a token. The lookup is by hash, so its time reveals no other token."""
         wanted = _digest(token)
-        found = self._rows("SELECT digest, annotator FROM links WHERE digest = ?", wanted)
-        return next((name for digest, name in found if hmac.compare_digest(digest, wanted)), None)
+        links = self._rows("SELECT digest, annotator FROM links WHERE digest = ?", wanted)
+        return next((name for digest, name in links if hmac.compare_digest(digest, wanted)), None)
 
     def latest(self, annotator: str) -> list[Saved]:
         """Return the current answers of one annotator, in no order. Raises InputInvalid for an unknown name."""
@@ -134,10 +134,10 @@ class Store:
 
         Return the counts of `new`, `newer`, `older` (kept in the history) and `same`. Raises as `save` does.
         """
-        given = list(answers)
-        self._refuse_unknown([answer.annotator for answer in given], [answer.task for answer in given])
+        imported = list(answers)
+        self._refuse_unknown([answer.annotator for answer in imported], [answer.task for answer in imported])
         with self._transaction() as db:
-            return Counter(history.merge(db, answer) for answer in given)
+            return Counter(history.merge(db, answer) for answer in imported)
 
     def _refuse_unknown(self, annotators: Sequence[str], tasks: Sequence[str] = ()) -> None:
         if not self._names.issuperset(annotators):
