@@ -173,8 +173,8 @@ def _answer(completion: Completion) -> dict[str, Any]:
 def _decoder() -> json.JSONDecoder:
     """Return a decoder that keeps short whole numbers, and refuses a key that is there twice and other numbers."""
 
-    def pairs(entries: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(value := dict(entries)) < len(entries):
+    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(value := dict(members)) < len(members):
             raise Rejected("key-twice")
         return value
 
