@@ -112,13 +112,15 @@ def answer_from_row(row: Mapping[str, Any]) -> Answer:
 
 def answer_to_row(answer: Answer) -> dict[str, Any]:
     """Return the answer as a JSON value; an empty field of `LATER` is left out, as before that existed."""
-    row = {one: getattr(answer, one) for one in answer.__slots__}  # `asdict` copies each number
+    row = {name: getattr(answer, name) for name in answer.__slots__}  # `asdict` copies each number
     return {name: value for name, value in row.items() if name not in LATER or value}
 
 
 def request_to_row(request: Request) -> dict[str, Any]:
     """Return the request as a JSON value; an unconstrained one has no `schema`, as before that field existed."""
-    row: dict[str, Any] = {"messages": tuple({"role": one.role, "content": one.content} for one in request.messages)}
+    row: dict[str, Any] = {
+        "messages": tuple({"role": message.role, "content": message.content} for message in request.messages)
+    }
     if isinstance(request, Choose):
         return row | {"options": request.options}
     return row | {"schema": request.schema} if request.schema else row
@@ -126,7 +128,7 @@ def request_to_row(request: Request) -> dict[str, Any]:
 
 def request_from_row(row: Mapping[str, Any]) -> Request:
     """Return the request of a row made by `request_to_row`. Raise TypeError or KeyError if invalid."""
-    messages = tuple(Message(**one) for one in row["messages"])
+    messages = tuple(Message(**message) for message in row["messages"])
     return Choose(messages, tuple(row["options"])) if "options" in row else Generate(messages, row.get("schema", ""))
 
 

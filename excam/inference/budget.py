@@ -84,8 +84,8 @@ class Budget:
         """
         most = self.price.cost(*most_tokens) if most_tokens else 0.0
         if most > self.limit:
-            found = f"found a request that may cost {most:.6f}; expected a budget above that"
-            raise InputInvalid(f"budget {self.limit:g}: {found}")
+            problem = f"found a request that may cost {most:.6f}; expected a budget above that"
+            raise InputInvalid(f"budget {self.limit:g}: {problem}")
         if most_tokens:
             raise BudgetSpent(f"budget {self.limit:g}: {self.line}, and the next request may cost {most:.4f}")
         if self._refused_repetition:

@@ -9,7 +9,7 @@ from typing import Any
 
 from excam.inference import Generate, Request, Sampling, request_to_row
 
-SAMPLING = tuple(one.name for one in fields(Sampling))
+SAMPLING = tuple(field.name for field in fields(Sampling))
 
 
 def cache_key(identity: str, request: Request, sampling: Sampling) -> str:

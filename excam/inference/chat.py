@@ -103,8 +103,8 @@ def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
     answers = [match for match in SENTINEL.finditer(skeleton) if match[2] == "1"]
     after = skeleton[answers[-1].end() :] if answers else ""
     control = _control_tokens(tokenizer, str(tokenizer.chat_template))
-    if found := control.pattern.match(after.lstrip()):
-        return control.ids[found[0]]
+    if ending := control.pattern.match(after.lstrip()):
+        return control.ids[ending[0]]
     if isinstance(tokenizer.eos_token_id, int):
         return tokenizer.eos_token_id
     raise ModelInvalid(
@@ -116,8 +116,8 @@ def stop_ids(tokenizer: PreTrainedTokenizerBase, generation_config: Any) -> froz
     """Return the ids of all tokens that end an answer, from template, tokenizer and generation settings."""
     listed = getattr(generation_config, "eos_token_id", None)
     listed = listed if isinstance(listed, list) else [listed]
-    found = [end_of_turn(tokenizer), tokenizer.eos_token_id, *listed]
-    return frozenset(one for one in found if isinstance(one, int))
+    token_ids = [end_of_turn(tokenizer), tokenizer.eos_token_id, *listed]
+    return frozenset(token_id for token_id in token_ids if isinstance(token_id, int))
 
 
 def answer_budgets(
@@ -168,12 +168,12 @@ def _refuse_other_ids(tokenizer: PreTrainedTokenizerBase, expected: Tokenizer) -
     names in two other files.
     """
     for text in PROBE_TEXTS:
-        found, wanted = _text_ids(tokenizer, text), expected.encode(text, add_special_tokens=False).ids
-        if found != wanted:
+        ids, wanted = _text_ids(tokenizer, text), expected.encode(text, add_special_tokens=False).ids
+        if ids != wanted:
             raise ModelInvalid(
-                f"{tokenizer.name_or_path}: {type(tokenizer).__name__} reads {text!r} as {len(found)} ids "
-                f"{_ids_from_difference(found, wanted)}; "
-                f"expected {len(wanted)} {_ids_from_difference(wanted, found)} as in tokenizer.json; "
+                f"{tokenizer.name_or_path}: {type(tokenizer).__name__} reads {text!r} as {len(ids)} ids "
+                f"{_ids_from_difference(ids, wanted)}; "
+                f"expected {len(wanted)} {_ids_from_difference(wanted, ids)} as in tokenizer.json; "
                 "correct tokenizer_class in tokenizer_config.json, or take away other tokenizers beside it"
             )
 
@@ -232,7 +232,9 @@ def _render(
     wanted = (tuple(roles), ask)
     together = COMMON_CONVERSATIONS if wanted in COMMON_CONVERSATIONS else (wanted,)
     try:
-        skeletons = render_conversations(template, tokens, tuple(_conversation(*one, thinking) for one in together))
+        skeletons = render_conversations(
+            template, tokens, tuple(_conversation(*conversation, thinking) for conversation in together)
+        )
     except ModelInvalid as problem:
         raise ModelInvalid(f"{name}: {problem}") from None
     return skeletons[together.index(wanted)]
@@ -251,18 +253,18 @@ def template_variables(thinking: bool | None) -> dict[str, bool]:
 
 def _drops_a_message(skeleton: str | None, messages: int) -> bool:
     """Return whether the rendered template lacks the content of a message."""
-    return {int(found[2]) for found in SENTINEL.finditer(skeleton or "")} != set(range(messages))
+    return {int(sentinel[2]) for sentinel in SENTINEL.finditer(skeleton or "")} != set(range(messages))
 
 
 def _pieces(skeleton: str, contents: Sequence[str]) -> list[tuple[str, bool]]:
     """Return (text, whether it is data) in order, with contents trimmed on the sides where the template trims."""
     pieces: list[tuple[str, bool]] = []
     last = 0
-    for found in SENTINEL.finditer(skeleton):
-        content = contents[int(found[2])]
-        content = content if found[1] else content.lstrip()
-        pieces += [(skeleton[last : found.start()], False), (content if found[3] else content.rstrip(), True)]
-        last = found.end()
+    for sentinel in SENTINEL.finditer(skeleton):
+        content = contents[int(sentinel[2])]
+        content = content if sentinel[1] else content.lstrip()
+        pieces += [(skeleton[last : sentinel.start()], False), (content if sentinel[3] else content.rstrip(), True)]
+        last = sentinel.end()
     return [*pieces, (skeleton[last:], False)]
 
 
@@ -307,7 +309,7 @@ def _ids_with_cut_control_strings(
     for before, run, after in zip(tokens, runs, [*tokens[1:], -1], strict=True):
         run = run.lstrip() if before in control.swallow_after else run
         run = run.rstrip() if after in control.swallow_before else run
-        cuts = [0, *(found.start() + 1 for found in control.anywhere.finditer(run)), len(run)]
+        cuts = [0, *(match.start() + 1 for match in control.anywhere.finditer(run)), len(run)]
         ids += [before] if before >= 0 else []
         ids += [token for start, end in pairwise(cuts) for token in _text_ids(tokenizer, run[start:end])]
     return ids
@@ -330,7 +332,7 @@ class _ControlTokens:
 
     def found_in(self, text: str) -> list[int]:
         """Return the ids of the control strings in a text of the template."""
-        return [self.ids[found] for found in self.pattern.findall(text)]
+        return [self.ids[token] for token in self.pattern.findall(text)]
 
     @cached_property
     def numbers(self) -> frozenset[int]:
@@ -345,16 +347,16 @@ class _ControlTokens:
 @lru_cache(maxsize=8)  # some tokenizers have thousands of added tokens
 def _control_tokens(tokenizer: PreTrainedTokenizerBase, template: str) -> _ControlTokens:
     added = {
-        token: one
-        for token, one in tokenizer.added_tokens_decoder.items()
-        if one.special or (one.content.strip() and one.content in template)
+        token: added_token
+        for token, added_token in tokenizer.added_tokens_decoder.items()
+        if added_token.special or (added_token.content.strip() and added_token.content in template)
     }
-    longest_first = sorted((one.content for one in added.values()), key=len, reverse=True)
+    longest_first = sorted((added_token.content for added_token in added.values()), key=len, reverse=True)
     any_of = "|".join(map(re.escape, longest_first)) or "(?!)"
     return _ControlTokens(
-        ids={one.content: token for token, one in added.items()},
-        swallow_before=frozenset(token for token, one in added.items() if one.lstrip),
-        swallow_after=frozenset(token for token, one in added.items() if one.rstrip),
+        ids={added_token.content: token for token, added_token in added.items()},
+        swallow_before=frozenset(token for token, added_token in added.items() if added_token.lstrip),
+        swallow_after=frozenset(token for token, added_token in added.items() if added_token.rstrip),
         pattern=re.compile(any_of),
         anywhere=re.compile(f"(?={any_of})"),
     )

@@ -45,10 +45,10 @@ class Encoder:
         rows = []
         with torch.inference_mode():
             for start in range(0, len(texts), BATCH):
-                given = self.tokenizer(
+                batch = self.tokenizer(
                     texts[start : start + BATCH], padding=True, truncation=True, max_length=LONGEST, return_tensors="pt"
                 )
-                hidden, mask = self.model(**given).last_hidden_state, given["attention_mask"][:, :, None]
+                hidden, mask = self.model(**batch).last_hidden_state, batch["attention_mask"][:, :, None]
                 mean = (hidden * mask).sum(1) / mask.sum(1)
                 rows.append(torch.nn.functional.normalize(mean, dim=1))
         return torch.cat(rows) if rows else torch.zeros(0, 1)

@@ -111,13 +111,13 @@ def _torch_facts(python: str | Path) -> list[str] | None:
 def _driver() -> str:
     """Return the version of the GPU driver, "none" if there is none."""
     with suppress(OSError):
-        if found := DRIVER_VERSION.search(DRIVER.read_text(encoding="utf-8", errors="replace")):
-            return found[0]
+        if match := DRIVER_VERSION.search(DRIVER.read_text(encoding="utf-8", errors="replace")):
+            return match[0]
     with suppress(OSError, subprocess.TimeoutExpired):
         words = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         output = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60).stdout
-        if found := DRIVER_VERSION.search(output):
-            return found[0]
+        if match := DRIVER_VERSION.search(output):
+            return match[0]
     return "none"
 
 

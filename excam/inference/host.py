@@ -78,8 +78,8 @@ def _serve(listener: socket.socket, load: Callable[[], SharedEngine], idle: floa
     engine: SharedEngine | None = None
     try:
         engine = load()
-    except ExcamError as found:
-        problem = found
+    except ExcamError as failure:
+        problem = failure
     while select.select([listener], [], [], idle)[0]:
         connection, _ = listener.accept()
         connection.settimeout(PATIENCE)
@@ -89,12 +89,12 @@ def _serve(listener: socket.socket, load: Callable[[], SharedEngine], idle: floa
                     _send(connection, {"problem": str(problem)})
                     return 1
                 _answer_connection(engine, connection)
-            except ExcamError as found:  # a failed engine must not answer further requests
-                say(str(found))
-                _send(connection, {"problem": str(found)})
+            except ExcamError as failure:  # a failed engine must not answer further requests
+                say(str(failure))
+                _send(connection, {"problem": str(failure)})
                 return 1
-            except OSError as found:  # the job was killed: serve the next one
-                say(f"a job went away: {in_a_line(found)}")
+            except OSError as disconnection:  # the job was killed: serve the next one
+                say(f"a job went away: {in_a_line(disconnection)}")
     return 0
 
 
@@ -108,8 +108,8 @@ def _answer_connection(engine: SharedEngine, connection: socket.socket) -> None:
     question = json.loads(line)
     try:
         engine.use(Path(question["adapter"]) if question["adapter"] else None, question["identity"])
-    except ExcamError as found:  # only this adapter fails
-        _send(connection, {"problem": str(found)})
+    except ExcamError as failure:  # only this adapter fails
+        _send(connection, {"problem": str(failure)})
         return
     batches = _batches(engine, question)
     try:
@@ -122,10 +122,10 @@ def _answer_connection(engine: SharedEngine, connection: socket.socket) -> None:
 
 def _batches(engine: SharedEngine, question: dict[str, Any]) -> Generator[Batch[Any]]:
     if "choose" in question:
-        yield from engine.choose([_request(one, Choose) for one in question["choose"]])
+        yield from engine.choose([_request(row, Choose) for row in question["choose"]])
     else:
         sampling = Sampling(**question["sampling"])
-        yield from engine.generate([_request(one, Generate) for one in question["generate"]], sampling)
+        yield from engine.generate([_request(row, Generate) for row in question["generate"]], sampling)
 
 
 def _request(row: dict[str, Any], kind: type[T]) -> T:

@@ -90,8 +90,8 @@ def socket_folder() -> Path:
     """Return the folder of sockets. Raise ModelInvalid if other users could write to it."""
     path = Path(os.environ.get(FOLDER_VARIABLE, f"{FOLDER}-{os.getuid()}"))
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise ModelInvalid(
             f"{path}: not a folder of yours alone; expected mode 700; remove it, or set {FOLDER_VARIABLE}"
         )
@@ -107,11 +107,13 @@ class HostedBackend:
 
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Batch[Completion]]:
         """Yield batches as the engine has them."""
-        return self._answers({"generate": [request_to_row(one) for one in requests], "sampling": asdict(sampling)})
+        return self._answers(
+            {"generate": [request_to_row(request) for request in requests], "sampling": asdict(sampling)}
+        )
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[Batch[Choice]]:
         """Yield batches as the engine has them."""
-        return self._answers({"choose": [request_to_row(one) for one in requests]})
+        return self._answers({"choose": [request_to_row(request) for request in requests]})
 
     def _answers(self, question: Mapping[str, Any]) -> Iterator[Any]:
         adapter = str(self.adapter.resolve()) if self.adapter else None

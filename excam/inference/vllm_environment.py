@@ -16,8 +16,8 @@ def python_with_vllm() -> Path | None:
     """Return the program `python` of that environment; None if vLLM is not installed."""
     if find_spec("vllm"):
         return Path(sys.executable)
-    found = FOLDER / "bin" / "python"
-    return found if found.exists() else None
+    python = FOLDER / "bin" / "python"
+    return python if python.exists() else None
 
 
 def version_beside_vllm(package: str) -> str | None:
@@ -25,5 +25,5 @@ def version_beside_vllm(package: str) -> str | None:
     if find_spec("vllm") or python_with_vllm() is None:
         return installed_version(package)
     places = [str(place) for place in FOLDER.glob("lib/python*/site-packages")]
-    found = next(iter(metadata.distributions(name=package, path=places)), None)
-    return found and found.version
+    distribution = next(iter(metadata.distributions(name=package, path=places)), None)
+    return distribution and distribution.version

@@ -200,4 +200,4 @@ class _Driver(Generic[ItemT, R]):
                 row.answers[place] = answer
                 row.left -= 1
                 if not row.left:
-                    self._ready.append((row, [one for one in row.answers if one is not None]))
+                    self._ready.append((row, [received for received in row.answers if received is not None]))

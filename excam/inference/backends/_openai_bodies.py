@@ -137,7 +137,7 @@ def _parts(message: Any) -> tuple[str, str]:
     for part in content:
         if "thinking" in part:
             inner = part["thinking"]
-            thoughts += [inner] if isinstance(inner, str) else [_string(one, "text") for one in inner]
+            thoughts += [inner] if isinstance(inner, str) else [_string(thought, "text") for thought in inner]
         else:
             texts.append(_string(part, "text"))
     return "".join(texts), "".join(thoughts)
@@ -201,8 +201,8 @@ def _usable(logprobs: Sequence[float]) -> tuple[float, ...] | None:
     """
     if len(logprobs) > 1 and not any(logprobs):
         return None
-    if all(math.isfinite(one) and FLOOR < one < 1e-3 for one in logprobs):
-        return tuple(min(one, 0.0) for one in logprobs)
+    if all(math.isfinite(logprob) and FLOOR < logprob < 1e-3 for logprob in logprobs):
+        return tuple(min(logprob, 0.0) for logprob in logprobs)
     return None
 
 
@@ -216,9 +216,9 @@ def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
         prompt, _ = usage(body)
         tokens = (_choice(body).get("logprobs") or {}).get("content")
         listed: dict[bytes, float] = {}
-        for one in (tokens[0].get("top_logprobs") or ()) if tokens else ():
-            spelled = _spelled(one)  # of two tokens with equal bytes, the likelier
-            listed[spelled] = max(listed.get(spelled, -math.inf), _number(one.get("logprob")))
+        for alternative in (tokens[0].get("top_logprobs") or ()) if tokens else ():
+            spelled = _spelled(alternative)  # of two tokens with equal bytes, the likelier
+            listed[spelled] = max(listed.get(spelled, -math.inf), _number(alternative.get("logprob")))
         known = [listed.get(option.encode("utf-8", "surrogatepass"), math.nan) for option in options]
         logprobs = _usable(known)
         return Choice(logprobs, None if logprobs is None else (1,) * len(options), prompt)
@@ -235,12 +235,12 @@ def problem(body: bytes) -> tuple[str, str]:
     """Return error code (as in OpenAI's list, "" if missing) and message of a server's error."""
     text = body.decode("utf-8", "replace")
     try:
-        found: Any = parse(body)
-        found = found[0] if isinstance(found, list) and found else found
-        found = found.get("error") or found.get("detail") or found
-        if hasattr(found, "get"):
-            return str(found.get("code") or found.get("type") or ""), str(found.get("message") or text)
-        return "", found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        error: Any = parse(body)
+        error = error[0] if isinstance(error, list) and error else error
+        error = error.get("error") or error.get("detail") or error
+        if hasattr(error, "get"):
+            return str(error.get("code") or error.get("type") or ""), str(error.get("message") or text)
+        return "", error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
     except (ValueError, AttributeError, RecursionError):
         return "", text
 
@@ -262,9 +262,9 @@ def retry_after(value: str, milliseconds: str = "") -> float:
         return 0.0
 
 
-def is_same_reason(one: str, other: str) -> bool:
+def is_same_reason(reason: str, other: str) -> bool:
     """Return whether two reasons are one, without what differs from one request to the next."""
-    return _kind(one) == _kind(other)
+    return _kind(reason) == _kind(other)
 
 
 def _kind(reason: str) -> tuple[str, str]:

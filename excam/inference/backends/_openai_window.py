@@ -141,7 +141,7 @@ class Window:
         route: Route,
         room: Room,
         answer: Callable[[Asking, Question[Any]], Coroutine[Any, Any, Any]],
-        question: Callable[[Any], Question[Any]] = lambda one: one,
+        question: Callable[[Any], Question[Any]] = lambda request: request,
         budget: Budget | None = None,
     ) -> None:
         """`answer` asks a question and returns its answer, `question` makes one of a request."""
@@ -201,16 +201,16 @@ class Window:
                 self._budget.refuse_rest(self._waiting and self._waiting.most_tokens)
             return []
         self.flush()
-        found = [self._done.get()]
+        finished = [self._done.get()]
         with suppress(Empty):
             while True:
-                found.append(self._done.get_nowait())
+                finished.append(self._done.get_nowait())
         self._waiting = None
-        for number, _ in found:
+        for number, _ in finished:
             question = self._open.pop(number)
             if self._budget:
                 self._budget.release(*question.most_tokens)
-        return [(number, task.result()) for number, task in found]
+        return [(number, task.result()) for number, task in finished]
 
     def all(self, requests: Iterable[Any]) -> Iterator[Answered]:
         """Yield the answers to all requests as they come; the number of a request is its place."""
@@ -219,10 +219,10 @@ class Window:
         while True:
             while held and self.has_room and self.send(*held):
                 held = next(coming, None)
-            found = self.answered()
-            if not found:
+            answers = self.answered()
+            if not answers:
                 return
-            yield found
+            yield answers
 
     def _start(self, numbers: list[int]) -> None:
         for number in numbers:

@@ -129,7 +129,7 @@ def start_engine(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
     from vllm.exceptions import VLLMError  # pyright: ignore
     from vllm.usage.usage_lib import UsageContext  # pyright: ignore
 
-    known = [one.name for one in fields(EngineArgs)]
+    known = [setting.name for setting in fields(EngineArgs)]
     for name in theirs:
         if name in ours or name in FOREIGN:
             raise ModelInvalid(
@@ -174,7 +174,7 @@ def rank_slot(owner: Path, rank: int) -> int:
     from vllm.config.lora import MaxLoRARanks  # pyright: ignore
 
     allowed = sorted(get_args(MaxLoRARanks))
-    slot = next((one for one in allowed if one >= rank), None)
+    slot = next((allowed_rank for allowed_rank in allowed if allowed_rank >= rank), None)
     if slot is None:
         raise ModelInvalid(f"{owner}: rank {rank}; vLLM serves up to {allowed[-1]}; set models.*.serve: merged")
     if slot != rank:

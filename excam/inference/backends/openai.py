@@ -422,10 +422,10 @@ class Backend:
                         raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes")
                 return response, bytes(body)
         except aiohttp.ClientError as problem:  # refused, reset, incomplete body
-            found = web.fault(problem)
-            if found.reached:
+            fault = web.fault(problem)
+            if fault.reached:
                 self._count(question, 0, 0)  # the server may bill an answer that did not arrive
-            raise Failed(found.reason, again=not found.untrusted, final=found.untrusted) from None
+            raise Failed(fault.reason, again=not fault.untrusted, final=fault.untrusted) from None
         except TimeoutError:
             self._count(question, 0, 0)
             reason = f"no complete answer within {self.server.timeout:g} s"
@@ -435,11 +435,11 @@ class Backend:
         """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
         counted = 0, 0
         try:
-            found = bodies.parse(body)
-            counted = bodies.usage(found)
-            if "error" in found and not found.get("choices"):
+            parsed = bodies.parse(body)
+            counted = bodies.usage(parsed)
+            if "error" in parsed and not parsed.get("choices"):
                 raise Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
-            return question.read(found)
+            return question.read(parsed)
         except bodies.NoAnswer as problem:
             raise Failed(f"HTTP 200: {problem}", again=True, believed=NO_ANSWERS) from None
         except json.JSONDecodeError:

@@ -120,9 +120,9 @@ class Backend:
             sums = []
             for option in options:
                 ids, mask = self._padded([source])
-                given = torch.tensor([[*self.start, *option[:-1]]], device=self.device)
+                decoder_ids = torch.tensor([[*self.start, *option[:-1]]], device=self.device)
                 with torch.inference_mode():
-                    logits = self.model(input_ids=ids, attention_mask=mask, decoder_input_ids=given).logits
+                    logits = self.model(input_ids=ids, attention_mask=mask, decoder_input_ids=decoder_ids).logits
                 scores = logits[0, len(self.start) - 1 :].float().log_softmax(-1)
                 sums.append(sum(float(scores[place, token]) for place, token in enumerate(option)))
             yield [(at, Choice(tuple(sums), tuple(map(len, options)), len(source)))]
@@ -134,8 +134,8 @@ class Backend:
     def _text_ids(self, text: str) -> list[int]:
         """Return the ids of a text; what is spelled as a mark of an end or a language is read sign by sign."""
         ids: list[int] = self._split_ids(text)
-        spelled = {one: self._split_ids(" ".join(self.marks[one])) for one in self.marks.keys() & set(ids)}
-        return [id_ for one in ids for id_ in spelled.get(one, (one,))]
+        spelled = {mark: self._split_ids(" ".join(self.marks[mark])) for mark in self.marks.keys() & set(ids)}
+        return [id_ for token_id in ids for id_ in spelled.get(token_id, (token_id,))]
 
     def _split_ids(self, text: str) -> list[int]:
         return self.tokenizer(text, add_special_tokens=False, split_special_tokens=True).input_ids
@@ -161,21 +161,21 @@ class Backend:
         open_rows = set(range(len(sources)))
         with torch.inference_mode():
             encoded = self.model.get_encoder()(input_ids=ids, attention_mask=mask)
-            given = torch.tensor([list(self.start)] * len(sources), device=self.device)
+            decoder_ids = torch.tensor([list(self.start)] * len(sources), device=self.device)
             cache = None
             for _ in range(min(sampling.max_tokens, self.context - len(self.start))):
                 out = self.model(
                     encoder_outputs=encoded,
                     attention_mask=mask,
-                    decoder_input_ids=given,
+                    decoder_input_ids=decoder_ids,
                     past_key_values=cache,
                     use_cache=True,
                 )
                 logits, cache = out.logits[:, -1].float(), out.past_key_values
-                given = choose(logits, chances, sampling)
-                scores = logits.log_softmax(-1).gather(-1, given).squeeze(-1).tolist()
+                decoder_ids = choose(logits, chances, sampling)
+                scores = logits.log_softmax(-1).gather(-1, decoder_ids).squeeze(-1).tolist()
                 for row in sorted(open_rows):
-                    token = int(given[row, 0])
+                    token = int(decoder_ids[row, 0])
                     answers[row][0].append(token)
                     answers[row][1].append(scores[row])
                     if token == self.end:
@@ -224,10 +224,16 @@ def _marks(tokenizer: Any) -> dict[int, str]:
 
     Bytes (<0x0A>) and the unknown sign are what other texts are made of.
     """
-    named = {token: one for token, one in tokenizer.get_vocab().items() if regex.fullmatch(r"<[^<>\s]+>", token)}
+    named = {
+        token: token_id for token, token_id in tokenizer.get_vocab().items() if regex.fullmatch(r"<[^<>\s]+>", token)
+    }
     tokens = named | tokenizer.get_added_vocab()
     byte = regex.compile("<0x[0-9A-F]{2}>")
-    return {one: token for token, one in tokens.items() if one != tokenizer.unk_token_id and not byte.fullmatch(token)}
+    return {
+        token_id: token
+        for token, token_id in tokens.items()
+        if token_id != tokenizer.unk_token_id and not byte.fullmatch(token)
+    }
 
 
 def _refuse_unknown(tokenizer: Any, token: str, code: str) -> None:

@@ -84,24 +84,24 @@ class Likelihoods:
         The prompt is computed once, then all options after it, in a few passes.
         """
         self._forget()
-        first = {one.messages[:-1]: at for at, one in reversed(list(enumerate(requests)))}
+        first = {request.messages[:-1]: at for at, request in reversed(list(enumerate(requests)))}
         for at in sorted(range(len(requests)), key=lambda at: first[requests[at].messages[:-1]]):
             both = [self._encode(requests[at].messages, option) for option in requests[at].options]
             prefix = self._prefix(both[0])
             prompt = both[0].completion_start
-            if max(len(one.input_ids) for one in both) > self.context:
+            if max(len(conversation.input_ids) for conversation in both) > self.context:
                 yield [(at, Choice(None, None, prompt))]
                 continue
-            options = [one.input_ids[prompt:-1] for one in both]  # without the end of turn
+            options = [conversation.input_ids[prompt:-1] for conversation in both]  # without the end of turn
             sums = self._option_logprobs(both[0].input_ids[:prompt], options, prefix)
             if sums is None:
-                sums = [sum(one[:-1]) for start in self._starts(both) for one in self.logprobs(start)]
+                sums = [sum(logprobs[:-1]) for start in self._starts(both) for logprobs in self.logprobs(start)]
             yield [(at, Choice(tuple(sums), tuple(map(len, options)), prompt))]
         self._forget()
 
     def _starts(self, both: Sequence[chat.Encoded]) -> Iterator[Sequence[chat.Encoded]]:
         """Yield the conversations in parts that fit `batch_tokens`."""
-        rows = max(1, self.batch_tokens // max(len(one.input_ids) for one in both))
+        rows = max(1, self.batch_tokens // max(len(conversation.input_ids) for conversation in both))
         return (both[start : start + rows] for start in range(0, len(both), rows))
 
     @cached_property
@@ -191,8 +191,8 @@ class Likelihoods:
         """Return the log-probability of each token of each answer, including the end of turn, in one pass."""
         import torch
 
-        ids, mask = self._padded([one.input_ids for one in conversations])
-        longest = max(len(one.input_ids) - one.completion_start for one in conversations)
+        ids, mask = self._padded([conversation.input_ids for conversation in conversations])
+        longest = max(len(conversation.input_ids) - conversation.completion_start for conversation in conversations)
         with torch.inference_mode():
             positions = (mask.cumsum(-1) - 1).clamp(min=0)
             out = self.model(
@@ -203,10 +203,10 @@ class Likelihoods:
                 logits_to_keep=self._last_positions(ids, longest + 1),
             )
             scores = out.logits[:, :-1].float().log_softmax(-1)
-            found = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
+            logprobs = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
         return [
-            row[longest - (len(one.input_ids) - one.completion_start) :]
-            for row, one in zip(found, conversations, strict=True)
+            row[longest - (len(conversation.input_ids) - conversation.completion_start) :]
+            for row, conversation in zip(logprobs, conversations, strict=True)
         ]
 
     def _last_positions(self, ids: torch.Tensor, count: int) -> torch.Tensor:
@@ -301,7 +301,7 @@ class Backend(Likelihoods):
         """
         self._forget()
         encoded = [self._encode(request.messages) for request in requests]
-        prompts = [one.input_ids for one in encoded]
+        prompts = [conversation.input_ids for conversation in encoded]
         rooms = chat.answer_budgets(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
         if refused := [at for at, room in enumerate(rooms) if not room]:
             yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
@@ -336,9 +336,9 @@ class Backend(Likelihoods):
     def _shared_prefixes(self, prompts: Sequence[chat.Encoded]) -> list[tuple[int, ...]]:
         """Return for each prompt the messages before its last one, if enough of the others have the same, else ()."""
         known: dict[tuple[int, ...], tuple[int, ...]] = {}
-        found = [known.setdefault(prefix, prefix) for prefix in map(self._prefix, prompts)]
-        sharing = Counter(found)
-        return [prefix if sharing[prefix] >= min(FEWEST_SHARING, len(prompts)) else () for prefix in found]
+        prefixes = [known.setdefault(prefix, prefix) for prefix in map(self._prefix, prompts)]
+        sharing = Counter(prefixes)
+        return [prefix if sharing[prefix] >= min(FEWEST_SHARING, len(prompts)) else () for prefix in prefixes]
 
     def _decode(
         self,

@@ -230,10 +230,10 @@ class Backend:
             for at, request in enumerate(requests):
                 both = [self._encode(request.messages, option) for option in request.options]
                 prompt = both[0].completion_start
-                if max(len(one.input_ids) for one in both) > self.context:
+                if max(len(conversation.input_ids) for conversation in both) > self.context:
                     refused.append((at, Choice(None, None, prompt)))
                     continue
-                pending[at] = _OpenChoice(prompt, [_steps(one) for one in both])
+                pending[at] = _OpenChoice(prompt, [_steps(conversation) for conversation in both])
                 for beginning, tokens in pending[at].questions():
                     yield (at, beginning, tokens), beginning, _next_token_parameters(tokens)
 
