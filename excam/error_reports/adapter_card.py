@@ -102,4 +102,4 @@ def _table(head: tuple[str, str], values: Mapping[str, Any]) -> str:
 
 def _as_text(value: Any) -> str:
     """Return a value as text; a mapping as its keys and values, separated by commas."""
-    return ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, Mapping) else str(value)
+    return ", ".join(f"{key} {entry}" for key, entry in value.items()) if isinstance(value, Mapping) else str(value)

@@ -98,6 +98,6 @@ def _trained_modules(name: str, adapter: Path) -> int:
         trained = {key: bool(stored.get_tensor(key).any()) for key in keys}
     if not trained or not all(trained.values()):
         zero = [key for key, moved in trained.items() if not moved]
-        found = f"{len(zero)} of {len(trained)} hold zeros only, e.g. {min(zero)}" if trained else "none"
-        raise ModelInvalid(f"{name}: LoRA modules: {found}; expected trained ones; train it again")
+        problem = f"{len(zero)} of {len(trained)} hold zeros only, e.g. {min(zero)}" if trained else "none"
+        raise ModelInvalid(f"{name}: LoRA modules: {problem}; expected trained ones; train it again")
     return len(trained)

@@ -39,15 +39,15 @@ def scores(choose: Callable[[Sequence[Choose]], Iterator[Batch[Choice]]]) -> lis
 
     Raises ModelInvalid if it gives none.
     """
-    found: dict[int, Any] = dict(pair for batch in choose(questions()) for pair in batch)
+    choices: dict[int, Any] = dict(pair for batch in choose(questions()) for pair in batch)
     known: list[tuple[float, int]] = []
     for at in range(len(PAIRS)):
-        if getattr(found.get(at), "logprobs", None) is None:
-            raise ModelInvalid(f"no log-probabilities of a fixed answer: {found.get(at)}; expected room for it")
-        known += zip(found[at].logprobs, found[at].tokens, strict=True)
+        if getattr(choices.get(at), "logprobs", None) is None:
+            raise ModelInvalid(f"no log-probabilities of a fixed answer: {choices.get(at)}; expected room for it")
+        known += zip(choices[at].logprobs, choices[at].tokens, strict=True)
     return known
 
 
-def difference(one: Scores, other: Scores) -> float:
+def difference(first: Scores, second: Scores) -> float:
     """Return the mean absolute difference of log-probability per token, in nats."""
-    return sum(abs(a - b) / n for (a, n), (b, _) in zip(one, other, strict=True)) / len(one)
+    return sum(abs(a - b) / n for (a, n), (b, _) in zip(first, second, strict=True)) / len(first)

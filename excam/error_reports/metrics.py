@@ -33,7 +33,7 @@ class ErrorReports(Metric):
     """ExCAM: which words are a cultural error, how severe, of what type, and why."""
 
     name = "excam"
-    version = sum(ways.load(one).VERSION.asks + ways.load(one).VERSION.reads for one in (TUNED, PROMPTED))
+    version = sum(ways.load(judge).VERSION.asks + ways.load(judge).VERSION.reads for judge in (TUNED, PROMPTED))
     columns, optional, pair = ("output",), ("instruction",), ("instruction", "output")
     defaults: ClassVar[Mapping[str, str]] = {"instruction": STAND_IN_INSTRUCTION}
     probabilities, max_tokens = True, 512  # the paper's limit for Phi-3 (Table 6)

@@ -121,9 +121,9 @@ def matches(gold: Sequence[CulturalError], predicted: Sequence[CulturalError]) -
     """
     from scipy.optimize import linear_sum_assignment
 
-    shares = np.array([[overlap(one, other) for other in predicted] for one in gold]).reshape(
-        len(gold), len(predicted), 2
-    )
+    shares = np.array(
+        [[overlap(gold_error, predicted_error) for predicted_error in predicted] for gold_error in gold]
+    ).reshape(len(gold), len(predicted), 2)
     total = shares.sum(axis=2)
     value = np.divide(2 * shares.prod(axis=2), total, out=np.zeros_like(total), where=total > 0)
     rows, columns = linear_sum_assignment(value, maximize=True)
@@ -134,13 +134,13 @@ def matches(gold: Sequence[CulturalError], predicted: Sequence[CulturalError]) -
 def count_spans(gold: Sequence[CulturalError], predicted: Sequence[CulturalError]) -> SpanCounts:
     """Return the counts of one row. Exact: same text, same start, same end, each span used once."""
     places = [Counter((e.where, e.start, e.end) for e in errors if e.start >= 0) for errors in (gold, predicted)]
-    found = matches(gold, predicted) if gold and predicted else []
+    matched = matches(gold, predicted) if gold and predicted else []
     return SpanCounts(
         gold=len(gold),
         predicted=len(predicted),
         exact=(places[0] & places[1]).total(),
-        of_gold=sum(match.of_gold for match in found),
-        of_predicted=sum(match.of_predicted for match in found),
+        of_gold=sum(match.of_gold for match in matched),
+        of_predicted=sum(match.of_predicted for match in matched),
     )
 
 
@@ -176,8 +176,8 @@ def mentions(text: str, words: str) -> list[tuple[int, int]]:
     after = f"(?!{WORD.pattern})" if WORD.match(wanted[-1]) else ""
     before += r"(?<!\p{N}[.,])" if wanted[0].isdigit() else ""
     after += r"(?![.,]\p{N})" if wanted[-1].isdigit() else ""
-    found = regex.finditer(before + regex.escape(wanted, literal_spaces=True) + after, normalise_text(text))
-    return [match.span() for match in found]
+    occurrences = regex.finditer(before + regex.escape(wanted, literal_spaces=True) + after, normalise_text(text))
+    return [match.span() for match in occurrences]
 
 
 def explanation(text: str, answer: str, wrong: Sequence[str], instruction: str) -> Explanation:

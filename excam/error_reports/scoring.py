@@ -28,7 +28,7 @@ def certainty(answer: Completion, end_token: bool = True) -> float | None:
     logprobs = [*answer.logprobs, answer.end_logprob] if ended else answer.logprobs
     if not logprobs:
         return None
-    mean = math.fsum(max(one, LEAST) for one in logprobs) / len(logprobs)
+    mean = math.fsum(max(logprob, LEAST) for logprob in logprobs) / len(logprobs)
     return math.exp(min(mean, 0.0)) if math.isfinite(mean) else None  # backends return +1e-7 for a sure token
 
 

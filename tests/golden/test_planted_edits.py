@@ -37,7 +37,7 @@ EDITS = [  # file below excam/, what is replaced once, by what
     ("error_reports/evaluation/verdicts.py", 'pl.when(pl.col("score") < 0)', 'pl.when(pl.col("score") <= 0)'),
     (
         "error_reports/scoring.py",
-        "max(one, LEAST) for one in logprobs) / len(logprobs)",
+        "max(logprob, LEAST) for logprob in logprobs) / len(logprobs)",
         "logprobs) / len(answer.logprobs)",
     ),
     (

@@ -234,10 +234,10 @@ def contradiction(expected: Statement, text: Statement, question: Statement) -> 
     """
     asked, wanted, stated = (ValueIndex(each.values()) for each in (question, expected, text))
     short = len(expected.content()) <= SHORT
-    given = [value for value in expected.values() if not asked.holds(value)] or expected.values()
+    expected_values = [value for value in expected.values() if not asked.holds(value)] or expected.values()
     other = [value for value in text.values() if not wanted.holds(value) and _decides(value, text, short)]
     listed, new = KindIndex(other), KindIndex(value for value in other if not asked.holds(value))
-    for value in given:
+    for value in expected_values:
         # A question that holds the expected value lists the answers to choose from.
         instead = (listed if asked.holds(value) else new).comparable(value)
         if instead and not stated.holds(value) and _decides(value, expected, short):

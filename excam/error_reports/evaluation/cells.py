@@ -96,13 +96,13 @@ def tests(files: Iterable[Path]) -> dict[str, list[Test]]:
     return {paths.axes(path)["dataset"]: read_json(path, "tests")["tests"] for path in files}
 
 
-def p_better(system: str, found: Sequence[Test], against: Callable[[System], bool]) -> float | None:
+def p_better(system: str, comparisons: Sequence[Test], against: Callable[[System], bool]) -> float | None:
     """Return the p-value of "better than every one of `against`": the maximum of the single tests, 1 if one is lost.
 
     An intersection-union test needs no correction for how many there are. None: it was compared with none of them.
     """
     p_values = []
-    for test in found:
+    for test in comparisons:
         if system in (test["a"], test["b"]):
             other = test["b"] if test["a"] == system else test["a"]
             if against(System(*other.split("/"))):
@@ -129,7 +129,7 @@ def significant_digits(p_value: float | None) -> float | None:
 
 def value_at(numbers: Mapping[str, Any], place: str) -> Any:
     """Return the value at `a.b.c` of nested numbers."""
-    return reduce(lambda found, key: found[key], place.split("."), numbers)
+    return reduce(lambda nested, key: nested[key], place.split("."), numbers)
 
 
 def with_interval_text(measure: Mapping[str, Any]) -> str:

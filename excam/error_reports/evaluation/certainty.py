@@ -33,12 +33,14 @@ def evaluate(test: pl.DataFrame, dev: pl.DataFrame | None, seed: int) -> dict[st
     """
     gold, predicted, signed = _verdicts(test)
     groups = test["group"].to_list()
-    certainty: Scores = [None if one is None else abs(one) for one in signed]
-    right = [bool(one) for one in is_correct(gold, predicted)]
-    found: dict[str, Any] = {
+    certainty: Scores = [None if confidence is None else abs(confidence) for confidence in signed]
+    right = [bool(is_right) for is_right in is_correct(gold, predicted)]
+    numbers: dict[str, Any] = {
         "n": test.height,
-        "failures": sum(one is None for one in predicted),
-        "without_certainty": sum(p is None and one is not None for p, one in zip(signed, predicted, strict=True)),
+        "failures": sum(verdict is None for verdict in predicted),
+        "without_certainty": sum(
+            p is None and verdict is not None for p, verdict in zip(signed, predicted, strict=True)
+        ),
         "ranking": {
             name: _ranking_measures(gold, scores, groups, seed)
             for name, scores in (
@@ -54,17 +56,17 @@ def evaluate(test: pl.DataFrame, dev: pl.DataFrame | None, seed: int) -> dict[st
         "dev": None,
     }
     if dev is None:
-        return found
+        return numbers
     dev_gold, dev_said, dev_signed = _verdicts(dev)
-    found["dev"] = {"n": dev.height, "failures": sum(one is None for one in dev_said), "fitted": {}}
+    numbers["dev"] = {"n": dev.height, "failures": sum(verdict is None for verdict in dev_said), "fitted": {}}
     for method in METHODS:
         fitted = stats.fit_calibration(dev_gold, dev_signed, method)
-        found["dev"]["fitted"][method] = asdict(fitted) if fitted else None
+        numbers["dev"]["fitted"][method] = asdict(fitted) if fitted else None
         if fitted:
             chances = stats.error_probabilities(fitted, signed)
-            found["error"][method] = _reliability(gold, chances, groups, seed)
-            found["abstention"][method] = _abstention(gold, *_decided(chances, predicted))
-    return found
+            numbers["error"][method] = _reliability(gold, chances, groups, seed)
+            numbers["abstention"][method] = _abstention(gold, *_decided(chances, predicted))
+    return numbers
 
 
 def _verdicts(frame: pl.DataFrame) -> tuple[list[bool], list[bool | None], list[float | None]]:
@@ -75,7 +77,7 @@ def _verdicts(frame: pl.DataFrame) -> tuple[list[bool], list[bool | None], list[
 
 def _less(signed: Scores) -> Scores:
     """Return values as scores: a smaller value means more error."""
-    return [None if one is None else -one for one in signed]
+    return [None if value is None else -value for value in signed]
 
 
 def _ranking_measures(gold: Sequence[bool], scores: Scores, groups: Sequence[str], seed: int) -> dict[str, Any]:
@@ -85,22 +87,22 @@ def _ranking_measures(gold: Sequence[bool], scores: Scores, groups: Sequence[str
 
 def _by_dataset(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
     parts = frame.partition_by("dataset", as_dict=True, maintain_order=True)
-    found = {}
+    measures = {}
     for (name,), part in sorted(parts.items()):
         gold, _, signed = _verdicts(part)
-        found[str(name)] = _ranking_measures(gold, _less(signed), part["group"].to_list(), seed)
-    return found
+        measures[str(name)] = _ranking_measures(gold, _less(signed), part["group"].to_list(), seed)
+    return measures
 
 
 def _reliability(outcomes: Sequence[bool], chances: Scores, groups: Sequence[str], seed: int) -> dict[str, Any]:
     """Return bins of equal mass; the Brier score with its interval, and that of predicting the base rate."""
-    found = asdict(stats.reliability(outcomes, chances, binning="equal-mass"))
-    known = [at for at, one in enumerate(chances) if one is not None]
+    reliability = asdict(stats.reliability(outcomes, chances, binning="equal-mass"))
+    known = [at for at, chance in enumerate(chances) if chance is not None]
     squares = [(float(chances[at] or 0.0) - outcomes[at]) ** 2 for at in known]
     interval = bootstrap.estimate([squares, [1.0] * len(known)], bootstrap.ratio, [groups[at] for at in known], seed)
     share = float(np.mean([outcomes[at] for at in known])) if known else None
     expected_brier = None if share is None else share * (1 - share)
-    return found | {"brier_low": interval["low"], "brier_high": interval["high"], "brier_floor": expected_brier}
+    return reliability | {"brier_low": interval["low"], "brier_high": interval["high"], "brier_floor": expected_brier}
 
 
 def _decided(chances: Scores, predicted: Sequence[bool | None]) -> tuple[list[bool | None], Scores]:
@@ -108,20 +110,20 @@ def _decided(chances: Scores, predicted: Sequence[bool | None]) -> tuple[list[bo
     counts.
     """
     return (
-        [word if one is None else one >= 0.5 for one, word in zip(chances, predicted, strict=True)],
-        [None if one is None else max(one, 1 - one) for one in chances],
+        [word if chance is None else chance >= 0.5 for chance, word in zip(chances, predicted, strict=True)],
+        [None if chance is None else max(chance, 1 - chance) for chance in chances],
     )
 
 
 def _abstention(gold: Sequence[bool], predicted: Sequence[bool | None], certainty: Scores) -> dict[str, Any]:
     """Return the area under the risk-coverage curve, and that of answers in random order."""
-    found = stats.abstention(gold, predicted, certainty)
-    alike = stats.abstention(gold, predicted, [None if one is None else 1.0 for one in certainty])
-    points = np.unique(np.linspace(0, len(found.coverage) - 1, POINTS).astype(int)) if found.coverage else []
+    curve = stats.abstention(gold, predicted, certainty)
+    alike = stats.abstention(gold, predicted, [None if confidence is None else 1.0 for confidence in certainty])
+    points = np.unique(np.linspace(0, len(curve.coverage) - 1, POINTS).astype(int)) if curve.coverage else []
     return {
-        "area": found.area,
+        "area": curve.area,
         "any_order": alike.area,
-        "n": found.n,
-        "unscored": found.unscored,
-        "curve": [[found.coverage[at], found.risk[at]] for at in points],
+        "n": curve.n,
+        "unscored": curve.unscored,
+        "curve": [[curve.coverage[at], curve.risk[at]] for at in points],
     }

@@ -87,12 +87,12 @@ def join(judgements: pl.DataFrame, samples: pl.DataFrame) -> list[BrowserRow]:
 
 
 def _row(judged: Mapping[str, Any], gold: Mapping[str, Any]) -> BrowserRow:
-    found = outcome(judged["gold_error"], judged["errors_found"])
+    verdict_outcome = outcome(judged["gold_error"], judged["errors_found"])
     failure, certainty = judged["failure"], judged["certainty"]
-    right = found in ("hit", "correct rejection")
+    right = verdict_outcome in ("hit", "correct rejection")
     return BrowserRow(
         id=judged["id"],
-        outcome=found,
+        outcome=verdict_outcome,
         tone="unreadable" if failure is not None else "right" if right else "wrong",
         facts={
             **{name.capitalize(): judged[name] for name in ("dataset", "language", "culture", "origin")},
@@ -108,7 +108,7 @@ def _row(judged: Mapping[str, Any], gold: Mapping[str, Any]) -> BrowserRow:
         values={
             "dataset": (judged["dataset"],),
             "language": (judged["language"],),
-            "outcome": (found,) if failure is None else (found, f"unreadable: {failure}"),
+            "outcome": (verdict_outcome,) if failure is None else (verdict_outcome, f"unreadable: {failure}"),
         },
     )
 
@@ -133,9 +133,9 @@ def _signed(score: float | None) -> str:
 
 def counts(rows: Sequence[BrowserRow]) -> dict[str, dict[str, int]]:
     """Return the rows per outcome, and their sum `n`, of each dataset in the order of the rows, and of "all"."""
-    found: dict[str, dict[str, int]] = {}
+    by_dataset: dict[str, dict[str, int]] = {}
     datasets = [row.values["dataset"][0] for row in rows]
     for name in (*dict.fromkeys(datasets), "all"):
         number = Counter(row.outcome for row, dataset in zip(rows, datasets, strict=True) if name in ("all", dataset))
-        found[name] = {kind: number[kind] for kind in OUTCOMES} | {"n": number.total()}
-    return found
+        by_dataset[name] = {kind: number[kind] for kind in OUTCOMES} | {"n": number.total()}
+    return by_dataset

@@ -49,8 +49,8 @@ class Facts:
 
 def stated_answer(explanation: str) -> str | None:
     """Return the answer that an explanation-first report states, None if it states none."""
-    found = EXPECTED.match(explanation)
-    return found[1].strip() if found else None
+    match = EXPECTED.match(explanation)
+    return match[1].strip() if match else None
 
 
 def agrees(stated: str | None, text: str) -> bool | None:
@@ -82,8 +82,8 @@ def with_readings(
     if missing := sorted(set(frame["id"]) - samples.keys()):
         raise InputInvalid(f"{missing[0]}: judged, but not among the samples; expected the test sets it is of")
     lines = [
-        _line(samples[row], report, facts, blind) | {"verdict": found == gold}
-        for (row, report, gold), found in zip(
+        _line(samples[row], report, facts, blind) | {"verdict": predicted == gold}
+        for (row, report, gold), predicted in zip(
             frame.select("id", "report", "gold_error").iter_rows(), predicted_errors(frame), strict=True
         )
     ]
@@ -123,14 +123,14 @@ def points(frame: pl.DataFrame, names: Mapping[str, Any], readings: Collection[s
         pl.col("recalled").is_not_null().sum().alias("of_recalled"),
         *(pl.col(name).sum() for name in readings),
     )
-    found = []
+    lines = []
     for line in grouped.sort("base").iter_rows(named=True):
         rounded = {
             "margin": None if line["margin"] is None else round(line["margin"], 3),
             "comparison": line["comparison"] if states else None,
         }
-        found.append({**names, "base_sample": line.pop("base"), **line, **rounded})
-    return found
+        lines.append({**names, "base_sample": line.pop("base"), **line, **rounded})
+    return lines
 
 
 def numbers(lines: Sequence[Mapping[str, Any]], readings: Sequence[str], seed: int = 0) -> list[dict[str, Any]]:
@@ -140,21 +140,21 @@ def numbers(lines: Sequence[Mapping[str, Any]], readings: Sequence[str], seed: i
     likelihood is the same for every adapter and is given once for each base, under its name; blind judges are the same
     for every base, and are given once, as the system NO_MODEL.
     """
-    found = []
+    number_lines = []
     blind = [name for name in readings if name not in READINGS]
     nothing = {"report": "", "labels": "", "seed": ""}
     worlds = list(dict.fromkeys(str(line["world"]) for line in lines))
     for world in [*worlds, *([ALL] if len(worlds) > 1 else [])]:
         of_world = [line for line in lines if world in (ALL, str(line["world"]))]
         for rows in _parted(of_world, [name for name in NAMES if name not in ("world", "seed")]):
-            found += _numbers(rows, ["verdict", "comparison"], {"world": world}, seed)
+            number_lines += _numbers(rows, ["verdict", "comparison"], {"world": world}, seed)
         for rows in _parted(of_world, ("base", "judged")):
             names = {"world": world, "system": rows[0]["base"], **nothing}
-            found += _numbers(_each_fact_once(rows), ["likelihood"], names, seed)
+            number_lines += _numbers(_each_fact_once(rows), ["likelihood"], names, seed)
         for rows in _parted(of_world, ("judged",)):
             names = {"world": world, "system": NO_MODEL, "base": "", **nothing}
-            found += _numbers(_each_fact_once(rows), blind, names, seed)
-    return found
+            number_lines += _numbers(_each_fact_once(rows), blind, names, seed)
+    return number_lines
 
 
 def _parted(lines: Iterable[Line], columns: Sequence[str]) -> Iterable[list[Line]]:
@@ -176,15 +176,15 @@ def _numbers(
     rows: Sequence[Line], readings: Iterable[str], names: Mapping[str, Any], seed: int
 ) -> list[dict[str, Any]]:
     """Return a line for each reading and number of times of one system; none for a reading that does not apply."""
-    found = []
+    number_lines = []
     for reading in readings:
         told = [row for row in rows if row[reading] not in (None, "")]
         for times in sorted({int(row["times"]) for row in told}):
             part = [row for row in told if int(row["times"]) == times]
             common = {name: _common(part, name) for name in NAMES} | dict(names)
             common |= {"reading": reading, "times": times}
-            found.append(common | _number(part, reading, seed))
-    return found
+            number_lines.append(common | _number(part, reading, seed))
+    return number_lines
 
 
 def _common(lines: Iterable[Line], column: str) -> str:

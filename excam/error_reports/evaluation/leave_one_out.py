@@ -77,15 +77,15 @@ def _accuracy_change(left_out: str, on: str, complete: pl.DataFrame, without: pl
     )
 
 
-def _with_holm_p_values(found: Sequence[Change]) -> Iterator[Change]:
-    for change, p_holm in zip(found, holm([change.p_value for change in found]), strict=True):
+def _with_holm_p_values(family: Sequence[Change]) -> Iterator[Change]:
+    for change, p_holm in zip(family, holm([change.p_value for change in family]), strict=True):
         yield replace(change, p_holm=p_holm)
 
 
-def statement(name: str, found: Sequence[Change]) -> str:
+def statement(name: str, model_changes: Sequence[Change]) -> str:
     """Return sentences about the claim of Appendix J for one model, with numbers, and about left-out datasets."""
-    others = [change for change in found if change.on == OTHERS]
-    own = [change for change in found if change.on == change.left_out]
+    others = [change for change in model_changes if change.on == OTHERS]
+    own = [change for change in model_changes if change.on == change.left_out]
     text = ""
     if others:
         text += (
@@ -101,13 +101,13 @@ def statement(name: str, found: Sequence[Change]) -> str:
     return text.strip()
 
 
-def _summary_text(found: Sequence[Change]) -> str:
-    differences = [change.difference for change in found]
-    significant = sum(change.p_holm <= LEVEL for change in found)
-    if len(found) == 1:
+def _summary_text(summarised: Sequence[Change]) -> str:
+    differences = [change.difference for change in summarised]
+    significant = sum(change.p_holm <= LEVEL for change in summarised)
+    if len(summarised) == 1:
         return f"{differences[0]:+.3f}, {'' if significant else 'not '}significantly (p ≤ {LEVEL:.2f})"
     text = f"{mean(differences):+.3f} on average, from {min(differences):+.3f} to {max(differences):+.3f}"
-    return text + f"; {significant} of {len(found)} changes are significant (Holm, p ≤ {LEVEL:.2f})"
+    return text + f"; {significant} of {len(summarised)} changes are significant (Holm, p ≤ {LEVEL:.2f})"
 
 
 def _range_text(numbers: Sequence[int]) -> str:

@@ -191,19 +191,27 @@ def _explanations(rows: Sequence[Row], seed: int) -> dict[str, Any]:
     `held` is the paper's number, of the detected errors; `outside` takes no place inside the wrong words for it. The
     gold explanations' own share is the ceiling.
     """
-    found = [_explained(row, row.report.explanation) if row.report and row.predicted else None for row in rows]
-    detected = [(row, one) for row, one in zip(rows, found, strict=True) if one]
-    named = Counter((one.right, one.wrong) for _, one in detected)
+    explained = [_explained(row, row.report.explanation) if row.report and row.predicted else None for row in rows]
+    detected = [(row, explanation) for row, explanation in zip(rows, explained, strict=True) if explanation]
+    named = Counter((explanation.right, explanation.wrong) for _, explanation in detected)
     numbers = {
         "n": len(rows),
         "detected": len(detected),
         "missed": sum(row.report is not None and not row.predicted for row in rows),
         "unreadable": sum(row.report is None for row in rows),
-        "held": _share([(row, one.held) for row, one in detected], seed),
-        "outside": _share([(row, one.right) for row, one in detected], seed),
-        "strict": _share([(row, one is not None and one.held) for row, one in zip(rows, found, strict=True)], seed),
-        "answer_shown": _share([(row, one.held) for row, one in detected if one.shown], seed),
-        "answer_not_shown": _share([(row, one.held) for row, one in detected if not one.shown], seed),
+        "held": _share([(row, explanation.held) for row, explanation in detected], seed),
+        "outside": _share([(row, explanation.right) for row, explanation in detected], seed),
+        "strict": _share(
+            [
+                (row, explanation is not None and explanation.held)
+                for row, explanation in zip(rows, explained, strict=True)
+            ],
+            seed,
+        ),
+        "answer_shown": _share([(row, explanation.held) for row, explanation in detected if explanation.shown], seed),
+        "answer_not_shown": _share(
+            [(row, explanation.held) for row, explanation in detected if not explanation.shown], seed
+        ),
         "gold_held": _share([(row, _explained(row, row.gold_explanation).held) for row in rows], seed),
         "right_only": named[True, False],
         "right_and_wrong": named[True, True],

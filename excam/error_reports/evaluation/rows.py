@@ -50,7 +50,7 @@ class Row:
         return {
             "id": self.sample.id,
             "outcome": self.outcome,
-            "rounds": [asdict(one) for one in self.rounds],
+            "rounds": [asdict(exchange) for exchange in self.rounds],
             **{name: self.judgement[name] for name in shown},
             "report": json.loads(self.judgement["report"]) if self.judgement["report"] else None,
             "gold": {"score": self.sample.score, "origin": self.sample.origin, **asdict(self.sample.report)},
@@ -61,10 +61,10 @@ class Row:
         for ours.
         """
         judged = self.judgement
-        found = f"failure {judged['failure']}" if judged["failure"] else f"score {judged['score']:g}"
-        lines = [f"── {self.sample.id} · {self.outcome} · {found}, gold {self.sample.score} ({self.sample.origin})"]
-        for one in self.rounds:
-            for request, answer in zip(one.requests, one.answers, strict=True):
+        verdict = f"failure {judged['failure']}" if judged["failure"] else f"score {judged['score']:g}"
+        lines = [f"── {self.sample.id} · {self.outcome} · {verdict}, gold {self.sample.score} ({self.sample.origin})"]
+        for exchange in self.rounds:
+            for request, answer in zip(exchange.requests, exchange.answers, strict=True):
                 lines += [_labelled_text(message.role, message.content) for message in request.messages]
                 if isinstance(answer, Completion):
                     lines += [_labelled_text("reasoning", answer.reasoning)] if answer.reasoning else []
@@ -124,8 +124,8 @@ def _cells_named_in(numbers: Path) -> list[str]:
 
     if not numbers.is_file():
         raise InputInvalid(f"{numbers}: no such file; expected the numbers of a figure or a table, or a cell's JSON")
-    found = [_cell_of_line(line) for line in tables.read_lines(numbers)] if numbers.suffix == ".csv" else []
-    cells = list(dict.fromkeys(filter(None, found)))
+    named = [_cell_of_line(line) for line in tables.read_lines(numbers)] if numbers.suffix == ".csv" else []
+    cells = list(dict.fromkeys(filter(None, named)))
     if not cells:
         raise InputInvalid(f"{numbers}: names no cells; expected a CSV file with a column `cell`, or a cell's JSON")
     return cells

@@ -52,15 +52,15 @@ def with_certainty(frame: pl.DataFrame) -> pl.Series:
 
 def scores(frame: pl.DataFrame, fallback: bool) -> list[float | None]:
     """Return the score of every row, with p(R) instead of 0 (Eq. 1, "+p") if `fallback`; None for a failure."""
-    found = with_certainty(frame) if fallback else frame["score"]
+    values = with_certainty(frame) if fallback else frame["score"]
     read = frame["failure"].is_null()
-    return [score if ok else None for score, ok in zip(found, read, strict=True)]
+    return [score if ok else None for score, ok in zip(values, read, strict=True)]
 
 
 def predicted_errors(frame: pl.DataFrame) -> list[bool | None]:
     """Return for every row whether an error was found; None if the answer could not be parsed."""
-    found = pl.when(pl.col("failure").is_null()).then(pl.col("errors_found") > 0)
-    return frame.select(found.alias("found"))["found"].to_list()
+    has_error = pl.when(pl.col("failure").is_null()).then(pl.col("errors_found") > 0)
+    return frame.select(has_error.alias("found"))["found"].to_list()
 
 
 def _accuracy_numbers(frame: pl.DataFrame, seed: int) -> dict[str, Any]:

@@ -20,12 +20,12 @@ class Aggregates:
 
 def aggregate(results: Iterable[Result]) -> Aggregates:
     """Return the numbers of these results. A failure has no score and is never counted as 0."""
-    found = list(results)
-    scores = [one.score for one in found if one.score is not None]
+    rows = list(results)
+    scores = [result.score for result in rows if result.score is not None]
     n = len(scores)
     return Aggregates(
-        rows=len(found),
-        not_judged=len(found) - n,
+        rows=len(rows),
+        not_judged=len(rows) - n,
         mean=sum(scores) / n if n else None,
         share_with_errors=sum(score < 0 for score in scores) / n if n else None,
     )

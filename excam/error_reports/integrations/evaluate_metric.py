@@ -64,7 +64,10 @@ class ExCAM(evaluate.Metric):
         return super().compute(predictions=predictions, references=references, **_with_instructions(predictions, more))
 
     def _compute(self, predictions: Sequence[str], instructions: Sequence[str]) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleMethodOverride]  # by name, from the features
-        rows = [{"instruction": one, "output": text} for one, text in zip(instructions, predictions, strict=True)]
+        rows = [
+            {"instruction": instruction, "output": text}
+            for instruction, text in zip(instructions, predictions, strict=True)
+        ]
         results = list(self.metric.score(rows))
         whole = aggregates.aggregate(results)
         return {
@@ -72,10 +75,10 @@ class ExCAM(evaluate.Metric):
             "share_with_errors": whole.share_with_errors,
             "rows": whole.rows,
             "not_judged": whole.not_judged,
-            "scores": [one.score for one in results],
-            "reports": [asdict(one.report) if one.report else None for one in results],
-            "failure_reasons": [one.failure for one in results],
-            "warnings": [list(one.warnings) for one in results],
+            "scores": [result.score for result in results],
+            "reports": [asdict(result.report) if result.report else None for result in results],
+            "failure_reasons": [result.failure for result in results],
+            "warnings": [list(result.warnings) for result in results],
             "signature": self.metric.signature,
         }
 
@@ -84,8 +87,10 @@ def _with_instructions(predictions: Sequence[str] | None, more: dict[str, Any]) 
     """Return `more` with an instruction per text. Raises InputInvalid if their numbers differ."""
     if predictions is None:
         return more
-    given = more.get("instructions")
-    instructions = [STAND_IN_INSTRUCTION] * len(predictions) if given is None else list(given)
+    stated_instructions = more.get("instructions")
+    instructions = (
+        [STAND_IN_INSTRUCTION] * len(predictions) if stated_instructions is None else list(stated_instructions)
+    )
     if len(instructions) != len(predictions):
         raise InputInvalid(f"instructions: {len(instructions)}; expected {len(predictions)}, one for each prediction")
     return {**more, "instructions": instructions}

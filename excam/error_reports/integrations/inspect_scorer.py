@@ -25,8 +25,8 @@ def share_with_errors() -> Metric:
     """Share of the judged samples in which an error was found (a score below 0)."""
 
     def share(scores: list[SampleScore]) -> float:
-        found = [one.score.as_float() < 0 for one in scores]
-        return sum(found) / len(found) if found else float("nan")
+        erroneous = [sample_score.score.as_float() < 0 for sample_score in scores]
+        return sum(erroneous) / len(erroneous) if erroneous else float("nan")
 
     return share
 

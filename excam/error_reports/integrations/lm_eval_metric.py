@@ -45,14 +45,14 @@ def reading(column: str) -> Callable[[Mapping[str, Any], Sequence[str]], dict[st
 
 def mean(pairs: Sequence[Pair]) -> float:
     """Return the mean score of the judged texts; NaN if none was judged, because 0 is a score."""
-    found = aggregates.aggregate(judged(tuple(pairs))).mean
-    return float("nan") if found is None else found
+    mean_score = aggregates.aggregate(judged(tuple(pairs))).mean
+    return float("nan") if mean_score is None else mean_score
 
 
 def share_with_errors(pairs: Sequence[Pair]) -> float:
     """Return the share of the judged texts with an error; NaN if none was judged."""
-    found = aggregates.aggregate(judged(tuple(pairs))).share_with_errors
-    return float("nan") if found is None else found
+    share = aggregates.aggregate(judged(tuple(pairs))).share_with_errors
+    return float("nan") if share is None else share
 
 
 def not_judged(pairs: Sequence[Pair]) -> int:
@@ -65,10 +65,10 @@ def judged(pairs: tuple[Pair, ...]) -> tuple[Result, ...]:
     """Return the results of all pairs in order, and write them to the file of EXCAM_TO if it is set."""
     asked = os.environ.get
     metric = _metric(asked("EXCAM_ADAPTER", ""), asked("EXCAM_BASE"), asked("EXCAM_MAX_TOKENS"))
-    found = tuple(metric.score([{"instruction": instruction, "output": text} for instruction, text in pairs]))
+    results = tuple(metric.score([{"instruction": instruction, "output": text} for instruction, text in pairs]))
     if to := os.environ.get("EXCAM_TO"):
-        write_text(Path(to), "".join(json.dumps(one.to_dict()) + "\n" for one in found))
-    return found
+        write_text(Path(to), "".join(json.dumps(result.to_dict()) + "\n" for result in results))
+    return results
 
 
 @lru_cache(maxsize=1)  # opened once for several tasks of a run

@@ -109,6 +109,6 @@ def ask_baseline(sample: Sample, prompt: str, read: Callable[[str], Stated | str
     """
     answer = yield from ask_for_text((Message("user", fill(prompt, sample.instruction, sample.output)),))
     reasoning, text = reasoning_and_answer(answer)
-    found = "truncated" if text is None else read(text) if text.strip() else "empty"
-    verdict = failed(found) if isinstance(found, str) else Verdict(found.errors, float(found.score))
+    stated = "truncated" if text is None else read(text) if text.strip() else "empty"
+    verdict = failed(stated) if isinstance(stated, str) else Verdict(stated.errors, float(stated.score))
     return complete(verdict, answer, reasoning)

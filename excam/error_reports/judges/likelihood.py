@@ -107,12 +107,12 @@ def readings(
     """
     texts = tuple(answers)
     choices = yield [Choose(asked(question, passages), texts), Choose((Message("user", NO_QUESTION),), texts)]
-    given, alone = choices
-    assert isinstance(given, Choice), "a Choose is answered by a Choice"
+    with_question, alone = choices
+    assert isinstance(with_question, Choice), "a Choose is answered by a Choice"
     assert isinstance(alone, Choice), "a Choose is answered by a Choice"
-    if given.logprobs is None or given.tokens is None or alone.logprobs is None:
+    if with_question.logprobs is None or with_question.tokens is None or alone.logprobs is None:
         return None
-    sums, tokens = given.logprobs, [max(1, count) for count in given.tokens]
+    sums, tokens = with_question.logprobs, [max(1, count) for count in with_question.tokens]
     gains = [total - without for total, without in zip(sums, alone.logprobs, strict=True)]
     return {
         "gain": gains,

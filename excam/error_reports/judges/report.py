@@ -224,25 +224,25 @@ def _may_be_split(draft: str, broken: json.JSONDecodeError) -> bool:
 
 def _only_report(answer: str, ignored: set[str]) -> Report:
     """Return the report in an answer. Raises Rejected at the first object that is no report, or is another report."""
-    found: Report | None = None
+    first: Report | None = None
     for value in objects(answer, DECODER, ignored):
         report = _report(value, ignored)
-        if found not in (None, report):
+        if first not in (None, report):
             raise Rejected("two-reports")
-        found = report
-    assert found is not None, "`objects` yields one or raises"
-    return found
+        first = report
+    assert first is not None, "`objects` yields one or raises"
+    return first
 
 
 def _report(value: Any, ignored: set[str]) -> Report:
-    found, others = fields(_unwrapped(value, ignored), REPORT_KEYS, ignored)
-    listed = _errors(found.get("errors", ""), found.get("explanation"), ignored)
-    if not listed and ("explanation" not in found or not {_letters(key) for key in others} <= BESIDE_NO_ERRORS):
+    known_fields, others = fields(_unwrapped(value, ignored), REPORT_KEYS, ignored)
+    listed = _errors(known_fields.get("errors", ""), known_fields.get("explanation"), ignored)
+    if not listed and ("explanation" not in known_fields or not {_letters(key) for key in others} <= BESIDE_NO_ERRORS):
         raise Rejected("wrong-schema")
-    if found.get("explanation") is None:
+    if known_fields.get("explanation") is None:
         ignored.add("no-explanation")
-        found["explanation"] = ""
-    return Report(tuple(_error(error, ignored) for error in listed), _text(found["explanation"]))
+        known_fields["explanation"] = ""
+    return Report(tuple(_error(error, ignored) for error in listed), _text(known_fields["explanation"]))
 
 
 def _unwrapped(value: Any, ignored: set[str]) -> Any:
@@ -250,10 +250,10 @@ def _unwrapped(value: Any, ignored: set[str]) -> Any:
     for _ in range(MAX_WRAPPERS):
         if not isinstance(value, dict):
             return value
-        named = {_letters(key): one for key, one in value.items()}
-        inner = [one for key, one in named.items() if key in WRAPPERS]
-        beside = [one for key, one in named.items() if key in BESIDE_REPORT]
-        if len(inner) != 1 or len(beside) + 1 < len(value) or any(isinstance(one, dict) for one in beside):
+        named = {_letters(key): member for key, member in value.items()}
+        inner = [member for key, member in named.items() if key in WRAPPERS]
+        beside = [member for key, member in named.items() if key in BESIDE_REPORT]
+        if len(inner) != 1 or len(beside) + 1 < len(value) or any(isinstance(member, dict) for member in beside):
             return value
         value = inner[0]
         ignored.add("wrapper")
@@ -281,10 +281,10 @@ def _errors(value: Any, explanation: Any, ignored: set[str]) -> list[Any]:
 
 
 def _error(value: Any, ignored: set[str]) -> CulturalError:
-    found, _ = fields(value, ERROR_KEYS, ignored)
-    if len(found) < len(ERROR_KEYS):
+    known_fields, _ = fields(value, ERROR_KEYS, ignored)
+    if len(known_fields) < len(ERROR_KEYS):
         raise Rejected("wrong-schema")
-    where, span, severity, kind = (_text(found[key]) for key in ERROR_KEYS)
+    where, span, severity, kind = (_text(known_fields[key]) for key in ERROR_KEYS)
     if where not in WHERE or severity not in SEVERITIES:
         ignored.add("case")
         where, severity = _word(where), _word(severity)
@@ -339,10 +339,10 @@ def verdict(answer: Completion, instruction: str, output: str) -> Verdict:
     report, ignored = _read(answer.text, rest)
     if isinstance(report, Unreadable):
         return complete(failed(report.reason), answer, reasoning)
-    found = Verdict(
+    read_verdict = Verdict(
         errors_found=len(report.errors),
         score=float(scoring.deductions(report)),
         report=locate(report, instruction, output),
         recovered=ignored,
     )
-    return complete(found, answer, reasoning)
+    return complete(read_verdict, answer, reasoning)

@@ -128,8 +128,8 @@ def _numbers(way: str, rows: Sequence[Judged], seconds: float) -> WayNumbers:
     pairs = [row.pair for row in rows]
     gains = [_gain(verdict, row.label) for verdict, row in zip(verdicts, rows, strict=True)]
     decided = [row.label != "undecidable" for row in rows]
-    given = [ok and verdict != "undecidable" for ok, verdict in zip(decided, verdicts, strict=True)]
-    hits = [ok and verdict == row.label for ok, verdict, row in zip(given, verdicts, rows, strict=True)]
+    answered = [ok and verdict != "undecidable" for ok, verdict in zip(decided, verdicts, strict=True)]
+    hits = [ok and verdict == row.label for ok, verdict, row in zip(answered, verdicts, rows, strict=True)]
     silent = [verdict == "undecidable" for verdict, ok in zip(verdicts, decided, strict=True) if not ok]
     ordered = [verdict == row.label for verdict, row in zip(verdicts, rows, strict=True) if row.kind == "order"]
     compared = [row for row in rows if row.label != "undecidable" and row.margin is not None]
@@ -140,9 +140,9 @@ def _numbers(way: str, rows: Sequence[Judged], seconds: float) -> WayNumbers:
         ratio_interval(gains, np.ones(len(gains)), pairs),
         _auc(compared),
         _auc_interval(compared),
-        _share(hits, given),
-        ratio_interval(np.array(hits, float), np.array(given, float), pairs) if any(given) else None,
-        _share(given, decided),
+        _share(hits, answered),
+        ratio_interval(np.array(hits, float), np.array(answered, float), pairs) if any(answered) else None,
+        _share(answered, decided),
         _mean(silent),
         _mean(ordered),
         _span_f1([row for row, verdict in zip(rows, verdicts, strict=True) if verdict == row.label == "wrong"]),
@@ -162,7 +162,7 @@ def fit(rows: Sequence[Judged]) -> Fit | None:
         return None
     threshold, slope = -made.intercept / made.slope * scale, made.slope / scale
     fits = [Fit(threshold, slope, least) for least in LEAST]
-    return max(fits, key=lambda one: sum(_gain(one.verdict(row.margin), row.label) for row in rows))
+    return max(fits, key=lambda candidate: sum(_gain(candidate.verdict(row.margin), row.label) for row in rows))
 
 
 def _verdict(fitted: Fit | None, row: Judged) -> str:
@@ -179,8 +179,8 @@ def _mean(values: Sequence[float | bool]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _share(hits: Sequence[bool], given: Sequence[bool]) -> float | None:
-    return sum(hits) / sum(given) if any(given) else None
+def _share(hits: Sequence[bool], answered: Sequence[bool]) -> float | None:
+    return sum(hits) / sum(answered) if any(answered) else None
 
 
 def _auc(rows: Sequence[Judged]) -> float | None:
