@@ -228,7 +228,7 @@ def test_the_page_does_what_it_says(backend, tmp_path, capsys):
     from inspect_ai import eval as run
 
     make(tmp_path / "results", name="smollm2-135m")
-    page = (ROOT / "docs/integrations.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)
     assert len(blocks) == 2
     for block in blocks:

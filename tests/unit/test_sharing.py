@@ -350,7 +350,7 @@ def test_getting_is_what_the_command_does(shared):
 
 def test_the_page_does_what_it_says():
     make(Path("results"), name="smollm2-135m")
-    page = (ROOT / "docs/sharing.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8").partition("## Sharing an adapter")[2]
     (block,) = re.findall(r"```bash\n(.*?)```", page, re.S)
     lines = [line for line in block.splitlines() if re.match("excam (push|pull) ", line)]
     assert len(lines) == 3, "`excam score` needs a model: tests/workflow/test_docs_followed.py"
