@@ -1,13 +1,20 @@
-"""One module per rule of the workflow, run as `python -m scripts.<rule>`. It parses arguments, calls `excam`, writes
-files.
+"""One module per rule of the workflow, run as `python -m scripts.<rule>`: a typed function that calls `excam` and
+writes files. The options of the program follow from its parameters (`step`).
 """
 
 from __future__ import annotations
 
+import argparse
 import errno
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from excam.core.escapes import visible_line
 from excam.core.exceptions import AnswersMissing, ExcamError
@@ -15,7 +22,72 @@ from excam.core.provenance import NO_LOCKS, quiet_libraries, refuse_damaged, say
 
 # what a full, read-only or broken disk says; any other OSError is a bug and shows its traceback
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO}
+SHOWN = {Path: "FILE", int: "N", float: "N"}  # in the help, by type
 UNLOCKED = "expected a file system with locks: work on another, or have this one (Lustre) mounted with -o flock,"
+
+
+def step(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a program of a function: it takes the words of a command line, and each parameter is an option.
+
+    The option has the parameter's name, without `_path`, `_paths` or `_json` at its end. The annotation says what it
+    takes: a type, a `Literal` of choices, a `Sequence` of several values (one at least, unless there is a default). In
+    `Annotated` stand the help (a text), what reads the value (a function), or the choices (any other collection). A
+    parameter whose type is a dataclass stands for the fields of that class.
+    """
+
+    @wraps(function)
+    def main(argv: Sequence[str] | None = None) -> None:
+        parser = argparse.ArgumentParser(description=sys.modules[function.__module__].__doc__)
+        hints = get_type_hints(function, include_extras=True)
+        bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+        options = dict(_options(function))
+        for name, (hint, default) in options.items():
+            parser.add_argument(_flag(name), dest=name, **_reading(hint, default))
+        values = vars(parser.parse_args(argv))
+        for name, bundle in bundles.items():
+            values[name] = bundle(**{field.name: values.pop(field.name) for field in fields(bundle)})
+        function(**values)
+
+    return main
+
+
+def _options(function: Callable[..., Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Yield name, annotation and default of each option of a function."""
+    hints = get_type_hints(function.__init__ if is_dataclass(function) else function, include_extras=True)
+    for name, parameter in signature(function).parameters.items():
+        hint = hints[name]
+        if is_dataclass(hint):
+            yield from _options(hint)
+        else:
+            yield name, (hint, parameter.default)
+
+
+def _flag(name: str) -> str:
+    return "--" + re.sub("_(paths?|json)$", "", name).replace("_", "-")
+
+
+def _reading(hint: Any, default: Any) -> dict[str, Any]:
+    """Return the settings of argparse for an annotation and a default."""
+    settings: dict[str, Any] = {"required": True} if default is Parameter.empty else {"default": default}
+    if get_origin(hint) is Annotated:
+        hint, *more = get_args(hint)
+        for extra in more:
+            if isinstance(extra, str):
+                settings["help"] = extra
+            elif callable(extra):
+                settings["type"] = extra
+            elif isinstance(extra, Collection):
+                settings["choices"] = list(extra)
+    if get_origin(hint) is Sequence:
+        settings["nargs"] = "+" if default is Parameter.empty else "*"
+        (hint,) = get_args(hint)
+    if isinstance(hint, UnionType):  # a type or None
+        hint = get_args(hint)[0]
+    if get_origin(hint) is Literal:
+        settings["choices"] = get_args(hint)
+        hint = str
+    shown = {} if "choices" in settings else {"metavar": SHOWN.get(hint, "TEXT")}
+    return {"type": hint} | shown | settings
 
 
 def run(main: Callable[[], None]) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
 from excam.core import tables
 from excam.excam40k.audits import inventory, page
 from excam.excam40k.audits.checks import PARTS
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 NAMES = {"name": pl.String, "printed": pl.String}
@@ -28,21 +28,20 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--regions", type=Path, required=True, help="paper/appendix-e-regions.csv")
-    parser.add_argument("--languages", type=Path, required=True, help="paper/appendix-e-languages.csv")
-    parser.add_argument("--cultures", type=Path, required=True, help="rows per dataset and culture")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    rows = page.read_parts(args.samples)
-    regions, languages = (tables.read_csv(path, NAMES) for path in (args.regions, args.languages))
+@step
+def main(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    regions_path: Annotated[Path, "paper/appendix-e-regions.csv"],
+    languages_path: Annotated[Path, "paper/appendix-e-languages.csv"],
+    cultures_path: Annotated[Path, "rows per dataset and culture"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    rows = page.read_parts(samples_paths)
+    regions, languages = (tables.read_csv(path, NAMES) for path in (regions_path, languages_path))
     audit = inventory.audit(rows, regions, languages)
-    tables.write_csv(args.cultures, inventory.cultures(rows.filter(pl.col("part").is_in(PARTS))))
-    page.write(audit, args.numbers, args.page)
+    tables.write_csv(cultures_path, inventory.cultures(rows.filter(pl.col("part").is_in(PARTS))))
+    page.write(audit, numbers_path, page_path)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from excam.core import tables
 from excam.error_reports import record_files
 from excam.excam40k.audits import leaks, page
 from excam.excam40k.construction import duplicates
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 PAGE = {
@@ -29,25 +29,24 @@ PAGE = {
 COLUMNS = ("id", "base", "dataset", "instruction", "output")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--bases", type=Path, nargs="+", required=True, help="<dataset>.bases.jsonl")
-    parser.add_argument("--near-duplicates", type=Path, required=True)
-    parser.add_argument("--mixtures", type=Path, nargs="*", default=[], help="<trained_on>/train.jsonl")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    bases = (base for path in args.bases for base in record_files.read_bases(path))
+@step
+def main(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl"],
+    near_duplicates_path: Path,
+    numbers_path: Path,
+    page_path: Path,
+    mixtures_paths: Annotated[Sequence[Path], "<trained_on>/train.jsonl"] = (),
+) -> None:
+    bases = (base for path in bases_paths for base in record_files.read_bases(path))
     questions = [(base.id, duplicates.compared_text(base)) for base in bases]
     audit = leaks.audit(
-        page.read_parts(args.samples),
+        page.read_parts(samples_paths),
         pl.DataFrame(questions, schema={"base": pl.String, "question": pl.String}, orient="row"),
-        duplicates.read(args.near_duplicates),
-        {path.parent.name: _rows(path) for path in args.mixtures},
+        duplicates.read(near_duplicates_path),
+        {path.parent.name: _rows(path) for path in mixtures_paths},
     )
-    page.write(audit, args.numbers, args.page)
+    page.write(audit, numbers_path, page_path)
 
 
 def _rows(path: Path) -> pl.DataFrame:

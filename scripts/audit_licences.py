@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core.provenance import read_json
 from excam.core.tables import write_frame
 from excam.excam40k.audits import licences, page
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 PAGE = {
@@ -23,23 +23,20 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--sources", type=Path, nargs="+", required=True, help="<dataset>/manifest.json")
-    parser.add_argument(
-        "--licences", type=json.loads, required=True, help="of the loaders: licence, terms, module by dataset"
-    )
-    parser.add_argument("--ledger", type=Path, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    manifests = {path.parent.name: read_json(path) for path in args.sources}
-    lines = licences.ledger(page.read_parts(args.samples), manifests)
-    write_frame(args.ledger, lines)
-    expected = {dataset: licences.Licensed(*one) for dataset, one in args.licences.items()}
-    page.write(licences.audit(lines, expected, manifests), args.numbers, args.page)
+@step
+def main(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    sources_paths: Annotated[Sequence[Path], "<dataset>/manifest.json"],
+    licences_json: Annotated[str, "of the loaders: licence, terms, module by dataset"],
+    ledger_path: Path,
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    manifests = {path.parent.name: read_json(path) for path in sources_paths}
+    lines = licences.ledger(page.read_parts(samples_paths), manifests)
+    write_frame(ledger_path, lines)
+    expected = {dataset: licences.Licensed(*one) for dataset, one in json.loads(licences_json).items()}
+    page.write(licences.audit(lines, expected, manifests), numbers_path, page_path)
 
 
 if __name__ == "__main__":

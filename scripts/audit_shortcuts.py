@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.excam40k.audits import page, shortcuts
-from scripts import run
+from scripts import run, step
 
 VERSION = 4
 PAGE = {
@@ -19,14 +19,11 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    page.write(shortcuts.audit(page.read_parts(args.samples)), args.numbers, args.page)
+@step
+def main(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"], numbers_path: Path, page_path: Path
+) -> None:
+    page.write(shortcuts.audit(page.read_parts(samples_paths)), numbers_path, page_path)
 
 
 if __name__ == "__main__":

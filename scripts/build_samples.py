@@ -2,62 +2,60 @@
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import json
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 from excam.core import provenance
 from excam.core.source_tables import unread_files
+from excam.core.splits import Split
 from excam.error_reports import record_files
 from excam.excam40k import agreement, datasets
-from excam.excam40k.construction import duplicates, splits, templates, wrapping
+from excam.excam40k.construction import duplicates, splits, wrapping
 from excam.excam40k.construction.drawing import draw_stratified, draw_to_cap
-from scripts import run
+from excam.excam40k.construction.templates import code_of, languages
+from scripts import run, step
 
 VERSION = 6
 LOCAL_QUESTIONS = "local_questions"  # setting of a reader that has its questions in the language of the country too
 MOST_LOCAL = 3  # questions in it of each question and region, as many as there are English ones built from annotations
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", required=True)
-    parser.add_argument("--module", help="file of a benchmark that is not in the package")
-    parser.add_argument("--source", type=Path, required=True, help="manifest of the fetched snapshot")
-    parser.add_argument("--reading", type=json.loads, default={}, help="settings of the reader, as JSON")
-    parser.add_argument("--cap", type=int, required=True)
-    parser.add_argument("--cap-stage", choices=["before", "after"], required=True)
-    parser.add_argument("--allocation", choices=["equal", "proportional"], required=True)
-    parser.add_argument("--shares", type=json.loads, required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument(
-        "--templates", choices=["english", "local", "both"], default="english", help="language of the templates"
-    )
-    parser.add_argument("--bases", type=Path, required=True)
-    parser.add_argument("--samples", type=Path, required=True)
-    parser.add_argument("--counts", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    benchmark = datasets.load(args.dataset, args.module)
-    settings = args.reading
-    if args.templates == "both" and LOCAL_QUESTIONS in inspect.signature(benchmark.read).parameters:
+@step
+def main(
+    dataset: str,
+    source_path: Annotated[Path, "manifest of the fetched snapshot"],
+    cap: int,
+    cap_stage: Literal["before", "after"],
+    allocation: Literal["equal", "proportional"],
+    shares: Annotated[dict[Split, float], json.loads],
+    seed: int,
+    bases_path: Path,
+    samples_path: Path,
+    counts_path: Path,
+    module: Annotated[str | None, "file of a benchmark that is not in the package"] = None,
+    reading_json: Annotated[str, "settings of the reader, as JSON"] = "{}",
+    templates: Annotated[Literal["english", "local", "both"], "language of the templates"] = "english",
+) -> None:
+    benchmark = datasets.load(dataset, module)
+    settings = json.loads(reading_json)
+    if templates == "both" and LOCAL_QUESTIONS in inspect.signature(benchmark.read).parameters:
         settings = {LOCAL_QUESTIONS: MOST_LOCAL, **settings}
-    reading = datasets.read(args.dataset, args.source.parent / "files", settings, args.module)
+    reading = datasets.read(dataset, source_path.parent / "files", settings, module)
     # what no pattern matches stays in the folder that the files were copied from
-    given = provenance.read_json(args.source, "settings")["settings"].get("folder")
-    not_read = unread_files(Path(given or args.source.parent / "files"), benchmark.SOURCE.files)
-    if args.cap_stage == "before":
-        drawn = draw_stratified(reading, args.cap, args.seed, args.allocation)
+    given = provenance.read_json(source_path, "settings")["settings"].get("folder")
+    not_read = unread_files(Path(given or source_path.parent / "files"), benchmark.SOURCE.files)
+    if cap_stage == "before":
+        drawn = draw_stratified(reading, cap, seed, allocation)
     else:
-        drawn = draw_to_cap(reading, benchmark.ERRORS, args.cap, args.seed, args.allocation)
+        drawn = draw_to_cap(reading, benchmark.ERRORS, cap, seed, allocation)
     bases = duplicates.in_one_group(drawn)
-    where = splits.assign([(base.group, base.stratum) for base in bases], args.shares, args.seed)
-    local = () if args.templates == "english" else templates.languages()
-    right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, args.seed, where, local)
-    record_files.write_bases(args.bases, bases)
-    record_files.write_samples(args.samples, right)
+    where = splits.assign([(base.group, base.stratum) for base in bases], shares, seed)
+    local = () if templates == "english" else languages()
+    right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, seed, where, local)
+    record_files.write_bases(bases_path, bases)
+    record_files.write_samples(samples_path, right)
     counts = {
         "rows": reading.rows,
         "dropped": dict(reading.dropped),
@@ -76,16 +74,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     frames = wrapping.frames(right)
     if local:  # English ones are around every row, and need no count
         counts["frames"] = frames
-    provenance.write_json(args.counts, counts)
+    provenance.write_json(counts_path, counts)
     for line in datasets.summary_lines(reading, len(bases)):
         provenance.say(line)
-    without = {name: sum(codes.values()) for name, codes in frames.items() if templates.code_of(name) is None}
+    without = {name: sum(codes.values()) for name, codes in frames.items() if code_of(name) is None}
     if local and without:
         shown = ", ".join(f"{name} {pairs}" for name, pairs in sorted(without.items(), key=lambda one: (-one[1], one)))
-        provenance.say(f"{args.dataset}: pairs in a language without templates, in English ones: {shown}")
+        provenance.say(f"{dataset}: pairs in a language without templates, in English ones: {shown}")
     if not_read:
         shown = ", ".join(not_read[:5]) + (f" and {len(not_read) - 5} more" if len(not_read) > 5 else "")
-        provenance.say(f"{args.dataset}: files that look like rows and are not read: {shown}; see SOURCE.files")
+        provenance.say(f"{dataset}: files that look like rows and are not read: {shown}; see SOURCE.files")
 
 
 if __name__ == "__main__":

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.calmqa import stages
 from excam.knowledge import index as packs
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--claims", type=Path, required=True)
-    parser.add_argument("--index", type=Path, required=True, help="index.json")
-    parser.add_argument("--passages", type=int, required=True, help="at most so many for a claim")
-    parser.add_argument("--to", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    index = packs.open_index(args.index.parent)
-    stages.write(args.to, "evidence", stages.evidence_rows(stages.read_claims(args.claims), index, args.passages))
+@step
+def main(
+    claims_path: Path,
+    index_path: Annotated[Path, "index.json"],
+    passages: Annotated[int, "at most so many for a claim"],
+    to_path: Path,
+) -> None:
+    index = packs.open_index(index_path.parent)
+    stages.write(to_path, "evidence", stages.evidence_rows(stages.read_claims(claims_path), index, passages))
 
 
 if __name__ == "__main__":

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core.provenance import say
 from excam.knowledge.index import build
-from scripts import run
+from scripts import run, step
 
 VERSION = 4
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--to", type=Path, required=True, help="index.json of the new index; its folder holds the rest")
-    args = parser.parse_args(argv)
-
-    args.to.unlink(missing_ok=True)  # the documents changed: Snakemake asked for this index again
-    index = build([args.folder], args.to.parent)
+@step
+def main(folder_path: Path, to_path: Annotated[Path, "index.json of the new index; its folder holds the rest"]) -> None:
+    to_path.unlink(missing_ok=True)  # the documents changed: Snakemake asked for this index again
+    index = build([folder_path], to_path.parent)
     say(f"calmqa: {len(index.passages)} passages, {index.signature}")
 
 

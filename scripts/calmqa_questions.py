@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,19 +9,15 @@ from pathlib import Path
 from excam.calmqa import source
 from excam.core import tables
 from excam.core.provenance import say
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=Path, nargs="+", required=True)
-    parser.add_argument("--questions", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    found = source.read_questions(args.files)
-    tables.write_frame(args.questions, source.to_frame(found, source.Question))
+@step
+def main(files_paths: Sequence[Path], questions_path: Path) -> None:
+    found = source.read_questions(files_paths)
+    tables.write_frame(questions_path, source.to_frame(found, source.Question))
     counts = Counter(f"{one.language} {one.type}" for one in found)
     say(f"calmqa: {len(found)} questions: {', '.join(f'{name} {n}' for name, n in sorted(counts.items()))}")
 

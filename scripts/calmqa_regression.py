@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from excam.calmqa import pages, ratings
 from excam.core import tables
 from excam.core.provenance import write_text
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 PAGE = {
@@ -21,17 +19,12 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ratings", type=Path, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    found = ratings.read(args.ratings)
+@step
+def main(ratings_path: Path, numbers_path: Path, page_path: Path) -> None:
+    found = ratings.read(ratings_path)
     lines = ratings.r2_lines(found)
-    tables.write_lines(args.numbers, ratings.R2, lines)
-    write_text(args.page, pages.regression_page(found, lines))
+    tables.write_lines(numbers_path, ratings.R2, lines)
+    write_text(page_path, pages.regression_page(found, lines))
 
 
 if __name__ == "__main__":

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from excam.calmqa import numbers, source, stages
 from excam.core import tables
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("questions", "answers", "surface", "claims", "verdicts", "relevance", "to"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--factuality", choices=["f1@k", "precision"], required=True)
-    parser.add_argument("--no-claims", choices=["zero", "skip"], required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    questions_path: Path,
+    answers_path: Path,
+    surface_path: Path,
+    claims_path: Path,
+    verdicts_path: Path,
+    relevance_path: Path,
+    to_path: Path,
+    factuality: Literal["f1@k", "precision"],
+    no_claims: Literal["zero", "skip"],
+) -> None:
     surface, verdicts, relevance = (
-        tables.read_frame(path).to_dicts() for path in (args.surface, args.verdicts, args.relevance)
+        tables.read_frame(path).to_dicts() for path in (surface_path, verdicts_path, relevance_path)
     )
-    questions, answers = source.questions_of(args.questions), source.answers_of(args.answers)
-    rows = stages.judged(questions, answers, surface, stages.read_claims(args.claims), verdicts, relevance)
-    stages.write(args.to, "scores", numbers.scores(rows, args.factuality, args.no_claims))
+    questions, answers = source.questions_of(questions_path), source.answers_of(answers_path)
+    rows = stages.judged(questions, answers, surface, stages.read_claims(claims_path), verdicts, relevance)
+    stages.write(to_path, "scores", numbers.scores(rows, factuality, no_claims))
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.calmqa import numbers, pages
 from excam.core import tables
 from excam.core.provenance import write_text
-from scripts import run
+from scripts import run, step
 
 VERSION = 4
 PAGE = {
@@ -26,21 +25,20 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scores", type=Path, required=True)
-    parser.add_argument("--languages", type=Path, required=True)
-    parser.add_argument("--printed", type=Path, required=True, help="the paper's table")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--how", required=True, help="how answers were judged, for the page")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    lines = numbers.table(tables.read_frame(args.scores).to_dicts(), args.seed)
-    tables.write_lines(args.numbers, numbers.TABLE, lines)
-    languages, printed = tables.read_lines(args.languages), tables.read_lines(args.printed)
-    write_text(args.page, pages.table_page(lines, languages, args.how, printed))
+@step
+def main(
+    scores_path: Path,
+    languages_path: Path,
+    printed_path: Annotated[Path, "the paper's table"],
+    seed: int,
+    how: Annotated[str, "how answers were judged, for the page"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    lines = numbers.table(tables.read_frame(scores_path).to_dicts(), seed)
+    tables.write_lines(numbers_path, numbers.TABLE, lines)
+    languages, printed = tables.read_lines(languages_path), tables.read_lines(printed_path)
+    write_text(page_path, pages.table_page(lines, languages, how, printed))
 
 
 if __name__ == "__main__":

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 from excam.core.exceptions import AuditFailed
 from excam.core.provenance import say, write_json
 from excam.core.tables import read_csv
 from excam.excam40k.audits import checks, verdict
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checks", type=Path, nargs="+", required=True, help="<audit>.csv")
-    parser.add_argument("--summary", type=Path, required=True, help="the page that lists the failed checks")
-    parser.add_argument("--trained-on", required=True, help="the mixture, which is also a published build")
-    parser.add_argument("--datasets", nargs="*", required=True, help="what it is made of")
-    parser.add_argument("--if-failed", choices=["stop", "warn"], required=True)
-    parser.add_argument("--verdict", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in args.checks}
-    found = verdict.concerning(audits, args.trained_on, args.datasets)
-    problem = verdict.refusal(found, str(args.summary))
-    if problem and args.if_failed == "stop":
+@step
+def main(
+    checks_paths: Annotated[Sequence[Path], "<audit>.csv"],
+    summary_path: Annotated[Path, "the page that lists the failed checks"],
+    trained_on: Annotated[str, "the mixture, which is also a published build"],
+    if_failed: Literal["stop", "warn"],
+    verdict_path: Path,
+    datasets: Annotated[Sequence[str], "what it is made of"] = (),
+) -> None:
+    audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in checks_paths}
+    found = verdict.concerning(audits, trained_on, datasets)
+    problem = verdict.refusal(found, str(summary_path))
+    if problem and if_failed == "stop":
         raise AuditFailed(problem)
     if problem:
         say(f"warning: {problem}")
     counts = Counter(check.outcome for _, check in found)
-    write_json(
-        args.verdict, {"trained_on": args.trained_on, "datasets": args.datasets, "checks": dict(sorted(counts.items()))}
-    )
+    write_json(verdict_path, {"trained_on": trained_on, "datasets": datasets, "checks": dict(sorted(counts.items()))})
 
 
 if __name__ == "__main__":

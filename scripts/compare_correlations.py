@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
@@ -16,28 +15,27 @@ from excam.core.exceptions import InputInvalid
 from excam.error_reports.evaluation import verdicts
 from excam.error_reports.evaluation.cells import System
 from excam.stats.permutation_correlation import Measure
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 MEASURES: tuple[Measure, ...] = ("kendall", "tie-calibrated")
 Scores = list[float | None]
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--systems", nargs="+", required=True, help="<model>/<trained_on>/<judge>")
-    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="the same number of each system's")
-    parser.add_argument("--draws", type=int, required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--tests", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    frames = tables.judgements_by_system(args.systems, args.judgements)
+@step
+def main(
+    systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"],
+    judgements_paths: Annotated[Sequence[Path], "the same number of each system's"],
+    draws: int,
+    seed: int,
+    tests_path: Path,
+) -> None:
+    frames = tables.judgements_by_system(systems, judgements_paths)
     first = next(iter(frames.values()))
     gold, groups = first["gold_score"].to_list(), first["group"].to_list()
     metrics = {name: scores for system, frame in frames.items() for name, scores in _metrics(system, frame)}
     tests = [
-        {"measure": measure, "a": a, "b": b, **_tested(measure, gold, metrics[a], metrics[b], groups, args)}
+        {"measure": measure, "a": a, "b": b, **_tested(measure, gold, metrics[a], metrics[b], groups, draws, seed)}
         for measure in MEASURES
         for a, b in _pairs(metrics)
     ]
@@ -45,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         done = [test for test in tests if test["measure"] == measure and "p_value" in test]
         for test, p in zip(done, stats.holm([test["p_value"] for test in done]), strict=True):
             test["p_holm"] = p
-    provenance.write_json(args.tests, {"systems": args.systems, "tests": tests})
+    provenance.write_json(tests_path, {"systems": systems, "tests": tests})
 
 
 def _metrics(system: str, frame: pl.DataFrame) -> list[tuple[str, Scores]]:
@@ -70,13 +68,11 @@ def _system(name: str) -> System:
 
 
 def _tested(
-    measure: Measure, gold: list[int], a: Scores, b: Scores, groups: list[str], args: argparse.Namespace
+    measure: Measure, gold: list[int], a: Scores, b: Scores, groups: list[str], draws: int, seed: int
 ) -> dict[str, Any]:
     """Return the test, or why there is none: too few answers that both gave, or scores that are all the same."""
     try:
-        found = stats.correlation_permutation(
-            gold, a, b, measure=measure, clusters=groups, draws=args.draws, seed=args.seed
-        )
+        found = stats.correlation_permutation(gold, a, b, measure=measure, clusters=groups, draws=draws, seed=seed)
     except InputInvalid as problem:
         return {"untested": str(problem)}
     return {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.provenance import write_text
@@ -12,7 +11,7 @@ from excam.error_reports.evaluation import claims
 from excam.error_reports.evaluation.cells import LEVEL
 from excam.error_reports.evaluation.claims import Claims
 from excam.pages.markdown import escape, table
-from scripts import run
+from scripts import run, step
 
 VERSION = 7
 PAGE = {
@@ -42,30 +41,31 @@ EXTERNAL = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--table-4", type=Path, required=True, help="the page")
-    for name in ("table-2", "figure-3", "figure-10", "error-rates"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--leave-one-out", type=Path, required=True, help="the page with the statement")
-    parser.add_argument("--printed", type=Path, required=True, help="paper/table-2.csv")
-    parser.add_argument("--printed-claims", type=Path, required=True, help="paper/claims.csv")
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    printed = claims.read(args.printed_claims)
+@step
+def main(
+    table_4_path: Annotated[Path, "the page"],
+    table_2_path: Path,
+    figure_3_path: Path,
+    figure_10_path: Path,
+    error_rates_path: Path,
+    leave_one_out_path: Annotated[Path, "the page with the statement"],
+    printed_path: Annotated[Path, "paper/table-2.csv"],
+    printed_claims_path: Annotated[Path, "paper/claims.csv"],
+    page_path: Path,
+) -> None:
+    printed = claims.read(printed_claims_path)
     parts = [
         HEAD,
-        _rows(tables.read_lines(args.table_2), tables.read_lines(args.printed)),
-        _included(args.table_4.read_text(encoding="utf-8"), "Table 4: systems, and what scores without judgement get"),
-        _out_of_domain(tables.read_lines(args.figure_3), printed),
+        _rows(tables.read_lines(table_2_path), tables.read_lines(printed_path)),
+        _included(table_4_path.read_text(encoding="utf-8"), "Table 4: systems, and what scores without judgement get"),
+        _out_of_domain(tables.read_lines(figure_3_path), printed),
         EXTERNAL,
-        _languages(tables.read_lines(args.figure_10), printed),
-        _included(args.leave_one_out.read_text(encoding="utf-8"), "Figure 11: one dataset less in training"),
-        _rates(tables.read_lines(args.error_rates)),
+        _languages(tables.read_lines(figure_10_path), printed),
+        _included(leave_one_out_path.read_text(encoding="utf-8"), "Figure 11: one dataset less in training"),
+        _rates(tables.read_lines(error_rates_path)),
         _contradictions(printed),
     ]
-    write_text(args.page, "\n".join(parts))
+    write_text(page_path, "\n".join(parts))
 
 
 def _rows(ours: list[Line], printed: list[Line]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from excam.calmqa import source as calmqa
 from excam.crossing import rows
@@ -12,50 +13,52 @@ from excam.crossing.rows import Row
 from excam.error_reports import record_files
 from excam.macaron import scenarios
 from excam.rubric import changes, checks, responses
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name, what in (
-        ("samples", "test sets of ExCAM40k"),
-        ("translations", "translations of CulT-Eval"),
-        ("labels", "their labels"),
-        ("questions", "questions of CaLMQA"),
-        ("answers", "answers to them"),
-        ("marks", "people's ratings of the answers"),
-        ("scenarios", "scenarios of Macaron"),
-        ("responses", "responses rated by the manual"),
-        ("ratings", "people's ratings of them"),
-    ):
-        parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
-    parser.add_argument("--rubric", default="", help="the manual of the ratings: its version, or a .yaml file")
-    parser.add_argument("--contents", type=int, required=True, help="how many contents of each set; 0: all")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--rows", type=Path, required=True)
-    args = parser.parse_args(argv)
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """The files of every set of which there are any."""
 
-    found = list(read(args))
-    rows.write(args.rows, rows.drawn(found, args.contents or None, args.seed))
+    samples_paths: Annotated[Sequence[Path], "test sets of ExCAM40k"] = ()
+    translations_paths: Annotated[Sequence[Path], "translations of CulT-Eval"] = ()
+    labels_paths: Annotated[Sequence[Path], "their labels"] = ()
+    questions_paths: Annotated[Sequence[Path], "questions of CaLMQA"] = ()
+    answers_paths: Annotated[Sequence[Path], "answers to them"] = ()
+    marks_paths: Annotated[Sequence[Path], "people's ratings of the answers"] = ()
+    scenarios_paths: Annotated[Sequence[Path], "scenarios of Macaron"] = ()
+    responses_paths: Annotated[Sequence[Path], "responses rated by the manual"] = ()
+    ratings_paths: Annotated[Sequence[Path], "people's ratings of them"] = ()
+    rubric: Annotated[str, "the manual of the ratings: its version, or a .yaml file"] = ""
 
 
-def read(args: argparse.Namespace) -> Iterator[Row]:
+@step
+def main(
+    sources: Sources,
+    contents: Annotated[int, "how many contents of each set; 0: all"],
+    seed: int,
+    rows_path: Path,
+) -> None:
+    rows.write(rows_path, rows.drawn(list(read(sources)), contents or None, seed))
+
+
+def read(sources: Sources) -> Iterator[Row]:
     """Yield the rows of every set whose files are given."""
-    for path in args.samples:
+    for path in sources.samples_paths:
         yield from rows.of_samples(record_files.read_samples(path))
-    for labels in args.labels:
-        (translations,) = args.translations
+    for labels in sources.labels_paths:
+        (translations,) = sources.translations_paths
         yield from rows.of_translations(rows.translated(translations, labels))
-    for marks in args.marks:
-        (questions,), (answers,) = args.questions, args.answers
+    for marks in sources.marks_paths:
+        (questions,), (answers,) = sources.questions_paths, sources.answers_paths
         yield from rows.of_rated_answers(calmqa.questions_of(questions).values(), calmqa.answers_of(answers), marks)
-    for path in args.scenarios:
+    for path in sources.scenarios_paths:
         yield from rows.of_statements(scenarios.read(path))
-    if args.responses and args.ratings:
-        known = responses.read(args.responses)
-        ratings = checks.read(args.ratings, known, [changes.opened(args.rubric)])
+    if sources.responses_paths and sources.ratings_paths:
+        known = responses.read(sources.responses_paths)
+        ratings = checks.read(sources.ratings_paths, known, [changes.opened(sources.rubric)])
         yield from rows.of_responses(known, ratings.ratings)
 
 

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.acre import comet, sentence_metrics, translations
 from excam.core import tables
 from excam.core.provenance import write_manifest
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--comet", type=Path, required=True, help="folder with a converted checkpoint")
-    parser.add_argument("--metrics", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True, help="the signature")
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    rows_path: Path,
+    comet_path: Annotated[Path, "folder with a converted checkpoint"],
+    metrics_path: Path,
+    manifest_path: Annotated[Path, "the signature"],
+) -> None:
     started = time.monotonic()
-    rows = translations.from_frame(args.rows)
-    column = comet.measure(rows, args.comet)
-    tables.write_frame(args.metrics, sentence_metrics.to_frame(rows, {"comet": column}))
+    rows = translations.from_frame(rows_path)
+    column = comet.measure(rows, comet_path)
+    tables.write_frame(metrics_path, sentence_metrics.to_frame(rows, {"comet": column}))
     write_manifest(
-        args.manifest,
-        inputs=[args.rows, args.comet / comet.WEIGHTS],
-        outputs=[args.metrics],
+        manifest_path,
+        inputs=[rows_path, comet_path / comet.WEIGHTS],
+        outputs=[metrics_path],
         settings={"signatures": {"comet": column.signature}},
         seconds=time.monotonic() - started,
     )

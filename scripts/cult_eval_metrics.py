@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.acre import sentence_metrics, translations
 from excam.core import tables
 from excam.core.provenance import quiet_libraries, say, write_manifest
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--encoder", type=Path, help="manifest of BERTScore's encoder")
-    parser.add_argument("--layer", type=int, required=True, help="of the encoder")
-    parser.add_argument("--metricx", type=Path, help="manifest of MetricX's weights")
-    parser.add_argument("--metrics", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True, help="the signature of each metric")
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    rows_path: Path,
+    layer: Annotated[int, "of the encoder"],
+    metrics_path: Path,
+    manifest_path: Annotated[Path, "the signature of each metric"],
+    encoder_path: Annotated[Path | None, "manifest of BERTScore's encoder"] = None,
+    metricx_path: Annotated[Path | None, "manifest of MetricX's weights"] = None,
+) -> None:
     quiet_libraries()
     started = time.monotonic()
-    rows = translations.from_frame(args.rows)
-    weights = {name: path for name, path in (("encoder", args.encoder), ("metricx", args.metricx)) if path}
+    rows = translations.from_frame(rows_path)
+    weights = {name: path for name, path in (("encoder", encoder_path), ("metricx", metricx_path)) if path}
     folders = {name: (path.parent / "files", path.parent.name) for name, path in weights.items()}
-    columns = sentence_metrics.measure(rows, folders.get("encoder"), args.layer, folders.get("metricx"))
-    tables.write_frame(args.metrics, sentence_metrics.to_frame(rows, columns))
+    columns = sentence_metrics.measure(rows, folders.get("encoder"), layer, folders.get("metricx"))
+    tables.write_frame(metrics_path, sentence_metrics.to_frame(rows, columns))
     write_manifest(
-        args.manifest,
-        inputs=[args.rows, *weights.values()],
-        outputs=[args.metrics],
+        manifest_path,
+        inputs=[rows_path, *weights.values()],
+        outputs=[metrics_path],
         settings={"signatures": {name: column.signature for name, column in columns.items()}},
         seconds=time.monotonic() - started,
     )

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.acre import items, source, translations
 from excam.core import tables
 from excam.core.provenance import say
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=Path, nargs="+", required=True, help="items, then a file for each system")
-    parser.add_argument("--expressions", type=Path, required=True)
-    parser.add_argument("--rows", type=Path, required=True, help="the translations, each with the texts of its item")
-    args = parser.parse_args(argv)
-
-    given, *sheets = args.files
+@step
+def main(
+    files_paths: Annotated[Sequence[Path], "items, then a file for each system"],
+    expressions_path: Path,
+    rows_path: Annotated[Path, "the translations, each with the texts of its item"],
+) -> None:
+    given, *sheets = files_paths
     found = items.read(given)
     rows = source.written(sheets, found)
-    tables.write_frame(args.expressions, translations.items_frame(found.values()))
-    tables.write_frame(args.rows, translations.to_frame(rows))
+    tables.write_frame(expressions_path, translations.items_frame(found.values()))
+    tables.write_frame(rows_path, translations.to_frame(rows))
     say(f"cult-eval: {len(found)} items, {len(rows)} translations by {len(translations.systems(rows))} systems")
 
 

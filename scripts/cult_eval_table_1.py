@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.acre import items, pages
 from excam.core import tables
 from excam.core.provenance import write_text
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -21,18 +20,14 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--expressions", type=Path, required=True)
-    parser.add_argument("--printed", type=Path, required=True, help="what the paper prints")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    lines, page = pages.table_1(list(items.read(args.expressions).values()))
-    tables.write_lines(args.numbers, pages.TABLE_1, lines)
+@step
+def main(
+    expressions_path: Path, printed_path: Annotated[Path, "what the paper prints"], numbers_path: Path, page_path: Path
+) -> None:
+    lines, page = pages.table_1(list(items.read(expressions_path).values()))
+    tables.write_lines(numbers_path, pages.TABLE_1, lines)
     note = "Of its own 7,959 items, which are not these."
-    write_text(args.page, page + pages.printed(note, tables.read_lines(args.printed)))
+    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
 
 
 if __name__ == "__main__":

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 from excam.annotation import campaign
 from excam.core import provenance, tables
 from excam.error_reports import record_files
 from excam.excam40k.validation import sampling
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="test rows of the datasets")
-    parser.add_argument("--systems", nargs="*", default=[], help="<model>/<trained_on>/<judge>")
-    parser.add_argument("--judgements", type=Path, nargs="*", default=[], help="of the first system, then the others")
-    parser.add_argument("--wanted", required=True, help="[dataset, language, rows, annotators] of each cell, as JSON")
-    parser.add_argument("--spans", choices=["paper", "strict"], required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--campaign", type=Path, required=True)
-    parser.add_argument("--counts", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    samples = [sample for path in args.samples for sample in record_files.read_samples(path)]
-    judged = tables.judgements_by_system(args.systems, args.judgements) if args.systems else {}
-    systems = {name: sampling.explanations(frame.iter_rows(named=True)) for name, frame in judged.items()}
-    wanted = [sampling.Wanted(*cell) for cell in json.loads(args.wanted)]
-    drawn, counts = sampling.draw("ExCAM: human validation", samples, systems, wanted, args.spans, args.seed)
-    campaign.write(args.campaign, drawn)
-    provenance.write_json(args.counts, {"campaign": drawn.id, "tasks": len(drawn.tasks), "cells": counts})
+@step
+def main(
+    samples_paths: Annotated[Sequence[Path], "test rows of the datasets"],
+    wanted_json: Annotated[str, "[dataset, language, rows, annotators] of each cell, as JSON"],
+    spans: Literal["paper", "strict"],
+    seed: int,
+    campaign_path: Path,
+    counts_path: Path,
+    systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"] = (),
+    judgements_paths: Annotated[Sequence[Path], "of the first system, then the others"] = (),
+) -> None:
+    samples = [sample for path in samples_paths for sample in record_files.read_samples(path)]
+    judged = tables.judgements_by_system(systems, judgements_paths) if systems else {}
+    explained = {name: sampling.explanations(frame.iter_rows(named=True)) for name, frame in judged.items()}
+    wanted = [sampling.Wanted(*cell) for cell in json.loads(wanted_json)]
+    drawn, counts = sampling.draw("ExCAM: human validation", samples, explained, wanted, spans, seed)
+    campaign.write(campaign_path, drawn)
+    provenance.write_json(counts_path, {"campaign": drawn.id, "tasks": len(drawn.tasks), "cells": counts})
     for cell in counts:
         if cell["drawn"] != cell["wanted"]:
             short = {name: cell[name] for name in ("rows", *sampling.REASONS) if cell[name]}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
@@ -15,7 +14,7 @@ from excam.error_reports.evaluation import cells, verdicts
 from excam.error_reports.evaluation.cells import System
 from excam.pages.markdown import escape, table
 from excam.stats.bootstrap import ratio_interval
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 PAGE = {
@@ -42,22 +41,21 @@ NOTE = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="of each system and dataset")
-    parser.add_argument("--printed", type=Path, required=True, help="paper/error-rates.csv")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    paper = {(line["system"], line["rows"]): line for line in tables.read_lines(args.printed)}
+@step
+def main(
+    judgements_paths: Annotated[Sequence[Path], "of each system and dataset"],
+    printed_path: Annotated[Path, "paper/error-rates.csv"],
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    paper = {(line["system"], line["rows"]): line for line in tables.read_lines(printed_path)}
     frames: dict[System, list[pl.DataFrame]] = {}
-    for path in args.judgements:
+    for path in judgements_paths:
         frames.setdefault(System.from_path(path), []).append(tables.read_frame(path))
-    lines = [line for system, own in frames.items() for line in _lines(system, pl.concat(own), paper, args.seed)]
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    write_text(args.page, _page(lines, list(paper.values())))
+    lines = [line for system, own in frames.items() for line in _lines(system, pl.concat(own), paper, seed)]
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    write_text(page_path, _page(lines, list(paper.values())))
 
 
 def _lines(

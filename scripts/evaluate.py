@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,22 +9,17 @@ import polars as pl
 
 from excam.core import provenance, tables
 from excam.error_reports.evaluation import verdicts
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--judgements", type=Path, nargs="+", required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    frame = pl.concat([tables.read_frame(path) for path in args.judgements])
-    numbers = verdicts.evaluate(frame, args.seed)
-    numbers["inputs"] = {str(path): provenance.sha256(path) for path in args.judgements}
-    provenance.write_json(args.numbers, numbers)
+@step
+def main(judgements_paths: Sequence[Path], seed: int, numbers_path: Path) -> None:
+    frame = pl.concat([tables.read_frame(path) for path in judgements_paths])
+    numbers = verdicts.evaluate(frame, seed)
+    numbers["inputs"] = {str(path): provenance.sha256(path) for path in judgements_paths}
+    provenance.write_json(numbers_path, numbers)
 
 
 if __name__ == "__main__":

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
 from excam.core import provenance, tables
 from excam.error_reports.evaluation import certainty
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--test", type=Path, nargs="+", required=True, help="judgements of the test sets")
-    parser.add_argument("--dev", type=Path, nargs="*", default=[], help="of the dev sets; none: nothing is fitted")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    test_paths: Annotated[Sequence[Path], "judgements of the test sets"],
+    seed: int,
+    numbers_path: Path,
+    dev_paths: Annotated[Sequence[Path], "of the dev sets; none: nothing is fitted"] = (),
+) -> None:
     test, dev = (
-        pl.concat([tables.read_frame(path) for path in paths]) if paths else None for paths in (args.test, args.dev)
+        pl.concat([tables.read_frame(path) for path in paths]) if paths else None for paths in (test_paths, dev_paths)
     )
     assert test is not None
-    numbers = certainty.evaluate(test, dev, args.seed)
-    numbers["inputs"] = {str(path): provenance.sha256(path) for path in (*args.test, *args.dev)}
-    provenance.write_json(args.numbers, numbers)
+    numbers = certainty.evaluate(test, dev, seed)
+    numbers["inputs"] = {str(path): provenance.sha256(path) for path in (*test_paths, *dev_paths)}
+    provenance.write_json(numbers_path, numbers)
 
 
 if __name__ == "__main__":

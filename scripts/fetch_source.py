@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.config import Dataset
 from excam.core import provenance
@@ -16,36 +15,35 @@ from excam.core.source_tables import every_pattern
 from excam.excam40k import datasets
 from excam.excam40k.invented import files as invented
 from excam.inference import sources
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", required=True)
-    parser.add_argument("--module", help="file of a benchmark that is not in the package")
-    parser.add_argument("--source", required=True, help="the entry of config.yaml as JSON")
-    parser.add_argument("--manifest", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    dataset: str,
+    source_json: Annotated[str, "the entry of config.yaml as JSON"],
+    manifest_path: Path,
+    module: Annotated[str | None, "file of a benchmark that is not in the package"] = None,
+) -> None:
     started = time.monotonic()
-    benchmark, folder = datasets.load(args.dataset, args.module), args.manifest.parent / "files"
-    source = Dataset.model_validate(json.loads(args.source))
-    args.manifest.unlink(missing_ok=True)  # if it exists, the files are those it names
+    benchmark, folder = datasets.load(dataset, module), manifest_path.parent / "files"
+    source = Dataset.model_validate(json.loads(source_json))
+    manifest_path.unlink(missing_ok=True)  # if it exists, the files are those it names
     if source.invented:
         shutil.rmtree(folder, ignore_errors=True)
-        facts = invented.write(args.dataset, source.invented.peoples, source.invented.seed, folder)
+        facts = invented.write(dataset, source.invented.peoples, source.invented.seed, folder)
     else:
-        facts = sources.fetch_dataset(args.dataset, source, every_pattern(benchmark.SOURCE.files), folder)
+        facts = sources.fetch_dataset(dataset, source, every_pattern(benchmark.SOURCE.files), folder)
     provenance.write_manifest(
-        args.manifest,
+        manifest_path,
         inputs=[],
         outputs=sources.matching_files(folder, ["**/*"]),
-        settings=json.loads(args.source),
+        settings=json.loads(source_json),
         seconds=time.monotonic() - started,
         licence=benchmark.SOURCE.licence,
-        rows=datasets.read(args.dataset, folder, {}, args.module).rows,
+        rows=datasets.read(dataset, folder, {}, module).rows,
         **facts,
     )
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
@@ -13,7 +12,7 @@ from excam.core import tables
 from excam.error_reports.evaluation import cells
 from excam.error_reports.evaluation.cells import Cell
 from excam.pages import plotting
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 PAGE = {
@@ -31,19 +30,18 @@ MORE_THAN = 100  # rows in the data set of a language that is shown (Appendix I)
 TITLE = "Scaled accuracy by language"
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="of `all` test sets together")
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
-    frames = [tables.read_frame(path).select("language") for path in args.samples]
+@step
+def main(
+    cells_paths: Annotated[Sequence[Path], "of `all` test sets together"],
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+) -> None:
+    frames = [tables.read_frame(path).select("language") for path in samples_paths]
     in_dataset = dict(pl.concat(frames)["language"].value_counts().iter_rows())
-    lines = [line for path in args.cells for line in _lines(cells.read(path), in_dataset, MORE_THAN)]
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    draw(tables.read_lines(args.numbers), MORE_THAN, args.pictures)
+    lines = [line for path in cells_paths for line in _lines(cells.read(path), in_dataset, MORE_THAN)]
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    draw(tables.read_lines(numbers_path), MORE_THAN, pictures_paths)
 
 
 def _lines(cell: Cell, in_dataset: Mapping[str, int], more_than: int) -> Iterator[dict[str, Any]]:

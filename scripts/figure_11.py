@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import tables
 from excam.error_reports.evaluation import cells
 from excam.error_reports.evaluation.cells import LEVEL, Cell
 from excam.excam40k.publishing import about
 from excam.pages import plotting
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -31,25 +30,24 @@ COLUMNS = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--datasets", nargs="+", required=True)
-    parser.add_argument("--unseen", nargs="*", default=[], help="<trained_on>/<dataset> that it never saw")
-    parser.add_argument("--cells", type=Path, nargs="+", required=True)
-    parser.add_argument("--changes", type=Path, required=True, help="leave-one-out.csv")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    model: str,
+    datasets: Sequence[str],
+    cells_paths: Sequence[Path],
+    changes_path: Annotated[Path, "leave-one-out.csv"],
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+    unseen: Annotated[Sequence[str], "<trained_on>/<dataset> that it never saw"] = (),
+) -> None:
     tests = {
         (f"without-{line['left_out']}", line["judge"], line["on"]): line
-        for line in tables.read_lines(args.changes)
-        if line["model"] == args.model
+        for line in tables.read_lines(changes_path)
+        if line["model"] == model
     }
-    lines = [_line(cell, set(args.unseen), tests) for cell in map(cells.read, args.cells)]
-    tables.write_lines(args.numbers, COLUMNS, [*lines, *_means(lines)])
-    draw(tables.read_lines(args.numbers), args.model, args.datasets, args.pictures)
+    lines = [_line(cell, set(unseen), tests) for cell in map(cells.read, cells_paths)]
+    tables.write_lines(numbers_path, COLUMNS, [*lines, *_means(lines)])
+    draw(tables.read_lines(numbers_path), model, datasets, pictures_paths)
 
 
 def _line(cell: Cell, unseen: set[str], tests: dict[tuple[str, str, str], dict[str, str]]) -> dict[str, Any]:
@@ -76,7 +74,7 @@ def _means(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return means
 
 
-def draw(lines: list[dict[str, str]], model: str, datasets: list[str], pictures: Sequence[Path]) -> None:
+def draw(lines: list[dict[str, str]], model: str, datasets: Sequence[str], pictures: Sequence[Path]) -> None:
     """Draw from the rows of the CSV alone."""
     rows = list(dict.fromkeys(line["row"] for line in lines))
     columns = [*datasets, ALL, MEAN]
