@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import tables
 from excam.error_reports.evaluation import cells
@@ -14,7 +13,7 @@ from excam.error_reports.evaluation.cells import LEVEL, Cell, Test
 from excam.excam40k import trivial_baselines
 from excam.excam40k.publishing import about
 from excam.pages import plotting
-from scripts import run
+from scripts import run, step
 
 VERSION = 4
 PAGE = {
@@ -32,30 +31,29 @@ COLUMNS: tuple[str, ...] = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", nargs="+", required=True)
-    parser.add_argument("--soft", nargs="*", default=[], help="datasets whose errors are soft; their columns get a †")
-    parser.add_argument("--cells", type=Path, nargs="+", required=True)
-    parser.add_argument("--tests", type=Path, nargs="+", required=True)
-    parser.add_argument("--floors", type=Path, required=True, help="floors.csv: the trivial baselines of each test set")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
-    tests = cells.tests(args.tests)
-    trivial = tables.read_lines(args.floors)
+@step
+def main(
+    datasets: Sequence[str],
+    cells_paths: Sequence[Path],
+    tests_paths: Sequence[Path],
+    floors_path: Annotated[Path, "floors.csv: the trivial baselines of each test set"],
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+    soft: Annotated[Sequence[str], "datasets whose errors are soft; their columns get a †"] = (),
+) -> None:
+    tests = cells.tests(tests_paths)
+    trivial = tables.read_lines(floors_path)
     lines = [
         _line(cell, tests[cell.dataset], trivial_baselines.highest(trivial, cell.dataset, "scaled_accuracy"))
-        for cell in map(cells.read, args.cells)
+        for cell in map(cells.read, cells_paths)
     ]
     for name in ("p_baselines", "p_own_base"):
         corrected = cells.holm_adjusted([line[name] for line in lines])
         for line, p in zip(lines, corrected, strict=True):
             line |= {name: cells.significant_digits(line[name]), f"{name}_holm": cells.significant_digits(p)}
-    lines += _averages(lines, args.datasets)
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    draw(tables.read_lines(args.numbers), args.datasets, args.soft, args.pictures)
+    lines += _averages(lines, datasets)
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    draw(tables.read_lines(numbers_path), datasets, soft, pictures_paths)
 
 
 def _line(cell: Cell, tests: Sequence[Test], trivial: float) -> dict[str, Any]:
@@ -81,7 +79,7 @@ def _beats_baselines(system: str, tests: Sequence[Test]) -> bool:
     return p_value is not None and p_value <= LEVEL
 
 
-def _averages(lines: list[dict[str, Any]], datasets: list[str]) -> list[dict[str, Any]]:
+def _averages(lines: list[dict[str, Any]], datasets: Sequence[str]) -> list[dict[str, Any]]:
     """Return the mean over the out-of-domain columns that every row has, so that rows compare; `n` says how many."""
     rows = list(dict.fromkeys(line["row"] for line in lines))
     filled = {(line["row"], line["column"]) for line in lines}
@@ -96,7 +94,7 @@ def _averages(lines: list[dict[str, Any]], datasets: list[str]) -> list[dict[str
     return averages
 
 
-def draw(lines: list[dict[str, str]], datasets: list[str], soft: list[str], pictures: Sequence[Path]) -> None:
+def draw(lines: list[dict[str, str]], datasets: Sequence[str], soft: Sequence[str], pictures: Sequence[Path]) -> None:
     """Draw from the rows of figure-3.csv alone; ExCAM's rows stand below a gap."""
     names = dict.fromkeys(line["row"] for line in lines)
     tuned = {line["row"] for line in lines if line["row"].startswith("ExCAM (")}

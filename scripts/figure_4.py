@@ -5,10 +5,9 @@ ExCAM has judged whole test sets; its judgements of the rows of the subsets are 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
@@ -22,7 +21,7 @@ from excam.excam40k.publishing import about
 from excam.pages import plotting
 from excam.pages.markdown import escape, table
 from excam.stats import accuracy, permutation
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -46,33 +45,30 @@ COLUMNS = (
 Frames = Mapping[System, pl.DataFrame]  # judgements of the same rows, by system
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", nargs="+", required=True)
-    parser.add_argument(
-        "--tuned", type=Path, nargs="+", required=True, help="<model>/all/<judge>/<dataset>/test.parquet"
-    )
-    parser.add_argument("--external", type=Path, nargs="+", required=True, help="the same of the subset test-100")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--printed-claims", type=Path, required=True, help="paper/claims.csv")
-    parser.add_argument("--page", type=Path, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
-    external, tuned = _read(args.external), _read(args.tuned)
+@step
+def main(
+    datasets: Sequence[str],
+    tuned_paths: Annotated[Sequence[Path], "<model>/all/<judge>/<dataset>/test.parquet"],
+    external_paths: Annotated[Sequence[Path], "the same of the subset test-100"],
+    seed: int,
+    printed_claims_path: Annotated[Path, "paper/claims.csv"],
+    page_path: Path,
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+) -> None:
+    external, tuned = _read(external_paths), _read(tuned_paths)
     lines = []
-    for column in [*args.datasets, ALL]:
-        names = args.datasets if column == ALL else [column]
+    for column in [*datasets, ALL]:
+        names = datasets if column == ALL else [column]
         ids = pl.concat([next(iter(external.values()))[name] for name in names])["id"].to_list()
         frames = {system: _rows(system, own, names, ids) for system, own in [*external.items(), *tuned.items()]}
-        lines += _column(column, frames, args.seed)
+        lines += _column(column, frames, seed)
     for line, p in zip(lines, cells.holm_adjusted([line["p_value"] for line in lines]), strict=True):
         line |= {"p_value": cells.significant_digits(line["p_value"]), "p_holm": cells.significant_digits(p)}
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    drawn = tables.read_lines(args.numbers)
-    write_text(args.page, _page(drawn, LEVEL, claims.read(args.printed_claims)))
-    draw(drawn, args.datasets, LEVEL, args.pictures)
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    drawn = tables.read_lines(numbers_path)
+    write_text(page_path, _page(drawn, LEVEL, claims.read(printed_claims_path)))
+    draw(drawn, datasets, LEVEL, pictures_paths)
 
 
 def _read(judgements: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
@@ -150,7 +146,7 @@ def _against(row: str, lines: list[dict[str, str]], level: float) -> list[str]:
     return [escape(row), own["ALL"]["scaled_accuracy"], *map(escape, listed), ", ".join(map(str, sizes))]
 
 
-def draw(lines: list[dict[str, str]], datasets: list[str], level: float, pictures: Sequence[Path]) -> None:
+def draw(lines: list[dict[str, str]], datasets: Sequence[str], level: float, pictures: Sequence[Path]) -> None:
     """Draw from the rows of figure-4.csv alone."""
     names = dict.fromkeys(line["row"] for line in lines)
     tuned = {line["row"] for line in lines if line["tuned"] == "True"}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.provenance import read_json
 from excam.error_reports.evaluation.cells import System, rounded_text
 from excam.pages import plotting
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 PAGE = {
@@ -26,21 +26,20 @@ FEWEST = 10  # texts of a point that is drawn: shares of fewer jump about
 TITLE = "Wrong verdicts when only the surest texts are answered"
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="certainty/<system>/<split>.json")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    cells_paths: Annotated[Sequence[Path], "certainty/<system>/<split>.json"],
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+) -> None:
     lines = []
-    for path in args.cells:
+    for path in cells_paths:
         for name, given in read_json(path, "abstention")["abstention"].items():
             common = {"system": System.from_path(path).key, "certain_by": name, "cell": str(path)}
             common |= {"rows": given["n"], "unscored": given["unscored"]}
             lines += [common | {"coverage": rounded_text(x), "risk": rounded_text(y)} for x, y in given["curve"]]
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    draw(tables.read_lines(args.numbers), args.pictures)
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    draw(tables.read_lines(numbers_path), pictures_paths)
 
 
 def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:

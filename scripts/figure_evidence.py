@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.paths import ALL
 from excam.pages import plotting
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -26,12 +26,9 @@ NOTE = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--numbers", type=Path, required=True, help="evidence.csv")
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-    draw(tables.read_lines(args.numbers), args.pictures)
+@step
+def main(numbers_path: Annotated[Path, "evidence.csv"], pictures_paths: Sequence[Path]) -> None:
+    draw(tables.read_lines(numbers_path), pictures_paths)
 
 
 def draw(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
 from excam.core import paths, tables
 from excam.pages import plotting
-from scripts import run
+from scripts import run, step
 
 VERSION = 5
 PAGE = {
@@ -25,33 +25,32 @@ LOSSES = {"step": pl.Int64, "loss": pl.Float64, "grad_norm": pl.Float64, "learni
 SHARE = 20  # a running mean reaches a twentieth of the run to either side: single steps of eight rows are mostly noise
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--losses", type=Path, nargs="+", required=True, help="adapters/<model>/<trained_on>/loss.csv")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
-    losses = [(paths.axes(path)["trained_on"], tables.read_csv(path, LOSSES)) for path in args.losses]
+@step
+def main(
+    model: str,
+    losses_paths: Annotated[Sequence[Path], "adapters/<model>/<trained_on>/loss.csv"],
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+) -> None:
+    losses = [(paths.axes(path)["trained_on"], tables.read_csv(path, LOSSES)) for path in losses_paths]
     window = 1 + 2 * (max(table.height for _, table in losses) // SHARE)
     smooth = pl.col("loss").rolling_mean(window, min_samples=1, center=True)
     curves = [
         table.select(pl.lit(name).alias("trained_on"), "step", "loss", smooth.alias("smooth")) for name, table in losses
     ]
-    tables.write_csv(args.numbers, pl.concat(curves))
-    drawn = tables.read_csv(args.numbers, SCHEMA)
+    tables.write_csv(numbers_path, pl.concat(curves))
+    drawn = tables.read_csv(numbers_path, SCHEMA)
     figure = plotting.curves(
         {
             name: part.select("step", "smooth").rows()
             for (name,), part in drawn.group_by("trained_on", maintain_order=True)
         },
-        title=f"Training loss, {args.model}",
+        title=f"Training loss, {model}",
         across="optimizer step",
         up="loss per report token (nats)",
         note=f"Running mean over {window} steps. One line per adapter: what it was trained on.",
     )
-    plotting.save(figure, args.pictures)
+    plotting.save(figure, pictures_paths)
 
 
 if __name__ == "__main__":

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.provenance import read_json
 from excam.error_reports.evaluation.cells import System, rounded_text
 from excam.pages import plotting
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 PAGE = {
@@ -26,21 +26,20 @@ FEWEST = 10  # rows of a point that is drawn: shares of fewer jump about
 TITLE = "Stated probability of an error, and how often there is one"
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="certainty/<system>/<split>.json")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    cells_paths: Annotated[Sequence[Path], "certainty/<system>/<split>.json"],
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+) -> None:
     lines = []
-    for path in args.cells:
+    for path in cells_paths:
         errors = read_json(path, "error")["error"]
         for name, given in errors.items():
             common = {"system": System.from_path(path).key, "map": name, "unscored": given["unscored"]}
             lines += [common | _bin(one) | {"cell": str(path)} for one in given["bins"]]
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    draw(tables.read_lines(args.numbers), args.pictures)
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    draw(tables.read_lines(numbers_path), pictures_paths)
 
 
 def _bin(one: dict[str, float]) -> dict[str, float | None]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
@@ -12,7 +12,7 @@ from excam.error_reports.evaluation import known_facts
 from excam.excam40k.invented.blind_judges import JUDGES
 from excam.pages import plotting
 from excam.pages.plotting import Steps
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 PAGE = {
@@ -32,14 +32,13 @@ WORDS = {  # of readings
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--numbers", type=Path, required=True, help="taught.csv")
-    parser.add_argument("--shown", nargs="+", required=True, help="models whose adapters, trained on all, are drawn")
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
-    draw(tables.read_lines(args.numbers), args.shown, args.pictures)
+@step
+def main(
+    numbers_path: Annotated[Path, "taught.csv"],
+    shown: Annotated[Sequence[str], "models whose adapters, trained on all, are drawn"],
+    pictures_paths: Sequence[Path],
+) -> None:
+    draw(tables.read_lines(numbers_path), shown, pictures_paths)
 
 
 def draw(lines: Sequence[Mapping[str, str]], shown: Sequence[str], pictures: Sequence[Path]) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.annotation import campaign
 from excam.core import tables
 from excam.excam40k.validation import human_answers, human_ratings, human_votes
 from excam.pages import plotting
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -33,20 +33,19 @@ NOTE = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--campaign", type=Path, required=True)
-    parser.add_argument("--answers", type=Path, required=True, help="answers.parquet")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-
-    found = campaign.read(args.campaign)
-    items = human_answers.items(found, tables.read_frame(args.answers))
+@step
+def main(
+    campaign_path: Path,
+    answers_path: Annotated[Path, "answers.parquet"],
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+) -> None:
+    found = campaign.read(campaign_path)
+    items = human_answers.items(found, tables.read_frame(answers_path))
     votes = {criterion.name: human_votes.distribution(items, criterion) for criterion in human_votes.VOTED}
     counts = {VOTES: votes, RATINGS: human_ratings.distributions(found, items)}
-    tables.write_lines(args.numbers, COLUMNS, _lines(counts))
-    draw(tables.read_lines(args.numbers), args.pictures)
+    tables.write_lines(numbers_path, COLUMNS, _lines(counts))
+    draw(tables.read_lines(numbers_path), pictures_paths)
 
 
 def _lines(counts: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[dict[str, object]]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
 from excam.core import tables
 from excam.error_reports import record_files
 from excam.excam40k import agreement, trivial_baselines
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 PAGE = {
@@ -31,21 +30,20 @@ COLUMNS = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="excam40k/<dataset>/<split>.parquet")
-    parser.add_argument("--bases", type=Path, nargs="+", required=True, help="samples/<dataset>.bases.jsonl")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    samples_paths: Annotated[Sequence[Path], "excam40k/<dataset>/<split>.parquet"],
+    bases_paths: Annotated[Sequence[Path], "samples/<dataset>.bases.jsonl"],
+    seed: int,
+    numbers_path: Path,
+) -> None:
     parts: dict[str, dict[str, pl.DataFrame]] = {}
-    for path in args.samples:
+    for path in samples_paths:
         parts.setdefault(path.parent.name, {})[path.stem] = tables.read_frame(path)
     parts["all"] = {split: pl.concat([own[split] for own in parts.values()]) for split in ("train", "dev", *TESTS)}
-    known = agreement.of(base for path in args.bases for base in record_files.read_bases(path))
-    lines = [line for dataset, own in parts.items() for line in _lines(dataset, own, args.seed, known)]
-    tables.write_lines(args.numbers, COLUMNS, lines)
+    known = agreement.of(base for path in bases_paths for base in record_files.read_bases(path))
+    lines = [line for dataset, own in parts.items() for line in _lines(dataset, own, seed, known)]
+    tables.write_lines(numbers_path, COLUMNS, lines)
 
 
 def _lines(dataset: str, own: dict[str, pl.DataFrame], seed: int, known: Mapping[str, float]) -> list[dict[str, Any]]:

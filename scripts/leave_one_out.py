@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
@@ -15,7 +14,7 @@ from excam.core.provenance import write_text
 from excam.error_reports.evaluation import cells, leave_one_out
 from excam.error_reports.evaluation.cells import System
 from excam.pages.markdown import escape
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -32,16 +31,15 @@ COLUMNS = (
 NONE = "No adapter of this experiment was trained without a dataset beside one that was trained on all.\n"
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--judgements", type=Path, nargs="*", required=True, help="of every adapter and dataset")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+    judgements_paths: Annotated[Sequence[Path], "of every adapter and dataset"] = (),
+) -> None:
     judged: dict[tuple[str, str], dict[str, dict[str, pl.DataFrame]]] = {}
-    for path in args.judgements:
+    for path in judgements_paths:
         cell = paths.Cell.from_path(path)
         by_mixture = judged.setdefault((cell.model, cell.judge), {})
         by_mixture.setdefault(cell.trained_on, {})[cell.dataset] = tables.read_frame(path)
@@ -49,11 +47,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     statements: list[str] = []
     for (model, judge), frames in judged.items():
         without = {name.removeprefix("without-"): own for name, own in frames.items() if name.startswith("without-")}
-        found = leave_one_out.changes(frames["all"], without, args.seed) if "all" in frames else []
+        found = leave_one_out.changes(frames["all"], without, seed) if "all" in frames else []
         lines += [{"model": model, "judge": judge, **_line(change)} for change in found]
         statements += [leave_one_out.statement(System(model, "all", judge).name, found)] if found else []
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    write_text(args.page, "# One dataset less in training\n\n" + _text(statements))
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    write_text(page_path, "# One dataset less in training\n\n" + _text(statements))
 
 
 def _line(change: leave_one_out.Change) -> dict[str, Any]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.macaron import derive, pages, scenarios
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -22,17 +20,11 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scenarios", type=Path, required=True)
-    parser.add_argument("--instances", type=Path, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    lines, page = pages.coverage(scenarios.read(args.scenarios), [asdict(one) for one in derive.read(args.instances)])
-    tables.write_lines(args.numbers, pages.COVERAGE, lines)
-    write_text(args.page, page)
+@step
+def main(scenarios_path: Path, instances_path: Path, numbers_path: Path, page_path: Path) -> None:
+    lines, page = pages.coverage(scenarios.read(scenarios_path), [asdict(one) for one in derive.read(instances_path)])
+    tables.write_lines(numbers_path, pages.COVERAGE, lines)
+    write_text(page_path, page)
 
 
 if __name__ == "__main__":

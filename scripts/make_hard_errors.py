@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import provenance
 from excam.error_reports import record_files
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.construction import hard
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", required=True)
-    parser.add_argument("--module", help="file of a benchmark that is not in the package")
-    parser.add_argument("--bases", type=Path, required=True)
-    parser.add_argument("--samples", type=Path, required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--wrong", choices=sorted(hard.CHOICES), default="matched", help="how a wrong option is chosen")
-    parser.add_argument("--errors", type=Path, required=True)
-    parser.add_argument("--counts", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    bases = {base.id: base for base in record_files.read_bases(args.bases)}
-    mistake = benchmarks.load(args.dataset, args.module).MISTAKE
-    samples = record_files.read_samples(args.samples)
-    wrong, dropped = hard.hard_errors(samples, bases, args.seed, mistake, hard.CHOICES[args.wrong])
-    record_files.write_samples(args.errors, wrong)
-    provenance.write_json(args.counts, {"kept": len(wrong), "dropped": dict(dropped)})
+@step
+def main(
+    dataset: str,
+    bases_path: Path,
+    samples_path: Path,
+    seed: int,
+    errors_path: Path,
+    counts_path: Path,
+    module: Annotated[str | None, "file of a benchmark that is not in the package"] = None,
+    wrong: Annotated[str, sorted(hard.CHOICES), "how a wrong option is chosen"] = "matched",
+) -> None:
+    bases = {base.id: base for base in record_files.read_bases(bases_path)}
+    mistake = benchmarks.load(dataset, module).MISTAKE
+    samples = record_files.read_samples(samples_path)
+    corrupted, dropped = hard.hard_errors(samples, bases, seed, mistake, hard.CHOICES[wrong])
+    record_files.write_samples(errors_path, corrupted)
+    provenance.write_json(counts_path, {"kept": len(corrupted), "dropped": dict(dropped)})
 
 
 if __name__ == "__main__":

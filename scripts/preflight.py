@@ -5,66 +5,63 @@ Trials that ended with a problem are removed once they are reported: the next pr
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 from excam.config import Experiment
 from excam.core import provenance
 from excam.preflight import look, page, work
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--experiment", required=True, help="config.yaml with its overlays, as JSON")
-    parser.add_argument(
-        "--sources", type=Path, nargs="*", required=True, help="manifests of the benchmarks that are there"
-    )
-    parser.add_argument("--samples", type=Path, nargs="*", required=True, help="<dataset>.parquet")
-    parser.add_argument("--weights", type=Path, nargs="*", required=True, help="manifests of the models that are there")
-    parser.add_argument("--models", type=Path, nargs="*", required=True, help="trials of try_model")
-    parser.add_argument("--rows", type=Path, nargs="*", required=True, help="trials of try_rows")
-    parser.add_argument("--training", type=Path, nargs="*", required=True, help="trials of try_training")
-    parser.add_argument("--results", type=Path, required=True, help="folder whose disk is looked at")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    experiment = Experiment.model_validate_json(args.experiment)
-    samples = {path.stem: path for path in args.samples}
+@step
+def main(
+    experiment_json: Annotated[str, "config.yaml with its overlays, as JSON"],
+    results_path: Annotated[Path, "folder whose disk is looked at"],
+    numbers_path: Path,
+    page_path: Path,
+    sources_paths: Annotated[Sequence[Path], "manifests of the benchmarks that are there"] = (),
+    samples_paths: Annotated[Sequence[Path], "<dataset>.parquet"] = (),
+    weights_paths: Annotated[Sequence[Path], "manifests of the models that are there"] = (),
+    models_paths: Annotated[Sequence[Path], "trials of try_model"] = (),
+    rows_paths: Annotated[Sequence[Path], "trials of try_rows"] = (),
+    training_paths: Annotated[Sequence[Path], "trials of try_training"] = (),
+) -> None:
+    experiment = Experiment.model_validate_json(experiment_json)
+    samples = {path.stem: path for path in samples_paths}
     found = look.Found(
-        sources={path.parent.name: path for path in args.sources},
+        sources={path.parent.name: path for path in sources_paths},
         samples=samples,
-        weights={path.parent.name: path for path in args.weights},
-        asked=look.trials(args.models),
-        rows=look.trials(args.rows),
-        trained=look.trials(args.training),
+        weights={path.parent.name: path for path in weights_paths},
+        asked=look.trials(models_paths),
+        rows=look.trials(rows_paths),
+        trained=look.trials(training_paths),
     )
-    made = look.checks(experiment, found, args.results)
+    made = look.checks(experiment, found, results_path)
     rows = work.rows_of(experiment, samples)
     tasks, bills = work.planned_tasks(experiment, rows, found.asked, found.trained), work.bills(experiment, rows)
     looked = datetime.now(UTC).isoformat(timespec="minutes")
     numbers = {"checks": made, "work": tasks, "servers": bills}
     tried = {"asked": found.asked, "rows": found.rows, "trained": found.trained}
     provenance.write_json(
-        args.numbers,
+        numbers_path,
         {
             "looked": looked,
             **{name: [asdict(one) for one in part] for name, part in numbers.items()},
             "trials": {name: [asdict(one) for one in part.values()] for name, part in tried.items()},
         },
     )
-    provenance.write_text(args.page, page.page_text(made, tasks, bills, looked))
-    look.forget(args.models + args.rows + args.training)
+    provenance.write_text(page_path, page.page_text(made, tasks, bills, looked))
+    look.forget([*models_paths, *rows_paths, *training_paths])
     for one in made:
         if one.verdict == "wrong":
             provenance.say(page.check_line(one))
-    provenance.say(f"preflight: {page.verdict(made)}: {args.page}")
+    provenance.say(f"preflight: {page.verdict(made)}: {page_path}")
 
 
 if __name__ == "__main__":

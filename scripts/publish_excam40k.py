@@ -2,58 +2,57 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
 from excam.core import provenance
 from excam.excam40k.publishing import BUILDS, card, croissant, parts, prose
-from scripts import run
+from scripts import run, step
 
 VERSION = 7
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", choices=BUILDS, required=True)
-    parser.add_argument("--samples", type=Path, nargs="*", default=[], help="<dataset>/<split>.parquet, all four")
-    parser.add_argument("--sources", type=Path, nargs="*", default=[], help="<dataset>/manifest.json")
-    parser.add_argument("--soft", type=Path, nargs="*", default=[], help="<dataset>.counts.json of soft errors")
-    parser.add_argument("--bases", type=Path, nargs="*", default=[], help="<dataset>.bases.jsonl of the samples")
-    parser.add_argument(
-        "--benchmarks", type=json.loads, required=True, help="terms, title, citation by dataset, as JSON"
-    )
-    parser.add_argument("--audits", type=Path, required=True, help="the audits' summary")
-    parser.add_argument("--card", type=Path, required=True)
-    parser.add_argument("--croissant", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    started, folder = time.monotonic(), args.manifest.parent
-    args.manifest.unlink(missing_ok=True)  # while files change, no manifest may claim that they are complete
-    build, withheld = parts.read(args.samples, args.sources, args.soft, args.bases, args.benchmarks, args.build)
-    shards = parts.write(build, folder)
-    audits = args.audits.read_text(encoding="utf-8")
-    provenance.write_text(args.card, card.card_text(args.build, build, withheld, audits))
-    name = f"{card.NAME} ({args.build})"
+@step
+def main(
+    build: Annotated[str, BUILDS],
+    benchmarks: Annotated[dict[str, Any], json.loads, "terms, title, citation by dataset, as JSON"],
+    audits_path: Annotated[Path, "the audits' summary"],
+    card_path: Path,
+    croissant_path: Path,
+    manifest_path: Path,
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet, all four"] = (),
+    sources_paths: Annotated[Sequence[Path], "<dataset>/manifest.json"] = (),
+    soft_paths: Annotated[Sequence[Path], "<dataset>.counts.json of soft errors"] = (),
+    bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl of the samples"] = (),
+) -> None:
+    started, folder = time.monotonic(), manifest_path.parent
+    manifest_path.unlink(missing_ok=True)  # while files change, no manifest may claim that they are complete
+    published, withheld = parts.read(samples_paths, sources_paths, soft_paths, bases_paths, benchmarks, build)
+    shards = parts.write(published, folder)
+    audits = audits_path.read_text(encoding="utf-8")
+    provenance.write_text(card_path, card.card_text(build, published, withheld, audits))
+    name = f"{card.NAME} ({build})"
     provenance.write_json(
-        args.croissant, croissant.croissant_metadata(name, " ".join(prose.ABOUT.split()), build, folder)
+        croissant_path, croissant.croissant_metadata(name, " ".join(prose.ABOUT.split()), published, folder)
     )
-    rows = sum(len(part.samples) for part in build)
+    rows = sum(len(part.samples) for part in published)
     provenance.write_manifest(
-        args.manifest,
-        inputs=[*args.samples, *args.sources, *args.soft, *args.bases, args.audits],
-        outputs=[args.card, args.croissant, *shards],
-        settings={"build": args.build},
+        manifest_path,
+        inputs=[*samples_paths, *sources_paths, *soft_paths, *bases_paths, audits_path],
+        outputs=[card_path, croissant_path, *shards],
+        settings={"build": build},
         seconds=time.monotonic() - started,
         rows=rows,
-        licences=sorted({part.licence for part in build}),
+        licences=sorted({part.licence for part in published}),
         withheld={part.dataset: len(part.samples) for part in withheld},
     )
     contents = (
-        f"{rows} rows of {len(build)} datasets" if build else "no dataset is under a permissive licence, an empty card"
+        f"{rows} rows of {len(published)} datasets"
+        if published
+        else "no dataset is under a permissive licence, an empty card"
     )
     provenance.say(f"{folder}: {contents}")
     for part in withheld:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core.provenance import say, write_text
 from excam.core.tables import read_csv
 from excam.excam40k.audits import checks, page
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 PAGE = {
@@ -28,15 +28,11 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checks", type=Path, nargs="+", required=True, help="<audit>.csv")
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in args.checks}
-    write_text(args.page, page.summary(audits))
-    say(f"{args.page}: {page.verdict([check for own in audits.values() for check in own])}")
+@step
+def main(checks_paths: Annotated[Sequence[Path], "<audit>.csv"], page_path: Path) -> None:
+    audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in checks_paths}
+    write_text(page_path, page.summary(audits))
+    say(f"{page_path}: {page.verdict([check for own in audits.values() for check in own])}")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ The trivial baselines are its last lines.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import tables
 from excam.core.provenance import read_json, write_text
@@ -16,7 +15,7 @@ from excam.error_reports.evaluation import cells
 from excam.error_reports.evaluation.cells import Cell, System, Test
 from excam.excam40k import trivial_baselines
 from excam.pages.markdown import table
-from scripts import run
+from scripts import run, step
 
 VERSION = 6
 PAGE = {
@@ -58,27 +57,26 @@ NOTE = (
 Line = Mapping[str, str]
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", type=Path, nargs="+", required=True)
-    parser.add_argument("--tests", type=Path, required=True)
-    parser.add_argument("--correlation-tests", type=Path, required=True)
-    parser.add_argument("--floors", type=Path, required=True)
-    parser.add_argument("--printed", type=Path, required=True, help="paper/table-4.csv")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    tests, correlations = (read_json(path, "tests")["tests"] for path in (args.tests, args.correlation_tests))
-    lines = [line for path in args.cells for line in _lines(cells.read(path), tests, correlations)]
-    trivial = tables.read_lines(args.floors)
+@step
+def main(
+    cells_paths: Sequence[Path],
+    tests_path: Path,
+    correlation_tests_path: Path,
+    floors_path: Path,
+    printed_path: Annotated[Path, "paper/table-4.csv"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    tests, correlations = (read_json(path, "tests")["tests"] for path in (tests_path, correlation_tests_path))
+    lines = [line for path in cells_paths for line in _lines(cells.read(path), tests, correlations)]
+    trivial = tables.read_lines(floors_path)
     for line in lines:
         for verdict, column in WON.items():
             surely = line["low"] if column == "scaled_accuracy" else line[column]  # the others have no interval
             if line.get(verdict) == "yes" and surely <= trivial_baselines.highest(trivial, "all", column):
                 line[verdict] = "no"
-    tables.write_lines(args.numbers, COLUMNS, [*lines, *_floors(trivial, args.floors)])
-    write_text(args.page, _page(tables.read_lines(args.numbers), tables.read_lines(args.printed)))
+    tables.write_lines(numbers_path, COLUMNS, [*lines, *_floors(trivial, floors_path)])
+    write_text(page_path, _page(tables.read_lines(numbers_path), tables.read_lines(printed_path)))
 
 
 def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> list[dict[str, Any]]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.pages.markdown import escape, table
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -36,21 +35,20 @@ NOTE = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", required=True, help="JSON: name -> roles, weights, sampling")
-    parser.add_argument("--locks", type=Path, nargs="+", required=True, help="requirements/*.lock, the first one wins")
-    parser.add_argument("--printed", type=Path, nargs=2, required=True, help="paper/table-6.csv, table-6-software.csv")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    paper, software = (tables.read_lines(path) for path in args.printed)
+@step
+def main(
+    models: Annotated[str, "JSON: name -> roles, weights, sampling"],
+    locks_paths: Annotated[Sequence[Path], "requirements/*.lock, the first one wins"],
+    printed_paths: Annotated[Sequence[Path], "paper/table-6.csv, table-6-software.csv"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    paper, software = (tables.read_lines(path) for path in printed_paths)
     printed = {line["model"]: line for line in paper}
-    lines = [_line(name, entry, printed.get(name)) for name, entry in json.loads(args.models).items()]
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    locked = {name: version for path in reversed(args.locks) for name, version in PIN.findall(path.read_text("utf-8"))}
-    write_text(args.page, _page(lines, software, locked))
+    lines = [_line(name, entry, printed.get(name)) for name, entry in json.loads(models).items()]
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    locked = {name: version for path in reversed(locks_paths) for name, version in PIN.findall(path.read_text("utf-8"))}
+    write_text(page_path, _page(lines, software, locked))
 
 
 def _line(name: str, entry: dict[str, Any], printed: dict[str, str] | None) -> dict[str, Any]:

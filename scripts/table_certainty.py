@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import provenance, tables
 from excam.error_reports.evaluation.cells import System, rounded_text
 from excam.pages import markdown
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 PAGE = {
@@ -42,16 +41,13 @@ TOLD = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="certainty/<system>/<split>.json")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    found = [line for path in args.cells for line in _lines(path)]
-    tables.write_lines(args.numbers, COLUMNS, found)
-    provenance.write_text(args.page, _page(tables.read_lines(args.numbers)))
+@step
+def main(
+    cells_paths: Annotated[Sequence[Path], "certainty/<system>/<split>.json"], numbers_path: Path, page_path: Path
+) -> None:
+    found = [line for path in cells_paths for line in _lines(path)]
+    tables.write_lines(numbers_path, COLUMNS, found)
+    provenance.write_text(page_path, _page(tables.read_lines(numbers_path)))
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import tables
 from excam.core.provenance import write_text
@@ -15,7 +14,7 @@ from excam.error_reports.evaluation.cells import UNDEFINED, System, rounded_text
 from excam.excam40k import counterfactual_check
 from excam.inference import transcript
 from excam.pages import markdown
-from scripts import run
+from scripts import run, step
 
 VERSION = 3
 PAGE = {
@@ -49,24 +48,23 @@ OUTCOMES = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--counterfactuals", type=Path, nargs="+", required=True, help="<system>/all/test.parquet")
-    parser.add_argument("--rows", type=Path, nargs="+", required=True, help="of the same systems")
-    parser.add_argument("--transcripts", type=Path, nargs="+", required=True, help="of the same systems")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    counterfactuals_paths: Annotated[Sequence[Path], "<system>/all/test.parquet"],
+    rows_paths: Annotated[Sequence[Path], "of the same systems"],
+    transcripts_paths: Annotated[Sequence[Path], "of the same systems"],
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
     found: dict[Path, dict[str, Any]] = {}
-    for made, rows, answers in zip(args.counterfactuals, args.rows, args.transcripts, strict=True):
+    for made, rows, answers in zip(counterfactuals_paths, rows_paths, transcripts_paths, strict=True):
         verdicts = transcript.replay(judges.load(_system(made).judge).judge, record_files.read_samples(made), answers)
         judged = counterfactual_check.rows(tables.read_frame(rows), tables.read_frame(made), verdicts)
-        found[made] = counterfactual_check.evaluate(judged, args.seed)
+        found[made] = counterfactual_check.evaluate(judged, seed)
     lines = (line for made, part in found.items() for line in _lines(made, part))
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    write_text(args.page, _page(found))
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    write_text(page_path, _page(found))
 
 
 def _system(made: Path) -> System:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import paths, tables
 from excam.core.provenance import write_text
@@ -15,7 +14,7 @@ from excam.error_reports.evaluation.cells import System, rounded_text
 from excam.error_reports.records import Sample
 from excam.excam40k import evidence_numbers, shown_evidence
 from excam.pages import markdown
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -47,26 +46,25 @@ SHOWN = {
 }  # fmt: skip
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="<system>/<dataset>/<split>.parquet")
-    parser.add_argument("--evidence", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    samples = {row.id: row for path in args.samples for row in record_files.read_samples(path)}
-    shown = {path: shown_evidence.read(path) for path in args.evidence}
+@step
+def main(
+    judgements_paths: Annotated[Sequence[Path], "<system>/<dataset>/<split>.parquet"],
+    evidence_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    samples = {row.id: row for path in samples_paths for row in record_files.read_samples(path)}
+    shown = {path: shown_evidence.read(path) for path in evidence_paths}
     test = {id: row for path, rows in shown.items() if path.stem != "dev" for id, row in rows.items()}
     dev = [row for path, rows in shown.items() if path.stem == "dev" for row in rows.values()]
     points = {WORDS: evidence_numbers.floor([*test.values()], samples, dev)}
-    for path in args.judgements:
+    for path in judgements_paths:
         points.setdefault(System.from_path(path).key, []).extend(_points(path, test, samples))
-    lines = [line for name, own in points.items() for line in evidence_numbers.lines(name, own, args.seed)]
-    tables.write_lines(args.numbers, evidence_numbers.COLUMNS, map(_rounded, lines))
-    write_text(args.page, page(tables.read_lines(args.numbers)))
+    lines = [line for name, own in points.items() for line in evidence_numbers.lines(name, own, seed)]
+    tables.write_lines(numbers_path, evidence_numbers.COLUMNS, map(_rounded, lines))
+    write_text(page_path, page(tables.read_lines(numbers_path)))
 
 
 def _points(

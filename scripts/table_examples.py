@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core.provenance import write_text
 from excam.error_reports.record_files import read_samples
 from excam.excam40k.publishing import EXAMPLE_TABLES, examples
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -23,15 +23,14 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, choices=(1, *EXAMPLE_TABLES), required=True, help="of the paper's table")
-    parser.add_argument("--samples", type=Path, nargs="*", default=[], help="<dataset>/test.parquet")
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    samples = [sample for path in args.samples for sample in read_samples(path)]
-    write_text(args.page, examples.page(args.number, samples))
+@step
+def main(
+    number: Annotated[int, (1, *EXAMPLE_TABLES), "of the paper's table"],
+    page_path: Path,
+    samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"] = (),
+) -> None:
+    samples = [sample for path in samples_paths for sample in read_samples(path)]
+    write_text(page_path, examples.page(number, samples))
 
 
 if __name__ == "__main__":

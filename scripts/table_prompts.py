@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
 from excam.core.provenance import write_text
 from excam.error_reports.judges import binary, count, report, severity
 from excam.excam40k.construction import generator
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -43,15 +43,14 @@ TABLES: Mapping[int, tuple[str, Mapping[str, str]]] = {
 NOTE = "Shown as it is sent; words in braces are filled in. The words are the paper's, the line breaks may not be."
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--page", type=Path, required=True, help="Table 5")
-    parser.add_argument("--soft-errors", type=Path, required=True, help="Table 7")
-    parser.add_argument("--baselines", type=Path, required=True, help="Table 11")
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    page_path: Annotated[Path, "Table 5"],
+    soft_errors_path: Annotated[Path, "Table 7"],
+    baselines_path: Annotated[Path, "Table 11"],
+) -> None:
     for path, (number, (what, prompts)) in zip(
-        (args.page, args.soft_errors, args.baselines), TABLES.items(), strict=True
+        (page_path, soft_errors_path, baselines_path), TABLES.items(), strict=True
     ):
         write_text(path, _page(number, what, prompts))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.provenance import read_json
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 PAGE = {
@@ -23,15 +23,14 @@ COLUMNS = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", type=Path, nargs="+", required=True)
-    parser.add_argument("--adapters", type=Path, nargs="+", required=True, help="their manifests, in the same order")
-    parser.add_argument("--numbers", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    cells_paths: Sequence[Path],
+    adapters_paths: Annotated[Sequence[Path], "their manifests, in the same order"],
+    numbers_path: Path,
+) -> None:
     lines = []
-    for cell, manifest in zip(args.cells, args.adapters, strict=True):
+    for cell, manifest in zip(cells_paths, adapters_paths, strict=True):
         numbers, trained = (read_json(path) for path in (cell, manifest))
         accuracy = numbers["accuracy"]
         lines.append(
@@ -49,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 "cell": str(cell),
             }
         )
-    tables.write_lines(args.numbers, COLUMNS, lines)
+    tables.write_lines(numbers_path, COLUMNS, lines)
 
 
 if __name__ == "__main__":

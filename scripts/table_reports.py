@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import paths, tables
 from excam.core.provenance import read_json, write_text
 from excam.error_reports.evaluation import cells
 from excam.error_reports.evaluation.cells import UNDEFINED
 from excam.pages import markdown
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 PAGE = {
@@ -62,18 +61,17 @@ EXPLANATIONS = [
 TWINS = [("twins.pairs", "strict", "pairs"), ("twins.bases", "strict", "base samples")]
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="reports/<system>/<dataset>/<split>.json")
-    parser.add_argument("--printed-claims", type=Path, required=True, help="paper/claims.csv")
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    made = {path: read_json(path) for path in args.cells}
-    tables.write_lines(args.numbers, COLUMNS, (line for path, cell in made.items() for line in _lines(path, cell)))
-    printed = [line for line in tables.read_lines(args.printed_claims) if line["id"].startswith("explanation-match")]
-    write_text(args.page, _page(made, printed))
+@step
+def main(
+    cells_paths: Annotated[Sequence[Path], "reports/<system>/<dataset>/<split>.json"],
+    printed_claims_path: Annotated[Path, "paper/claims.csv"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    made = {path: read_json(path) for path in cells_paths}
+    tables.write_lines(numbers_path, COLUMNS, (line for path, cell in made.items() for line in _lines(path, cell)))
+    printed = [line for line in tables.read_lines(printed_claims_path) if line["id"].startswith("explanation-match")]
+    write_text(page_path, _page(made, printed))
 
 
 def _parts(path: Path, cell: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.annotation import campaign
 from excam.core import tables
@@ -12,7 +12,7 @@ from excam.core.provenance import read_json, write_text
 from excam.error_reports.evaluation import claims
 from excam.excam40k.validation import human_answers
 from excam.excam40k.validation.human_tables import TABLES, Given
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 PAGE = {
@@ -33,24 +33,23 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--table", choices=TABLES, required=True)
-    parser.add_argument("--campaign", type=Path, required=True)
-    parser.add_argument("--answers", type=Path, required=True, help="answers.parquet")
-    parser.add_argument("--counts", type=Path, required=True, help="answers.counts.json")
-    parser.add_argument("--printed", type=Path, nargs="?", help="paper/<table>.csv, if the paper has this table")
-    parser.add_argument("--printed-claims", type=Path, required=True, help="paper/claims.csv")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    table, found, paper = TABLES[args.table], campaign.read(args.campaign), claims.read(args.printed_claims)
-    items = human_answers.items(found, tables.read_frame(args.answers))
-    printed = tables.read_lines(args.printed) if args.printed else []
-    tables.write_lines(args.numbers, table.columns, table.lines(Given(found, items, printed, paper, args.seed)))
-    write_text(args.page, table.page(tables.read_lines(args.numbers), read_json(args.counts, "annotators"), paper))
+@step
+def main(
+    table: Annotated[str, TABLES],
+    campaign_path: Path,
+    answers_path: Annotated[Path, "answers.parquet"],
+    counts_path: Annotated[Path, "answers.counts.json"],
+    printed_claims_path: Annotated[Path, "paper/claims.csv"],
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+    printed_paths: Annotated[Sequence[Path], "paper/<table>.csv, if the paper has this table"] = (),
+) -> None:
+    shown, answered, paper = TABLES[table], campaign.read(campaign_path), claims.read(printed_claims_path)
+    items = human_answers.items(answered, tables.read_frame(answers_path))
+    printed = [line for path in printed_paths for line in tables.read_lines(path)]
+    tables.write_lines(numbers_path, shown.columns, shown.lines(Given(answered, items, printed, paper, seed)))
+    write_text(page_path, shown.page(tables.read_lines(numbers_path), read_json(counts_path, "annotators"), paper))
 
 
 if __name__ == "__main__":

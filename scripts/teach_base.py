@@ -2,73 +2,72 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.config import Teaching
 from excam.core import provenance
 from excam.excam40k import corpus
-from excam.inference import gpus, sources
+from excam.inference import sources
+from excam.inference.gpus import take_gpus
 from excam.training import teaching
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--weights", type=Path, required=True, help="manifest of the base that is taught")
-    parser.add_argument("--facts", type=Path, required=True)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--settings", required=True, help="the weights' fields of `teach` as JSON")
-    parser.add_argument("--save-steps", type=int, required=True)
-    parser.add_argument("--licence", required=True)
-    parser.add_argument("--gpus", type=int, default=0)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--checkpoints", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    model: str,
+    weights_path: Annotated[Path, "manifest of the base that is taught"],
+    facts_path: Path,
+    corpus_path: Path,
+    settings_json: Annotated[str, "the weights' fields of `teach` as JSON"],
+    save_steps: int,
+    licence: str,
+    seed: int,
+    checkpoints_path: Path,
+    manifest_path: Path,
+    gpus: int = 0,
+) -> None:
     started = time.monotonic()
-    gpus.take_gpus(args.gpus, args.model)
-    settings = Teaching.model_validate({"base": "any", **json.loads(args.settings), "save_steps": args.save_steps})
-    provenance.refuse_changed(args.weights, args.weights.parent / "files")
-    documents = corpus.read_documents(args.corpus)
-    corpus.refuse_incomplete(corpus.read_times(args.facts), documents, str(args.corpus))
-    args.manifest.unlink(missing_ok=True)  # if it exists, the files are those it names
-    folder = args.manifest.parent / "files"
-    base = provenance.read_json(args.weights, "revision", "outputs")
+    take_gpus(gpus, model)
+    settings = Teaching.model_validate({"base": "any", **json.loads(settings_json), "save_steps": save_steps})
+    provenance.refuse_changed(weights_path, weights_path.parent / "files")
+    documents = corpus.read_documents(corpus_path)
+    corpus.refuse_incomplete(corpus.read_times(facts_path), documents, str(corpus_path))
+    manifest_path.unlink(missing_ok=True)  # if it exists, the files are those it names
+    folder = manifest_path.parent / "files"
+    base = provenance.read_json(weights_path, "revision", "outputs")
     facts = teaching.teach(
-        weights=args.weights.parent / "files",
-        base=provenance.outputs_json(args.weights),
+        weights=weights_path.parent / "files",
+        base=provenance.outputs_json(weights_path),
         texts=[document.turns or document.text for document in documents],
         settings=settings,
-        seed=args.seed,
-        checkpoints=args.checkpoints,
+        seed=seed,
+        checkpoints=checkpoints_path,
         folder=folder,
-        name=args.model,
+        name=model,
         version=VERSION,
     )
     files = sources.matching_files(folder, ["**/*"])
     provenance.write_manifest(
-        args.manifest,
-        inputs=[args.weights, args.corpus, args.facts],
+        manifest_path,
+        inputs=[weights_path, corpus_path, facts_path],
         outputs=files,
-        settings={"hub": None, "wheel": None, "folder": None, **json.loads(args.settings)},
+        settings={"hub": None, "wheel": None, "folder": None, **json.loads(settings_json)},
         seconds=time.monotonic() - started,
-        licence=args.licence,
-        origin=f"{args.weights.parent.name}, taught",
+        licence=licence,
+        origin=f"{weights_path.parent.name}, taught",
         revision=f"sha256:{provenance.sha256(folder / 'model.safetensors')}",
         base=base["revision"],
-        corpus=provenance.sha256(args.corpus),
+        corpus=provenance.sha256(corpus_path),
         **facts,
     )
-    shutil.rmtree(args.checkpoints, ignore_errors=True)
+    shutil.rmtree(checkpoints_path, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,8 @@ Rows that are too long to train on are dropped, whole pairs, and counted here: b
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.config import Recipe
 from excam.core import provenance, tables
@@ -17,36 +16,35 @@ from excam.error_reports.judges import report
 from excam.excam40k import grounded
 from excam.inference import chat
 from excam.training import tokens
-from scripts import run
+from scripts import run, step
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
-    parser.add_argument("--samples", type=Path, required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--recipe", required=True, help="what decides rows, of `training`, as JSON")
-    parser.add_argument("--bases", type=Path, help="of report: grounded: base samples that passages are made of")
-    parser.add_argument("--seed", type=int, default=0, help="of report: grounded")
-    parser.add_argument("--tokens", type=Path, required=True)
-    parser.add_argument("--counts", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    files = args.weights.parent / "files"
-    recipe = Recipe.model_validate_json(args.recipe)
-    samples = record_files.read_samples(args.samples)
+@step
+def main(
+    weights_path: Annotated[Path, "manifest of the fetched base model"],
+    samples_path: Annotated[Path, "<dataset>/<split>.parquet"],
+    recipe_json: Annotated[str, "what decides rows, of `training`, as JSON"],
+    tokens_path: Path,
+    counts_path: Path,
+    bases_path: Annotated[Path | None, "of report: grounded: base samples that passages are made of"] = None,
+    seed: Annotated[int, "of report: grounded"] = 0,
+) -> None:
+    files = weights_path.parent / "files"
+    recipe = Recipe.model_validate_json(recipe_json)
+    samples = record_files.read_samples(samples_path)
     if recipe.report == "grounded":
-        bases = {base.id: base for base in record_files.read_bases(_bases_of(args.bases, args.samples))}
-        examples = grounded.training_examples(grounded.rows(samples, bases, recipe.evidence, args.seed))
+        bases = {base.id: base for base in record_files.read_bases(_bases_of(bases_path, samples_path))}
+        examples = grounded.training_examples(grounded.rows(samples, bases, recipe.evidence, seed))
     else:
         examples = report.training_examples(samples, recipe.report, recipe.labels)
     encoded = tokens.encode(chat.load_tokenizer(files), examples)
     rows = tokens.without_long_rows(encoded, recipe, chat.max_positions(files))
-    tables.write_frame(args.tokens, rows)
+    tables.write_frame(tokens_path, rows)
     counts = tokens.statistics(rows)
-    provenance.write_json(args.counts, counts)
-    provenance.say(f"{args.tokens}: {counts}")
+    provenance.write_json(counts_path, counts)
+    provenance.say(f"{tokens_path}: {counts}")
 
 
 def _bases_of(bases: Path | None, samples: Path) -> Path:

@@ -6,7 +6,6 @@ The manifest is written last. Checkpoints stay: until Snakemake has seen this jo
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -14,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.config import Recipe
 from excam.core import provenance, tables
@@ -22,48 +21,48 @@ from excam.core.exceptions import InputInvalid
 from excam.error_reports import adapter_card, fixed_answers
 from excam.error_reports.judges import report
 from excam.inference import gpus
-from excam.training import devices, layout, sft, tokens
-from scripts import run
+from excam.training import devices, sft, tokens
+from excam.training.layout import load_layout
+from scripts import run, step
 
 VERSION = 3
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
-    parser.add_argument("--trained-on", required=True)
-    parser.add_argument("--mixture", type=Path, required=True, help="the rows, by id")
-    parser.add_argument("--tokens", type=Path, nargs="+", required=True, help="the same rows as tokens of this model")
-    parser.add_argument("--recipe", required=True, help="the section `training` of config.yaml as JSON")
-    parser.add_argument("--layout", required=True, help="a file of excam/training/layouts")
-    parser.add_argument("--save-steps", type=int, required=True)
-    parser.add_argument("--report-to", default="none", help="a tracker that follows the loss")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--checkpoints", type=Path, required=True)
-    parser.add_argument("--adapter", type=Path, required=True, help="folder of the adapter")
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    model: str,
+    weights_path: Annotated[Path, "manifest of the fetched base model"],
+    trained_on: str,
+    mixture_path: Annotated[Path, "the rows, by id"],
+    tokens_paths: Annotated[Sequence[Path], "the same rows as tokens of this model"],
+    recipe_json: Annotated[str, "the section `training` of config.yaml as JSON"],
+    layout: Annotated[str, "a file of excam/training/layouts"],
+    save_steps: int,
+    seed: int,
+    checkpoints_path: Path,
+    adapter_path: Annotated[Path, "folder of the adapter"],
+    report_to: Annotated[str, "a tracker that follows the loss"] = "none",
+) -> None:
     started = time.monotonic()
-    chosen = layout.load_layout(args.layout)
-    name = f"{args.model}/{args.trained_on}"
+    chosen = load_layout(layout)
+    name = f"{model}/{trained_on}"
     if "LOCAL_RANK" not in os.environ:  # the first process, before it starts others
         gpus.refuse_unusable(chosen.processes if chosen.device == "gpu" else 0, "set training.layout: cpu")
-        provenance.refuse_changed(args.weights, args.weights.parent / "files")  # takes minutes, and no card
-    devices.launch_processes(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv), name)
-    how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}
-    recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
-    rows = _mixture(args.mixture, args.trained_on)
-    tokenised = tokens.read(args.tokens, [row["id"] for row in rows])
+        provenance.refuse_changed(weights_path, weights_path.parent / "files")  # takes minutes, and no card
+    devices.launch_processes(chosen, "scripts.train_adapter", sys.argv[1:], name)
+    how = {"layout": layout, "save_steps": save_steps, "report_to": report_to}
+    recipe = Recipe.model_validate({**json.loads(recipe_json), **how})
+    rows = _mixture(mixture_path, trained_on)
+    tokenised = tokens.read(tokens_paths, [row["id"] for row in rows])
     facts = sft.train(
-        weights=args.weights.parent / "files",
-        base=provenance.outputs_json(args.weights),
+        weights=weights_path.parent / "files",
+        base=provenance.outputs_json(weights_path),
         rows=tokenised,
         recipe=recipe,
         layout=chosen,
-        seed=args.seed,
-        checkpoints=args.checkpoints,
-        folder=args.adapter,
+        seed=seed,
+        checkpoints=checkpoints_path,
+        folder=adapter_path,
         name=name,
         probe=fixed_answers.scores,
         verdict=report.VERDICT,
@@ -72,29 +71,29 @@ def main(argv: Sequence[str] | None = None) -> None:
     if facts is None:  # another process of the layout publishes
         return
     facts |= {"rows_too_long": len(rows) - tokenised.height}
-    base = provenance.read_json(args.weights, "settings", "licence")
-    settings = {**recipe.model_dump(), "layout": {"name": args.layout, **chosen.model_dump(exclude_none=True)}}
+    base = provenance.read_json(weights_path, "settings", "licence")
+    settings = {**recipe.model_dump(), "layout": {"name": layout, **chosen.model_dump(exclude_none=True)}}
     page = adapter_card.text(
-        model=args.model,
+        model=model,
         source=base["settings"]["hub"],
         licence=base["licence"],
-        trained_on=args.trained_on,
+        trained_on=trained_on,
         by_dataset=dict(sorted(Counter(row["dataset"] for row in rows).items())),
-        mixture=provenance.sha256(args.mixture),
+        mixture=provenance.sha256(mixture_path),
         recipe=settings,
         measured=facts,
     )
-    provenance.write_text(args.adapter / "README.md", page)
+    provenance.write_text(adapter_path / "README.md", page)
     provenance.write_manifest(
-        args.adapter / "manifest.json",
-        inputs=[args.mixture, *args.tokens, args.weights],
-        outputs=[args.adapter / name for name in (*sft.PUBLISHED, "README.md")],
+        adapter_path / "manifest.json",
+        inputs=[mixture_path, *tokens_paths, weights_path],
+        outputs=[adapter_path / name for name in (*sft.PUBLISHED, "README.md")],
         settings=settings,
         seconds=time.monotonic() - started,
-        model=args.model,
-        weights=args.weights.parent.name,
+        model=model,
+        weights=weights_path.parent.name,
         base=base["revision"],
-        trained_on=args.trained_on,
+        trained_on=trained_on,
         languages=sorted({row["language"] for row in rows}),
         **facts,
     )

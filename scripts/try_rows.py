@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.config import Recipe
 from excam.core import tables
 from excam.inference import backend_factory, chat
 from excam.preflight import rows, trial
-from scripts import run
+from scripts import run, step
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="the model")
-    parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
-    parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
-    parser.add_argument("--recipe", required=True, help="max_length and overflow of `training` as JSON")
-    parser.add_argument("--asked", nargs="*", required=True, help="judges, and soft-errors for the generator")
-    parser.add_argument("--samples", type=Path, nargs="*", required=True, help="right pairs: <dataset>.parquet")
-    parser.add_argument("--rows", type=Path, required=True, help="rows to train on for a step")
-    parser.add_argument("--trial", type=Path, required=True, help="how it ended, as JSON")
-    args = parser.parse_args(argv)
-
-    tables.write_frame(args.rows, rows.no_training_rows())
-    trial.apart(args.trial, args.name, list(sys.argv[1:] if argv is None else argv))
-    model, files = backend_factory.parse_model_spec(args.model, 0), args.weights.parent / "files"
+@step
+def main(
+    name: Annotated[str, "the model"],
+    model_json: Annotated[str, "the model's entry of config.yaml as JSON"],
+    weights_path: Annotated[Path, "manifest of the fetched base model"],
+    recipe: Annotated[str, "max_length and overflow of `training` as JSON"],
+    rows_path: Annotated[Path, "rows to train on for a step"],
+    trial_path: Annotated[Path, "how it ended, as JSON"],
+    asked: Annotated[Sequence[str], "judges, and soft-errors for the generator"] = (),
+    samples_paths: Annotated[Sequence[Path], "right pairs: <dataset>.parquet"] = (),
+) -> None:
+    tables.write_frame(rows_path, rows.no_training_rows())
+    trial.apart(trial_path, name, sys.argv[1:])
+    model, files = backend_factory.parse_model_spec(model_json, 0), weights_path.parent / "files"
     limits = rows.limits(
-        Recipe.model_validate_json(args.recipe), chat.max_positions(files), model.context, model.sampling.max_tokens
+        Recipe.model_validate_json(recipe), chat.max_positions(files), model.context, model.sampling.max_tokens
     )
-    found, drawn = rows.try_rows(files, {path.stem: path for path in args.samples}, args.asked, limits)
-    tables.write_frame(args.rows, drawn)
+    found, drawn = rows.try_rows(files, {path.stem: path for path in samples_paths}, asked, limits)
+    tables.write_frame(rows_path, drawn)
     trial.report_result(found)
 
 
