@@ -34,7 +34,7 @@ rule score_shards:
         job_megabytes=EXPERIMENT.job_megabytes,
         metric=EXPERIMENT.metric,
         model=["--model", EXPERIMENT.model] if EXPERIMENT.model else [],
-        columns=[part for name, theirs in EXPERIMENT.columns.items() for part in ("--column", f"{name}={theirs}")],
+        columns=["--column", *(f"{name}={theirs}" for name, theirs in EXPERIMENT.columns.items())],
         folder=subpath(output.counts, ancestor=2),
     shell:
         "python -m scripts.score_shards --texts {params.texts:q} --job-megabytes {params.job_megabytes:q}"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.config import Model
 from excam.core.exceptions import AnswersMissing, ModelInvalid
@@ -23,27 +23,28 @@ from excam.scoring.served_model import ServedBackend
 REFUSES_A_PART = re.compile("HTTP (400|422|500)")  # what servers say to a field that they do not take
 
 
-def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """Add what describes a model: --model, --gpus and --pace, read by `model_of`."""
-    parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
-    parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
-    parser.add_argument(
-        "--pace", default="{}", help="how hard it is asked and how its engine is tuned, as JSON; decides no answer"
-    )
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """What describes a model, read by `model_of`."""
+
+    model: Annotated[str, "the model's entry of config.yaml as JSON"]
+    gpus: Annotated[int, "how many GPUs the model may use"] = 0
+    pace: Annotated[str, "how hard it is asked and how its engine is tuned, as JSON; decides no answer"] = "{}"
 
 
-def add_asking_options(parser: argparse.ArgumentParser) -> None:
-    """Add all that `Asker` reads: the model's options, --weights, --adapter, --journal and --seed."""
-    add_model_options(parser)
-    parser.add_argument("--weights", type=Path, help="manifest of the fetched base model")
-    parser.add_argument("--adapter", type=Path, help="manifest of the adapter")
-    parser.add_argument("--journal", type=Path, required=True, help="the response cache of all jobs of this kind")
-    parser.add_argument("--seed", type=int, required=True)
+@dataclass(frozen=True, kw_only=True)
+class AskingOptions(ModelOptions):
+    """All that `Asker` reads."""
+
+    weights_path: Annotated[Path | None, "manifest of the fetched base model"] = None
+    adapter_path: Annotated[Path | None, "manifest of the adapter"] = None
+    journal_path: Annotated[Path, "the response cache of all jobs of this kind"]
+    seed: int
 
 
-def model_of(args: argparse.Namespace) -> Model:
+def model_of(options: ModelOptions) -> Model:
     """Return the entry of `models:` that the options describe."""
-    return backend_factory.parse_model_spec(args.model, args.gpus, args.pace)
+    return backend_factory.parse_model_spec(options.model, options.gpus, options.pace)
 
 
 def prepare_process(model: Model, job: str, weights: Path | None = None, adapter: Path | None = None) -> None:
@@ -75,12 +76,12 @@ class Asker:
     `name` is the key of the model in `models:`, `job` what messages about its GPUs call this process.
     """
 
-    def __init__(self, args: argparse.Namespace, name: str, job: str) -> None:
-        model = model_of(args)
-        prepare_process(model, job, args.weights, args.adapter)
-        self.backend = backend_factory.shared_backend_for(name, model, args.weights, args.adapter)
-        self.sampling = backend_factory.sampling_for(model, args.seed)
-        self.journal = Journal(args.journal)
+    def __init__(self, options: AskingOptions, name: str, job: str) -> None:
+        model = model_of(options)
+        prepare_process(model, job, options.weights_path, options.adapter_path)
+        self.backend = backend_factory.shared_backend_for(name, model, options.weights_path, options.adapter_path)
+        self.sampling = backend_factory.sampling_for(model, options.seed)
+        self.journal = Journal(options.journal_path)
         self.name, self.model, self.thinking = name, model, model.thinking
         self.price = model.server and model.server.price
 

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.calmqa import source, stages
 
 
-def add_stage_options(parser: argparse.ArgumentParser) -> None:
-    """Add the tables that a stage may be made of."""
-    parser.add_argument("--questions", type=Path, required=True)
-    parser.add_argument("--answers", type=Path, required=True)
-    parser.add_argument("--translations", type=Path, help="without them, answers are judged in their own language")
-    parser.add_argument("--claims", type=Path)
-    parser.add_argument("--evidence", type=Path)
+@dataclass(frozen=True, kw_only=True)
+class StageFiles:
+    """The tables that a stage may be made of."""
+
+    questions_path: Path
+    answers_path: Path
+    translations_path: Annotated[Path | None, "without them, answers are judged in their own language"] = None
+    claims_path: Path | None = None
+    evidence_path: Path | None = None
 
 
-def texts(args: argparse.Namespace) -> list[stages.Read]:
+def texts(files: StageFiles) -> list[stages.Read]:
     """Return the text of each answer that is judged."""
-    return stages.texts(source.questions_of(args.questions), source.answers_of(args.answers), args.translations)
+    return stages.texts(
+        source.questions_of(files.questions_path), source.answers_of(files.answers_path), files.translations_path
+    )
 
 
-def items(args: argparse.Namespace, step: stages.Step) -> Sequence[Any]:
+def items(files: StageFiles, step: stages.Step) -> Sequence[Any]:
     """Return what a model is asked about in a step."""
-    questions = source.questions_of(args.questions)
+    questions = source.questions_of(files.questions_path)
     if step == "translations":
-        return stages.to_translate(questions, source.answers_of(args.answers))
+        return stages.to_translate(questions, source.answers_of(files.answers_path))
     if step == "claims":
-        return stages.to_extract(texts(args))
+        return stages.to_extract(texts(files))
     if step == "verdicts":
-        return stages.to_verify(stages.read_claims(args.claims), args.evidence)
-    return stages.to_rate(questions, texts(args), args.translations is not None)
+        assert files.claims_path, "--claims"
+        assert files.evidence_path, "--evidence"
+        return stages.to_verify(stages.read_claims(files.claims_path), files.evidence_path)
+    return stages.to_rate(questions, texts(files), files.translations_path is not None)

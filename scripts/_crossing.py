@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from excam.core import tables
 from excam.core.provenance import write_text
@@ -20,43 +20,47 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@dataclass(frozen=True, kw_only=True)
+class StudyFiles:
+    """What `Study` reads."""
+
+    rows_path: Path
+    scores_paths: Annotated[Sequence[Path], "one file for each metric, of its name"]
+    parts: Annotated[dict[str, list[str]], json.loads, "the parts of each metric that are shown too"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFiles:
+    """What `write_page` writes, and the seed of its draws."""
+
+    seed: int
+    numbers_path: Path
+    page_path: Path
+    pictures_paths: Sequence[Path]
+
+
 def write_page(
-    argv: Sequence[str] | None,
-    description: str | None,
+    study: Study,
+    files: PageFiles,
     columns: Sequence[str],
     lines_of: Callable[[Study, int], Iterable[Mapping[str, Any]]],
     page_of: Callable[[Study, Sequence[Mapping[str, Any]]], str],
     draw: Callable[[Sequence[Mapping[str, Any]]], Figure],
 ) -> None:
-    """Write the numbers, the page and the figure of one experiment, by the options of its script."""
-    parser = argparse.ArgumentParser(description=description)
-    add_options(parser)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
-    args = parser.parse_args(argv)
-    study = Study(args)
-    lines = list(lines_of(study, args.seed))
-    tables.write_lines(args.numbers, columns, lines)
-    write_text(args.page, page_of(study, lines))
-    plotting.save(draw(lines), args.pictures)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `Study` reads."""
-    parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--scores", type=Path, nargs="+", required=True, help="one file for each metric, of its name")
-    parser.add_argument("--parts", type=json.loads, required=True, help="the parts of each metric that are shown too")
+    """Write the numbers, the page and the figure of one experiment."""
+    lines = list(lines_of(study, files.seed))
+    tables.write_lines(files.numbers_path, columns, lines)
+    write_text(files.page_path, page_of(study, lines))
+    plotting.save(draw(lines), files.pictures_paths)
 
 
 class Study:
     """The rows, the scores of each metric and the parts shown of it, by its name."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
-        self.rows = rows.read(args.rows)
-        self.scores = {path.stem: list(result_files.read(path)) for path in args.scores}
-        self.parts = args.parts
+    def __init__(self, files: StudyFiles) -> None:
+        self.rows = rows.read(files.rows_path)
+        self.scores = {path.stem: list(result_files.read(path)) for path in files.scores_paths}
+        self.parts = files.parts
 
     @cached_property
     def columns(self) -> dict[str, Column]:

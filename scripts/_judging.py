@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from excam.config import Judging
 from excam.core.exceptions import InputInvalid
@@ -14,20 +15,24 @@ from excam.excam40k import shown_evidence
 from excam.inference import Flow
 
 
-def add_judging_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `judge_of` reads."""
-    parser.add_argument("--judge", required=True)
-    parser.add_argument("--samples", type=Path, required=True)
-    parser.add_argument("--evidence", type=Path, help="passages of these rows, for a judge that reads them")
-    parser.add_argument("--judging", default="{}", help="section `judging` as JSON")
+@dataclass(frozen=True, kw_only=True)
+class JudgingOptions:
+    """What `judge_of` reads."""
+
+    judge: str
+    samples_path: Path
+    evidence_path: Annotated[Path | None, "passages of these rows, for a judge that reads them"] = None
+    judging: Annotated[str, "section `judging` as JSON"] = "{}"
 
 
-def judge_of(args: argparse.Namespace) -> Callable[[Sample], Flow[Verdict]]:
+def judge_of(options: JudgingOptions) -> Callable[[Sample], Flow[Verdict]]:
     """Return the function that judges one sample. Raise InputInvalid if passages lack, or nobody reads them."""
-    reads = args.judge == "grounded"
-    if reads != bool(args.evidence):
+    reads = options.judge == "grounded"
+    if reads != bool(options.evidence_path):
         expected = "expected --evidence FILE" if reads else "expected no --evidence: it reads none"
-        raise InputInvalid(f"judge {args.judge}: found {args.evidence or 'no passages'}; {expected}")
-    if args.evidence:
-        return shown_evidence.judging(shown_evidence.read(args.evidence), Judging.model_validate_json(args.judging))
-    return judges.load(args.judge).judge
+        raise InputInvalid(f"judge {options.judge}: found {options.evidence_path or 'no passages'}; {expected}")
+    if options.evidence_path:
+        return shown_evidence.judging(
+            shown_evidence.read(options.evidence_path), Judging.model_validate_json(options.judging)
+        )
+    return judges.load(options.judge).judge

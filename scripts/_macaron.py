@@ -1,23 +1,24 @@
-"""What pages of Macaron share: their options, and the systems that they show."""
+"""What pages of Macaron share: their files, and the systems that they show."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from excam.macaron import answers, derive
 from excam.macaron.answers import System
 
 
-def add_page_options(parser: argparse.ArgumentParser, *outputs: str) -> None:
-    """Add --answers, --instances and the outputs: files, of pictures several."""
-    parser.add_argument("--answers", type=Path, nargs="+", required=True, help="of each model and mode")
-    parser.add_argument("--instances", type=Path, required=True)
-    for name in outputs:
-        parser.add_argument(f"--{name}", type=Path, nargs="+" if name == "pictures" else None, required=True)
+@dataclass(frozen=True, kw_only=True)
+class AnswerFiles:
+    """What pages of answers are made of."""
+
+    answers_paths: Annotated[Sequence[Path], "of each model and mode"]
+    instances_path: Path
 
 
-def systems(args: argparse.Namespace) -> Sequence[System]:
+def systems(files: AnswerFiles) -> Sequence[System]:
     """Return each model and mode with its answers."""
-    return answers.join(derive.read(args.instances), args.answers)
+    return answers.join(derive.read(files.instances_path), files.answers_paths)

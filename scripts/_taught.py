@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import paths, provenance, tables
 from excam.core.exceptions import InputInvalid
@@ -20,15 +20,17 @@ READINGS = (*known_facts.READINGS, *JUDGES)
 POINT_COLUMNS = (*known_facts.POINT, *READINGS)
 
 
-def add_study_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `Study` reads."""
-    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="of adapters, on every test set")
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/test.parquet")
-    parser.add_argument("--knowledge", type=Path, nargs="+", required=True, help="facts.parquet of each base")
-    parser.add_argument("--facts", type=Path, nargs="+", required=True, help="facts.csv of each taught base")
-    parser.add_argument("--manifests", type=Path, nargs="+", required=True, help="of the taught bases")
-    parser.add_argument("--bases", type=Path, nargs="+", required=True, help="<dataset>.bases.jsonl")
-    parser.add_argument("--weights", nargs="+", required=True, help="MODEL=NAME of the weights that it uses")
+@dataclass(frozen=True, kw_only=True)
+class StudyFiles:
+    """What `Study` reads."""
+
+    judgements_paths: Annotated[Sequence[Path], "of adapters, on every test set"]
+    samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"]
+    knowledge_paths: Annotated[Sequence[Path], "facts.parquet of each base"]
+    facts_paths: Annotated[Sequence[Path], "facts.csv of each taught base"]
+    manifests_paths: Annotated[Sequence[Path], "of the taught bases"]
+    bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl"]
+    weights: Annotated[Sequence[str], "MODEL=NAME of the weights that it uses"]
 
 
 class Study:
@@ -37,14 +39,16 @@ class Study:
     Raises InputInvalid for a base that was taught other facts than its list of facts says.
     """
 
-    def __init__(self, args: argparse.Namespace) -> None:
-        self.weights = dict(entry.split("=") for entry in args.weights)
-        self._judgements = {paths.Cell.from_path(path): path for path in args.judgements}
-        self._knowledge = {paths.axes(path)["model"]: tables.read_frame(path) for path in args.knowledge}
-        _refuse_other_corpus(args.manifests, {paths.axes(path)["model"]: path for path in args.facts})
-        self._times = {paths.axes(path)["model"]: corpus.read_times(path) for path in args.facts}
-        self._bases = {base.id: base for path in args.bases for base in record_files.read_bases(path)}
-        self._samples = {sample.id: sample for path in args.samples for sample in record_files.read_samples(path)}
+    def __init__(self, files: StudyFiles) -> None:
+        self.weights = dict(entry.split("=") for entry in files.weights)
+        self._judgements = {paths.Cell.from_path(path): path for path in files.judgements_paths}
+        self._knowledge = {paths.axes(path)["model"]: tables.read_frame(path) for path in files.knowledge_paths}
+        _refuse_other_corpus(files.manifests_paths, {paths.axes(path)["model"]: path for path in files.facts_paths})
+        self._times = {paths.axes(path)["model"]: corpus.read_times(path) for path in files.facts_paths}
+        self._bases = {base.id: base for path in files.bases_paths for base in record_files.read_bases(path)}
+        self._samples = {
+            sample.id: sample for path in files.samples_paths for sample in record_files.read_samples(path)
+        }
 
     def points(self, model: str, trained_on: str, dataset: str, names: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the points of one adapter on one test set or on all, as `known_facts.points` does."""

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.calmqa import asks, stages
 from excam.core.provenance import say
 from excam.inference import transcript
-from scripts import run
-from scripts._calmqa import add_stage_options, items, texts
+from scripts import run, step
+from scripts._calmqa import StageFiles, items, texts
 
 VERSION = 3
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_stage_options(parser)
-    parser.add_argument("--transcript", type=Path, help="of the extractor; without it, sentences are claims")
-    parser.add_argument("--to", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    read = texts(args)
-    if args.transcript:
-        asked = items(args, "claims")
-        found = stages.claims_by_model(read, asked, transcript.replay(asks.extract, asked, args.transcript))
+@step
+def main(
+    files: StageFiles,
+    to_path: Path,
+    transcript_path: Annotated[Path | None, "of the extractor; without it, sentences are claims"] = None,
+) -> None:
+    read = texts(files)
+    if transcript_path:
+        asked = items(files, "claims")
+        found = stages.claims_by_model(read, asked, transcript.replay(asks.extract, asked, transcript_path))
     else:
         found = stages.claims_by_rules(read)
-    stages.write(args.to, "claims", found)
+    stages.write(to_path, "claims", found)
     failed = sum(one.text is None for one in found)
     say(f"calmqa: {len(found) - failed} claims of {len(read)} answers; failures: {failed}")
 

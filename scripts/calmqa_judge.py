@@ -2,49 +2,54 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 from excam.calmqa import asks, stages
 from excam.core import provenance
 from excam.inference import transcript
-from scripts import run
-from scripts._asking import Asker, add_asking_options
-from scripts._calmqa import add_stage_options, items
+from scripts import run, step
+from scripts._asking import Asker, AskingOptions
+from scripts._calmqa import StageFiles, items
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--step", choices=list(stages.FLOWS), required=True)
-    parser.add_argument("--name", required=True, help="the model's key in config.yaml")
-    parser.add_argument("--verdicts", choices=["binary", "trinary"], default="binary")
-    add_stage_options(parser)
-    add_asking_options(parser)
-    parser.add_argument("--transcript", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True, help="what it was made of, and what it cost")
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    files: StageFiles,
+    asking: AskingOptions,
+    step: stages.Step,
+    name: Annotated[str, "the model's key in config.yaml"],
+    transcript_path: Path,
+    manifest_path: Annotated[Path, "what it was made of, and what it cost"],
+    verdicts: Literal["binary", "trinary"] = "binary",
+) -> None:
     started = time.monotonic()
-    asker = Asker(args, args.name, f"{args.name}/{args.step}")
-    found = items(args, args.step)
-    flow = asks.verify_trinary if args.step == "verdicts" and args.verdicts == "trinary" else stages.FLOWS[args.step]
-    ask = asker.ask_with_progress(f"{args.step} by {args.name}, requests", len(found))
+    asker = Asker(asking, name, f"{name}/{step}")
+    found = items(files, step)
+    flow = asks.verify_trinary if step == "verdicts" and verdicts == "trinary" else stages.FLOWS[step]
+    ask = asker.ask_with_progress(f"{step} by {name}, requests", len(found))
     _, entries = transcript.record(flow, found, ask)
-    transcript.write(args.transcript, entries)
-    given = (args.questions, args.answers, args.translations, args.claims, args.evidence, args.weights)
+    transcript.write(transcript_path, entries)
+    given = (
+        files.questions_path,
+        files.answers_path,
+        files.translations_path,
+        files.claims_path,
+        files.evidence_path,
+        asking.weights_path,
+    )
     provenance.write_manifest(
-        args.manifest,
+        manifest_path,
         inputs=[path for path in given if path],
-        outputs=[args.transcript],
-        settings=json.loads(args.model),
+        outputs=[transcript_path],
+        settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
         **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
-        seed=args.seed,
+        seed=asking.seed,
     )
 
 

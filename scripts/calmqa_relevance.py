@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 from excam.calmqa import asks, stages
 from excam.inference import transcript
 from excam.inference.encoder import cosines
-from scripts import run
-from scripts._calmqa import add_stage_options, items
+from scripts import run, step
+from scripts._calmqa import StageFiles, items
 
 VERSION = 3
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="the model or the encoder: its key")
-    add_stage_options(parser)
-    parser.add_argument("--scale", choices=["five", "binary"], required=True)
-    parser.add_argument("--transcript", type=Path, help="of the model; without it, the cosine of --encoder")
-    parser.add_argument("--encoder", type=Path, help="manifest of a fetched sentence encoder")
-    parser.add_argument("--to", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    asked = items(args, "relevance")
-    if args.transcript:
-        said = transcript.replay(asks.relevance, asked, args.transcript)
-        rows = stages.relevance_rows(asked, said, args.name, args.scale)
+@step
+def main(
+    files: StageFiles,
+    name: Annotated[str, "the model or the encoder: its key"],
+    scale: Literal["five", "binary"],
+    to_path: Path,
+    transcript_path: Annotated[Path | None, "of the model; without it, the cosine of --encoder"] = None,
+    encoder_path: Annotated[Path | None, "manifest of a fetched sentence encoder"] = None,
+) -> None:
+    asked = items(files, "relevance")
+    if transcript_path:
+        said = transcript.replay(asks.relevance, asked, transcript_path)
+        rows = stages.relevance_rows(asked, said, name, scale)
     else:
+        assert encoder_path, "--transcript or --encoder"
         pairs = [(one.texts["question"], one.texts["answer"]) for one in asked]
-        found = cosines(args.encoder.parent / "files", pairs)
-        rows = stages.relevance_by_cosine(asked, found, f"cosine:{args.name}", args.scale)
-    stages.write(args.to, "relevance", rows)
+        found = cosines(encoder_path.parent / "files", pairs)
+        rows = stages.relevance_by_cosine(asked, found, f"cosine:{name}", scale)
+    stages.write(to_path, "relevance", rows)
 
 
 if __name__ == "__main__":

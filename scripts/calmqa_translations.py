@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from excam.calmqa import asks, stages
 from excam.inference import transcript
-from scripts import run
-from scripts._calmqa import add_stage_options, items
+from scripts import run, step
+from scripts._calmqa import StageFiles, items
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_stage_options(parser)
-    parser.add_argument("--transcript", type=Path, required=True)
-    parser.add_argument("--to", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    found = items(args, "translations")
-    said = transcript.replay(asks.translate, found, args.transcript)
-    stages.write(args.to, "translations", stages.translation_rows(found, said))
+@step
+def main(files: StageFiles, transcript_path: Path, to_path: Path) -> None:
+    found = items(files, "translations")
+    said = transcript.replay(asks.translate, found, transcript_path)
+    stages.write(to_path, "translations", stages.translation_rows(found, said))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from excam.crossing import numbers, pages
-from scripts import run
-from scripts._crossing import write_page
+from scripts import run, step
+from scripts._crossing import PageFiles, Study, StudyFiles, write_page
 
 VERSION = 6
 PAGE = {
@@ -19,10 +17,11 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+@step
+def main(sources: StudyFiles, files: PageFiles) -> None:
     write_page(
-        argv,
-        __doc__,
+        Study(sources),
+        files,
         numbers.BLIND_SPOTS,
         lambda study, seed: numbers.blind_spots(study.rows, study.columns, seed),
         lambda study, lines: pages.blind_spots(lines, study.notes),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from excam.core import tables
 from excam.crossing import numbers
-from scripts import run
-from scripts._crossing import Study, add_options
+from scripts import run, step
+from scripts._crossing import Study, StudyFiles
 
 VERSION = 1
 PAGE = {
@@ -22,14 +20,10 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_options(parser)
-    parser.add_argument("--numbers", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    study = Study(args)
-    tables.write_lines(args.numbers, numbers.PAIRS, [pair.line() for pair in numbers.pairs(study.rows, study.columns)])
+@step
+def main(files: StudyFiles, numbers_path: Path) -> None:
+    study = Study(files)
+    tables.write_lines(numbers_path, numbers.PAIRS, [pair.line() for pair in numbers.pairs(study.rows, study.columns)])
 
 
 if __name__ == "__main__":

@@ -2,72 +2,71 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import provenance
 from excam.core.exceptions import InputInvalid
 from excam.crossing import rows
 from excam.inference import transcript
 from excam.knowledge.index import open_index
-from excam.scoring import models, options, result_files
+from excam.scoring import models, result_files
 from excam.scoring.metric import Setup
-from excam.scoring.options import Options
+from excam.scoring.options import Options, checked
 from excam.scoring.scorer import Scorer, ask_nobody
-from scripts import run
-from scripts._asking import Asker, add_asking_options
+from scripts import run, step
+from scripts._asking import Asker, AskingOptions
 
 VERSION = 3
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="the key of the metric in crossing.metrics")
-    parser.add_argument(
-        "--judge", required=True, help="the key of its model in config.yaml, with what it was tuned on, or none"
-    )
-    add_asking_options(parser)
-    parser.add_argument("--metric", required=True, help="as in `excam score`")
-    parser.add_argument("--evidence", type=Path, help="folder with an index of documents")
-    parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--scores", type=Path, required=True)
-    parser.add_argument("--transcript", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True, help="what it was made of, and what it cost")
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    asking: AskingOptions,
+    name: Annotated[str, "the key of the metric in crossing.metrics"],
+    judge: Annotated[str, "the key of its model in config.yaml, with what it was tuned on, or none"],
+    metric: Annotated[str, "as in `excam score`"],
+    rows_path: Path,
+    scores_path: Path,
+    transcript_path: Path,
+    manifest_path: Annotated[Path, "what it was made of, and what it cost"],
+    evidence_path: Annotated[Path | None, "folder with an index of documents"] = None,
+) -> None:
     started = time.monotonic()
-    asker = None if args.model == "null" else Asker(args, args.judge.split("/")[0], f"crossing, {args.name}")
-    judges = (args.judge,) if asker else ()
-    metric = options.checked(Options(metric=args.metric, models=judges, evidence=args.evidence))
-    wanted = rows.for_metric(rows.read(args.rows), metric)
+    asker = None if asking.model == "null" else Asker(asking, judge.split("/")[0], f"crossing, {name}")
+    judges = (judge,) if asker else ()
+    chosen = checked(Options(metric=metric, models=judges, evidence=evidence_path))
+    wanted = rows.for_metric(rows.read(rows_path), chosen)
     if not wanted:
         raise InputInvalid(
-            f"crossing.metrics.{args.name}: 0 rows have {', '.join(metric.columns)}; "
-            "expected some; switch their system on"
+            f"crossing.metrics.{name}: 0 rows have {', '.join(chosen.columns)}; expected some; switch their system on"
         )
-    model = models.of_entry(asker.name, asker.model, asker.backend, args.weights, args.adapter) if asker else None
-    index = open_index(args.evidence) if args.evidence else None
-    own = index if metric.evidence == "own" else None
-    scorer = Scorer(metric.prepared(Setup(model, own)), model, asker.sampling if asker else None)
+    model = (
+        models.of_entry(asker.name, asker.model, asker.backend, asking.weights_path, asking.adapter_path)
+        if asker
+        else None
+    )
+    index = open_index(evidence_path) if evidence_path else None
+    own = index if chosen.evidence == "own" else None
+    scorer = Scorer(chosen.prepared(Setup(model, own)), model, asker.sampling if asker else None)
     scorer = (scorer.with_open_book(index) if index and own is None else scorer).for_rows(wanted)
-    ask = asker.ask_with_progress(f"scoring with {args.name}, requests", None) if asker else ask_nobody
+    ask = asker.ask_with_progress(f"scoring with {name}, requests", None) if asker else ask_nobody
     results, entries = transcript.record(scorer.flow, wanted, ask)
-    transcript.write(args.transcript, entries)
-    result_files.write(args.scores, results)
+    transcript.write(transcript_path, entries)
+    result_files.write(scores_path, results)
     provenance.write_manifest(
-        args.manifest,
-        inputs=[path for path in (args.rows, args.weights, args.adapter) if path],
-        outputs=[args.transcript, args.scores],
-        settings={"metric": args.metric, "model": json.loads(args.model)},
+        manifest_path,
+        inputs=[path for path in (rows_path, asking.weights_path, asking.adapter_path) if path],
+        outputs=[transcript_path, scores_path],
+        settings={"metric": metric, "model": json.loads(asking.model)},
         seconds=time.monotonic() - started,
         **(asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers) if asker else {}),
-        seed=args.seed,
+        seed=asking.seed,
     )
     failures = sum(one.score is None for one in results)
-    provenance.say(f"{args.name}: {len(results)} rows in {time.monotonic() - started:.0f} s; {failures} failures")
+    provenance.say(f"{name}: {len(results)} rows in {time.monotonic() - started:.0f} s; {failures} failures")
 
 
 if __name__ == "__main__":

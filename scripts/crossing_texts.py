@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from excam.core.provenance import write_text
 from excam.crossing import rows_page
-from scripts import run
-from scripts._crossing import Study, add_options
+from scripts import run, step
+from scripts._crossing import Study, StudyFiles
 
 VERSION = 4
 PAGE = {
@@ -23,15 +21,11 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_options(parser)
-    parser.add_argument("--html", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    study = Study(args)
+@step
+def main(files: StudyFiles, html_path: Path) -> None:
+    study = Study(files)
     scored = {name: {one.id: one for one in found} for name, found in study.scores.items()}
-    write_text(args.html, rows_page.page(study.rows, scored, study.parts))
+    write_text(html_path, rows_page.page(study.rows, scored, study.parts))
 
 
 if __name__ == "__main__":

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.acre import pages
 from excam.core import tables
 from excam.core.provenance import write_text
-from scripts import run
-from scripts._cult_eval import add_page_options, read
+from scripts import run, step
+from scripts._cult_eval import StudyFiles, read
 
 VERSION = 3
 PAGE = {
@@ -31,17 +30,18 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers", "page")
-    parser.add_argument("--printed", type=Path, required=True, help="what the paper prints")
-    parser.add_argument("--seed", type=int, required=True)
-    args = parser.parse_args(argv)
-
-    lines, page = pages.ablations(read(args), args.seed)
-    tables.write_lines(args.numbers, pages.ABLATIONS, lines)
+@step
+def main(
+    files: StudyFiles,
+    numbers_path: Path,
+    page_path: Path,
+    printed_path: Annotated[Path, "what the paper prints"],
+    seed: int,
+) -> None:
+    lines, page = pages.ablations(read(files), seed)
+    tables.write_lines(numbers_path, pages.ABLATIONS, lines)
     note = "The coefficient has no name there, and .88 is neither of those in its Table 2."
-    write_text(args.page, page + pages.printed(note, tables.read_lines(args.printed)))
+    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
 
 
 if __name__ == "__main__":

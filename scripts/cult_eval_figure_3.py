@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from excam.acre import pages
 from excam.core import tables
 from excam.pages import plotting
-from scripts import run
-from scripts._cult_eval import add_page_options, read
+from scripts import run, step
+from scripts._cult_eval import StudyFiles, read
 
 VERSION = 1
 PAGE = {
@@ -29,14 +29,11 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers", "pictures")
-    args = parser.parse_args(argv)
-
-    lines = pages.composition(read(args))
-    tables.write_lines(args.numbers, pages.FIGURE_3, lines)
-    plotting.save(pages.figure_3(lines), args.pictures)
+@step
+def main(files: StudyFiles, numbers_path: Path, pictures_paths: Sequence[Path]) -> None:
+    lines = pages.composition(read(files))
+    tables.write_lines(numbers_path, pages.FIGURE_3, lines)
+    plotting.save(pages.figure_3(lines), pictures_paths)
 
 
 if __name__ == "__main__":

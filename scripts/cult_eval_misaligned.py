@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from pathlib import Path
 
 from excam.acre import misaligned
 from excam.core.provenance import write_text
-from scripts import run
-from scripts._cult_eval import add_page_options, read
+from scripts import run, step
+from scripts._cult_eval import StudyFiles, read
 
 VERSION = 3
 PAGE = {
@@ -29,12 +28,9 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "html")
-    args = parser.parse_args(argv)
-
-    write_text(args.html, misaligned.page(read(args)))
+@step
+def main(files: StudyFiles, html_path: Path) -> None:
+    write_text(html_path, misaligned.page(read(files)))
 
 
 if __name__ == "__main__":

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.acre import pages
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.pages import plotting
-from scripts import run
-from scripts._cult_eval import add_page_options, read
+from scripts import run, step
+from scripts._cult_eval import StudyFiles, read
 
 VERSION = 1
 PAGE = {
@@ -37,18 +36,22 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers", "page", "pdf", "svg", "png")
-    parser.add_argument("--printed", type=Path, required=True, help="what the paper prints")
-    parser.add_argument("--seed", type=int, required=True)
-    args = parser.parse_args(argv)
-
-    lines, page = pages.table_5(read(args), args.seed)
-    tables.write_lines(args.numbers, pages.TABLE_5, lines)
+@step
+def main(
+    files: StudyFiles,
+    numbers_path: Path,
+    page_path: Path,
+    pdf_path: Path,
+    svg_path: Path,
+    png_path: Path,
+    printed_path: Annotated[Path, "what the paper prints"],
+    seed: int,
+) -> None:
+    lines, page = pages.table_5(read(files), seed)
+    tables.write_lines(numbers_path, pages.TABLE_5, lines)
     note = "✓ penalised, ✗ not; two of its cells are blank, and three of the seven errors are absent."
-    write_text(args.page, page + pages.printed(note, tables.read_lines(args.printed)))
-    plotting.save(pages.figure_5(lines), [args.pdf, args.svg, args.png])
+    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+    plotting.save(pages.figure_5(lines), [pdf_path, svg_path, png_path])
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from pathlib import Path
 
 from excam.acre import pages
 from excam.core import tables
 from excam.core.provenance import write_text
-from scripts import run
-from scripts._cult_eval import add_page_options, read
+from scripts import run, step
+from scripts._cult_eval import StudyFiles, read
 
 VERSION = 3
 PAGE = {
@@ -29,15 +28,11 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers", "page")
-    parser.add_argument("--seed", type=int, required=True)
-    args = parser.parse_args(argv)
-
-    lines, page = pages.table_6(read(args), args.seed)
-    tables.write_lines(args.numbers, pages.TABLE_6, lines)
-    write_text(args.page, page)
+@step
+def main(files: StudyFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
+    lines, page = pages.table_6(read(files), seed)
+    tables.write_lines(numbers_path, pages.TABLE_6, lines)
+    write_text(page_path, page)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from excam.config import LEXICON
 from excam.core import provenance
@@ -17,53 +15,57 @@ from excam.excam40k.construction import generator, lexicon, norms, splits
 from excam.excam40k.construction.norms import Exchange
 from excam.inference import ask_for_text
 from excam.inference.run import run as run_flows
-from scripts import run
-from scripts._asking import Asker, add_asking_options
+from scripts import run, step
+from scripts._asking import Asker, AskingOptions
 
 VERSION = 11
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=Path, required=True)
-    parser.add_argument("--too-long", type=Path, help="pairs that no error is made for: <dataset>.too-long.json")
-    parser.add_argument("--severity", choices=["minor", "major"], required=True)
-    parser.add_argument("--shard", type=int, required=True)
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--generator", required=True)
-    add_asking_options(parser)
-    parser.add_argument("--answers", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    asking: AskingOptions,
+    samples_path: Path,
+    severity: Literal["minor", "major"],
+    shard: int,
+    shards: int,
+    generator: str,
+    answers_path: Path,
+    manifest_path: Path,
+    too_long_path: Annotated[Path | None, "pairs that no error is made for: <dataset>.too-long.json"] = None,
+) -> None:
     started = time.monotonic()
-    too_long = provenance.read_json(args.too_long, "pairs")["pairs"] if args.too_long else []
-    every = splits.without_pairs(record_files.read_samples(args.samples), too_long)
+    too_long = provenance.read_json(too_long_path, "pairs")["pairs"] if too_long_path else []
+    every = splits.without_pairs(record_files.read_samples(samples_path), too_long)
     wanted = [
         sample
         for sample in every
-        if sample.pair.endswith(f"/{args.severity}") and splits.shard_of(sample.pair, args.shards) == args.shard
+        if sample.pair.endswith(f"/{severity}") and splits.shard_of(sample.pair, shards) == shard
     ]
-    if args.generator == LEXICON:
-        exchanges = norms.exchanges(every, args.severity, args.seed)
-        answers = [_from_lexicon(sample, args.severity, args.seed, exchanges.get(sample.pair)) for sample in wanted]
+    if generator == LEXICON:
+        exchanges = norms.exchanges(every, severity, asking.seed)
+        answers = [_from_lexicon(sample, severity, asking.seed, exchanges.get(sample.pair)) for sample in wanted]
         facts: dict[str, Any] = {}
     else:
-        answers, facts = _from_model(wanted, args)
-    with provenance.publish(args.answers) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        answers, facts = _from_model(
+            Asker(asking, generator, str(answers_path)),
+            wanted,
+            severity,
+            f"{generator} writes errors, shard {shard}",
+        )
+    with provenance.publish(answers_path) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for sample, answer in zip(wanted, answers, strict=True):
-            row = {"pair": sample.pair, "severity": args.severity, "generator": args.generator, **answer}
+            row = {"pair": sample.pair, "severity": severity, "generator": generator, **answer}
             stream.write(json.dumps(row) + "\n")
     provenance.write_manifest(
-        args.manifest,
-        inputs=[path for path in (args.samples, args.too_long, args.weights) if path],
-        outputs=[args.answers],
-        settings={"generator": args.generator, "model": json.loads(args.model), "shards": args.shards},
+        manifest_path,
+        inputs=[path for path in (samples_path, too_long_path, asking.weights_path) if path],
+        outputs=[answers_path],
+        settings={"generator": generator, "model": json.loads(asking.model), "shards": shards},
         seconds=time.monotonic() - started,
-        seed=args.seed,
+        seed=asking.seed,
         **facts,
     )
-    provenance.say(f"{args.answers}: {len(wanted)} answers in {time.monotonic() - started:.1f} s")
+    provenance.say(f"{answers_path}: {len(wanted)} answers in {time.monotonic() - started:.1f} s")
 
 
 def _from_lexicon(sample: Sample, severity: Severity, seed: int, exchange: Exchange | None) -> dict[str, Any]:
@@ -76,11 +78,12 @@ def _from_lexicon(sample: Sample, severity: Severity, seed: int, exchange: Excha
     return {"answer": said, "finish": "stop"} | ({"partner": exchange.partner.pair} if exchange else {})
 
 
-def _from_model(wanted: list[Sample], args: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _from_model(
+    asker: Asker, wanted: list[Sample], severity: Severity, what: str
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return one answer per sample, and what the manifest says about them."""
-    asker = Asker(args, args.generator, str(args.answers))
-    ask = asker.ask_with_progress(f"{args.generator} writes errors, shard {args.shard}", len(wanted))
-    completions = run_flows(lambda sample: ask_for_text(generator.messages(sample, args.severity)), wanted, ask)
+    ask = asker.ask_with_progress(what, len(wanted))
+    completions = run_flows(lambda sample: ask_for_text(generator.messages(sample, severity)), wanted, ask)
     rows = [
         {"answer": c.text, "finish": c.finish, "prompt_tokens": c.prompt_tokens, "tokens": c.completion_tokens}
         for c in completions

@@ -2,49 +2,47 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import provenance
 from excam.inference import transcript
 from excam.macaron import asks, derive
-from scripts import run
-from scripts._asking import Asker, add_asking_options
+from scripts import run, step
+from scripts._asking import Asker, AskingOptions
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="<model>/<mode>: the key in config.yaml, and for progress lines")
-    add_asking_options(parser)
-    parser.add_argument("--mode", choices=asks.MODES, required=True)
-    parser.add_argument("--instances", type=Path, required=True)
-    parser.add_argument("--transcript", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True, help="what it was made of, and what it cost")
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    asking: AskingOptions,
+    name: Annotated[str, "<model>/<mode>: the key in config.yaml, and for progress lines"],
+    mode: asks.Mode,
+    instances_path: Path,
+    transcript_path: Path,
+    manifest_path: Annotated[Path, "what it was made of, and what it cost"],
+) -> None:
     started = time.monotonic()
-    asker = Asker(args, args.name.split("/")[0], args.name)
-    instances = derive.read(args.instances)
-    requests = len(instances) * (2 if args.mode == "choose" else 1)
-    ask = asker.ask_with_progress(f"asking {args.name}, requests", requests)
-    _, entries = transcript.record(partial(asks.answer, mode=args.mode), instances, ask)
-    transcript.write(args.transcript, entries)
+    asker = Asker(asking, name.split("/")[0], name)
+    instances = derive.read(instances_path)
+    requests = len(instances) * (2 if mode == "choose" else 1)
+    ask = asker.ask_with_progress(f"asking {name}, requests", requests)
+    _, entries = transcript.record(partial(asks.answer, mode=mode), instances, ask)
+    transcript.write(transcript_path, entries)
     provenance.write_manifest(
-        args.manifest,
-        inputs=[path for path in (args.instances, args.weights) if path],
-        outputs=[args.transcript],
-        settings=json.loads(args.model),
+        manifest_path,
+        inputs=[path for path in (instances_path, asking.weights_path) if path],
+        outputs=[transcript_path],
+        settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
         **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
-        seed=args.seed,
+        seed=asking.seed,
     )
-    provenance.say(f"{args.name}: {len(instances)} instances asked in {time.monotonic() - started:.0f} s")
+    provenance.say(f"{name}: {len(instances)} instances asked in {time.monotonic() - started:.0f} s")
 
 
 if __name__ == "__main__":

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.macaron import pages
 from excam.pages import plotting
-from scripts import run
-from scripts._macaron import add_page_options, systems
+from scripts import run, step
+from scripts._macaron import AnswerFiles, systems
 
 VERSION = 1
 PAGE = {
@@ -24,17 +25,19 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers", "page", "pictures")
-    parser.add_argument("--by", choices=list(pages.TITLES), required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    args = parser.parse_args(argv)
-
-    tables.write_lines(args.numbers, pages.BREAKDOWN, pages.breakdown(systems(args), args.by, args.seed))
-    lines = pages.read_breakdown(args.numbers)
-    write_text(args.page, pages.breakdown_page(lines, args.by))
-    plotting.save(pages.figure(lines, args.by), args.pictures)
+@step
+def main(
+    files: AnswerFiles,
+    numbers_path: Path,
+    page_path: Path,
+    pictures_paths: Sequence[Path],
+    by: Annotated[str, list(pages.TITLES)],
+    seed: int,
+) -> None:
+    tables.write_lines(numbers_path, pages.BREAKDOWN, pages.breakdown(systems(files), by, seed))
+    lines = pages.read_breakdown(numbers_path)
+    write_text(page_path, pages.breakdown_page(lines, by))
+    plotting.save(pages.figure(lines, by), pictures_paths)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from pathlib import Path
 
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.macaron import pages
-from scripts import run
-from scripts._macaron import add_page_options, systems
+from scripts import run, step
+from scripts._macaron import AnswerFiles, systems
 
 VERSION = 1
 PAGE = {
@@ -22,16 +21,12 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers", "page")
-    parser.add_argument("--seed", type=int, required=True)
-    args = parser.parse_args(argv)
-
-    found = systems(args)
-    lines, page = pages.paired(found, pages.estimates(found, args.seed))
-    tables.write_lines(args.numbers, pages.PAIRED, lines)
-    write_text(args.page, page)
+@step
+def main(files: AnswerFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
+    found = systems(files)
+    lines, page = pages.paired(found, pages.estimates(found, seed))
+    tables.write_lines(numbers_path, pages.PAIRED, lines)
+    write_text(page_path, page)
 
 
 if __name__ == "__main__":

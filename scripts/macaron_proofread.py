@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import provenance, tables
 from excam.inference import transcript
 from excam.macaron import proofread, scenarios
-from scripts import run
-from scripts._asking import Asker, add_asking_options
+from scripts import run, step
+from scripts._asking import Asker, AskingOptions
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="the key of the model in config.yaml")
-    add_asking_options(parser)
-    parser.add_argument("--scenarios", type=Path, required=True)
-    parser.add_argument("--proofread", type=Path, required=True, help="the scenarios with the accepted edits")
-    parser.add_argument("--edits", type=Path, required=True, help="what was said about each field")
-    parser.add_argument("--transcript", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    asking: AskingOptions,
+    name: Annotated[str, "the key of the model in config.yaml"],
+    scenarios_path: Path,
+    proofread_path: Annotated[Path, "the scenarios with the accepted edits"],
+    edits_path: Annotated[Path, "what was said about each field"],
+    transcript_path: Path,
+    manifest_path: Path,
+) -> None:
     started = time.monotonic()
-    asker = Asker(args, args.name, f"{args.name} proofreads")
-    given = scenarios.read(args.scenarios)
+    asker = Asker(asking, name, f"{name} proofreads")
+    given = scenarios.read(scenarios_path)
     ask = asker.ask_with_progress("proofreading, fields", sum(len(list(proofread.fields_of(one))) for one in given))
     done, entries = transcript.record(proofread.proofread, given, ask)
-    transcript.write(args.transcript, entries)
-    tables.write_lines(args.edits, proofread.EDITS, proofread.edit_rows(done))
-    tables.write_frame(args.proofread, scenarios.to_frame(one.scenario for one in done))
+    transcript.write(transcript_path, entries)
+    tables.write_lines(edits_path, proofread.EDITS, proofread.edit_rows(done))
+    tables.write_frame(proofread_path, scenarios.to_frame(one.scenario for one in done))
     counts = proofread.counts(done)
     provenance.write_manifest(
-        args.manifest,
-        inputs=[path for path in (args.scenarios, args.weights) if path],
-        outputs=[args.transcript, args.edits, args.proofread],
-        settings=json.loads(args.model),
+        manifest_path,
+        inputs=[path for path in (scenarios_path, asking.weights_path) if path],
+        outputs=[transcript_path, edits_path, proofread_path],
+        settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
         **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
         fields=dict(counts),
     )
-    provenance.say(f"macaron: fields proofread by {args.name}: {counts}")
+    provenance.say(f"macaron: fields proofread by {name}: {counts}")
 
 
 if __name__ == "__main__":

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from pathlib import Path
 
 from excam.core.provenance import write_text
 from excam.macaron import rows_page
-from scripts import run
-from scripts._macaron import add_page_options, systems
+from scripts import run, step
+from scripts._macaron import AnswerFiles, systems
 
 VERSION = 3
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "page")
-    args = parser.parse_args(argv)
-
-    write_text(args.page, rows_page.page(systems(args)))
+@step
+def main(files: AnswerFiles, page_path: Path) -> None:
+    write_text(page_path, rows_page.page(systems(files)))
 
 
 if __name__ == "__main__":

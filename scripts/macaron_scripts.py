@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from pathlib import Path
 
 from excam.core import tables
 from excam.macaron import pages
-from scripts import run
-from scripts._macaron import add_page_options, systems
+from scripts import run, step
+from scripts._macaron import AnswerFiles, systems
 
 VERSION = 1
 PAGE = {
@@ -20,12 +19,9 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers")
-    args = parser.parse_args(argv)
-
-    tables.write_lines(args.numbers, pages.SCRIPTS, pages.scripts(systems(args)))
+@step
+def main(files: AnswerFiles, numbers_path: Path) -> None:
+    tables.write_lines(numbers_path, pages.SCRIPTS, pages.scripts(systems(files)))
 
 
 if __name__ == "__main__":

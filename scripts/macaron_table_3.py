@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.macaron import pages
-from scripts import run
-from scripts._macaron import add_page_options, systems
+from scripts import run, step
+from scripts._macaron import AnswerFiles, systems
 
 VERSION = 1
 PAGE = {
@@ -27,17 +26,18 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers", "page")
-    parser.add_argument("--printed", type=Path, required=True, help="averages of the paper, by category of model")
-    parser.add_argument("--seed", type=int, required=True)
-    args = parser.parse_args(argv)
-
-    found = systems(args)
-    lines, page = pages.table_3(found, pages.estimates(found, args.seed))
-    tables.write_lines(args.numbers, pages.TABLE_3, lines)
-    write_text(args.page, page + pages.printed_averages(tables.read_lines(args.printed)))
+@step
+def main(
+    files: AnswerFiles,
+    numbers_path: Path,
+    page_path: Path,
+    printed_path: Annotated[Path, "averages of the paper, by category of model"],
+    seed: int,
+) -> None:
+    found = systems(files)
+    lines, page = pages.table_3(found, pages.estimates(found, seed))
+    tables.write_lines(numbers_path, pages.TABLE_3, lines)
+    write_text(page_path, page + pages.printed_averages(tables.read_lines(printed_path)))
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from pathlib import Path
 
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.macaron import pages
-from scripts import run
-from scripts._macaron import add_page_options, systems
+from scripts import run, step
+from scripts._macaron import AnswerFiles, systems
 
 VERSION = 1
 PAGE = {
@@ -24,14 +23,11 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_page_options(parser, "numbers", "page")
-    args = parser.parse_args(argv)
-
-    lines, page = pages.templates(systems(args))
-    tables.write_lines(args.numbers, pages.TEMPLATES, lines)
-    write_text(args.page, page)
+@step
+def main(files: AnswerFiles, numbers_path: Path, page_path: Path) -> None:
+    lines, page = pages.templates(systems(files))
+    tables.write_lines(numbers_path, pages.TEMPLATES, lines)
+    write_text(page_path, page)
 
 
 if __name__ == "__main__":

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import provenance, tables
 from excam.error_reports import record_files
 from excam.excam40k import knowledge
 from excam.inference import transcript
-from scripts import run
-from scripts._asking import Asker, add_asking_options
+from scripts import run, step
+from scripts._asking import Asker, AskingOptions
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="the model's, for progress lines")
-    add_asking_options(parser)
-    parser.add_argument("--bases", type=Path, nargs="+", required=True, help="<dataset>.bases.jsonl")
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="the test sets: their facts are asked")
-    parser.add_argument("--transcript", type=Path, required=True)
-    parser.add_argument("--knowledge", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True)
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    asking: AskingOptions,
+    name: Annotated[str, "the model's, for progress lines"],
+    bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl"],
+    samples_paths: Annotated[Sequence[Path], "the test sets: their facts are asked"],
+    transcript_path: Path,
+    knowledge_path: Path,
+    manifest_path: Path,
+) -> None:
     started = time.monotonic()
-    asker = Asker(args, args.name, f"knowledge of {args.name}")
-    judged = {sample.base for path in args.samples for sample in record_files.read_samples(path)}
-    bases = [base for path in args.bases for base in record_files.read_bases(path) if base.id in judged and base.wrong]
-    ask = asker.ask_with_progress(f"asking {args.name}, facts", len(bases))
+    asker = Asker(asking, name, f"knowledge of {name}")
+    judged = {sample.base for path in samples_paths for sample in record_files.read_samples(path)}
+    bases = [base for path in bases_paths for base in record_files.read_bases(path) if base.id in judged and base.wrong]
+    ask = asker.ask_with_progress(f"asking {name}, facts", len(bases))
     preferences, entries = transcript.record(knowledge.preference, bases, ask)
-    transcript.write(args.transcript, entries)
-    tables.write_frame(args.knowledge, knowledge.table(bases, preferences))
+    transcript.write(transcript_path, entries)
+    tables.write_frame(knowledge_path, knowledge.table(bases, preferences))
     provenance.write_manifest(
-        args.manifest,
-        inputs=[*args.bases, *args.samples, *filter(None, [args.weights])],
-        outputs=[args.transcript, args.knowledge],
-        settings=json.loads(args.model),
+        manifest_path,
+        inputs=[*bases_paths, *samples_paths, *filter(None, [asking.weights_path])],
+        outputs=[transcript_path, knowledge_path],
+        settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
         **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
     )

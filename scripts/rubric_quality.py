@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from excam.rubric import checks, pages, study
-from scripts import run
-from scripts._rubric import add_rubric_options, responses_of, rubric_of
+from scripts import run, step
+from scripts._rubric import RatingOptions, responses_of, rubric_of
 
 VERSION = 2
 PAGE = {
@@ -28,20 +27,32 @@ PAGE = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_rubric_options(parser)
-    parser.add_argument("--ratings", type=Path, required=True)
-    parser.add_argument("--icc", choices=("complete", "mixed"), required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    for name in pages.FILES:
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    known, rubric = responses_of(args), rubric_of(args)
-    reading = checks.read([args.ratings], known, [rubric])
-    files = {name: getattr(args, name) for name in pages.FILES}
-    pages.write(study.study(reading, known, [rubric], args.icc, args.seed), **files)
+@step
+def main(
+    rating: RatingOptions,
+    ratings_path: Path,
+    icc: Literal["complete", "mixed"],
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+    disagreements_path: Path,
+    fatigue_path: Path,
+    conditions_path: Path,
+    rules_path: Path,
+    summary_path: Path,
+) -> None:
+    known, rubric = responses_of(rating), rubric_of(rating)
+    reading = checks.read([ratings_path], known, [rubric])
+    pages.write(
+        study.study(reading, known, [rubric], icc, seed),
+        numbers=numbers_path,
+        page=page_path,
+        disagreements=disagreements_path,
+        fatigue=fatigue_path,
+        conditions=conditions_path,
+        rules=rules_path,
+        summary=summary_path,
+    )
 
 
 if __name__ == "__main__":

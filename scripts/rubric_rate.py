@@ -2,52 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 from excam.core import provenance
 from excam.inference import transcript
 from excam.rubric import asks
 from excam.rubric.manual import DIMENSIONS
-from scripts import run
-from scripts._asking import Asker, add_asking_options
-from scripts._rubric import add_rubric_options, responses_of, rubric_of
+from scripts import run, step
+from scripts._asking import Asker, AskingOptions
+from scripts._rubric import RatingOptions, responses_of, rubric_of
 
 VERSION = 1
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="the key of the model in config.yaml")
-    add_asking_options(parser)
-    add_rubric_options(parser)
-    parser.add_argument("--ask", choices=("text", "choose"), required=True)
-    parser.add_argument("--transcript", type=Path, required=True)
-    parser.add_argument("--manifest", type=Path, required=True, help="what it was made of, and what it cost")
-    args = parser.parse_args(argv)
-
+@step
+def main(
+    asking: AskingOptions,
+    rating: RatingOptions,
+    name: Annotated[str, "the key of the model in config.yaml"],
+    ask: Literal["text", "choose"],
+    transcript_path: Path,
+    manifest_path: Annotated[Path, "what it was made of, and what it cost"],
+) -> None:
     started = time.monotonic()
-    asker = Asker(args, args.name, f"{args.name} rates")
-    known, rubric = responses_of(args), rubric_of(args)
-    requests = len(known) * (len(DIMENSIONS) if args.ask == "choose" else 1)
-    ask = asker.ask_with_progress(f"rating by {args.name}, requests", requests)
-    _, entries = transcript.record(asks.rater(args.ask, rubric, args.name), known, ask)
-    transcript.write(args.transcript, entries)
+    asker = Asker(asking, name, f"{name} rates")
+    known, rubric = responses_of(rating), rubric_of(rating)
+    requests = len(known) * (len(DIMENSIONS) if ask == "choose" else 1)
+    ask_model = asker.ask_with_progress(f"rating by {name}, requests", requests)
+    _, entries = transcript.record(asks.rater(ask, rubric, name), known, ask_model)
+    transcript.write(transcript_path, entries)
     provenance.write_manifest(
-        args.manifest,
-        inputs=[path for path in (*args.responses, args.weights) if path],
-        outputs=[args.transcript],
-        settings=json.loads(args.model),
+        manifest_path,
+        inputs=[path for path in (*rating.responses_paths, asking.weights_path) if path],
+        outputs=[transcript_path],
+        settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
         **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
         rubric=rubric.signature,
         rubric_hash=rubric.hash,
-        seed=args.seed,
+        seed=asking.seed,
     )
-    provenance.say(f"{args.name}: {len(known)} responses rated in {time.monotonic() - started:.0f} s")
+    provenance.say(f"{name}: {len(known)} responses rated in {time.monotonic() - started:.0f} s")
 
 
 if __name__ == "__main__":

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from excam.core import paths, provenance, tables
 from excam.error_reports.evaluation import known_facts
 from excam.pages import markdown
-from scripts import run
-from scripts._taught import POINT_COLUMNS, READINGS, Study, add_study_options
+from scripts import run, step
+from scripts._taught import POINT_COLUMNS, READINGS, Study, StudyFiles
 
 VERSION = 3
 PAGE = {
@@ -44,20 +43,19 @@ about; `frequency` counts what it tells of any, the one asked about among them, 
 """
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_study_options(parser)
-    parser.add_argument("--adapters", type=Path, nargs="+", required=True, help="manifests")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--points", type=Path, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    study = Study(args)
-    tables.write_lines(args.points, POINT_COLUMNS, [line for path in args.adapters for line in _points(study, path)])
-    write_numbers(args.points, args.numbers, args.seed)
-    provenance.write_text(args.page, page(tables.read_lines(args.numbers)))
+@step
+def main(
+    files: StudyFiles,
+    adapters_paths: Annotated[Sequence[Path], "manifests"],
+    seed: int,
+    points_path: Path,
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    study = Study(files)
+    tables.write_lines(points_path, POINT_COLUMNS, [line for path in adapters_paths for line in _points(study, path)])
+    write_numbers(points_path, numbers_path, seed)
+    provenance.write_text(page_path, page(tables.read_lines(numbers_path)))
 
 
 def write_numbers(points: Path, to: Path, seed: int) -> None:

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from excam.error_reports import record_files
 from excam.inference import gpus
 from excam.preflight import asking, trial
-from scripts import run
-from scripts._asking import add_model_options, model_of, prepare_process
+from scripts import run, step
+from scripts._asking import ModelOptions, model_of, prepare_process
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="the model")
-    add_model_options(parser)
-    parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
-    parser.add_argument("--samples", type=Path, nargs="*", default=[], help="original rows that a generator changes")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--trial", type=Path, required=True, help="how it ended, as JSON")
-    args = parser.parse_args(argv)
-
-    trial.apart(args.trial, args.name, list(sys.argv[1:] if argv is None else argv))
-    model = model_of(args)
-    prepare_process(model, args.name)
-    gpus.take_gpus(model.gpus, args.name)  # the engine is this process's own, also where jobs share theirs
-    originals = [sample for path in args.samples for sample in record_files.read_samples(path)]
-    trial.report_result(asking.try_model(args.name, model, args.weights, args.seed, originals))
+@step
+def main(
+    options: ModelOptions,
+    name: Annotated[str, "the model"],
+    weights_path: Annotated[Path, "manifest of the fetched base model"],
+    seed: int,
+    trial_path: Annotated[Path, "how it ended, as JSON"],
+    samples_paths: Annotated[Sequence[Path], "original rows that a generator changes"] = (),
+) -> None:
+    trial.apart(trial_path, name, sys.argv[1:])
+    model = model_of(options)
+    prepare_process(model, name)
+    gpus.take_gpus(model.gpus, name)  # the engine is this process's own, also where jobs share theirs
+    originals = [sample for path in samples_paths for sample in record_files.read_samples(path)]
+    trial.report_result(asking.try_model(name, model, weights_path, seed, originals))
 
 
 if __name__ == "__main__":

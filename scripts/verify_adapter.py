@@ -5,38 +5,36 @@ Then the checkpoints of its training, of which nothing more is to be made, are r
 
 from __future__ import annotations
 
-import argparse
 import shutil
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
 from excam.core import provenance
 from excam.error_reports import adapter_check
-from scripts import run
-from scripts._asking import add_model_options, model_of, prepare_process
+from scripts import run, step
+from scripts._asking import ModelOptions, model_of, prepare_process
 
 VERSION = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="<model>/<trained_on>")
-    add_model_options(parser)
-    parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
-    parser.add_argument("--adapter", type=Path, required=True, help="manifest of the adapter")
-    parser.add_argument("--checkpoints", type=Path, required=True, help="of its training")
-    parser.add_argument("--verified", type=Path, required=True)
-    args = parser.parse_args(argv)
-
-    model = model_of(args)
-    prepare_process(model, args.name, args.weights, args.adapter)
-    proof = adapter_check.verify(args.name, model, args.weights, args.adapter)
-    inputs = {str(path): provenance.sha256(path) for path in (args.weights, args.adapter)}
-    provenance.write_json(args.verified, {"backend": model.backend, "inputs": inputs, **asdict(proof)})
-    shutil.rmtree(args.checkpoints, ignore_errors=True)
+@step
+def main(
+    options: ModelOptions,
+    name: Annotated[str, "<model>/<trained_on>"],
+    weights_path: Annotated[Path, "manifest of the fetched base model"],
+    adapter_path: Annotated[Path, "manifest of the adapter"],
+    checkpoints_path: Annotated[Path, "of its training"],
+    verified_path: Path,
+) -> None:
+    model = model_of(options)
+    prepare_process(model, name, weights_path, adapter_path)
+    proof = adapter_check.verify(name, model, weights_path, adapter_path)
+    inputs = {str(path): provenance.sha256(path) for path in (weights_path, adapter_path)}
+    provenance.write_json(verified_path, {"backend": model.backend, "inputs": inputs, **asdict(proof)})
+    shutil.rmtree(checkpoints_path, ignore_errors=True)
     provenance.say(
-        f"{args.name}: at work: it moves {proof.moved:.3f} a token, {model.backend} is {proof.apart:.4f} from PEFT "
+        f"{name}: at work: it moves {proof.moved:.3f} a token, {model.backend} is {proof.apart:.4f} from PEFT "
         f"({proof.answers} fixed answers, {proof.tokens} tokens)"
     )
 
