@@ -60,7 +60,7 @@ try:
         if EXPERIMENT.texts
         else {}
     )
-    BATCH_FILES = {name: input_names("texts", [one.path for one in batch]) for name, batch in BATCHES.items()}
+    BATCH_FILES = {name: input_names("texts", [shard.path for shard in batch]) for name, batch in BATCHES.items()}
     PAGES = read_pages(Path(workflow.basedir) / "scripts")
     MACARON_FILES = (
         input_names("macaron.folder", macaron_source.files(Path(EXPERIMENT.macaron.folder)))

@@ -183,8 +183,8 @@ def adapted(model):
 
 def judgements_of(wanted):
     """Of systems by what they were trained on, on every test set."""
-    found = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if wanted(s[1])]
-    return [f"results/judgements/{system}/{name}/test.parquet" for system in found for name in DATASETS]
+    systems = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if wanted(s[1])]
+    return [f"results/judgements/{system}/{name}/test.parquet" for system in systems for name in DATASETS]
 
 
 def sets_with_evidence(pattern):

@@ -13,7 +13,7 @@ def page_outputs(page):
     """The outputs of a page; those that people read are part of a report."""
     caption = f"../report/{page.name.replace('_', '-')}.rst"
     return {
-        name: [report(one, caption=caption, category=page.category) if one in page.shown else one for one in paths]
+        name: [report(path, caption=caption, category=page.category) if path in page.shown else path for path in paths]
         for name, paths in page.files.items()
     }
 
@@ -27,7 +27,7 @@ def page_settings(page):
     def of(wildcards):
         values = {name: PAGE_SETTINGS[source] for name, source in page.settings.items()}
         return options(
-            dict(wildcards) | {name: one(wildcards) if callable(one) else one for name, one in values.items()}
+            dict(wildcards) | {name: value(wildcards) if callable(value) else value for name, value in values.items()}
         )
 
     return of
@@ -38,8 +38,8 @@ def page_paths(wildcards, input, output):
     return options(dict(input.items()) | dict(output.items()))
 
 
-def options(given):
-    return [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", *words(value))]
+def options(values):
+    return [word for name, value in values.items() for word in (f"--{name.replace('_', '-')}", *words(value))]
 
 
 def words(value):

@@ -105,8 +105,12 @@ def licence_terms(name):
 def licences():
     """Licence, its terms and the module of each benchmark, as JSON: a changed table of licences is another value."""
     said = {
-        name: [one.SOURCE.licence, licence_terms(name), benchmarks.place_of(name, EXPERIMENT.datasets[name].module)]
-        for name, one in BENCHMARKS.items()
+        name: [
+            benchmark.SOURCE.licence,
+            licence_terms(name),
+            benchmarks.place_of(name, EXPERIMENT.datasets[name].module),
+        ]
+        for name, benchmark in BENCHMARKS.items()
     }
     return json.dumps(said, sort_keys=True)
 
@@ -309,4 +313,4 @@ def of_row_set(name, files):
 
 def crossing_parts():
     """The parts of each metric that are shown too, as JSON."""
-    return json.dumps({name: one.parts for name, one in CROSSING.metrics.items()} if CROSSING else {})
+    return json.dumps({name: metric.parts for name, metric in CROSSING.metrics.items()} if CROSSING else {})
