@@ -123,9 +123,10 @@ def thinking_problem(asked: bool | None, counted: Mapping[str, Any]) -> str:
 
     Answers that were cut are not held against a model: the end of their reasoning is missing.
     """
-    finished, every, found = counted["answers"].get("stop", 0), sum(counted["answers"].values()), counted["thinking"]
-    if asked and finished and not found:
+    finished, total = counted["answers"].get("stop", 0), sum(counted["answers"].values())
+    with_reasoning = counted["thinking"]
+    if asked and finished and not with_reasoning:
         return f"thinking was asked for, and none of {finished} answers holds any; expected it in each"
-    if asked is False and found:
-        return f"thinking was switched off, and {found} of {every} answers hold it; expected none"
+    if asked is False and with_reasoning:
+        return f"thinking was switched off, and {with_reasoning} of {total} answers hold it; expected none"
     return ""

@@ -84,9 +84,9 @@ def blind_verdicts(bases: Mapping[str, BaseSample], times: Mapping[str, int]) ->
 def _refuse_other_corpus(manifests: Iterable[Path], facts: Mapping[str, Path]) -> None:
     for manifest in manifests:
         listed = facts[paths.axes(manifest)["model"]]
-        found = provenance.sha256(listed)
-        if found not in provenance.read_json(manifest, "inputs")["inputs"].values():
+        digest = provenance.sha256(listed)
+        if digest not in provenance.read_json(manifest, "inputs")["inputs"].values():
             raise InputInvalid(
                 f"{manifest}: this base was taught another corpus: none of its inputs is {listed} "
-                f"(sha256 {found[:12]}); delete {manifest} and run again"
+                f"(sha256 {digest[:12]}); delete {manifest} and run again"
             )

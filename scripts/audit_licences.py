@@ -35,7 +35,7 @@ def main(
     manifests = {path.parent.name: read_json(path) for path in sources_paths}
     lines = licences.ledger(page.read_parts(samples_paths), manifests)
     write_frame(ledger_path, lines)
-    expected = {dataset: licences.Licensed(*one) for dataset, one in json.loads(licences_json).items()}
+    expected = {dataset: licences.Licensed(*fields) for dataset, fields in json.loads(licences_json).items()}
     page.write(licences.audit(lines, expected, manifests), numbers_path, page_path)
 
 

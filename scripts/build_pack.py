@@ -24,7 +24,7 @@ def main(
     facts_path: Annotated[Path, "the documents, JSON Lines"],
     pack_path: Annotated[Path, "folder"],
 ) -> None:
-    licence_of = dict(one.split("=", 1) for one in licences)
+    licence_of = dict(entry.split("=", 1) for entry in licences)
     documents = [
         document
         for path in bases_paths

@@ -44,8 +44,8 @@ def main(
         settings = {LOCAL_QUESTIONS: MOST_LOCAL, **settings}
     reading = datasets.read(dataset, source_path.parent / "files", settings, module)
     # what no pattern matches stays in the folder that the files were copied from
-    given = provenance.read_json(source_path, "settings")["settings"].get("folder")
-    not_read = unread_files(Path(given or source_path.parent / "files"), benchmark.SOURCE.files)
+    copied_from = provenance.read_json(source_path, "settings")["settings"].get("folder")
+    not_read = unread_files(Path(copied_from or source_path.parent / "files"), benchmark.SOURCE.files)
     if cap_stage == "before":
         drawn = draw_stratified(reading, cap, seed, allocation)
     else:
@@ -79,7 +79,10 @@ def main(
         provenance.say(line)
     without = {name: sum(codes.values()) for name, codes in frames.items() if code_of(name) is None}
     if local and without:
-        shown = ", ".join(f"{name} {pairs}" for name, pairs in sorted(without.items(), key=lambda one: (-one[1], one)))
+        shown = ", ".join(
+            f"{name} {pairs}"
+            for name, pairs in sorted(without.items(), key=lambda name_and_pairs: (-name_and_pairs[1], name_and_pairs))
+        )
         provenance.say(f"{dataset}: pairs in a language without templates, in English ones: {shown}")
     if not_read:
         shown = ", ".join(not_read[:5]) + (f" and {len(not_read) - 5} more" if len(not_read) > 5 else "")

@@ -25,15 +25,15 @@ def main(
     sheets_paths: Sequence[Path] = (),
 ) -> None:
     questions = source.questions_of(questions_path)
-    found = [one for sheet in sheets_paths for one in source.read_sheet(sheet, questions)]
+    answers = [answer for sheet in sheets_paths for answer in source.read_sheet(sheet, questions)]
     for path in transcripts_paths:
         said = transcript.replay(asks.answer, list(questions.values()), path)
-        found += [
-            Answer(f"{path.stem}/{question}", path.stem, question, one.text, one.finish)
-            for question, one in zip(questions, said, strict=True)
+        answers += [
+            Answer(f"{path.stem}/{question}", path.stem, question, completion.text, completion.finish)
+            for question, completion in zip(questions, said, strict=True)
         ]
-    tables.write_frame(answers_path, source.to_frame(found, Answer))
-    counts = Counter(one.subject for one in found)
+    tables.write_frame(answers_path, source.to_frame(answers, Answer))
+    counts = Counter(answer.subject for answer in answers)
     say(f"calmqa: answers: {', '.join(f'{name} {n}' for name, n in counts.items())}")
 
 

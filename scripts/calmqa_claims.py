@@ -23,12 +23,12 @@ def main(
     read = texts(files)
     if transcript_path:
         asked = items(files, "claims")
-        found = stages.claims_by_model(read, asked, transcript.replay(asks.extract, asked, transcript_path))
+        claims = stages.claims_by_model(read, asked, transcript.replay(asks.extract, asked, transcript_path))
     else:
-        found = stages.claims_by_rules(read)
-    stages.write(to_path, "claims", found)
-    failed = sum(one.text is None for one in found)
-    say(f"calmqa: {len(found) - failed} claims of {len(read)} answers; failures: {failed}")
+        claims = stages.claims_by_rules(read)
+    stages.write(to_path, "claims", claims)
+    failed = sum(claim.text is None for claim in claims)
+    say(f"calmqa: {len(claims) - failed} claims of {len(read)} answers; failures: {failed}")
 
 
 if __name__ == "__main__":

@@ -29,12 +29,12 @@ def main(
 ) -> None:
     started = time.monotonic()
     asker = Asker(asking, name, f"{name}/{step}")
-    found = items(files, step)
+    asked = items(files, step)
     flow = asks.verify_trinary if step == "verdicts" and verdicts == "trinary" else stages.FLOWS[step]
-    ask = asker.ask_with_progress(f"{step} by {name}, requests", len(found))
-    _, entries = transcript.record(flow, found, ask)
+    ask = asker.ask_with_progress(f"{step} by {name}, requests", len(asked))
+    _, entries = transcript.record(flow, asked, ask)
     transcript.write(transcript_path, entries)
-    given = (
+    input_paths = (
         files.questions_path,
         files.answers_path,
         files.translations_path,
@@ -44,11 +44,11 @@ def main(
     )
     provenance.write_manifest(
         manifest_path,
-        inputs=[path for path in given if path],
+        inputs=[path for path in input_paths if path],
         outputs=[transcript_path],
         settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
-        **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
+        **asker.facts(answer for entry in entries for exchange in entry.rounds for answer in exchange.answers),
         seed=asking.seed,
     )
 

@@ -16,10 +16,10 @@ VERSION = 1
 
 @step
 def main(files_paths: Sequence[Path], questions_path: Path) -> None:
-    found = source.read_questions(files_paths)
-    tables.write_frame(questions_path, source.to_frame(found, source.Question))
-    counts = Counter(f"{one.language} {one.type}" for one in found)
-    say(f"calmqa: {len(found)} questions: {', '.join(f'{name} {n}' for name, n in sorted(counts.items()))}")
+    questions = source.read_questions(files_paths)
+    tables.write_frame(questions_path, source.to_frame(questions, source.Question))
+    counts = Counter(f"{question.language} {question.type}" for question in questions)
+    say(f"calmqa: {len(questions)} questions: {', '.join(f'{name} {n}' for name, n in sorted(counts.items()))}")
 
 
 if __name__ == "__main__":

@@ -21,10 +21,10 @@ PAGE = {
 
 @step
 def main(ratings_path: Path, numbers_path: Path, page_path: Path) -> None:
-    found = ratings.read(ratings_path)
-    lines = ratings.r2_lines(found)
+    human_ratings = ratings.read(ratings_path)
+    lines = ratings.r2_lines(human_ratings)
     tables.write_lines(numbers_path, ratings.R2, lines)
-    write_text(page_path, pages.regression_page(found, lines))
+    write_text(page_path, pages.regression_page(human_ratings, lines))
 
 
 if __name__ == "__main__":

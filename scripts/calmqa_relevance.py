@@ -29,9 +29,9 @@ def main(
         rows = stages.relevance_rows(asked, said, name, scale)
     else:
         assert encoder_path, "--transcript or --encoder"
-        pairs = [(one.texts["question"], one.texts["answer"]) for one in asked]
-        found = cosines(encoder_path.parent / "files", pairs)
-        rows = stages.relevance_by_cosine(asked, found, f"cosine:{name}", scale)
+        pairs = [(item.texts["question"], item.texts["answer"]) for item in asked]
+        similarities = cosines(encoder_path.parent / "files", pairs)
+        rows = stages.relevance_by_cosine(asked, similarities, f"cosine:{name}", scale)
     stages.write(to_path, "relevance", rows)
 
 

@@ -26,7 +26,7 @@ def main(
     questions, answers = source.questions_of(questions_path), source.answers_of(answers_path)
     rows, known = stages.surface_rows(questions, answers, detector, tokens, times)
     stages.write(surface_path, "surface", rows)
-    lines = [asdict(one) | {"share": one.share, "decidable": one.decidable} for one in known]
+    lines = [asdict(language) | {"share": language.share, "decidable": language.decidable} for language in known]
     tables.write_lines(languages_path, ("name", "code", "questions", "right", "share", "decidable"), lines)
 
 

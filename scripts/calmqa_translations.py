@@ -14,9 +14,9 @@ VERSION = 2
 
 @step
 def main(files: StageFiles, transcript_path: Path, to_path: Path) -> None:
-    found = items(files, "translations")
-    said = transcript.replay(asks.translate, found, transcript_path)
-    stages.write(to_path, "translations", stages.translation_rows(found, said))
+    asked = items(files, "translations")
+    said = transcript.replay(asks.translate, asked, transcript_path)
+    stages.write(to_path, "translations", stages.translation_rows(asked, said))
 
 
 if __name__ == "__main__":

@@ -26,13 +26,13 @@ def main(
     datasets: Annotated[Sequence[str], "what it is made of"] = (),
 ) -> None:
     audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in checks_paths}
-    found = verdict.concerning(audits, trained_on, datasets)
-    problem = verdict.refusal(found, str(summary_path))
+    mixture_checks = verdict.concerning(audits, trained_on, datasets)
+    problem = verdict.refusal(mixture_checks, str(summary_path))
     if problem and if_failed == "stop":
         raise AuditFailed(problem)
     if problem:
         say(f"warning: {problem}")
-    counts = Counter(check.outcome for _, check in found)
+    counts = Counter(check.outcome for _, check in mixture_checks)
     write_json(verdict_path, {"trained_on": trained_on, "datasets": datasets, "checks": dict(sorted(counts.items()))})
 
 

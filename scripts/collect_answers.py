@@ -24,17 +24,19 @@ def main(
     counts_path: Path,
     exports_paths: Annotated[Sequence[Path], "CSV or JSON files of the page or store"] = (),
 ) -> None:
-    found = campaign.read(campaign_path)
-    files = [exports.read(path, folder_path, found) for path in exports_paths]
-    merged = exports.merge_exports(found, files)
+    validation_campaign = campaign.read(campaign_path)
+    files = [exports.read(path, folder_path, validation_campaign) for path in exports_paths]
+    merged = exports.merge_exports(validation_campaign, files)
     if not merged.answers:
         raise InputInvalid(
             f"{len(exports_paths)} exported files hold 0 answers; expected some; export them from the page"
         )
-    answers = human_answers.with_pseudonyms(merged.answers, human_answers.pseudonyms(found, merged.answers))
-    tables.write_frame(answers_path, human_answers.to_frame(found.form, answers))
+    answers = human_answers.with_pseudonyms(
+        merged.answers, human_answers.pseudonyms(validation_campaign, merged.answers)
+    )
+    tables.write_frame(answers_path, human_answers.to_frame(validation_campaign.form, answers))
     counts = {"files": len(files), "repeated": merged.repeated, "superseded": merged.superseded}
-    write_json(counts_path, {**counts, **human_answers.counts(found, answers)})
+    write_json(counts_path, {**counts, **human_answers.counts(validation_campaign, answers)})
     say(
         f"{len(files)} files of {len({answer.annotator for answer in answers})} annotators: {len(answers)} answers; "
         f"{merged.repeated} given again, {merged.superseded} replaced by later ones"

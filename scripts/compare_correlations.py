@@ -72,12 +72,10 @@ def _tested(
 ) -> dict[str, Any]:
     """Return the test, or why there is none: too few answers that both gave, or scores that are all the same."""
     try:
-        found = stats.correlation_permutation(gold, a, b, measure=measure, clusters=groups, draws=draws, seed=seed)
+        test = stats.correlation_permutation(gold, a, b, measure=measure, clusters=groups, draws=draws, seed=seed)
     except InputInvalid as problem:
         return {"untested": str(problem)}
-    return {
-        {"a": "correlation_a", "b": "correlation_b"}.get(name, name): value for name, value in asdict(found).items()
-    }
+    return {{"a": "correlation_a", "b": "correlation_b"}.get(name, name): value for name, value in asdict(test).items()}
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ def _rates(lines: list[Line]) -> str:
 
 
 def _contradictions(paper: Claims) -> str:
-    found = [claim for claim in paper.values() if claim["contradiction"]]
+    contradictory_claims = [claim for claim in paper.values() if claim["contradiction"]]
     head = ["claim", "printed", "where", "against it", "spec"]
     body = [
         [
@@ -146,7 +146,7 @@ def _contradictions(paper: Claims) -> str:
             *(escape(f"{claim['printed']} {claim['unit']}".strip()), escape(claim["source"])),
             *(escape(claim["contradiction"]), claim["spec"] or "–"),
         ]
-        for claim in found
+        for claim in contradictory_claims
     ]
     return "## Where the paper disagrees with itself\n\nClaims to compare with, not targets to reach.\n\n" + table(
         head, body

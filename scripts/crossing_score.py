@@ -62,10 +62,14 @@ def main(
         outputs=[transcript_path, scores_path],
         settings={"metric": metric, "model": json.loads(asking.model)},
         seconds=time.monotonic() - started,
-        **(asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers) if asker else {}),
+        **(
+            asker.facts(answer for entry in entries for exchange in entry.rounds for answer in exchange.answers)
+            if asker
+            else {}
+        ),
         seed=asking.seed,
     )
-    failures = sum(one.score is None for one in results)
+    failures = sum(result.score is None for result in results)
     provenance.say(f"{name}: {len(results)} rows in {time.monotonic() - started:.0f} s; {failures} failures")
 
 

@@ -24,7 +24,7 @@ PAGE = {
 @step
 def main(files: StudyFiles, html_path: Path) -> None:
     study = Study(files)
-    scored = {name: {one.id: one for one in found} for name, found in study.scores.items()}
+    scored = {name: {result.id: result for result in results} for name, results in study.scores.items()}
     write_text(html_path, rows_page.page(study.rows, scored, study.parts))
 
 

@@ -34,20 +34,20 @@ def main(
     asker = Asker(asking, name, f"{name} judges translations")
     tasks = asks.tasks(translations.from_frame(rows_path), variants, by, quality)
     ask = asker.ask_with_progress(f"judging translations with {name}, requests at most", 3 * len(tasks))
-    given, entries = transcript.record(asks.flow, tasks, ask)
+    verdicts, entries = transcript.record(asks.flow, tasks, ask)
     transcript.write(transcript_path, entries)
-    tables.write_frame(judged_path, judgements.to_frame(name, tasks, given))
+    tables.write_frame(judged_path, judgements.to_frame(name, tasks, verdicts))
     provenance.write_manifest(
         manifest_path,
         inputs=[path for path in (rows_path, asking.weights_path) if path],
         outputs=[transcript_path, judged_path],
         settings=json.loads(asking.model) | {"by": by, "quality": quality, "prompts": "ours"},
         seconds=time.monotonic() - started,
-        **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
+        **asker.facts(answer for entry in entries for exchange in entry.rounds for answer in exchange.answers),
         seed=asking.seed,
     )
-    failures = judgements.failure_counts(given)
-    provenance.say(f"{name}: {len(given)} verdicts in {time.monotonic() - started:.0f} s; failures: {failures}")
+    failures = judgements.failure_counts(verdicts)
+    provenance.say(f"{name}: {len(verdicts)} verdicts in {time.monotonic() - started:.0f} s; failures: {failures}")
 
 
 if __name__ == "__main__":

@@ -20,12 +20,12 @@ def main(
     expressions_path: Path,
     rows_path: Annotated[Path, "the translations, each with the texts of its item"],
 ) -> None:
-    given, *sheets = files_paths
-    found = items.read(given)
-    rows = source.written(sheets, found)
-    tables.write_frame(expressions_path, translations.items_frame(found.values()))
+    items_path, *sheets = files_paths
+    items_by_id = items.read(items_path)
+    rows = source.written(sheets, items_by_id)
+    tables.write_frame(expressions_path, translations.items_frame(items_by_id.values()))
     tables.write_frame(rows_path, translations.to_frame(rows))
-    say(f"cult-eval: {len(found)} items, {len(rows)} translations by {len(translations.systems(rows))} systems")
+    say(f"cult-eval: {len(items_by_id)} items, {len(rows)} translations by {len(translations.systems(rows))} systems")
 
 
 if __name__ == "__main__":

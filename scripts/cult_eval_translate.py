@@ -30,11 +30,11 @@ def main(
 ) -> None:
     started = time.monotonic()
     asker = Asker(asking, name, f"{name} translates")
-    found = items.read(expressions_path)
-    example = items.held_out(found, example_path) if example_path else None
+    items_by_id = items.read(expressions_path)
+    example = items.held_out(items_by_id, example_path) if example_path else None
     flow = partial(translate.translate, system=name, form=form, example=example)
-    ask = asker.ask_with_progress(f"translating with {name}, items", len(found))
-    rows, entries = transcript.record(flow, list(found.values()), ask)
+    ask = asker.ask_with_progress(f"translating with {name}, items", len(items_by_id))
+    rows, entries = transcript.record(flow, list(items_by_id.values()), ask)
     transcript.write(transcript_path, entries)
     tables.write_frame(rows_path, translations.to_frame(rows))
     provenance.write_manifest(
@@ -43,7 +43,7 @@ def main(
         outputs=[transcript_path, rows_path],
         settings=json.loads(asking.model) | {"form": form},
         seconds=time.monotonic() - started,
-        **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
+        **asker.facts(answer for entry in entries for exchange in entry.rounds for answer in exchange.answers),
         seed=asking.seed,
     )
     provenance.say(f"{name}: {len(rows)} translations in {time.monotonic() - started:.0f} s")

@@ -37,9 +37,9 @@ def main(
     for cell in counts:
         if cell["drawn"] != cell["wanted"]:
             short = {name: cell[name] for name in ("rows", *sampling.REASONS) if cell[name]}
-            found = ", ".join(f"{name} {number}" for name, number in short.items())
+            listed = ", ".join(f"{name} {number}" for name, number in short.items())
             what = f"{cell['dataset']}, {cell['language']}"
-            provenance.say(f"{what}: {cell['drawn']} rows; {cell['wanted']} wanted; found {found or 'none'}")
+            provenance.say(f"{what}: {cell['drawn']} rows; {cell['wanted']} wanted; found {listed or 'none'}")
     provenance.say(f"campaign {drawn.id}: {len(drawn.tasks)} tasks")
 
 

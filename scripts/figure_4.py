@@ -72,11 +72,11 @@ def main(
 
 
 def _read(judgements: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
-    found: dict[System, dict[str, pl.DataFrame]] = {}
+    judged: dict[System, dict[str, pl.DataFrame]] = {}
     for path in judgements:
         cell = paths.Cell.from_path(path)
-        found.setdefault(System(*cell.system), {})[cell.dataset] = tables.read_frame(path)
-    return found
+        judged.setdefault(System(*cell.system), {})[cell.dataset] = tables.read_frame(path)
+    return judged
 
 
 def _rows(system: System, own: Mapping[str, pl.DataFrame], names: Sequence[str], ids: list[str]) -> pl.DataFrame:
@@ -87,7 +87,7 @@ def _rows(system: System, own: Mapping[str, pl.DataFrame], names: Sequence[str],
     judged = pl.concat([own[name] for name in names])
     rows = pl.DataFrame({"id": ids}).join(judged, on="id", how="inner", maintain_order="left")
     if rows["id"].to_list() != ids:
-        missing = next((one for one in ids if one not in set(judged["id"])), "each row once")
+        missing = next((row_id for row_id in ids if row_id not in set(judged["id"])), "each row once")
         raise ArtifactBroken(f"{system.key}: its judgements lack {missing} of test-100; run `score` again")
     return rows
 
@@ -104,12 +104,12 @@ def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
             tests.append({"a": a.key, "b": b.key, "p_value": result.p_value, "difference": result.difference})
     lines = []
     for system, guess in guesses.items():
-        found = accuracy.summarise_accuracy(gold, guess, clusters=groups, seed=seed)
+        summary = accuracy.summarise_accuracy(gold, guess, clusters=groups, seed=seed)
         lines.append(
             {
-                **{"row": system.name, "tuned": system.tuned, "column": column, "n": found.n},
-                **{"scaled_accuracy": cells.rounded_text(found.scaled), "low": cells.rounded_text(found.low)},
-                **{"high": cells.rounded_text(found.high), "failures": found.failures},
+                **{"row": system.name, "tuned": system.tuned, "column": column, "n": summary.n},
+                **{"scaled_accuracy": cells.rounded_text(summary.scaled), "low": cells.rounded_text(summary.low)},
+                **{"high": cells.rounded_text(summary.high), "failures": summary.failures},
                 "p_value": cells.p_better(system.key, tests, lambda _: True),
                 "judgements": f"{paths.RESULTS}/judgements/{system.key}",
             }

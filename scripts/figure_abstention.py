@@ -34,10 +34,10 @@ def main(
 ) -> None:
     lines = []
     for path in cells_paths:
-        for name, given in read_json(path, "abstention")["abstention"].items():
+        for name, abstention in read_json(path, "abstention")["abstention"].items():
             common = {"system": System.from_path(path).key, "certain_by": name, "cell": str(path)}
-            common |= {"rows": given["n"], "unscored": given["unscored"]}
-            lines += [common | {"coverage": rounded_text(x), "risk": rounded_text(y)} for x, y in given["curve"]]
+            common |= {"rows": abstention["n"], "unscored": abstention["unscored"]}
+            lines += [common | {"coverage": rounded_text(x), "risk": rounded_text(y)} for x, y in abstention["curve"]]
     tables.write_lines(numbers_path, COLUMNS, lines)
     draw(tables.read_lines(numbers_path), pictures_paths)
 

@@ -35,16 +35,16 @@ def main(
     lines = []
     for path in cells_paths:
         errors = read_json(path, "error")["error"]
-        for name, given in errors.items():
-            common = {"system": System.from_path(path).key, "map": name, "unscored": given["unscored"]}
-            lines += [common | _bin(one) | {"cell": str(path)} for one in given["bins"]]
+        for name, reliability in errors.items():
+            common = {"system": System.from_path(path).key, "map": name, "unscored": reliability["unscored"]}
+            lines += [common | _bin(interval) | {"cell": str(path)} for interval in reliability["bins"]]
     tables.write_lines(numbers_path, COLUMNS, lines)
     draw(tables.read_lines(numbers_path), pictures_paths)
 
 
-def _bin(one: dict[str, float]) -> dict[str, float | None]:
+def _bin(interval: dict[str, float]) -> dict[str, float | None]:
     names = ("low", "high", "probability", "observed")
-    return {"n": one["n"], **{name: rounded_text(one[name]) for name in names}}
+    return {"n": interval["n"], **{name: rounded_text(interval[name]) for name in names}}
 
 
 def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:

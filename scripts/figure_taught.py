@@ -77,9 +77,11 @@ def _series(
     wanted += [(base, "likelihood", False) for base in bases]
     wanted += [(known_facts.NO_MODEL, judge, True) for judge in JUDGES if judge != "constant"]
     for system, reading, is_floor in wanted:
-        found = {int(line["times"]): line for line in lines if (line["system"], line["reading"]) == (system, reading)}
-        if found:
-            places = [(times.index(told), *_values(line)) for told, line in sorted(found.items())]
+        lines_by_times = {
+            int(line["times"]): line for line in lines if (line["system"], line["reading"]) == (system, reading)
+        }
+        if lines_by_times:
+            places = [(times.index(told), *_values(line)) for told, line in sorted(lines_by_times.items())]
             words = WORDS.get(reading, reading)
             yield words if is_floor else f"{system}: {words}", Steps(places, is_floor)
 

@@ -40,18 +40,18 @@ def main(
     numbers_path: Path,
     pictures_paths: Sequence[Path],
 ) -> None:
-    found = campaign.read(campaign_path)
-    items = human_answers.items(found, tables.read_frame(answers_path))
+    validation_campaign = campaign.read(campaign_path)
+    items = human_answers.items(validation_campaign, tables.read_frame(answers_path))
     votes = {criterion.name: human_votes.distribution(items, criterion) for criterion in human_votes.VOTED}
-    counts = {VOTES: votes, RATINGS: human_ratings.distributions(found, items)}
+    counts = {VOTES: votes, RATINGS: human_ratings.distributions(validation_campaign, items)}
     tables.write_lines(numbers_path, COLUMNS, _lines(counts))
     draw(tables.read_lines(numbers_path), pictures_paths)
 
 
 def _lines(counts: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[dict[str, object]]:
     for panel, rows in counts.items():
-        for row, found in rows.items():
-            for segment, count in zip(PARTS[panel], found, strict=True):
+        for row, segment_counts in rows.items():
+            for segment, count in zip(PARTS[panel], segment_counts, strict=True):
                 yield dict(zip(COLUMNS, (panel, row, segment, count), strict=True))
 
 
@@ -60,7 +60,7 @@ def draw(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:
     rows: dict[str, dict[str, list[int]]] = {}
     for line in lines:
         rows.setdefault(line["panel"], {}).setdefault(line["row"], []).append(int(line["count"]))
-    panels = [plotting.Bars(panel, PARTS[panel], found) for panel, found in rows.items()]
+    panels = [plotting.Bars(panel, PARTS[panel], counts_by_row) for panel, counts_by_row in rows.items()]
     plotting.save(plotting.stacked(panels, title=TITLE, note=NOTE), pictures)
 
 

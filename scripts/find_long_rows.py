@@ -36,9 +36,9 @@ def main(
     too_long, counts = set[str](), {}
     for (name, recipe), folder in zip(recipes.items(), folders, strict=True):
         rows = encoded[folder]
-        found, room = tokens.too_long_originals(rows, Recipe.model_validate(recipe), chat.max_positions(folder))
-        too_long.update(found)
-        counts[name] = {"too_long": len(found), "room": room, "longest": rows["input_ids"].list.len().max()}
+        long_pairs, room = tokens.too_long_originals(rows, Recipe.model_validate(recipe), chat.max_positions(folder))
+        too_long.update(long_pairs)
+        counts[name] = {"too_long": len(long_pairs), "room": room, "longest": rows["input_ids"].list.len().max()}
     provenance.write_json(pairs_path, {"pairs": sorted(too_long)})
     provenance.write_json(counts_path, {"pairs": len(learnt), "too_long": len(too_long), "models": counts})
     said = ", ".join(f"{name}: {n['too_long']} over {n['room']} tokens" for name, n in counts.items())

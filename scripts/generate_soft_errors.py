@@ -35,14 +35,14 @@ def main(
 ) -> None:
     started = time.monotonic()
     too_long = provenance.read_json(too_long_path, "pairs")["pairs"] if too_long_path else []
-    every = splits.without_pairs(record_files.read_samples(samples_path), too_long)
+    samples = splits.without_pairs(record_files.read_samples(samples_path), too_long)
     wanted = [
         sample
-        for sample in every
+        for sample in samples
         if sample.pair.endswith(f"/{severity}") and splits.shard_of(sample.pair, shards) == shard
     ]
     if generator == LEXICON:
-        exchanges = norms.exchanges(every, severity, asking.seed)
+        exchanges = norms.exchanges(samples, severity, asking.seed)
         answers = [_from_lexicon(sample, severity, asking.seed, exchanges.get(sample.pair)) for sample in wanted]
         facts: dict[str, Any] = {}
     else:

@@ -42,7 +42,7 @@ def main(
         outputs=[transcript_path],
         settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
-        **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
+        **asker.facts(answer for entry in entries for exchange in entry.rounds for answer in exchange.answers),
         seed=asking.seed,
     )
     provenance.say(f"{name}: {len(samples)} rows judged in {time.monotonic() - started:.0f} s")

@@ -47,9 +47,9 @@ def main(
     statements: list[str] = []
     for (model, judge), frames in judged.items():
         without = {name.removeprefix("without-"): own for name, own in frames.items() if name.startswith("without-")}
-        found = leave_one_out.changes(frames["all"], without, seed) if "all" in frames else []
-        lines += [{"model": model, "judge": judge, **_line(change)} for change in found]
-        statements += [leave_one_out.statement(System(model, "all", judge).name, found)] if found else []
+        changes = leave_one_out.changes(frames["all"], without, seed) if "all" in frames else []
+        lines += [{"model": model, "judge": judge, **_line(change)} for change in changes]
+        statements += [leave_one_out.statement(System(model, "all", judge).name, changes)] if changes else []
     tables.write_lines(numbers_path, COLUMNS, lines)
     write_text(page_path, "# One dataset less in training\n\n" + _text(statements))
 

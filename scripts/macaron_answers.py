@@ -24,9 +24,9 @@ def main(
     answers_path: Path,
 ) -> None:
     instances = derive.read(instances_path)
-    given = transcript.replay(partial(asks.answer, mode=mode), instances, transcript_path)
-    tables.write_frame(answers_path, answers.to_frame(instances, name, mode, given))
-    say(f"{name}/{mode}: {len(given)} answers; failures: {answers.failure_counts(given)}")
+    answered = transcript.replay(partial(asks.answer, mode=mode), instances, transcript_path)
+    tables.write_frame(answers_path, answers.to_frame(instances, name, mode, answered))
+    say(f"{name}/{mode}: {len(answered)} answers; failures: {answers.failure_counts(answered)}")
 
 
 if __name__ == "__main__":

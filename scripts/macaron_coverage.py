@@ -22,7 +22,9 @@ PAGE = {
 
 @step
 def main(scenarios_path: Path, instances_path: Path, numbers_path: Path, page_path: Path) -> None:
-    lines, page = pages.coverage(scenarios.read(scenarios_path), [asdict(one) for one in derive.read(instances_path)])
+    lines, page = pages.coverage(
+        scenarios.read(scenarios_path), [asdict(instance) for instance in derive.read(instances_path)]
+    )
     tables.write_lines(numbers_path, pages.COVERAGE, lines)
     write_text(page_path, page)
 

@@ -15,10 +15,10 @@ VERSION = 1
 
 @step
 def main(scenarios_path: Path, orders: Literal["shuffled", "given"], seed: int, instances_path: Path) -> None:
-    found = scenarios.read(scenarios_path)
-    made = derive.instances(found, seed, orders)
+    source_scenarios = scenarios.read(scenarios_path)
+    made = derive.instances(source_scenarios, seed, orders)
     tables.write_frame(instances_path, derive.to_frame(made))
-    say(f"macaron: {len(made)} instances of {len(found)} scenarios")
+    say(f"macaron: {len(made)} instances of {len(source_scenarios)} scenarios")
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ PAGE = {
 
 @step
 def main(files: AnswerFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
-    found = systems(files)
-    lines, page = pages.paired(found, pages.estimates(found, seed))
+    answered_systems = systems(files)
+    lines, page = pages.paired(answered_systems, pages.estimates(answered_systems, seed))
     tables.write_lines(numbers_path, pages.PAIRED, lines)
     write_text(page_path, page)
 

@@ -28,12 +28,14 @@ def main(
 ) -> None:
     started = time.monotonic()
     asker = Asker(asking, name, f"{name} proofreads")
-    given = scenarios.read(scenarios_path)
-    ask = asker.ask_with_progress("proofreading, fields", sum(len(list(proofread.fields_of(one))) for one in given))
-    done, entries = transcript.record(proofread.proofread, given, ask)
+    source_scenarios = scenarios.read(scenarios_path)
+    ask = asker.ask_with_progress(
+        "proofreading, fields", sum(len(list(proofread.fields_of(scenario))) for scenario in source_scenarios)
+    )
+    done, entries = transcript.record(proofread.proofread, source_scenarios, ask)
     transcript.write(transcript_path, entries)
     tables.write_lines(edits_path, proofread.EDITS, proofread.edit_rows(done))
-    tables.write_frame(proofread_path, scenarios.to_frame(one.scenario for one in done))
+    tables.write_frame(proofread_path, scenarios.to_frame(edited.scenario for edited in done))
     counts = proofread.counts(done)
     provenance.write_manifest(
         manifest_path,
@@ -41,7 +43,7 @@ def main(
         outputs=[transcript_path, edits_path, proofread_path],
         settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
-        **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
+        **asker.facts(answer for entry in entries for exchange in entry.rounds for answer in exchange.answers),
         fields=dict(counts),
     )
     provenance.say(f"macaron: fields proofread by {name}: {counts}")

@@ -20,8 +20,8 @@ def main(
     answers_path: Path,
 ) -> None:
     instances = derive.read(instances_path)
-    given = answers.read_sheet(sheet_path, instances)
-    tables.write_frame(answers_path, answers.to_frame(instances, name, "written", given))
+    answered = answers.read_sheet(sheet_path, instances)
+    tables.write_frame(answers_path, answers.to_frame(instances, name, "written", answered))
 
 
 if __name__ == "__main__":

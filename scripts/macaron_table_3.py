@@ -34,8 +34,8 @@ def main(
     printed_path: Annotated[Path, "averages of the paper, by category of model"],
     seed: int,
 ) -> None:
-    found = systems(files)
-    lines, page = pages.table_3(found, pages.estimates(found, seed))
+    answered_systems = systems(files)
+    lines, page = pages.table_3(answered_systems, pages.estimates(answered_systems, seed))
     tables.write_lines(numbers_path, pages.TABLE_3, lines)
     write_text(page_path, page + pages.printed_averages(tables.read_lines(printed_path)))
 

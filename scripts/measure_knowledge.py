@@ -42,7 +42,7 @@ def main(
         outputs=[transcript_path, knowledge_path],
         settings=json.loads(asking.model),
         seconds=time.monotonic() - started,
-        **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
+        **asker.facts(answer for entry in entries for exchange in entry.rounds for answer in exchange.answers),
     )
 
 

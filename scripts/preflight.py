@@ -34,7 +34,7 @@ def main(
 ) -> None:
     experiment = Experiment.model_validate_json(experiment_json)
     samples = {path.stem: path for path in samples_paths}
-    found = look.Found(
+    existing = look.Found(
         sources={path.parent.name: path for path in sources_paths},
         samples=samples,
         weights={path.parent.name: path for path in weights_paths},
@@ -42,25 +42,25 @@ def main(
         rows=look.trials(rows_paths),
         trained=look.trials(training_paths),
     )
-    made = look.checks(experiment, found, results_path)
+    made = look.checks(experiment, existing, results_path)
     rows = work.rows_of(experiment, samples)
-    tasks, bills = work.planned_tasks(experiment, rows, found.asked, found.trained), work.bills(experiment, rows)
+    tasks, bills = work.planned_tasks(experiment, rows, existing.asked, existing.trained), work.bills(experiment, rows)
     looked = datetime.now(UTC).isoformat(timespec="minutes")
     numbers = {"checks": made, "work": tasks, "servers": bills}
-    tried = {"asked": found.asked, "rows": found.rows, "trained": found.trained}
+    tried = {"asked": existing.asked, "rows": existing.rows, "trained": existing.trained}
     provenance.write_json(
         numbers_path,
         {
             "looked": looked,
-            **{name: [asdict(one) for one in part] for name, part in numbers.items()},
-            "trials": {name: [asdict(one) for one in part.values()] for name, part in tried.items()},
+            **{name: [asdict(record) for record in part] for name, part in numbers.items()},
+            "trials": {name: [asdict(trial) for trial in part.values()] for name, part in tried.items()},
         },
     )
     provenance.write_text(page_path, page.page_text(made, tasks, bills, looked))
     look.forget([*models_paths, *rows_paths, *training_paths])
-    for one in made:
-        if one.verdict == "wrong":
-            provenance.say(page.check_line(one))
+    for check in made:
+        if check.verdict == "wrong":
+            provenance.say(page.check_line(check))
     provenance.say(f"preflight: {page.verdict(made)}: {page_path}")
 
 

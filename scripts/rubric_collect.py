@@ -22,13 +22,13 @@ def main(
     given_paths: Annotated[Sequence[Path], "ratings: .jsonl of people, .parquet of models"],
     ratings_path: Path,
 ) -> None:
-    found = checks.read(given_paths, responses_of(rating), [rubric_of(rating)])
-    if found.breaches:
+    reading = checks.read(given_paths, responses_of(rating), [rubric_of(rating)])
+    if reading.breaches:
         raise InputInvalid(
-            f"{found.breaches[0]} ({len(found.breaches)} breaches); expected none; see `excam rubric check`"
+            f"{reading.breaches[0]} ({len(reading.breaches)} breaches); expected none; see `excam rubric check`"
         )
-    tables.write_frame(ratings_path, ratings.to_frame([*found.ratings, *found.superseded]))
-    say(f"{len(found.ratings)} ratings; replaced by a later one of the same rater: {len(found.superseded)}")
+    tables.write_frame(ratings_path, ratings.to_frame([*reading.ratings, *reading.superseded]))
+    say(f"{len(reading.ratings)} ratings; replaced by a later one of the same rater: {len(reading.superseded)}")
 
 
 if __name__ == "__main__":

@@ -25,11 +25,12 @@ def main(
     ratings_path: Path,
 ) -> None:
     known = responses_of(rating)
-    found = transcript.replay(asks.rater(ask, rubric_of(rating), name), known, transcript_path)
-    tables.write_frame(ratings_path, ratings.to_frame(found))
-    failed = Counter(one.failure for one in found if one.failure)
+    model_ratings = transcript.replay(asks.rater(ask, rubric_of(rating), name), known, transcript_path)
+    tables.write_frame(ratings_path, ratings.to_frame(model_ratings))
+    failed = Counter(model_rating.failure for model_rating in model_ratings if model_rating.failure)
     reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
-    say(f"{name}: {len(found)} ratings; corrected {sum(one.corrected for one in found)}; failures: {reasons}")
+    corrected = sum(model_rating.corrected for model_rating in model_ratings)
+    say(f"{name}: {len(model_ratings)} ratings; corrected {corrected}; failures: {reasons}")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def main(
         raise InputInvalid(f"texts: {texts_path}: other shards than when the run was planned; run again")
     take_gpus(gpus, batch)
     judge = open_scorer(Options(metric=metric, models=(model,) if model else ()))
-    columns = dict(one.split("=", 1) for one in column)
+    columns = dict(entry.split("=", 1) for entry in column)
     settings = {"metric": metric, "model": model and parse(model).identified} | (
         {"columns": columns} if columns else {}
     )

@@ -28,10 +28,10 @@ def main(
     cap: Annotated[int | None, "at most this many final rows"] = None,
 ) -> None:
     too_long = provenance.read_json(too_long_path, "pairs")["pairs"] if too_long_path else []
-    every, wrong = record_files.read_samples(right_path), record_files.read_samples(wrong_path)
-    right = splits.without_pairs(every, too_long)
+    originals, wrong = record_files.read_samples(right_path), record_files.read_samples(wrong_path)
+    right = splits.without_pairs(originals, too_long)
     pairs, dropped = splits.pair_up(right, splits.without_pairs(wrong, too_long))
-    dropped += Counter({"too-long": len(every) - len(right)})
+    dropped += Counter({"too-long": len(originals) - len(right)})
     if not pairs:
         raise SourceInvalid(
             f"{wrong_path}: 0 complete pairs ({dict(dropped)}); expected at least one wrong row of a pair"

@@ -93,12 +93,12 @@ def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> l
         {
             **common,
             "fallback": fallback,
-            "kendall_b": cells.rounded_text(found["kendall_b"]),
-            "tie_calibrated_accuracy": cells.rounded_text(found["tie_calibrated"]),
-            "epsilon": cells.rounded_text(found["epsilon"]),
+            "kendall_b": cells.rounded_text(coefficients["kendall_b"]),
+            "tie_calibrated_accuracy": cells.rounded_text(coefficients["tie_calibrated"]),
+            "epsilon": cells.rounded_text(coefficients["epsilon"]),
             **(_correlated(system, correlations) if system.tuned and fallback else {}),
         }
-        for fallback, found in (("", numbers["correlation"]["score"]), ("p", numbers["correlation"]["score_p"]))
+        for fallback, coefficients in (("", numbers["correlation"]["score"]), ("p", numbers["correlation"]["score_p"]))
     ]
 
 
@@ -107,13 +107,13 @@ def _correlated(system: System, correlations: Sequence[Test]) -> dict[str, str]:
 
     There is no test where a correlation does not exist, as of a constant metric.
     """
-    name, found = f"{system.key}+p", {}
+    name, columns = f"{system.key}+p", {}
     for measure, column in (("kendall", "kendall"), ("tie-calibrated", "tie_calibrated")):
         own = [test for test in correlations if test["measure"] == measure and name in (test["a"], test["b"])]
         done = [test for test in own if "p_value" in test]
-        found[f"{column}_better_than_all"] = better_than_all(name, done)
-        found[f"{column}_tests"] = f"{len(done)} of {len(own)}"
-    return found
+        columns[f"{column}_better_than_all"] = better_than_all(name, done)
+        columns[f"{column}_tests"] = f"{len(done)} of {len(own)}"
+    return columns
 
 
 def _floors(trivial: Sequence[dict[str, str]], path: Path) -> list[dict[str, Any]]:
@@ -154,12 +154,12 @@ def _page(ours: Sequence[Line], printed: Sequence[Line]) -> str:
 def _values(line: Line, printed: Line) -> list[str]:
     """Return each measure, with its star and interval, and after it what the paper prints."""
     interval = f" [{line['low']}, {line['high']}]" if line["low"] else ""
-    found = []
+    texts = []
     for (verdict, column), beside in zip(WON.items(), PRINTED, strict=True):
         star = "*" if line[verdict] == "yes" else ""
         own = f"{line[column] or 'n/a'}{star}{interval if column == 'scaled_accuracy' else ''}"
-        found += [own, _beside(line[column], printed.get(beside, ""))]
-    return found
+        texts += [own, _beside(line[column], printed.get(beside, ""))]
+    return texts
 
 
 def _beside(ours: str, printed: str) -> str:

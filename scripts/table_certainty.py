@@ -45,8 +45,8 @@ TOLD = {
 def main(
     cells_paths: Annotated[Sequence[Path], "certainty/<system>/<split>.json"], numbers_path: Path, page_path: Path
 ) -> None:
-    found = [line for path in cells_paths for line in _lines(path)]
-    tables.write_lines(numbers_path, COLUMNS, found)
+    lines = [line for path in cells_paths for line in _lines(path)]
+    tables.write_lines(numbers_path, COLUMNS, lines)
     provenance.write_text(page_path, _page(tables.read_lines(numbers_path)))
 
 
@@ -59,18 +59,18 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         yield common | _auroc(ranked) | {"of": name}
     for dataset, ranked in numbers["by_dataset"].items():
         yield common | _auroc(ranked) | {"of": "certainty", "dataset": dataset, "failures": ""}
-    for measure, of, given in (
+    for measure, of, reliability in (
         ("verdict", "p(R)", numbers["verdict"]),
-        *(("error", name, given) for name, given in numbers["error"].items()),
+        *(("error", name, mapped) for name, mapped in numbers["error"].items()),
     ):
-        counts = {"of": of, "n": given["n"], "unscored": given["unscored"]}
-        yield common | counts | {"measure": f"{measure} ECE", "value": rounded_text(given["expected_error"])}
-        brier = {name: rounded_text(given[f"brier_{name}"]) for name in ("low", "high", "floor")}
-        yield common | counts | brier | {"measure": f"{measure} Brier", "value": rounded_text(given["brier"])}
+        counts = {"of": of, "n": reliability["n"], "unscored": reliability["unscored"]}
+        yield common | counts | {"measure": f"{measure} ECE", "value": rounded_text(reliability["expected_error"])}
+        brier = {name: rounded_text(reliability[f"brier_{name}"]) for name in ("low", "high", "floor")}
+        yield common | counts | brier | {"measure": f"{measure} Brier", "value": rounded_text(reliability["brier"])}
     for name in (name for name in CERTAIN if name in numbers["abstention"]):
-        given = numbers["abstention"][name]
-        counts = {"of": name, "n": given["n"] - given["unscored"], "unscored": given["unscored"]}
-        area = {"value": rounded_text(given["area"]), "floor": rounded_text(given["any_order"])}
+        abstention = numbers["abstention"][name]
+        counts = {"of": name, "n": abstention["n"] - abstention["unscored"], "unscored": abstention["unscored"]}
+        area = {"value": rounded_text(abstention["area"]), "floor": rounded_text(abstention["any_order"])}
         yield common | counts | area | {"measure": "area of risk"}
 
 

@@ -57,14 +57,14 @@ def main(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    found: dict[Path, dict[str, Any]] = {}
+    evaluations: dict[Path, dict[str, Any]] = {}
     for made, rows, answers in zip(counterfactuals_paths, rows_paths, transcripts_paths, strict=True):
         verdicts = transcript.replay(judges.load(_system(made).judge).judge, record_files.read_samples(made), answers)
         judged = counterfactual_check.rows(tables.read_frame(rows), tables.read_frame(made), verdicts)
-        found[made] = counterfactual_check.evaluate(judged, seed)
-    lines = (line for made, part in found.items() for line in _lines(made, part))
+        evaluations[made] = counterfactual_check.evaluate(judged, seed)
+    lines = (line for made, part in evaluations.items() for line in _lines(made, part))
     tables.write_lines(numbers_path, COLUMNS, lines)
-    write_text(page_path, _page(found))
+    write_text(page_path, _page(evaluations))
 
 
 def _system(made: Path) -> System:
@@ -80,24 +80,24 @@ def _lines(made: Path, numbers: dict[str, Any]) -> Iterator[dict[str, Any]]:
         common = asdict(_system(made)) | {"dataset": dataset, "cell": str(made)}
         for name, count in {**part["outcomes"], **part["not_aligned"]}.items():
             yield common | {"measure": name, "over": "judged rows", "value": count, "n": part["rows"]}
-        for name, found in _measures({section: part[section] for section in OVER}):
-            value = {key: rounded_text(found[key]) for key in ("value", "low", "high")}
-            yield common | {"measure": name, "over": OVER[name.split(".")[0]], "n": found["n"]} | value
+        for name, measure in _measures({section: part[section] for section in OVER}):
+            value = {key: rounded_text(measure[key]) for key in ("value", "low", "high")}
+            yield common | {"measure": name, "over": OVER[name.split(".")[0]], "n": measure["n"]} | value
 
 
 def _measures(part: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Every measure below a part, by its place in it."""
-    for name, found in part.items():
-        if "value" in found:
-            yield f"{place}{name}", found
+    for name, nested in part.items():
+        if "value" in nested:
+            yield f"{place}{name}", nested
         else:
-            yield from _measures(found, f"{place}{name}.")
+            yield from _measures(nested, f"{place}{name}.")
 
 
-def _page(found: dict[Path, dict[str, Any]]) -> str:
+def _page(evaluations: dict[Path, dict[str, Any]]) -> str:
     parts = [
         (markdown.escape(f"{_system(made).key}, {dataset}"), part)
-        for made, numbers in found.items()
+        for made, numbers in evaluations.items()
         for dataset, part in _parts(numbers)
     ]
     text = "# Do verdicts depend on the words that are flagged?\n\n" + ASKED

@@ -85,10 +85,10 @@ def _lines(path: Path, cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
         common = {**system, "dataset": dataset, "cell": str(path)}
         common |= {"rows": part["n"], "failures": part["n"] - part["readable"]}
         for place, over, of in (*SPANS, *AGREEMENT, *DIFFERENCES, *EXPLANATIONS, *TWINS):
-            found = cells.value_at(part, place)
-            numbers = {key: _rounded(found[key]) for key in ("value", "low", "high")}
-            floor = next((_rounded(found[name]) for name in FLOORS if name in found), "")
-            named = {"measure": place.replace(".", "_"), "over": over, "n": found["n"], "of": of, "floor": floor}
+            measure = cells.value_at(part, place)
+            numbers = {key: _rounded(measure[key]) for key in ("value", "low", "high")}
+            floor = next((_rounded(measure[name]) for name in FLOORS if name in measure), "")
+            named = {"measure": place.replace(".", "_"), "over": over, "n": measure["n"], "of": of, "floor": floor}
             yield {**common, **numbers, **named}
 
 
@@ -98,10 +98,10 @@ def _rounded(number: float | None) -> float | str:
 
 def _shown(cell: dict[str, Any], place: str) -> str:
     """Return a number with its interval and its denominator, or a count as it is."""
-    found = cells.value_at(cell, place)
-    if isinstance(found, dict):
-        return cells.with_interval_text(found)
-    return UNDEFINED if found is None else f"{found:.3f}" if isinstance(found, float) else str(found)
+    value = cells.value_at(cell, place)
+    if isinstance(value, dict):
+        return cells.with_interval_text(value)
+    return UNDEFINED if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def _section(

@@ -90,8 +90,8 @@ def _tables(lines: Sequence[Mapping[str, str]]) -> Iterator[str]:
         facts = {told: max(int(cells[told]["facts"]) for cells in rows.values() if told in cells) for told in times}
         head = (*SHOWN, *(f"{told} times ({facts[told]} facts)" for told in times))
         cells = [
-            [*(markdown.escape(name) for name in key), *(_cell(found.get(told)) for told in times)]
-            for key, found in rows.items()
+            [*(markdown.escape(name) for name in key), *(_cell(lines_by_times.get(told)) for told in times)]
+            for key, lines_by_times in rows.items()
         ]
         title = "" if len(worlds) == 1 else f"## {'All worlds' if world == known_facts.ALL else f'World {world}'}\n\n"
         yield title + markdown.table(head, cells)

@@ -33,9 +33,9 @@ def main(
     limits = rows.limits(
         Recipe.model_validate_json(recipe), chat.max_positions(files), model.context, model.sampling.max_tokens
     )
-    found, drawn = rows.try_rows(files, {path.stem: path for path in samples_paths}, asked, limits)
+    result, drawn = rows.try_rows(files, {path.stem: path for path in samples_paths}, asked, limits)
     tables.write_frame(rows_path, drawn)
-    trial.report_result(found)
+    trial.report_result(result)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def main(
     devices.launch_processes(chosen, "scripts.try_training", words, name)
     if not devices.rank():
         provenance.refuse_changed(weights_path, weights_path.parent / "files")
-    found = stepping.try_training(
+    result = stepping.try_training(
         name=name,
         weights=weights_path,
         rows=tables.read_frame(rows_path),
@@ -41,8 +41,8 @@ def main(
         layout=chosen,
         scratch=scratch_path,
     )
-    if found is not None:
-        trial.report_result(found)
+    if result is not None:
+        trial.report_result(result)
 
 
 if __name__ == "__main__":
