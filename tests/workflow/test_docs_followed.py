@@ -23,7 +23,7 @@ ALL = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = (
     *("docs/tutorial.md", "README.md", "docs/serving.md", "docs/api.md"),
     *("docs/workflow.md", "docs/annotation.md", "docs/auditing.md", "docs/cluster.md", "docs/macaron.md"),
-    *("docs/forms.md", "docs/rubric.md", "docs/cult-eval.md", "docs/calmqa.md", "docs/crossing.md"),
+    *("docs/rubric.md", "docs/cult-eval.md", "docs/calmqa.md", "docs/crossing.md"),
     "docs/judging-with-documents.md",
     "docs/knowledge.md",
 )
