@@ -2,30 +2,19 @@
 
 import os
 import re
+from collections import defaultdict
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs/licences.md"
+PAGE = ROOT / "docs/releasing.md"
 COPYLEFT = re.compile(r"GPL|General Public|EUPL|SSPL|European Union Public|CC[- ]BY[- ]SA|Share ?Alike", re.I)
 EXPLAINED = {"docutils": "GPL is an editor's mode in its source archive; what is installed is public domain or BSD"}
 PIN = re.compile(r"^([a-z0-9-]+)==([^ \\]+)(.*)", re.M)
-HEAD = """\
-# Licences of what is installed
-
-What `./setup.sh` installs for running, on Linux, as each package states it (written by a test from the lock files). ExCAM
-itself is Apache-2.0. None of these asks users of ExCAM to publish code of their own, which a test keeps so: packages under
-such licences (GPL, LGPL, AGPL, EUPL, SSPL) are tools of the tests at most and are never imported by `excam` or `scripts`.
-MPL-2.0 (certifi, tqdm) asks for changes to their own files only. Where pip finds no CPU build of torch, CUDA's libraries come
-with it, under NVIDIA's terms. vLLM has an environment of its own and is not listed; it is Apache-2.0.
-
-Data and models have licences of their own: `excam list datasets`, `models:` in `config.yaml`.
-
-| package | version | licence |
-|---|---|---|
-"""
+BEGIN, END = "<!-- licences: begin, written by tests/test_licences.py -->\n\n", "\n<!-- licences: end -->"
+HEAD = "| licence | packages |\n|---|---|\n"
 
 
 def pinned(lock: str) -> list[str]:
@@ -45,7 +34,11 @@ def licence(name: str) -> str:
 
 
 def written() -> str:
-    lines = [f"| {name} | {distribution(name).version.split('+')[0]} | {licence(name)} |\n" for name in installed()]
+    """The generated part of the page: packages by the licence that they state."""
+    by_licence = defaultdict(list)
+    for name in installed():
+        by_licence[licence(name)].append(f"{name} {distribution(name).version.split('+')[0]}")
+    lines = [f"| {stated} | {', '.join(by_licence[stated])} |\n" for stated in sorted(by_licence)]
     return HEAD + "".join(lines) + "".join(f"\n{name}: {reason}.\n" for name, reason in EXPLAINED.items())
 
 
@@ -81,7 +74,10 @@ def _is_copyleft(name: str) -> bool:
 
 
 def test_the_page_is_true():
-    now = written()
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    found, end, after = rest.partition(END)
+    assert end, f"{PAGE}: no {END.strip()}"
     if os.environ.get("REWRITE_DOCS"):
-        PAGE.write_text(now, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == now, "run: REWRITE_DOCS=1 pytest tests/test_licences.py"
+        PAGE.write_text(before + BEGIN + written() + END + after, encoding="utf-8")
+    else:
+        assert found == written(), "run: REWRITE_DOCS=1 pytest tests/test_licences.py"
