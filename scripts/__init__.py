@@ -51,10 +51,11 @@ def step(function: Callable[..., None]) -> Callable[..., None]:
     return main
 
 
-def _options(function: Callable[..., Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Yield name, annotation and default of each option of a function."""
-    hints = get_type_hints(function.__init__ if is_dataclass(function) else function, include_extras=True)
-    for name, parameter in signature(function).parameters.items():
+def _options(function: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Yield name, annotation and default of each option of a function, or of a dataclass."""
+    has_options: Any = function.__init__ if is_dataclass(function) else function
+    hints = get_type_hints(has_options, include_extras=True)
+    for name, parameter in list(signature(has_options).parameters.items())[is_dataclass(function) :]:
         hint = hints[name]
         if is_dataclass(hint):
             yield from _options(hint)

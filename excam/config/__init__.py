@@ -1,6 +1,7 @@
 """The experiment of `config.yaml`, validated and immutable, with one-line errors.
 
-`load(mapping)` is the only entry point. `config.schema.json` is generated from the types of `sections`.
+`load(mapping)` is the only entry point. `config.schema.json` is generated from the types of the sections;
+each section is a module, with its checks beside it.
 """
 
 from __future__ import annotations
@@ -15,29 +16,11 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from excam.config.checks import cross_check, first_error
-from excam.config.sections import (
-    EACH,
-    LEXICON,
-    Construction,
-    Dataset,
-    Evidence,
-    Experiment,
-    HubId,
-    Invented,
-    Judging,
-    Model,
-    ModuleName,
-    Name,
-    Price,
-    Recipe,
-    Sampling,
-    Section,
-    Server,
-    Teaching,
-    Wheel,
-    Wording,
-)
+from excam.config.base import EACH, LEXICON, HubId, ModuleName, Name, Place, Section
+from excam.config.datasets import Construction, Dataset, Invented
+from excam.config.experiment import Experiment, check, first_error
+from excam.config.models import Model, Price, Sampling, Server, Teaching, Wheel
+from excam.config.training import Evidence, Judging, Recipe, Wording
 from excam.core.exceptions import ConfigInvalid
 from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in
 
@@ -127,7 +110,7 @@ def _validated(raw: Mapping[str, Any], where: str) -> Experiment:
         experiment = Experiment.model_validate(cleaned)
     except ValidationError as problem:
         raise ConfigInvalid(f"{where}: {first_error(problem)}") from None
-    cross_check(experiment, where)
+    check(experiment, Place(where))
     return experiment
 
 

@@ -71,6 +71,6 @@ def test_every_setting_that_only_tunes_is_one_of_vllm_s():
 
     from vllm import EngineArgs
 
-    from excam.config.sections import TUNING
+    from excam.config.models import TUNING
 
     assert not TUNING - {one.name for one in fields(EngineArgs)}

@@ -1,0 +1,61 @@
+"""What all sections share: strict fields, patterns of names, and the refusal of an entry in one line."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from excam.core.exceptions import ConfigInvalid
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
+# A benchmark may be called as its Python module; a mixture is called after the benchmark that it leaves out.
+DatasetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([._-][a-z0-9]+)*$", max_length=60)]
+# An experiment may be from an untrusted source: pip and the hub get plain names, never options or addresses.
+Package = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", max_length=100)  # as in PEP 508
+]
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9.!+_-]*$", max_length=60)]  # as in PEP 440
+HubId = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?$", max_length=200)
+]
+HubRevision = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$", max_length=200)]
+ModuleName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=200)]  # PEFT would take patterns
+EACH = "without-each"  # `load` replaces it by one leave-one-out mixture per dataset
+LEXICON = "lexicon"  # the soft-error generator without a model (excam/excam40k/construction/lexicon.py)
+RESERVED = ("all", "permissive", "nothing")  # what stands in the place of a data set, or of a mixture
+
+
+class Section(BaseModel):
+    """A part of the configuration: immutable, and unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an experiment is written: its file, as messages name it."""
+
+    file: str
+
+    def invalid(self, problem: str) -> ConfigInvalid:
+        """Return the error of an entry; `problem` begins with the path of the entry."""
+        return ConfigInvalid(f"{self.file}: {problem}")
+
+    def known(self, value: str, entry: str, what: str, names: Sequence[str], otherwise: str = "") -> None:
+        """Raise ConfigInvalid if an entry names something that is not among `names`."""
+        if value not in names:
+            close = difflib.get_close_matches(value, names, n=1)
+            hint = f"did you mean `{close[0]}`? " if close else ""
+            raise self.invalid(
+                f"{entry}: no such {what}: `{json_escaped(value)}`; {hint}known: {', '.join(names)}{otherwise}"
+            )
+
+
+def json_escaped(text: str) -> str:
+    """Return a text with control characters and quotes escaped as in JSON, without the quotes around it."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -1,0 +1,61 @@
+"""Section `calmqa`: CaLMQA's score of long answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from excam.config.base import Name, Place, Section
+
+if TYPE_CHECKING:
+    from excam.config.experiment import Experiment
+
+
+class Repetition(Section):
+    """When a long answer repeats itself: so many o200k tokens in a row, so many times."""
+
+    tokens: int = Field(default=20, ge=2, description="the authors' code; their text says more than 20")
+    times: int = Field(default=4, ge=2, description="the authors' code; their text says more than 4")
+
+
+class Calmqa(Section):
+    """CaLMQA's score of long answers (docs/calmqa.md). `rules` in place of a model asks none."""
+
+    questions: str = Field(description="local folder with questions in the official columns")
+    subjects: list[Name] = Field(default=[], description="models that answer")
+    sheets: str | None = Field(default=None, description="local folder with written answers, shown like models")
+    detector: Literal["cld2", "langid"] = Field(default="cld2", description="names the language of an answer")
+    repetition: Repetition = Repetition()
+    translator: Name | None = Field(default=None, description="the model that translates answers; null: as they are")
+    extractor: Name = Field(default="rules", description="the model that lists claims; rules: sentences")
+    verifier: Name = Field(default="rules", description="the model that verifies claims; rules: overlap of words")
+    relevance: Name = Field(default="rules", description="the model that rates relevance; rules: the encoder's cosine")
+    encoder: Name | None = Field(default=None, description="a sentence encoder, for `relevance: rules`")
+    evidence: str = Field(description="local folder with documents: id, title, text, licence")
+    passages: int = Field(default=10, ge=1, description="passages for a claim")
+    verdicts: Literal["binary", "trinary"] = Field(default="binary", description="trinary: contradicted apart")
+    factuality: Literal["f1@k", "precision"] = Field(default="f1@k", description="S_fact; both are columns")
+    no_claims: Literal["zero", "skip"] = Field(default="zero", description="an answer that states nothing")
+    scale: Literal["five", "binary"] = Field(default="five", description="of relevance: (r - 1) / 4, or 1 from 4 on")
+    ratings: str | None = Field(default=None, description="CSV file with ratings of people, for the regression")
+
+
+def check(experiment: Experiment, at: Place) -> None:
+    """Raise ConfigInvalid for a model that is not there, if nobody answers, or for `rules` in a wrong place."""
+    section, models = experiment.calmqa, tuple(experiment.models)
+    if section is None:
+        return
+    for name in section.subjects:
+        at.known(name, "calmqa.subjects", "model", models)
+    for role in ("translator", "extractor", "verifier", "relevance", "encoder"):
+        name = getattr(section, role)
+        if name and name != "rules":
+            at.known(name, f"calmqa.{role}", "model", models)
+    if not section.subjects and not section.sheets:
+        raise at.invalid("calmqa: nobody answers; expected `subjects` or `sheets`")
+    if "rules" in (section.translator, section.encoder) or (section.relevance == "rules" and not section.encoder):
+        raise at.invalid(
+            "calmqa.relevance: rules without an encoder; expected `encoder`, or a model; only extractor, "
+            "verifier and relevance can be `rules`"
+        )

@@ -1,0 +1,65 @@
+"""Section `crossing`: several metrics on the same rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from excam.config.base import DatasetName, Name, Place, Section
+
+RowSet = Literal["excam40k", "cult-eval", "calmqa", "macaron", "rubric"]  # of labelled rows (docs/crossing.md)
+
+if TYPE_CHECKING:
+    from excam.config.experiment import Experiment
+
+
+class Crossed(Section):
+    """A metric of the crossing."""
+
+    metric: str = Field(min_length=1, description="as in `excam score --metric`: a metric of ours, or a Python module")
+    model: Name | None = Field(default=None, description="an entry of `models` that judges; null: the metric asks none")
+    trained_on: DatasetName | None = Field(
+        default=None, description="the mixture of the model's adapter; null: no adapter"
+    )
+    parts: list[str] = Field(default=[], description="parts of the score that are shown as metrics of their own")
+    evidence: bool = Field(default=False, description="give it the documents of `calmqa.evidence`")
+
+    @property
+    def judge(self) -> str:
+        """Return what signatures call the model, with what it was tuned on; "none" without a model."""
+        return "/".join(filter(None, [self.model, self.trained_on])) or "none"
+
+
+class Crossing(Section):
+    """Several metrics on the labelled rows of all systems that are switched on (docs/crossing.md)."""
+
+    metrics: dict[Name, Crossed] = Field(min_length=1)
+    sets: list[RowSet] = Field(default=[], description="row sets that are scored; none: all that are switched on")
+    contents: int | None = Field(
+        default=None, ge=1, description="questions, items and scenarios that are drawn of each system; null: all"
+    )
+
+
+def check(experiment: Experiment, at: Place) -> None:
+    """Raise ConfigInvalid for a set without labels, or a metric whose model, adapter or documents are not there."""
+    models = tuple(experiment.models)
+    labelled = {
+        "excam40k": experiment.datasets,
+        "cult-eval": experiment.cult_eval,
+        "calmqa": experiment.calmqa and experiment.calmqa.ratings,
+        "macaron": experiment.macaron,
+        "rubric": experiment.rubric and experiment.rubric.ratings,
+    }
+    for name in experiment.crossing.sets if experiment.crossing else []:
+        if not labelled[name]:
+            raise at.invalid(f"crossing.sets: {name}: no labelled rows; expected its section, with labels")
+    for name, crossed in (experiment.crossing.metrics if experiment.crossing else {}).items():
+        entry = f"crossing.metrics.{name}"
+        if crossed.model:
+            at.known(crossed.model, f"{entry}.model", "model", models)
+        if crossed.trained_on and (crossed.model, crossed.trained_on) not in experiment.adapters:
+            trained = ", ".join("/".join(pair) for pair in experiment.adapters) or "none"
+            raise at.invalid(f"{entry}: no such adapter: `{crossed.judge}`; known: {trained}; or `crossing: null`")
+        if crossed.evidence and not experiment.calmqa:
+            raise at.invalid(f"{entry}.evidence: `calmqa` is switched off; expected its documents")

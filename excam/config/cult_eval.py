@@ -1,0 +1,46 @@
+"""Section `cult_eval`: CulT-Eval and ACRE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from excam.config.base import Name, Place, Section
+
+if TYPE_CHECKING:
+    from excam.config.experiment import Experiment
+
+
+class CultEval(Section):
+    """CulT-Eval and ACRE: translations of culture-loaded expressions, and metrics of them (docs/cult-eval.md)."""
+
+    folder: str = Field(description="local folder with items.jsonl, and translations/, labels.jsonl, example.jsonl")
+    systems: list[Name] = Field(default=[], description="models that translate the items")
+    shots: list[Literal[0, 1]] = Field(default=[0], description="examples in the prompt; models of seq2seq take none")
+    judges: list[Name] = Field(default=[], description="models that judge as ACRE, beside the judge without a model")
+    by: Literal["choose", "text"] = Field(
+        default="text", description="how judges answer: a generated line, or the likelihood of each answer"
+    )
+    variants: list[Literal["full", "no-gate", "no-routing", "no-explication", "no-reference"]] = Field(
+        default=["full", "no-gate", "no-routing", "no-explication", "no-reference"], min_length=1
+    )
+    quality: Literal["mean", "weighted", "harmonic", "product"] = Field(
+        default="mean", description="how fidelity and clarity become one number"
+    )
+    encoder: Name | None = Field(default=None, description="an entry of `models`, for BERTScore")
+    layer: int = Field(default=6, ge=1, description="of the encoder, from which BERTScore takes hidden states")
+    metricx: Name | None = Field(default=None, description="an entry of `models`, for MetricX-QE")
+    comet: str | None = Field(default=None, description="local folder with a converted COMET checkpoint")
+    scores: dict[Name, str] = Field(default={}, description="more metrics by name: files of `excam score`, by row id")
+
+
+def check(experiment: Experiment, at: Place) -> None:
+    """Raise ConfigInvalid for a model that is not there."""
+    section, models = experiment.cult_eval, tuple(experiment.models)
+    if section is None:
+        return
+    named = {"systems": section.systems, "judges": section.judges}
+    for role, names in {**named, "encoder": [section.encoder], "metricx": [section.metricx]}.items():
+        for name in filter(None, names):
+            at.known(name, f"cult_eval.{role}", "model", models)

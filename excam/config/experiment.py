@@ -1,0 +1,190 @@
+"""The whole experiment: its sections, what follows from them, and the checks across them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections import Counter
+from functools import cached_property
+from typing import Literal
+
+from pydantic import Field, ValidationError
+from pydantic_core import to_jsonable_python
+
+from excam.config import annotation, calmqa, crossing, cult_eval, datasets, macaron, models, rubric, training
+from excam.config.annotation import Annotation
+from excam.config.base import DatasetName, Name, Place, Section, json_escaped
+from excam.config.calmqa import Calmqa, Repetition
+from excam.config.crossing import Crossing
+from excam.config.cult_eval import CultEval
+from excam.config.datasets import Construction, Dataset, Invented
+from excam.config.macaron import Macaron
+from excam.config.models import Model, Price, Sampling, Server, Teaching, Wheel
+from excam.config.rubric import Rubric
+from excam.config.training import Baselines, Generation, Judging, Recipe, Scoring, Tuned
+
+
+class Experiment(Section):
+    """All settings that determine results. Settings of execution are in the profiles."""
+
+    seed: int
+    datasets: dict[DatasetName, Dataset]
+    models: dict[Name, Model]
+    construction: Construction = Construction()
+    generation: Generation
+    training: Recipe = Recipe()
+    scoring: Scoring = Scoring()
+    judging: Judging = Judging()
+    tuned: Tuned = Tuned()
+    baselines: Baselines = Baselines()
+    external: Baselines = Baselines()
+    annotation: Annotation = Annotation()
+    macaron: Macaron | None = None
+    rubric: Rubric | None = None
+    cult_eval: CultEval | None = None
+    calmqa: Calmqa | None = None
+    crossing: Crossing | None = None
+    audits: Literal["stop", "warn"] = Field(
+        default="stop", description="a failed audit stops training and publishing, or is only said"
+    )
+    texts: str | None = Field(default=None, min_length=1, description="folder with your own texts")
+    metric: str = Field(default="excam", min_length=1, description="scores `texts`, as `excam score --metric`")
+    model: str | None = Field(
+        default=None, min_length=1, description="judges `texts`, as `excam score --model`; null: the metric asks none"
+    )
+    columns: dict[str, str] = Field(
+        default={}, description="of `texts`: their name by that of the metric, as `excam score --column NAME=COLUMN`"
+    )
+    model_gpus: int | None = Field(
+        default=None, ge=0, description="cards of `model`; null: those of its entry in `models`, else 0"
+    )
+    job_megabytes: int = Field(default=64, ge=1, description="of `texts` in one job, which opens the model once")
+
+    @cached_property
+    def mixtures(self) -> tuple[str, ...]:
+        """All training mixtures that this experiment defines, including leave-one-out ones (`without-<dataset>`)."""
+        return ("all", "permissive", *(f"without-{name}" for name in self.datasets))
+
+    def recipe(self, model: str) -> Recipe:
+        """Return the recipe of this model's adapters: `training` with the model's overrides."""
+        return Recipe.model_validate({**self.training.model_dump(), **self.models[model].training})
+
+    def weights(self, model: str) -> str:
+        """Return the name of the entry whose weights this model uses: its base or itself."""
+        return self.models[model].base or model
+
+    @cached_property
+    def variants(self) -> tuple[str, ...]:
+        """Tuned models that share their weights with another one, to compare recipes."""
+        shared = Counter(map(self.weights, self.tuned.models))
+        return tuple(model for model in self.tuned.models if shared[self.weights(model)] > 1)
+
+    @cached_property
+    def trained(self) -> tuple[str, ...]:
+        """The models of which adapters are trained."""
+        return tuple(dict.fromkeys([*(self.tuned.models if self.tuned.mixtures else []), *self.tuned.compared]))
+
+    @cached_property
+    def adapters(self) -> tuple[tuple[str, str], ...]:
+        """(model, trained_on) of every adapter."""
+        pairs = [(m, t) for m in self.tuned.models for t in self.tuned.mixtures]
+        return tuple(dict.fromkeys(pairs + [(m, "all") for m in self.tuned.compared]))
+
+    def judges(self, model: str) -> list[str]:
+        """Return how the adapters of a model are asked: as they were trained, if to read passages."""
+        return ["grounded"] if self.recipe(model).report == "grounded" else self.tuned.judges
+
+    @cached_property
+    def systems(self) -> tuple[tuple[str, str, str], ...]:
+        """(model, trained_on, judge) of all systems evaluated on the full test sets, baselines first."""
+        plain = [(m, "nothing", j) for m in self.baselines.models for j in self.baselines.judges]
+        tuned = [(m, t, j) for m, t in self.adapters for j in self.judges(m)]
+        return tuple(dict.fromkeys(plain + tuned))
+
+    @cached_property
+    def explainers(self) -> tuple[str, ...]:
+        """The systems whose explanations annotators rate: the configured ones, or the first two with reports."""
+        reporting = [system for system in self.systems if system[2] == "report"]
+        by_training = sorted(reporting, key=lambda system: (system[1] == "nothing", system[1] != "all"))
+        return tuple(self.annotation.systems) or tuple("/".join(system) for system in by_training[:2])
+
+
+def check(experiment: Experiment, at: Place) -> None:
+    """Raise ConfigInvalid if sections of the experiment are inconsistent."""
+    _check_texts(experiment, at)
+    datasets.check(experiment, at)
+    models.check(experiment, at)
+    for name in experiment.models:
+        _check_recipe(experiment, name, at)
+    for section in (training, annotation, macaron, rubric, crossing, cult_eval, calmqa):
+        section.check(experiment, at)
+    datasets.check_construction(experiment, at)
+
+
+def _check_texts(experiment: Experiment, at: Place) -> None:
+    """Raise ConfigInvalid if `texts` lacks its model, or settings of it stand without it."""
+    if not experiment.texts and (experiment.model or experiment.columns):
+        setting = "model" if experiment.model else "columns"
+        raise at.invalid(f"{setting}: given without `texts`; expected --config texts=FOLDER model=MODEL")
+    if experiment.texts and not experiment.model and experiment.metric == "excam":
+        raise at.invalid("texts: given without `model`; expected --config texts=FOLDER model=MODEL")
+
+
+def _check_recipe(experiment: Experiment, name: str, at: Place) -> None:
+    """Raise ConfigInvalid if a model's overrides of `training` are invalid, or change the rows of the mixtures."""
+    changed = experiment.models[name].training
+    try:
+        experiment.recipe(name)
+    except ValidationError as problem:
+        raise at.invalid(f"models.{name}.training.{first_error(problem, ('training',))}") from None
+    if "rows" in changed:
+        raise at.invalid(f"models.{name}.training.rows: mixtures are drawn once for all; set training.rows")
+
+
+def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
+    """Return the first validation error as one line; `within` is the path of the validated section."""
+    first = problem.errors()[0]
+    path = json_escaped(".".join(str(part) for part in first["loc"] if part != "[key]"))
+    more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
+    if first["type"] == "extra_forbidden":
+        known = _known_keys((*within, *first["loc"][:-1]))
+        close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
+        return f"{path}: unknown key; {hint}{more}"
+    value = json.dumps(to_jsonable_python(first["input"], fallback=str), ensure_ascii=False)
+    is_number = first["type"] == "string_type" and isinstance(first["input"], int | float)
+    advice = "; put quotes around it in a file, or write ./ before a path after --config" if is_number else ""
+    return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {value[:60]}{advice}{more}"
+
+
+def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
+    """Return the valid keys of the section at a path of the configuration."""
+    kinds: dict[str, type[Section]] = {
+        "datasets": Dataset,
+        "models": Model,
+        "construction": Construction,
+        "generation": Generation,
+        "training": Recipe,
+        "scoring": Scoring,
+        "tuned": Tuned,
+        "baselines": Baselines,
+        "external": Baselines,
+        "annotation": Annotation,
+        "macaron": Macaron,
+        "rubric": Rubric,
+        "cult_eval": CultEval,
+        "calmqa": Calmqa,
+    }
+    if not loc:
+        return list(Experiment.model_fields)
+    section = kinds.get(str(loc[0]), Experiment)
+    inner = {
+        "sampling": Sampling,
+        "wheel": Wheel,
+        "server": Server,
+        "price": Price,
+        "repetition": Repetition,
+        "invented": Invented,
+        "teach": Teaching,
+    }.get(str(loc[-1]), section)
+    return list(inner.model_fields)

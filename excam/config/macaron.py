@@ -1,0 +1,47 @@
+"""Section `macaron`: the benchmark Macaron."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from excam.config.base import Name, Place, Section
+
+if TYPE_CHECKING:
+    from excam.config.experiment import Experiment
+
+
+class Macaron(Section):
+    """The benchmark Macaron: where its scenarios come from, and which models are asked (docs/macaron.md)."""
+
+    folder: str = Field(
+        description="local folder with templates.yaml, contexts.csv and exports/, or with the official tables"
+    )
+    models: list[Name] = Field(default=[], description="asked in each of `modes`")
+    modes: list[Literal["choose", "text"]] = Field(
+        default=["choose", "text"], description="the likelihood of each answer, or a generated line"
+    )
+    thinking: list[Name] = Field(default=[], description="models that reason before they answer")
+    sheets: str | None = Field(default=None, description="local folder with written answer sheets, shown like models")
+    orders: Literal["shuffled", "given"] = Field(
+        default="shuffled", description="of the options; given: as the files have them, the right one first"
+    )
+    proofreader: Name | None = Field(default=None, description="the model that corrects the English texts")
+    columns: dict[str, str] = Field(default={}, description="names of official columns, ours to theirs")
+
+
+def check(experiment: Experiment, at: Place) -> None:
+    """Raise ConfigInvalid for a model that is not there, or if nobody answers."""
+    section, models = experiment.macaron, tuple(experiment.models)
+    if section is None:
+        return
+    for role, names in (
+        ("models", section.models),
+        ("thinking", section.thinking),
+        ("proofreader", [section.proofreader]),
+    ):
+        for name in filter(None, names):
+            at.known(name, f"macaron.{role}", "model", models)
+    if not (section.models and section.modes) and not section.thinking and not section.sheets:
+        raise at.invalid("macaron: nobody answers; expected `models`, `thinking` or `sheets`")

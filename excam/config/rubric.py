@@ -1,0 +1,45 @@
+"""Section `rubric`: ratings by the scoring manual."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from excam.config.base import Name, Place, Section
+
+if TYPE_CHECKING:
+    from excam.config.experiment import Experiment
+
+
+class Rubric(Section):
+    """Ratings by the scoring manual: what is rated, who rated it, and which models rate it too (docs/rubric.md)."""
+
+    responses: str = Field(description="local .jsonl file, or a folder of them, with the responses")
+    version: str = Field(default="manual-0.1", description="of the manual, or the .yaml file of a study's version")
+    weights: dict[str, float] | None = Field(
+        default=None, description="of the four dimensions in the base of Overall; null: the plain mean"
+    )
+    raters: list[Name] = Field(default=[], description="models that rate")
+    ask: Literal["text", "choose"] = Field(
+        default="text", description="a rating with reasons as JSON, or the likelihood of each score"
+    )
+    ratings: str | None = Field(default=None, description="people's ratings: a .jsonl file, or a folder of them")
+    evaluator: str | None = Field(default=None, description="who rates every response; null: no campaign is drawn")
+    validators: list[str] = Field(default=[], description="who rates a share of them")
+    overlap: float = Field(default=0.2, ge=0, le=1, description="that share, after calibration")
+    calibration: int = Field(default=25, ge=0, description="responses that all rate first; the manual wants 20 to 30")
+    icc: Literal["complete", "mixed"] = Field(
+        default="complete", description="responses that all rated, or all of them by a mixed model"
+    )
+
+
+def check(experiment: Experiment, at: Place) -> None:
+    """Raise ConfigInvalid for a rater that is not there, or if nobody rates."""
+    section, models = experiment.rubric, tuple(experiment.models)
+    if section is None:
+        return
+    for name in section.raters:
+        at.known(name, "rubric.raters", "model", models)
+    if not (section.raters or section.ratings or section.evaluator):
+        raise at.invalid("rubric: nobody rates; expected `raters`, `ratings` or `evaluator`")
