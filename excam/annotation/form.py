@@ -296,14 +296,7 @@ def _problems(form: Form) -> Iterator[str]:
             yield f"field {name!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
     if not form.steps or not names:
         yield "no field; expected steps with fields"
-    for at, step in enumerate(form.steps):
-        earlier = [question for before in form.steps[:at] for question in before.questions]
-        if step.reveal and (
-            texts := [question.field for question in earlier if question.required and question.kind in TYPED]
-        ):
-            yield f"step {step.title!r}: reveal behind {texts[0]}, which can be emptied again; expected it open"
-    if form.steps and form.steps[0].reveal:
-        yield f"step {form.steps[0].title!r}: reveal; expected an open first step"
+    yield from _reveal_problems(form)
     for facet in form.facets:
         if not NAME.fullmatch(facet) or {facet, f"task-{facet}"} & _page_ids():
             yield f"facet {facet!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
@@ -321,10 +314,25 @@ def _problems(form: Form) -> Iterator[str]:
     for where in (pause.spread for pause in form.pauses if pause.spread):
         if where not in columns or columns[where].kind not in ("scale", "number"):
             yield f"pauses: {where!r} is no scale or number"
+    yield from _comparison_problems(form)
+
+
+def _reveal_problems(form: Form) -> Iterator[str]:
+    for at, step in enumerate(form.steps):
+        earlier = [question for before in form.steps[:at] for question in before.questions]
+        if step.reveal and (
+            texts := [question.field for question in earlier if question.required and question.kind in TYPED]
+        ):
+            yield f"step {step.title!r}: reveal behind {texts[0]}, which can be emptied again; expected it open"
+    if form.steps and form.steps[0].reveal:
+        yield f"step {form.steps[0].title!r}: reveal; expected an open first step"
+
+
+def _comparison_problems(form: Form) -> Iterator[str]:
     if form.compare and not form.submit:
         yield "compare: others' answers are shown after one's own is submitted; expected `submit: true`"
     for where in form.compare.fields if form.compare else ():
-        if where not in columns:
+        if where not in form.columns:
             yield f"compare: {where!r} is no field"
 
 

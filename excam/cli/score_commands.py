@@ -24,7 +24,10 @@ from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
 
 if TYPE_CHECKING:
+    from excam.scoring.ensemble import Ensemble
+    from excam.scoring.options import Options
     from excam.scoring.rows import RowFile
+    from excam.scoring.scorer import Scorer
 
 FILE_FORMATS = "JSON Lines, JSON, CSV, TSV, Parquet, Arrow, also packed; a folder saved by `datasets`; samples of "
 FILE_FORMATS += "lm-evaluation-harness; logs of inspect_ai; or -, standard input"
@@ -150,10 +153,9 @@ def score(
     """
     from excam.core.command_input import spooled
     from excam.core.provenance import quiet_libraries
-    from excam.scoring import budgets, result_files
     from excam.scoring import files as scoring
     from excam.scoring.client import Client, connect
-    from excam.scoring.options import Options, checked, open_scorer, option_name
+    from excam.scoring.options import Options, checked, open_scorer
     from excam.scoring.rows import RowFile
     from excam.scoring.summary import Summary
     from excam.scoring.warnings import unchecked_line
@@ -182,15 +184,7 @@ def score(
             price=price,
             **serving.options,
         )
-        if fail_on and fail_on not in SEVERITIES:
-            stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
-        if overwrite and not to:
-            stop("--overwrite: found without --to; expected a file to write; leave it out")
-        if budget and not to:
-            stop("--budget: found without --to; expected a file, where a later run goes on; give --to FILE")
-        if server and (refused := [*options.given, *(["metric"] if metric != "excam" else [])]):
-            names = ", ".join(map(option_name, refused))
-            stop(f"{names}: not beside --server, whose metric and settings were given to excam serve; leave it out")
+        _refuse_combinations(options, fail_on, to, server, overwrite=overwrite)
         client = connect(server) if server else None
         wanted = client.metric if client else checked(options)
         if fail_on and not wanted.description.lists_errors:
@@ -204,10 +198,7 @@ def score(
         scorer = client or open_scorer(options)
         for file, rows, total, target_ in zip(files, inputs, totals, targets, strict=True):
             if not isinstance(scorer, Client) and scorer.budget and target_:
-                judge_ = scorer.for_rows(rows)
-                done = 0 if overwrite else result_files.complete(target_, rows, judge_.signature) or 0
-                asked = judge_.first_requests, judge_.max_tokens
-                say(budgets.estimate(scorer.budget, rows, *asked, target_, scorer.repeat, done))
+                say(_estimate(scorer, rows, target_, overwrite=overwrite))
             results = scoring.results(scorer, rows, total, target_, overwrite=overwrite)
             for result in summary.counting(results):
                 if not target_:
@@ -219,6 +210,33 @@ def score(
     for line in summary.lines:
         say(line)
     raise typer.Exit(summary.exit_code(fail_on))
+
+
+def _refuse_combinations(
+    options: Options, fail_on: str | None, to: Path | None, server: str | None, *, overwrite: bool
+) -> None:
+    """Stop the command for options that have no effect, or no sense, beside each other."""
+    from excam.scoring.options import option_name
+
+    if fail_on and fail_on not in SEVERITIES:
+        stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
+    if overwrite and not to:
+        stop("--overwrite: found without --to; expected a file to write; leave it out")
+    if options.budget and not to:
+        stop("--budget: found without --to; expected a file, where a later run goes on; give --to FILE")
+    if server and (refused := [*options.given, *(["metric"] if options.metric != "excam" else [])]):
+        names = ", ".join(map(option_name, refused))
+        stop(f"{names}: not beside --server, whose metric and settings were given to excam serve; leave it out")
+
+
+def _estimate(scorer: Scorer | Ensemble, rows: RowFile, target: Path, *, overwrite: bool) -> str:
+    """Return what scoring the rest of a file will cost, as a line."""
+    from excam.scoring import budgets, result_files
+
+    assert scorer.budget, "it has one"
+    judge = scorer.for_rows(rows)
+    done = 0 if overwrite else result_files.complete(target, rows, judge.signature) or 0
+    return budgets.estimate(scorer.budget, rows, judge.first_requests, judge.max_tokens, target, scorer.repeat, done)
 
 
 def _targets(files: list[Path], to: Path | None) -> list[Path | None]:

@@ -6,7 +6,7 @@ grammar that impedes meaning costs a point of Appropriateness, so 5 cannot be su
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -46,27 +46,6 @@ def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
     """Return the form of a manual; `prefilled`: one in which tasks may bring words of a metric along."""
     manual = rubric.manual
     weights = {name: float((manual.weights or {}).get(name, 1)) for name in DIMENSIONS}
-    mean = {
-        "show": "mean",
-        "by": list(DIMENSIONS),
-        "weights": list(weights.values()),
-        "labels": ["Rounded mean of the four"],
-    }
-    levels = {str(score): f"{level.name}. {level.text}" for score, level in manual.scale.items()}
-    last = [
-        mean,
-        {"field": "overall", "kind": "scale", "label": "Overall", "hint": manual.overall.definition, "values": levels},
-        _text("rationale_overall", "Why not the rounded mean? One sentence", manual.overall.template, optional=True),
-        {
-            **{"field": "edge_case", "kind": "choice", "label": "Edge case, if it is further away", "optional": True},
-            "values": {name: name.replace("-", " ").capitalize() for name in edge_cases(rubric)},
-        },
-        {
-            **{"field": "confidence", "kind": "scale", "label": "How sure are you?"},
-            "values": {"1": "a guess", "2": "unsure", "3": "fairly sure", "4": "sure", "5": "certain"},
-        },
-        _text("notes", "Notes for the study, such as what in you may have influenced this", "", optional=True),
-    ]
     limits = manual.fatigue
     return form.parse(
         {
@@ -95,7 +74,7 @@ def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
                     "title": "The four scores",
                     "blocks": [block for name in DIMENSIONS for block in _scored(name, rubric)],
                 },
-                {"title": "Overall", "intro": manual.overall.text, "blocks": last},
+                {"title": "Overall", "intro": manual.overall.text, "blocks": _overall_blocks(rubric, weights)},
             ],
             "rules": [*_caps(rubric), *_overall(rubric, weights), *_edge_cases(rubric)],
             "pauses": [
@@ -116,6 +95,32 @@ def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
         },
         f"form of {rubric.name}",
     )
+
+
+def _overall_blocks(rubric: Rubric, weights: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return the blocks of the last step: the mean of the four scores, Overall, and what explains a difference."""
+    manual = rubric.manual
+    mean = {
+        "show": "mean",
+        "by": list(DIMENSIONS),
+        "weights": list(weights.values()),
+        "labels": ["Rounded mean of the four"],
+    }
+    levels = {str(score): f"{level.name}. {level.text}" for score, level in manual.scale.items()}
+    return [
+        mean,
+        {"field": "overall", "kind": "scale", "label": "Overall", "hint": manual.overall.definition, "values": levels},
+        _text("rationale_overall", "Why not the rounded mean? One sentence", manual.overall.template, optional=True),
+        {
+            **{"field": "edge_case", "kind": "choice", "label": "Edge case, if it is further away", "optional": True},
+            "values": {name: name.replace("-", " ").capitalize() for name in edge_cases(rubric)},
+        },
+        {
+            **{"field": "confidence", "kind": "scale", "label": "How sure are you?"},
+            "values": {"1": "a guess", "2": "unsure", "3": "fairly sure", "4": "sure", "5": "certain"},
+        },
+        _text("notes", "Notes for the study, such as what in you may have influenced this", "", optional=True),
+    ]
 
 
 def _text(name: str, label: str, hint: str, *, optional: bool) -> dict[str, Any]:
