@@ -72,13 +72,15 @@ def judge(
     from excam.acre import asks, judgements, translations
     from excam.acre.quality import COMBINATIONS
     from excam.core import tables
-    from excam.inference.run import run
-    from excam.scoring.asking import kept_answers
+    from excam.scoring.asking import recorded_answers
     from excam.scoring.models import parse
 
     with exit_on_error():
         translated = translations.from_frame(file)
         if model == judgements.EQUIVALENT:
+            options = {"--variant": variant, "--by": by != "text", "--quality": quality != "mean", "--backend": engine}
+            if refused := [name for name, value in options.items() if value]:
+                stop(f"{', '.join(refused)}: not for {model}, which asks no model; leave it out")
             judged = judgements.equivalent_frame(translated)
             tables.write_frame(to, judged)
             failed = len(translated) - judged["acre"].count()
@@ -87,8 +89,8 @@ def judge(
         variants = [asks.checked("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
         asks.checked("--quality", quality, list(COMBINATIONS))
         tasks = asks.tasks(translated, variants, asks.checked("--by", by, asks.MODES), quality)
-        with kept_answers(model, engine, serving, max_tokens, to, "judging, requests") as ask:
-            verdicts = run(asks.flow, tasks, ask)
+        with recorded_answers(model, engine, serving, max_tokens, file, to, "judging, requests") as answers_to:
+            verdicts = answers_to(asks.flow, tasks)
             tables.write_frame(to, judgements.to_frame(parse(model).label, tasks, verdicts))
         invalid = sum(verdict.valid is False for verdict in verdicts)
         failures = judgements.failure_counts(verdicts)
@@ -259,12 +261,11 @@ def candidates(
     from excam.acre import candidates as finding
     from excam.acre import exports
     from excam.core.provenance import write_text
-    from excam.inference.run import run
-    from excam.scoring.asking import kept_answers
+    from excam.scoring.asking import recorded_answers
 
     with exit_on_error():
         sentences = finding.read(file)
-        with kept_answers(model, engine, serving, max_tokens, to, "reading, sentences") as ask:
-            extractions = run(finding.flow, sentences, ask)
+        with recorded_answers(model, engine, serving, max_tokens, file, to, "reading, sentences") as answers_to:
+            extractions = answers_to(finding.flow, sentences)
             write_text(to, exports.lines(row for extraction in extractions for row in extraction.rows))
         say(f"{to}: {finding.summary(extractions)}")

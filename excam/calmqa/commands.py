@@ -161,15 +161,14 @@ def filter_(
 
     from excam.calmqa import asks, source
     from excam.core.provenance import publish
-    from excam.inference.run import run
-    from excam.scoring.asking import kept_answers
+    from excam.scoring.asking import recorded_answers
 
     with exit_on_error():
         questions: list[Question] = source.read_questions([file])
         if not questions:
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
-        with kept_answers(model, engine, serving, 64, to, "filtering, requests") as ask:
-            decided = run(asks.keep, questions, ask)
+        with recorded_answers(model, engine, serving, 64, file, to, "filtering, requests") as answers_to:
+            decided = answers_to(asks.keep, questions)
             with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
                 for question, rounds in zip(questions, decided, strict=True):
                     said = {name: rounds[name].option or rounds[name].failure for name in rounds}

@@ -194,15 +194,14 @@ def proofread(
     Example: excam macaron proofread scenarios.parquet --model qwen3:14b@http://localhost:11434/v1 --to new.parquet
     """
     from excam.core import tables
-    from excam.inference.run import run
     from excam.macaron import proofread as proofreading
     from excam.macaron import scenarios
-    from excam.scoring.asking import kept_answers
+    from excam.scoring.asking import recorded_answers
 
     with exit_on_error():
         scenarios_ = scenarios.read(file)
-        with kept_answers(model, engine, serving, max_tokens, to, "proofreading, requests") as ask:
-            done = run(proofreading.proofread, scenarios_, ask)
+        with recorded_answers(model, engine, serving, max_tokens, file, to, "proofreading, requests") as answers_to:
+            done = answers_to(proofreading.proofread, scenarios_)
             edits = proofreading.edit_rows(done)
             tables.write_lines(to.with_suffix(".edits.csv"), proofreading.EDITS, edits)
             tables.write_frame(to, scenarios.to_frame(edited.scenario for edited in done))
@@ -277,16 +276,15 @@ def ask(
     from functools import partial
 
     from excam.core import tables
-    from excam.inference.run import run
     from excam.macaron import answers, asks, derive
-    from excam.scoring.asking import kept_answers
+    from excam.scoring.asking import recorded_answers
     from excam.scoring.models import parse
 
     with exit_on_error():
         asked, instances = asks.check_mode(mode), derive.read(file)
         limit = max_tokens or (4096 if asked == "thinking" else 64)
-        with kept_answers(model, engine, serving, limit, to, "asking, requests") as put:
-            answered = run(partial(asks.answer, mode=asked), instances, put)
+        with recorded_answers(model, engine, serving, limit, file, to, "asking, requests") as answers_to:
+            answered = answers_to(partial(asks.answer, mode=asked), instances)
             tables.write_frame(to, answers.to_frame(instances, parse(model).label, asked, answered))
         say(f"{to}: {len(answered)} answers; failures: {answers.failure_counts(answered)}")
 

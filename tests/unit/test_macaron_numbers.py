@@ -4,14 +4,16 @@ import csv
 import json
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.core import tables
+from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
+from excam.inference import transcript
 from excam.macaron import answers, asks, derive, numbers, pages, rows_page, scenarios, source
 from excam.macaron.numbers import STATISTICS
 
@@ -331,6 +333,13 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     assert not list(tmp_path.glob(".*.journal"))
     files = [tmp_path / "choose.parquet", tmp_path / "text.parquet"]
     instances = derive.read(folder / "instances.parquet")
+    for mode, file in zip(("choose", "text"), files, strict=True):  # the record is that of the workflow
+        replayed = transcript.replay(partial(asks.answer, mode=mode), instances, Path(f"{file}.transcript.jsonl"))
+        again = answers.to_frame(instances, str(tmp_path / "model"), mode, replayed)
+        assert again.drop("model").equals(tables.read_frame(file).drop("model"))
+        record = provenance.read_json(Path(f"{file}.manifest.json"))
+        assert record["outputs"][file.name] == provenance.sha256(file)
+        assert record["inputs"] == {str(folder / "instances.parquet"): provenance.sha256(folder / "instances.parquet")}
     first, _ = answers.join(instances, files)
     assert {row["said"]["by"] for row in first.rows} == {"json"}
     assert all(len(row["said"]["letter_logprobs"]) == len(row["said"]["logprobs"]) for row in first.rows)
