@@ -246,16 +246,6 @@ def cell(column, value):
         (cell("explication", "Another."), "row 2: item qipao has other texts in an earlier row"),
     ],
 )
-def test_options_of_a_model_are_refused_without_one(tmp_path):
-    path = tmp_path / "rows.parquet"
-    tables.write_frame(path, translations.to_frame(ROWS[:3]))
-    for option, value in (("--by", "choose"), ("--quality", "product"), ("--variant", "full")):
-        refused = call("judge", path, "--model", "equivalent", option, value, "--to", tmp_path / "to.parquet")
-        assert refused.exit_code == 2
-        assert f"{option}: not for equivalent, which asks no model; leave it out" in refused.stderr
-    assert not (tmp_path / "to.parquet").exists()
-
-
 def test_damaged_rows_are_one_line(tmp_path, change, words):
     of_two = [one for one in ROWS if one.item.id == "qipao"][:2]
     tables.write_frame(tmp_path / "rows.parquet", change(translations.to_frame(of_two)))
@@ -265,6 +255,16 @@ def test_damaged_rows_are_one_line(tmp_path, change, words):
         assert done.exit_code == 2
         assert words in done.output
         assert not (tmp_path / "to").exists()
+
+
+def test_options_of_a_model_are_refused_without_one(tmp_path):
+    path = tmp_path / "rows.parquet"
+    tables.write_frame(path, translations.to_frame(ROWS[:3]))
+    for option, value in (("--by", "choose"), ("--quality", "product"), ("--variant", "full")):
+        refused = call("judge", path, "--model", "equivalent", option, value, "--to", tmp_path / "to.parquet")
+        assert refused.exit_code == 2
+        assert f"{option}: not for equivalent, which asks no model; leave it out" in refused.stderr
+    assert not (tmp_path / "to.parquet").exists()
 
 
 def test_rows_in_two_files_are_refused(tmp_path):
