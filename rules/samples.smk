@@ -1,13 +1,5 @@
 """Benchmark rows -> original instruction-output pairs; which of them no base model can be trained on."""
 
-from excam.excam40k.construction.templates import ENGLISH, languages as template_languages
-
-TEMPLATES = EXPERIMENT.construction.templates
-# The default is not written, so that what was made before it was a setting stays.
-LOCAL_TEMPLATES = (
-    [] if TEMPLATES == "english" else [f"templates.{code}" for code in template_languages() if code != ENGLISH]
-)
-
 
 localrules:
     find_long_rows,

@@ -1,0 +1,99 @@
+"""Settings, inputs and targets of CaLMQA: what its rules and pages are made of."""
+
+CALMQA_RATINGS = input_names("calmqa.ratings", [Path(CALMQA.ratings)]) if CALMQA and CALMQA.ratings else []
+CALMQA_ROLES = {
+    "translations": "translator", "claims": "extractor", "verdicts": "verifier", "relevance": "relevance"
+}  # fmt: skip
+
+
+CALMQA_STEPS = {  # the stages that ask a model -> its name
+    step: name for step, role in CALMQA_ROLES.items() if (name := CALMQA and getattr(CALMQA, role)) and name != "rules"
+}
+
+
+def calmqa_setting(name):
+    """A value of the section calmqa, "" where it is switched off."""
+    return getattr(CALMQA, name) if CALMQA else ""
+
+
+def calmqa_options(**files):
+    """The options of these files that are there: each under its name."""
+    return [word for name, file in files.items() if file for word in (f"--{name}", file)]
+
+
+def calmqa_tables(wildcards, input):
+    """The options of the tables that a stage of CaLMQA is made of."""
+    return calmqa_options(translations=input.translations, claims=input.claims, evidence=input.evidence)
+
+
+def calmqa_answering(wildcards):
+    """The stage of the backend of a model that judges."""
+    return [f"answers.{EXPERIMENT.models[CALMQA_STEPS[wildcards.step]].backend}"]
+
+
+def calmqa_rater():
+    """What rates relevance: a model, or the encoder."""
+    return CALMQA_STEPS.get("relevance") or (CALMQA.encoder if CALMQA else "")
+
+
+def calmqa_how():
+    """How the answers were judged, in one line."""
+    if not CALMQA:
+        return ""
+    translated = f"translated by {CALMQA.translator}" if CALMQA.translator else "in their own language"
+    rated = CALMQA.relevance if CALMQA.relevance != "rules" else f"cosine of {CALMQA.encoder}"
+    return (
+        f"answers {translated}; claims: {CALMQA.extractor}; verifier: {CALMQA.verifier}; relevance: {rated}; "
+        f"factuality: {CALMQA.factuality}; no claims: {CALMQA.no_claims}; detector: {CALMQA.detector}; "
+        f"repetition: {CALMQA.repetition.tokens} tokens {CALMQA.repetition.times} times"
+    )
+
+
+def calmqa_transcripts():
+    """What each model answered to the questions."""
+    subjects = dict.fromkeys(CALMQA.subjects) if CALMQA else []
+    return [f"results/calmqa/transcripts/answers/{name}.jsonl" for name in subjects]
+
+
+def calmqa_asked(step):
+    """The transcript of a stage, if a model does it."""
+    return f"results/calmqa/transcripts/{step}.jsonl" if step in CALMQA_STEPS else []
+
+
+def calmqa_translated():
+    """The translations, if there is a translator."""
+    return "results/calmqa/translations.parquet" if "translations" in CALMQA_STEPS else []
+
+
+def calmqa_encoder():
+    """The fetched encoder, if relevance is its cosine."""
+    asked = CALMQA and "relevance" not in CALMQA_STEPS
+    return f"results/models/{EXPERIMENT.weights(CALMQA.encoder)}/manifest.json" if asked else []
+
+
+def calmqa_weights(wildcards):
+    """The weights of the model of a stage, if it is local."""
+    name = CALMQA_STEPS[wildcards.step]
+    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if EXPERIMENT.models[name].is_local else []
+
+
+def calmqa_pages():
+    """Every table and page of CaLMQA; none where it is switched off."""
+    return [*pages_of("calmqa"), "results/calmqa/rows.html"] if CALMQA else []
+
+
+def calmqa_target(wildcards):
+    """What the target `calmqa` asks for. Stop with one line where the section is missing."""
+    if not CALMQA:
+        raise WorkflowError("calmqa: switched off; expected a section `calmqa`, as in experiments/mini.yaml")
+    return calmqa_pages()
+
+
+PAGE_FILES |= {  # sets of files that its pages name
+    "calmqa_languages": ["results/calmqa/languages.csv"] if CALMQA else [],
+    "calmqa_ratings": CALMQA_RATINGS,
+    "calmqa_scores": ["results/calmqa/scores.parquet"] if CALMQA else [],
+}
+PAGE_SETTINGS |= {
+    "calmqa_how": calmqa_how(),
+}

@@ -1,0 +1,63 @@
+"""Settings, inputs and targets of CulT-Eval: what its rules and pages are made of."""
+
+
+def one_shot_example(wildcards):
+    """The held-out item of the one-shot prompt, where there is one."""
+    return (
+        input_names("cult_eval.folder", cult_eval_source.example(Path(CULT_EVAL.folder)))
+        if wildcards.shots == "1"
+        else []
+    )
+
+
+def encoder_weights(wildcards):
+    return weights_of(CULT_EVAL and CULT_EVAL.encoder)
+
+
+def comet_files(wildcards):
+    """The weights and settings of COMET, where a folder is named."""
+    return [os.path.join(CULT_EVAL.comet, name) for name in ("model.safetensors", "hparams.yaml")] if CULT_EVAL else []
+
+
+def metricx_weights(wildcards):
+    return weights_of(CULT_EVAL and CULT_EVAL.metricx)
+
+
+def translators():
+    """Who translates, and after how many examples: the folder's systems, and models; those of seq2seq take none."""
+    if not CULT_EVAL:
+        return []
+    asked = [
+        (name, shots)
+        for name in dict.fromkeys(CULT_EVAL.systems)
+        for shots in dict.fromkeys(CULT_EVAL.shots)
+        if not (shots and EXPERIMENT.models[name].backend == "seq2seq")
+    ]
+    return [(cult_eval_source.WRITTEN, 0), *asked]
+
+
+def cult_eval_files(*folders):
+    """The file of every translator in these folders of results/cult_eval/."""
+    return [f"results/cult_eval/{folder}/{name}/{shots}.parquet" for folder in folders for name, shots in translators()]
+
+
+def cult_eval_target(wildcards):
+    """What the target `cult_eval` asks for. Stop with one line where the section is missing."""
+    if not CULT_EVAL:
+        raise WorkflowError("cult_eval: switched off; expected a section `cult_eval`, as in experiments/mini.yaml")
+    return pages_of("cult_eval")
+
+
+PAGE_FILES |= {  # sets of files that its pages name
+    "cult_eval_items": ["results/cult_eval/items.parquet"] if CULT_EVAL else [],
+    "cult_eval_judged": cult_eval_files(
+        "judged/equivalent", *(f"judged/{judge}" for judge in (CULT_EVAL.judges if CULT_EVAL else []))
+    ),
+    "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
+    "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
+    "cult_eval_rows": cult_eval_files("rows"),
+    "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
+}
+PAGE_SETTINGS |= {
+    "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
+}

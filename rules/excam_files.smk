@@ -1,0 +1,227 @@
+"""Settings, inputs and targets of the experiment of ExCAM, in the order of its rules."""
+
+
+def source_settings(wildcards):
+    entry = EXPERIMENT.datasets[wildcards.dataset].model_dump(mode="json")
+    kept = {key: entry[key] for key in ("hub", "url", "revision", "folder")}
+    if entry["invented"]:
+        kept |= {"invented": entry["invented"]}
+    return json.dumps(kept)
+
+
+def source_patterns(wildcards):
+    """Which files a benchmark has; of an invented one, how the world is made."""
+    files = every_pattern(BENCHMARKS[wildcards.dataset].SOURCE.files)
+    invented = EXPERIMENT.datasets[wildcards.dataset].invented
+    return json.dumps({"files": files, "world": invented_world.VERSION} if invented else files)
+
+
+def model_source(wildcards):
+    entry = EXPERIMENT.models[wildcards.model].model_dump(mode="json")
+    kept = {key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence")}
+    if kept["wheel"]:  # a test checks which of its fields are unused; do not print them
+        kept["wheel"] = {key: value for key, value in kept["wheel"].items() if value is not None}
+    return json.dumps(kept | ({"chat_template": entry["chat_template"]} if entry["chat_template"] else {}))
+
+
+def conversion(wildcards):
+    """The stage that makes weights of a GGUF file, where there is one; files that are copied have none."""
+    entry = EXPERIMENT.models[wildcards.model]
+    packed = entry.wheel and entry.wheel.gguf or any(name.endswith(".gguf") for name in model_files(wildcards))
+    return ["weights.gguf"] if packed else []
+
+
+def local_files(wildcards):
+    """The files of a local folder, if a dataset comes from one, so that an edited row is noticed."""
+    return LOCAL_FILES.get(wildcards.dataset, [])
+
+
+def teaching_seed(wildcards):
+    """The seed of a taught base: its own, or the experiment's."""
+    own = EXPERIMENT.models[wildcards.model].teach.seed
+    return EXPERIMENT.seed if own is None else own
+
+
+def hard_error_choices():
+    """The seed of hard errors, and how wrong options are chosen if not in the default way (as before it was a setting)."""
+    chosen = EXPERIMENT.construction.wrong
+    return EXPERIMENT.seed if chosen == "matched" else [EXPERIMENT.seed, "--wrong", chosen]
+
+
+def generator_settings(wildcards):
+    name = EXPERIMENT.generation.generator
+    return "null" if name == LEXICON else EXPERIMENT.models[name].request_settings
+
+
+def generator_answers():
+    """The stage of the generator's backend, where it is a model."""
+    name = EXPERIMENT.generation.generator
+    return [] if name == LEXICON else [f"answers.{EXPERIMENT.models[name].backend}"]
+
+
+def generator_weights(wildcards):
+    name = EXPERIMENT.generation.generator
+    return (
+        []
+        if name == LEXICON or not EXPERIMENT.models[name].is_local
+        else f"results/models/{EXPERIMENT.weights(name)}/manifest.json"
+    )
+
+
+def judging_settings(wildcards):
+    """The passages of a judge that reads them, and how it compares."""
+    file = shown_evidence(wildcards)
+    settings = EXPERIMENT.judging.model_dump_json(include={"comparator", "least"})
+    return ["--evidence", file, "--judging", settings] if file else []
+
+
+def all_of_split(wildcards):
+    """The whole split of a balanced subset: its passages are made of these facts."""
+    return f"results/excam40k/{wildcards.dataset}/{wildcards.split.removesuffix('-100')}.parquet"
+
+
+def shown_evidence(wildcards):
+    """The passages that a judge is shown, if it reads any."""
+    return f"results/evidence/{wildcards.dataset}/{wildcards.split}.parquet" if wildcards.judge == "grounded" else []
+
+
+def longest_rows(wildcards):
+    """How long a training row may be, and what happens to a longer one, for each base model that is trained."""
+    fields = {"max_length", "overflow"}
+    return json.dumps({name: EXPERIMENT.recipe(name).model_dump(include=fields) for name in TRAINED_MODELS})
+
+
+def reader(wildcards):
+    """The stage that reads a benchmark; of one outside of the package its file is an input instead."""
+    return [] if own_module(wildcards) else [f"datasets.{wildcards.dataset}"]
+
+
+from excam.excam40k.construction.templates import ENGLISH, languages as template_languages
+
+TEMPLATES = EXPERIMENT.construction.templates
+# The default is not written, so that what was made before it was a setting stays.
+LOCAL_TEMPLATES = (
+    [] if TEMPLATES == "english" else [f"templates.{code}" for code in template_languages() if code != ENGLISH]
+)
+
+
+def published_benchmarks():
+    """What a card says of each benchmark besides its rows, as JSON: terms, and title and citation of one outside."""
+    said = {name: {"terms": licence_terms(name)} for name in BENCHMARKS}
+    for name in (name for name, entry in EXPERIMENT.datasets.items() if entry.module):
+        said[name] |= {"title": BENCHMARKS[name].SOURCE.title, "citation": BENCHMARKS[name].SOURCE.citation}
+    return json.dumps(said, sort_keys=True)
+
+
+def wanted_tasks(wildcards):
+    """[dataset, language, rows, annotators] of each cell of the campaign, as JSON."""
+    wanted = EXPERIMENT.annotation
+    cells = [
+        (n, language, k) for n in SOFT for language, k in wanted.languages.get(n, {"English": wanted.rows}).items()
+    ]
+    return json.dumps([[*cell, wanted.annotators.get(cell[1], 2)] for cell in cells])
+
+
+def annotation_exports(wildcards=None):
+    """The files that annotators exported, in the folder that the configuration names."""
+    folder = EXPERIMENT.annotation.answers
+    if folder and not EXPORTS:
+        raise WorkflowError(f"annotation.answers: {folder}: no .json or .csv; expected what annotators exported")
+    return EXPORTS
+
+
+def annotation_pages():
+    """The campaign's page, and what people answered."""
+    return ["results/annotation/campaign.html", *(pages_of("annotation") if EXPERIMENT.annotation.answers else [])]
+
+
+def scores_gpus(wildcards):
+    """GPUs of the model that scores the user's own texts: `model_gpus`, or those of its entry, if its path names one."""
+    if EXPERIMENT.model_gpus is not None:
+        return EXPERIMENT.model_gpus
+    named = [EXPERIMENT.models[part].gpus for part in Path(EXPERIMENT.model or "").parts if part in EXPERIMENT.models]
+    return named[0] if named else 0
+
+
+def scores(wildcards):
+    """The summary of the user's own texts."""
+    if not SCORES:
+        raise WorkflowError("scores: no texts; expected --config texts=FOLDER model=MODEL")
+    return "results/scores/{}/{}/{}/summary.md".format(*map(shards.component, SCORES))
+
+
+def probed_samples(wildcards):
+    """The original rows in which a generator on a card writes errors, to see whether its words give them away."""
+    if wildcards.model != EXPERIMENT.generation.generator or not EXPERIMENT.models[wildcards.model].gpus:
+        return []
+    return [f"results/samples/{name}.parquet" for name in SOFT if name in SOURCES_THERE]
+
+
+import time
+
+from excam.preflight import plan
+
+SOURCES_THERE = [
+    name
+    for name, entry in EXPERIMENT.datasets.items()
+    if entry.folder or Path(f"results/sources/{name}/manifest.json").exists()
+]
+WEIGHTS_THERE = [
+    name
+    for name, entry in EXPERIMENT.models.items()
+    if name in plan.fetched_models(EXPERIMENT)
+    and (entry.wheel or entry.folder or Path(f"results/models/{name}/manifest.json").exists())
+]
+TRIED = [name for name in plan.models(EXPERIMENT) if EXPERIMENT.weights(name) in WEIGHTS_THERE]
+TRAINED = [name for name in EXPERIMENT.trained if name in TRIED]
+
+
+def corrupted_rows(wildcards):
+    kind = "hard" if wildcards.dataset in HARD else "soft"
+    return f"results/errors/{kind}/{wildcards.dataset}.parquet"
+
+
+def train_sets(wildcards):
+    return [f"results/excam40k/{name}/{wildcards.split}.parquet" for name in learnt_from(wildcards.trained_on)]
+
+
+def judgements_compared(wildcards, dataset=None):
+    """The systems in a column of Figure 3: every baseline, and each tuned model as it never saw the dataset."""
+    column = dataset or wildcards.dataset
+    names = DATASETS if column == "all" else [column]
+    return [
+        f"results/judgements/{s}/{name}/{wildcards.split}.parquet" for s in column_systems(column) for name in names
+    ]
+
+
+def judgements_pooled(wildcards):
+    """One dataset's judgements, or those of every dataset for `all`."""
+    return judged(wildcards, wildcards.split, DATASETS if wildcards.dataset == "all" else [wildcards.dataset])
+
+
+def train_tokens(wildcards):
+    """The train sets as tokens."""
+    return [f"results/tokens/{wildcards.model}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]
+
+
+def training_rows(wildcards):
+    """What decides the tokens of a training row: its longest length, what happens to a longer one, and its report.
+
+    Of grounded rows also the base samples that passages are made of, and the seed of their order.
+    """
+    own = EXPERIMENT.recipe(wildcards.model)
+    other = own.model_dump(include={"report", "labels", "evidence"}, exclude_defaults=True)
+    rows = json.dumps(own.model_dump(include={"max_length", "overflow"}) | other, separators=(",", ":"))
+    bases = grounded_bases(wildcards)
+    return [rows, "--seed", EXPERIMENT.seed, "--bases", *bases] if bases else rows
+
+
+def grounded_bases(wildcards):
+    """The base samples that passages are made of, for a model that is trained with `report: grounded`."""
+    grounded = EXPERIMENT.recipe(wildcards.model).report == "grounded"
+    return [f"results/samples/{wildcards.dataset}.bases.jsonl"] if grounded else []
+
+
+def pack():
+    """The knowledge pack of the benchmarks' facts, if a judge reads passages."""
+    return expand("results/pack/{file}", file=EVIDENCE_FILES) if WITH_EVIDENCE else []

@@ -1,0 +1,74 @@
+"""Settings, inputs and targets of Macaron: what its rules and pages are made of."""
+
+
+def proofreader_name():
+    """The model that proofreads Macaron, "" if there is none."""
+    return MACARON.proofreader or "" if MACARON else ""
+
+
+def proofreader_settings(wildcards):
+    return EXPERIMENT.models[proofreader_name()].request_settings if proofreader_name() else "null"
+
+
+def proofreader_gpus(wildcards):
+    return EXPERIMENT.models[proofreader_name()].gpus if proofreader_name() else 0
+
+
+def proofreader_pace(wildcards):
+    return EXPERIMENT.models[proofreader_name()].speed_settings if proofreader_name() else "{}"
+
+
+def proofreader_answers(wildcards):
+    """The stage of the proofreader's backend, if there is one."""
+    return [f"answers.{EXPERIMENT.models[proofreader_name()].backend}"] if proofreader_name() else []
+
+
+def proofreader_weights(wildcards):
+    """The weights of the model that proofreads Macaron, if there is one and it is local."""
+    name = proofreader_name()
+    local = name and EXPERIMENT.models[name].is_local
+    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if local else []
+
+
+def answer_sheet(wildcards):
+    return os.path.join(MACARON.sheets, f"{wildcards.sheet}.csv")
+
+
+def answers_of(wildcards):
+    """The answers of one model in each mode."""
+    return [path for path in macaron_answers() if Path(path).parent.name == wildcards.answerer]
+
+
+def macaron_answers():
+    """The answers of each model in each mode, and written sheets."""
+    if not MACARON:
+        return []
+    asked = [(model, mode) for model in dict.fromkeys(MACARON.models) for mode in dict.fromkeys(MACARON.modes)]
+    asked += [(model, "thinking") for model in dict.fromkeys(MACARON.thinking)]
+    return [f"results/macaron/answers/{model}/{mode}.parquet" for model, mode in asked] + [
+        f"results/macaron/answers/{sheet}/written.parquet" for sheet in MACARON_SHEETS
+    ]
+
+
+def answerers():
+    """The models that answer, and the sheets."""
+    return list(dict.fromkeys(Path(path).parent.name for path in macaron_answers()))
+
+
+def macaron_pages():
+    """Every table, figure and page of rows of Macaron; none where it is switched off."""
+    return [*pages_of("macaron"), *(f"results/macaron/rows/{name}.html" for name in answerers())]
+
+
+def macaron_target(wildcards):
+    """What the target `macaron` asks for. Stop with one line where the section is missing."""
+    if not MACARON:
+        raise WorkflowError("macaron: switched off; expected a section `macaron`, as in experiments/mini.yaml")
+    return macaron_pages()
+
+
+PAGE_FILES |= {  # sets of files that its pages name
+    "macaron_answers": macaron_answers(),
+    "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],
+    "macaron_scenarios": ["results/macaron/scenarios.parquet"] if MACARON else [],
+}

@@ -1,0 +1,42 @@
+"""Settings, inputs and targets of the rubric: what its rules and pages are made of."""
+
+
+def rubric_weights():
+    """The declared weights of the rubric's base, as JSON."""
+    return json.dumps(RUBRIC.weights if RUBRIC else None, sort_keys=True)
+
+
+def rubric_people():
+    """The evaluator and the validators of the rubric, in this order."""
+    return [RUBRIC.evaluator, *RUBRIC.validators] if RUBRIC and RUBRIC.evaluator else []
+
+
+def rubric_ratings():
+    """The ratings of each model."""
+    return (
+        [f"results/rubric/raters/{model}/ratings.parquet" for model in dict.fromkeys(RUBRIC.raters)] if RUBRIC else []
+    )
+
+
+def rubric_pages():
+    """Every table and page about ratings, and the campaign, if somebody is to rate; none where it is switched off."""
+    rated = pages_of("rubric") if RUBRIC and (RUBRIC.raters or RUBRIC.ratings) else []
+    drawn = ["results/rubric/campaign.json", "results/rubric/campaign.html"] if RUBRIC and RUBRIC.evaluator else []
+    return [*rated, *drawn]
+
+
+def rubric_target(wildcards):
+    """What the target `rubric` asks for. Stop with one line where the section is missing."""
+    if not RUBRIC:
+        raise WorkflowError("rubric: switched off; expected a section `rubric`, as in experiments/mini.yaml")
+    return rubric_pages()
+
+
+PAGE_FILES |= {  # sets of files that its pages name
+    "rubric_responses": RUBRIC_FILES["responses"],
+}
+PAGE_SETTINGS |= {
+    "rubric_icc": RUBRIC.icc if RUBRIC else "complete",
+    "rubric_version": RUBRIC.version if RUBRIC else "",
+    "rubric_weights": rubric_weights(),
+}
