@@ -199,7 +199,7 @@ def test_schema_is_generated_from_the_types():
 def test_lock_names_the_code_as_it_is():
     before = (ROOT / versions.LOCK).read_text()
     try:
-        assert versions.lock() == [], "run: excam lock"
+        assert versions.lock() == [], "run: python tests/records.py"
     finally:
         (ROOT / versions.LOCK).write_text(before)
 

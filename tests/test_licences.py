@@ -80,4 +80,4 @@ def test_the_page_is_true():
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(before + BEGIN + written() + END + after, encoding="utf-8")
     else:
-        assert found == written(), "run: REWRITE_DOCS=1 pytest tests/test_licences.py"
+        assert found == written(), "run: python tests/records.py"

@@ -77,7 +77,7 @@ def test_the_map_is_true():
     assert all(f" | `{name}` | " in now for name in scripts), "a rule was not read"
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(now, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == now, "run: REWRITE_DOCS=1 pytest tests/unit/test_map.py"
+    assert PAGE.read_text(encoding="utf-8") == now, "run: python tests/records.py"
 
 
 def test_every_file_that_the_map_names_is_there():

@@ -369,4 +369,4 @@ def test_every_option_has_an_effect_or_is_refused(found):
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(now, encoding="utf-8")
         return
-    assert page == now, "run: REWRITE_DOCS=1 pytest tests/unit/test_metric_options.py"
+    assert page == now, "run: python tests/records.py"
