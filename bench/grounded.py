@@ -125,8 +125,12 @@ def write_set(args: argparse.Namespace) -> None:
                 "gold_span": row.wrong_words,
                 "document": [{"title": by_id[row.document].title, "text": by_id[row.document].text, "states": "fact"}],
                 "retrieved": [
-                    {"title": one.title, "text": one.text, "states": "fact" if one.document == row.document else ""}
-                    for one in passages
+                    {
+                        "title": passage.title,
+                        "text": passage.text,
+                        "states": "fact" if passage.document == row.document else "",
+                    }
+                    for passage in passages
                 ],
                 "unrelated": [{"text": pack.unrelated(row.question)}],
             }
@@ -184,38 +188,38 @@ def flow(task: Task, options: bool, wordings: bool) -> Flow[dict[str, Any]]:
     answers = dict(zip(asked, (yield list(asked.values())), strict=True))
     stated = answers["stated"]
     assert isinstance(stated, Completion)
-    found: dict[str, Any] = {"said": stated.text, "finish": stated.finish}
-    found |= {name: margin(answers[name]) for name in asked if name != "stated"}
-    found |= {f"{name}-all": logprobs(answers[name]) for name in asked if name.endswith("letters")}
+    measured: dict[str, Any] = {"said": stated.text, "finish": stated.finish}
+    measured |= {name: margin(answers[name]) for name in asked if name != "stated"}
+    measured |= {f"{name}-all": logprobs(answers[name]) for name in asked if name.endswith("letters")}
     said = grounded.read_stated(stated.text, len(task.passages))
-    found |= {"stated": said.answer, "cites": said.cites}
+    measured |= {"stated": said.answer, "cites": said.cites}
     if said.answer:
         same = yield [
             Choose(agreement.messages(question, said.answer, text), ANSWERS),
             Choose(agreement.messages(question, said.answer, said.answer), ANSWERS),
         ]
-        found |= {"agree": margin(same[0]), "agree_same": margin(same[1])}
+        measured |= {"agree": margin(same[0]), "agree_same": margin(same[1])}
     if options:
         compared = tuple(row["options"] or [text])
         prompts = {"bare": question, "few": likelihood.PROPOSE.format(question=question)} | ALONE
         if task.kind != "none":
             prompts = {"bare": f"{grounded.numbered(task.passages)}\n\n{question}"}
         choices = yield [Choose((Message("user", prompt),), compared) for prompt in prompts.values()]
-        found["likelihoods"] = {name: logprobs(choice) for name, choice in zip(prompts, choices, strict=True)}
+        measured["likelihoods"] = {name: logprobs(choice) for name, choice in zip(prompts, choices, strict=True)}
         first = choices[0]
         assert isinstance(first, Choice)
-        found["tokens"] = first.tokens
+        measured["tokens"] = first.tokens
         if task.kind == "none":
             proposal = yield [Generate(likelihood.asked(likelihood.PROPOSE.format(question=question)))]
             assert isinstance(proposal[0], Completion)
             said_first = (proposal[0].text.strip().splitlines() or [""])[0] or "?"
-            found["proposal"] = said_first
+            measured["proposal"] = said_first
             pair = yield [Choose((Message("user", prompt),), (text, said_first)) for prompt in prompts.values()]
-            found["against"] = {name: logprobs(choice) for name, choice in zip(prompts, pair, strict=True)}
+            measured["against"] = {name: logprobs(choice) for name, choice in zip(prompts, pair, strict=True)}
             last = pair[0]
             assert isinstance(last, Choice)
-            found["against_tokens"] = last.tokens
-    return found
+            measured["against_tokens"] = last.tokens
+    return measured
 
 
 def margin(answer: Answer) -> float | None:
@@ -239,8 +243,10 @@ class Batched:
         import torch
 
         inner = self.inner
-        coded = [[inner._encode(one.messages, option) for option in one.options] for one in requests]
-        short = [all(len(one.input_ids) - one.completion_start == 2 for one in options) for options in coded]
+        coded = [[inner._encode(request.messages, option) for option in request.options] for request in requests]
+        short = [
+            all(len(encoded.input_ids) - encoded.completion_start == 2 for encoded in options) for options in coded
+        ]
         rest = [at for at, is_short in enumerate(short) if not is_short]
         for batch in inner.choose([requests[at] for at in rest]):
             yield [(rest[at], choice) for at, choice in batch]
@@ -257,7 +263,7 @@ class Batched:
                 read = {"input_ids": ids, "attention_mask": mask, "position_ids": places}
                 last = inner.model(**read, use_cache=False, logits_to_keep=1).logits[:, -1].float().log_softmax(-1)
             for row, at in enumerate(part):
-                tokens = [one.input_ids[one.completion_start] for one in coded[at]]
+                tokens = [encoded.input_ids[encoded.completion_start] for encoded in coded[at]]
                 values = tuple(float(last[row, token]) for token in tokens)
                 yield [(at, Choice(values, (1,) * len(values), len(prompts[row])))]
 
@@ -283,11 +289,11 @@ def ask_rows(args: argparse.Namespace) -> None:
 
     rows = read_rows(args.rows)
     bases = sorted({row["base"] for row in rows})[:: args.every]
-    every = list(tasks_of_rows([row for row in rows if row["base"] in set(bases)], args.kinds))
+    chosen_tasks = list(tasks_of_rows([row for row in rows if row["base"] in set(bases)], args.kinds))
     shard, shards = map(int, args.shard.split("/"))
-    every = every[shard::shards]
-    done = {one["id"] for one in read_rows(args.to)} if args.to.exists() else set[str]()
-    tasks = [task for task in every if task.id not in done][: args.limit]
+    chosen_tasks = chosen_tasks[shard::shards]
+    done = {row["id"] for row in read_rows(args.to)} if args.to.exists() else set[str]()
+    tasks = [task for task in chosen_tasks if task.id not in done][: args.limit]
     import torch
 
     batch_tokens = BATCH_TOKENS if torch.cuda.is_available() else None
@@ -307,9 +313,11 @@ def ask_rows(args: argparse.Namespace) -> None:
             partial(ask, asked, sampling, InMemory()),
         )
         with args.to.open("a", encoding="utf-8") as stream:
-            for task, found in zip(part, answers, strict=True):
+            for task, answer in zip(part, answers, strict=True):
                 kept = {name: task.row.get(name) for name in ("base", "dataset", "label", "answer", "text", "options")}
-                stream.write(json.dumps({"id": task.id, "kind": task.kind, **kept, **found}, ensure_ascii=False) + "\n")
+                stream.write(
+                    json.dumps({"id": task.id, "kind": task.kind, **kept, **answer}, ensure_ascii=False) + "\n"
+                )
         print(f"{args.to.name}: {at + len(part)} of {len(tasks)}, {time.monotonic() - started:.0f} s", flush=True)
 
 
@@ -403,7 +411,9 @@ def train_adapter(args: argparse.Namespace) -> None:
     settings = LoraConfig(r=16, lora_alpha=32, target_modules="all-linear", task_type="CAUSAL_LM")
     model: Any = get_peft_model(base, settings)
     model.train()
-    optimizer = torch.optim.AdamW([one for one in model.parameters() if one.requires_grad], lr=args.rate)
+    optimizer = torch.optim.AdamW(
+        [parameter for parameter in model.parameters() if parameter.requires_grad], lr=args.rate
+    )
     drawn = partial(examples, rows, kinds=args.kinds, tasks=args.tasks)
     steps: list[list[chat.Encoded]] = []
     for epoch in range(args.epochs):

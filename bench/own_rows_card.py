@@ -89,10 +89,10 @@ def _recipes(recipe: Recipe, left_out: Sequence[str]) -> dict[str, tuple[str, Re
 def _samples(folder: Path, split: str) -> dict[str, list[Sample]]:
     from excam.error_reports import record_files
 
-    found = {
+    samples_by_set = {
         path.parent.name: list(record_files.read_samples(path)) for path in sorted(folder.glob(f"*/{split}.parquet"))
     }
-    return {name: samples for name, samples in found.items() if samples}
+    return {name: samples for name, samples in samples_by_set.items() if samples}
 
 
 def _drawn(test: dict[str, list[Sample]], limit: int) -> list[Sample]:

@@ -275,13 +275,15 @@ def measure(base: Path, taught: Path, options: Sequence[dict[str, Any]], to: Pat
     if to.exists():
         return
     rows = [(line["ids"], line["prompt"]) for line in options]
-    found = {name: training.log_likelihoods(training.load(path), rows, batch) for name, path in _bases(base, taught)}
+    likelihoods = {
+        name: training.log_likelihoods(training.load(path), rows, batch) for name, path in _bases(base, taught)
+    }
     lines = [
-        {"base": line["base"], "option": line["option"], **{name: found[name][at] for name in found}}
+        {"base": line["base"], "option": line["option"], **{name: likelihoods[name][at] for name in likelihoods}}
         for at, line in enumerate(options)
     ]
     write_lines(to, lines)
-    say(f"world {world}: {len(lines)} likelihoods of {len(found)} bases")
+    say(f"world {world}: {len(lines)} likelihoods of {len(likelihoods)} bases")
 
 
 def _bases(base: Path, taught: Path) -> tuple[tuple[str, Path], ...]:
@@ -354,7 +356,9 @@ def _points(experiment: Experiment, world: int, model: str, tokenizer: Any, fold
     samples = {sample.id: sample for sample in record_files.read_samples(folder / "test.parquet")}
     answers = {line["id"]: line["ids"] for line in read_lines(folder / f"answers-{model}.jsonl")}
     judged = [samples[row] for row in sorted(answers)]
-    completions = (chat.completion_from_ids(tokenizer, settings["stops"], 0, answers[one.id], None) for one in judged)
+    completions = (
+        chat.completion_from_ids(tokenizer, settings["stops"], 0, answers[sample.id], None) for sample in judged
+    )
     verdicts = [
         report.verdict(answer, sample.instruction, sample.output)
         for sample, answer in zip(judged, completions, strict=True)
@@ -371,7 +375,7 @@ def _points(experiment: Experiment, world: int, model: str, tokenizer: Any, fold
     points = []
     for column, names in (("taught", system), ("untaught", system | before)):
         known = _preferences(folder / "likelihoods.jsonl", column)
-        margins, choices = ({base: found[at] for base, found in known.items()} for at in (0, 1))
+        margins, choices = ({base: preference[at] for base, preference in known.items()} for at in (0, 1))
         facts = known_facts.Facts(times, answers_of, margins, choices)
         frame = known_facts.with_readings([tables.read_frame(written)], samples, facts, blind_verdicts(bases, times))
         points.append(known_facts.points(frame, names, READINGS))
@@ -385,7 +389,7 @@ def _preferences(path: Path, base: str) -> dict[str, Any]:
     options: dict[str, list[tuple[str, float]]] = {}
     for line in read_lines(path):
         options.setdefault(line["base"], []).append((line["option"], line[base]))
-    return {fact: knowledge.preferred(*zip(*found, strict=True)) for fact, found in options.items()}
+    return {fact: knowledge.preferred(*zip(*pairs, strict=True)) for fact, pairs in options.items()}
 
 
 def draw(args: argparse.Namespace) -> None:

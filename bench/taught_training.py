@@ -109,8 +109,8 @@ def _groups(model: Any, decay: float) -> list[dict[str, Any]]:
     """Return the trained parameters in two groups: matrices, which decay, and vectors."""
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return [
-        {"params": [one for one in trained if one.ndim > 1], "weight_decay": decay},
-        {"params": [one for one in trained if one.ndim < 2], "weight_decay": 0.0},
+        {"params": [parameter for parameter in trained if parameter.ndim > 1], "weight_decay": decay},
+        {"params": [parameter for parameter in trained if parameter.ndim < 2], "weight_decay": 0.0},
     ]
 
 
@@ -135,7 +135,7 @@ def _batch(rows: Sequence[tuple[Sequence[int], int]]) -> tuple[Any, Any, Any]:
     ids = [[*row, *[0] * (longest - len(row))] for row, _ in rows]
     mask = [[1] * len(row) + [0] * (longest - len(row)) for row, _ in rows]
     labels = [[IGNORED] * start + list(row[start:]) + [IGNORED] * (longest - len(row)) for row, start in rows]
-    return tuple(torch.tensor(one, device=device()) for one in (ids, mask, labels))  # pyright: ignore[reportReturnType]
+    return tuple(torch.tensor(values, device=device()) for values in (ids, mask, labels))  # pyright: ignore[reportReturnType]
 
 
 def round_weights(model: Any) -> Any:
@@ -166,10 +166,10 @@ def log_likelihoods(model: Any, rows: Sequence[tuple[Sequence[int], int]], batch
         with torch.inference_mode():
             logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits[:, :-1]
         wanted = labels[:, 1:]
-        found = torch.nn.functional.cross_entropy(
+        losses = torch.nn.functional.cross_entropy(
             logits.float().transpose(1, 2), wanted, ignore_index=IGNORED, reduction="none"
         )
-        sums += [-float(one) for one in found.sum(1)]
+        sums += [-float(loss) for loss in losses.sum(1)]
     return sums
 
 
@@ -185,8 +185,8 @@ def answers(
     model.to(torch.bfloat16 if device() == "cuda" else torch.float32).eval()
     for part in _parts(prompts, batch):
         width = max(map(len, part))
-        ids = torch.tensor([[0] * (width - len(one)) + list(one) for one in part], device=device())
-        mask = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in part], device=device())
+        ids = torch.tensor([[0] * (width - len(prompt)) + list(prompt) for prompt in part], device=device())
+        mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in part], device=device())
         with torch.inference_mode():
             made = model.generate(
                 input_ids=ids,
