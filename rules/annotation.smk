@@ -67,7 +67,7 @@ rule collect_answers:
         "../envs/data.yaml"
     params:
         version=versions("collect_answers"),
-        folder=lambda w: EXPERIMENT.annotation.answers,
+        folder=lambda w: EXPERIMENT.annotation.people,
     shell:
         "python -m scripts.collect_answers --campaign {input.campaign:q} --folder {params.folder:q}"
         " --exports {input.exports:q}"

@@ -76,7 +76,7 @@ rule calmqa_answers:
     input:
         questions="results/calmqa/questions.parquet",
         transcripts=calmqa_transcripts(),
-        sheets=CALMQA_FILES["sheets"],
+        sheets=CALMQA_FILES["written"],
     output:
         answers="results/calmqa/answers.parquet",
     log:

@@ -1,6 +1,6 @@
 """Settings, inputs and targets of CaLMQA: what its rules and pages are made of."""
 
-CALMQA_RATINGS = input_names("calmqa.ratings", [Path(CALMQA.ratings)]) if CALMQA and CALMQA.ratings else []
+CALMQA_RATINGS = input_names("calmqa.people", [Path(CALMQA.people)]) if CALMQA and CALMQA.people else []
 CALMQA_ROLES = {
     "translations": "translator", "claims": "extractor", "verdicts": "verifier", "relevance": "relevance"
 }  # fmt: skip
@@ -51,7 +51,7 @@ def calmqa_how():
 
 def calmqa_transcripts():
     """What each model answered to the questions."""
-    subjects = dict.fromkeys(CALMQA.subjects) if CALMQA else []
+    subjects = dict.fromkeys(CALMQA.models) if CALMQA else []
     return [f"results/calmqa/transcripts/answers/{name}.jsonl" for name in subjects]
 
 

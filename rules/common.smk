@@ -67,13 +67,13 @@ try:
         if EXPERIMENT.macaron
         else []
     )
-    if EXPERIMENT.macaron and EXPERIMENT.macaron.sheets:
-        input_names("macaron.sheets", macaron_source.sheets(Path(EXPERIMENT.macaron.sheets), EXPERIMENT.models))
+    if EXPERIMENT.macaron and EXPERIMENT.macaron.written:
+        input_names("macaron.written", macaron_source.sheets(Path(EXPERIMENT.macaron.written), EXPERIMENT.models))
     RUBRIC_FILES = {name: [] for name in ("responses", "ratings", "version")}
     if EXPERIMENT.rubric:
-        for name in ("responses", "ratings"):
-            if place := getattr(EXPERIMENT.rubric, name):
-                RUBRIC_FILES[name] = input_names(f"rubric.{name}", rubric_responses.files(Path(place)))
+        for name, setting in (("responses", "responses"), ("ratings", "people")):
+            if place := getattr(EXPERIMENT.rubric, setting):
+                RUBRIC_FILES[name] = input_names(f"rubric.{setting}", rubric_responses.files(Path(place)))
         rubric_changes.opened(EXPERIMENT.rubric.version).with_weights(EXPERIMENT.rubric.weights)
         if EXPERIMENT.rubric.version.endswith(".yaml"):
             RUBRIC_FILES["version"] = input_names("rubric.version", [Path(EXPERIMENT.rubric.version)])
@@ -87,7 +87,7 @@ try:
         for name, files_of in calmqa_source.LOCAL_FILES.items()
         for folder in [EXPERIMENT.calmqa and getattr(EXPERIMENT.calmqa, name)]
     }
-    EXPORTS = input_names("annotation.answers", exported_files(EXPERIMENT.annotation.answers))
+    EXPORTS = input_names("annotation.people", exported_files(EXPERIMENT.annotation.people))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
 
@@ -113,7 +113,7 @@ SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] i
 MACARON = EXPERIMENT.macaron
 RUBRIC = EXPERIMENT.rubric
 MACARON_MODES = ["choose", "text", "thinking"]
-MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.sheets).glob("*.csv")) if MACARON and MACARON.sheets else []
+MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.written).glob("*.csv")) if MACARON and MACARON.written else []
 CULT_EVAL = EXPERIMENT.cult_eval
 CALMQA = EXPERIMENT.calmqa
 CROSSING = EXPERIMENT.crossing
@@ -139,7 +139,7 @@ wildcard_constraints:
     batch=one_of(BATCHES),
     mode=one_of(MACARON_MODES),
     sheet=one_of(MACARON_SHEETS),
-    translator=one_of([cult_eval_source.WRITTEN, *(CULT_EVAL.systems if CULT_EVAL else [])]),
+    translator=one_of([cult_eval_source.WRITTEN, *(CULT_EVAL.models if CULT_EVAL else [])]),
     shots="0|1",
     crossed=one_of(CROSSING.metrics if CROSSING else []),
 

@@ -115,7 +115,7 @@ rule cult_eval_judge:
         model=model_settings,
         weights=flag("weights", weights),
         variants=CULT_EVAL.variants if CULT_EVAL else [],
-        by=CULT_EVAL.by if CULT_EVAL else "",
+        by=CULT_EVAL.mode if CULT_EVAL else "",
         quality=CULT_EVAL.quality if CULT_EVAL else "",
         seed=EXPERIMENT.seed,
     shell:

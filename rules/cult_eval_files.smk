@@ -29,7 +29,7 @@ def translators():
         return []
     asked = [
         (name, shots)
-        for name in dict.fromkeys(CULT_EVAL.systems)
+        for name in dict.fromkeys(CULT_EVAL.models)
         for shots in dict.fromkeys(CULT_EVAL.shots)
         if not (shots and EXPERIMENT.models[name].backend == "seq2seq")
     ]

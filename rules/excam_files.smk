@@ -124,15 +124,15 @@ def wanted_tasks(wildcards):
 
 def annotation_exports(wildcards=None):
     """The files that annotators exported, in the folder that the configuration names."""
-    folder = EXPERIMENT.annotation.answers
+    folder = EXPERIMENT.annotation.people
     if folder and not EXPORTS:
-        raise WorkflowError(f"annotation.answers: {folder}: no .json or .csv; expected what annotators exported")
+        raise WorkflowError(f"annotation.people: {folder}: no .json or .csv; expected what annotators exported")
     return EXPORTS
 
 
 def annotation_pages():
     """The campaign's page, and what people answered."""
-    return ["results/annotation/campaign.html", *(pages_of("annotation") if EXPERIMENT.annotation.answers else [])]
+    return ["results/annotation/campaign.html", *(pages_of("annotation") if EXPERIMENT.annotation.people else [])]
 
 
 def scores_gpus(wildcards):

@@ -31,7 +31,7 @@ def proofreader_weights(wildcards):
 
 
 def answer_sheet(wildcards):
-    return os.path.join(MACARON.sheets, f"{wildcards.sheet}.csv")
+    return os.path.join(MACARON.written, f"{wildcards.sheet}.csv")
 
 
 def answers_of(wildcards):

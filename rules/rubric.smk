@@ -66,7 +66,7 @@ rule rubric_rate:
         weights=flag("weights", weights),
         rubric=RUBRIC.version if RUBRIC else "",
         base=rubric_weights(),
-        ask=RUBRIC.ask if RUBRIC else "text",
+        ask=RUBRIC.mode if RUBRIC else "text",
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.rubric_rate --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
@@ -94,7 +94,7 @@ rule rubric_settle:
         version=versions("rubric_settle"),
         rubric=RUBRIC.version if RUBRIC else "",
         base=rubric_weights(),
-        ask=RUBRIC.ask if RUBRIC else "text",
+        ask=RUBRIC.mode if RUBRIC else "text",
     shell:
         "python -m scripts.rubric_settle --name {wildcards.model:q} --rubric {params.rubric:q} --base {params.base:q}"
         " --ask {params.ask:q} --responses {input.responses:q} --transcript {input.transcript:q}"

@@ -14,13 +14,13 @@ def rubric_people():
 def rubric_ratings():
     """The ratings of each model."""
     return (
-        [f"results/rubric/raters/{model}/ratings.parquet" for model in dict.fromkeys(RUBRIC.raters)] if RUBRIC else []
+        [f"results/rubric/raters/{model}/ratings.parquet" for model in dict.fromkeys(RUBRIC.models)] if RUBRIC else []
     )
 
 
 def rubric_pages():
     """Every table and page about ratings, and the campaign, if somebody is to rate; none where it is switched off."""
-    rated = pages_of("rubric") if RUBRIC and (RUBRIC.raters or RUBRIC.ratings) else []
+    rated = pages_of("rubric") if RUBRIC and (RUBRIC.models or RUBRIC.people) else []
     drawn = ["results/rubric/campaign.json", "results/rubric/campaign.html"] if RUBRIC and RUBRIC.evaluator else []
     return [*rated, *drawn]
 

@@ -67,7 +67,7 @@ def documents(folder: Path, where: str) -> list[Path]:
     return paths
 
 
-LOCAL_FILES = {"questions": files, "sheets": files, "evidence": documents}  # of each folder that a setting names
+LOCAL_FILES = {"questions": files, "written": files, "evidence": documents}  # of each folder that a setting names
 
 
 def read_questions(paths: Iterable[Path]) -> list[Question]:

@@ -26,7 +26,7 @@ class Annotation(Section):
         max_length=2,
         description="<model>/<trained_on>/report: whose explanations are rated; empty: the first two, trained on all",
     )
-    answers: str | None = Field(
+    people: str | None = Field(
         default=None,
         description="local folder with the exports of annotators, or a sub-folder each; relative to the repository",
     )

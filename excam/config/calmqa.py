@@ -23,8 +23,8 @@ class Calmqa(Section):
     """CaLMQA's score of long answers (docs/calmqa.md). `rules` in place of a model asks none."""
 
     questions: str = Field(description="local folder with questions in the official columns")
-    subjects: list[Name] = Field(default=[], description="models that answer")
-    sheets: str | None = Field(default=None, description="local folder with written answers, shown like models")
+    models: list[Name] = Field(default=[], description="models that answer")
+    written: str | None = Field(default=None, description="local folder with written answers, shown like models")
     detector: Literal["cld2", "langid"] = Field(default="cld2", description="names the language of an answer")
     repetition: Repetition = Repetition()
     translator: Name | None = Field(default=None, description="the model that translates answers; null: as they are")
@@ -38,7 +38,7 @@ class Calmqa(Section):
     factuality: Literal["f1@k", "precision"] = Field(default="f1@k", description="S_fact; both are columns")
     no_claims: Literal["zero", "skip"] = Field(default="zero", description="an answer that states nothing")
     scale: Literal["five", "binary"] = Field(default="five", description="of relevance: (r - 1) / 4, or 1 from 4 on")
-    ratings: str | None = Field(default=None, description="CSV file with ratings of people, for the regression")
+    people: str | None = Field(default=None, description="CSV file with ratings of people, for the regression")
 
 
 def check(experiment: Experiment, at: Place) -> None:
@@ -46,14 +46,14 @@ def check(experiment: Experiment, at: Place) -> None:
     section, models = experiment.calmqa, tuple(experiment.models)
     if section is None:
         return
-    for name in section.subjects:
-        at.known(name, "calmqa.subjects", "model", models)
+    for name in section.models:
+        at.known(name, "calmqa.models", "model", models)
     for role in ("translator", "extractor", "verifier", "relevance", "encoder"):
         name = getattr(section, role)
         if name and name != "rules":
             at.known(name, f"calmqa.{role}", "model", models)
-    if not section.subjects and not section.sheets:
-        raise at.invalid("calmqa: nobody answers; expected `subjects` or `sheets`")
+    if not section.models and not section.written:
+        raise at.invalid("calmqa: nobody answers; expected `models` or `written`")
     if "rules" in (section.translator, section.encoder) or (section.relevance == "rules" and not section.encoder):
         raise at.invalid(
             "calmqa.relevance: rules without an encoder; expected `encoder`, or a model; only extractor, "

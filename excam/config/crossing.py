@@ -47,9 +47,9 @@ def check(experiment: Experiment, at: Place) -> None:
     labelled = {
         "excam40k": experiment.datasets,
         "cult-eval": experiment.cult_eval,
-        "calmqa": experiment.calmqa and experiment.calmqa.ratings,
+        "calmqa": experiment.calmqa and experiment.calmqa.people,
         "macaron": experiment.macaron,
-        "rubric": experiment.rubric and experiment.rubric.ratings,
+        "rubric": experiment.rubric and experiment.rubric.people,
     }
     for name in experiment.crossing.sets if experiment.crossing else []:
         if not labelled[name]:

@@ -16,10 +16,10 @@ class CultEval(Section):
     """CulT-Eval and ACRE: translations of culture-loaded expressions, and metrics of them (docs/cult-eval.md)."""
 
     folder: str = Field(description="local folder with items.jsonl, and translations/, labels.jsonl, example.jsonl")
-    systems: list[Name] = Field(default=[], description="models that translate the items")
+    models: list[Name] = Field(default=[], description="models that translate the items")
     shots: list[Literal[0, 1]] = Field(default=[0], description="examples in the prompt; models of seq2seq take none")
     judges: list[Name] = Field(default=[], description="models that judge as ACRE, beside the judge without a model")
-    by: Literal["choose", "text"] = Field(
+    mode: Literal["choose", "text"] = Field(
         default="text", description="how judges answer: a generated line, or the likelihood of each answer"
     )
     variants: list[Literal["full", "no-gate", "no-routing", "no-explication", "no-reference"]] = Field(
@@ -40,7 +40,7 @@ def check(experiment: Experiment, at: Place) -> None:
     section, models = experiment.cult_eval, tuple(experiment.models)
     if section is None:
         return
-    named = {"systems": section.systems, "judges": section.judges}
+    named = {"models": section.models, "judges": section.judges}
     for role, names in {**named, "encoder": [section.encoder], "metricx": [section.metricx]}.items():
         for name in filter(None, names):
             at.known(name, f"cult_eval.{role}", "model", models)

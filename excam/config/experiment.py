@@ -24,6 +24,20 @@ from excam.config.rubric import Rubric
 from excam.config.training import Baselines, Generation, Judging, Recipe, Scoring, Tuned
 
 
+RENAMED = {  # one vocabulary: models answer, in a mode; people said; others have written
+    "annotation.answers": "people",
+    "calmqa.ratings": "people",
+    "calmqa.sheets": "written",
+    "calmqa.subjects": "models",
+    "cult_eval.by": "mode",
+    "cult_eval.systems": "models",
+    "macaron.sheets": "written",
+    "rubric.ask": "mode",
+    "rubric.raters": "models",
+    "rubric.ratings": "people",
+}
+
+
 class Experiment(Section):
     """All settings that determine results. Settings of execution are in the profiles."""
 
@@ -147,6 +161,8 @@ def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
     path = json_escaped(".".join(str(part) for part in first["loc"] if part != "[key]"))
     more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
     if first["type"] == "extra_forbidden":
+        if new := RENAMED.get(path):
+            return f"{path}: it is called `{new}` now; rename it{more}"
         known = _known_keys((*within, *first["loc"][:-1]))
         close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"

@@ -23,7 +23,7 @@ class Macaron(Section):
         default=["choose", "text"], description="the likelihood of each answer, or a generated line"
     )
     thinking: list[Name] = Field(default=[], description="models that reason before they answer")
-    sheets: str | None = Field(default=None, description="local folder with written answer sheets, shown like models")
+    written: str | None = Field(default=None, description="local folder with written answer sheets, shown like models")
     orders: Literal["shuffled", "given"] = Field(
         default="shuffled", description="of the options; given: as the files have them, the right one first"
     )
@@ -43,5 +43,5 @@ def check(experiment: Experiment, at: Place) -> None:
     ):
         for name in filter(None, names):
             at.known(name, f"macaron.{role}", "model", models)
-    if not (section.models and section.modes) and not section.thinking and not section.sheets:
-        raise at.invalid("macaron: nobody answers; expected `models`, `thinking` or `sheets`")
+    if not (section.models and section.modes) and not section.thinking and not section.written:
+        raise at.invalid("macaron: nobody answers; expected `models`, `thinking` or `written`")

@@ -20,11 +20,11 @@ class Rubric(Section):
     weights: dict[str, float] | None = Field(
         default=None, description="of the four dimensions in the base of Overall; null: the plain mean"
     )
-    raters: list[Name] = Field(default=[], description="models that rate")
-    ask: Literal["text", "choose"] = Field(
+    models: list[Name] = Field(default=[], description="models that rate")
+    mode: Literal["text", "choose"] = Field(
         default="text", description="a rating with reasons as JSON, or the likelihood of each score"
     )
-    ratings: str | None = Field(default=None, description="people's ratings: a .jsonl file, or a folder of them")
+    people: str | None = Field(default=None, description="their ratings: a .jsonl file, or a folder of them")
     evaluator: str | None = Field(default=None, description="who rates every response; null: no campaign is drawn")
     validators: list[str] = Field(default=[], description="who rates a share of them")
     overlap: float = Field(default=0.2, ge=0, le=1, description="that share, after calibration")
@@ -39,7 +39,7 @@ def check(experiment: Experiment, at: Place) -> None:
     section, models = experiment.rubric, tuple(experiment.models)
     if section is None:
         return
-    for name in section.raters:
-        at.known(name, "rubric.raters", "model", models)
-    if not (section.raters or section.ratings or section.evaluator):
-        raise at.invalid("rubric: nobody rates; expected `raters`, `ratings` or `evaluator`")
+    for name in section.models:
+        at.known(name, "rubric.models", "model", models)
+    if not (section.models or section.people or section.evaluator):
+        raise at.invalid("rubric: nobody rates; expected `models`, `people` or `evaluator`")

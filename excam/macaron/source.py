@@ -47,7 +47,7 @@ def sheets(folder: Path, models: Container[str]) -> list[Path]:
     """Return the written answer sheets of a folder. Raise InputInvalid for none, or one with the name of a model."""
     paths = sorted(folder.glob("*.csv"))
     if not paths:
-        raise InputInvalid(f"macaron.sheets: {folder}: no .csv file; expected answer sheets; see docs/macaron.md")
+        raise InputInvalid(f"macaron.written: {folder}: no .csv file; expected answer sheets; see docs/macaron.md")
     if taken := [path.stem for path in paths if path.stem in models]:
-        raise InputInvalid(f"macaron.sheets: {taken[0]} is the name of a model too; rename the sheet")
+        raise InputInvalid(f"macaron.written: {taken[0]} is the name of a model too; rename the sheet")
     return paths

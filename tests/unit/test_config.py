@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from excam import config
+from excam.config.experiment import RENAMED
 from excam.core.exceptions import ConfigInvalid
 from excam.inference import backend_factory
 
@@ -459,3 +460,17 @@ def test_a_recipe_of_its_own_that_cannot_be(entry, parts):
 def test_a_name_that_was_read_as_a_number_says_how_to_write_it():
     line = refused(put("texts", 123))
     assert line.endswith("found 123; put quotes around it in a file, or write ./ before a path after --config")
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_an_old_name_is_refused_with_the_new_one(old, new):
+    section, name = old.split(".")
+    needed = {
+        "macaron": ["folder"],
+        "rubric": ["responses"],
+        "cult_eval": ["folder"],
+        "calmqa": ["questions", "evidence"],
+    }
+    with pytest.raises(ConfigInvalid) as caught:
+        config.load(raw() | {section: {name: "x"} | dict.fromkeys(needed.get(section, []), "folder")})
+    assert f"{old}: it is called `{new}` now; rename it" in str(caught.value)

@@ -12,7 +12,7 @@ PAGE = ROOT / "docs/map.md"
 HEAD = """# Map
 
 Which rule makes a file, by which script, with what of the library: written by `tests/unit/test_map.py` from the rules
-(`REWRITE_DOCS=1 pytest tests/unit/test_map.py`). A rule and its script have one name; its log is
+(`python tests/records.py`). A rule and its script have one name; its log is
 `logs/<rule>/`, its times are `benchmarks/<rule>/`. The rules are those of `config.yaml`, in the order of `Snakefile`.
 """
 CONSTRAINT = re.compile(r"\{(\w+),[^{}]*\}")  # Snakemake writes the values an axis may have into its wildcard

@@ -827,16 +827,16 @@ def test_new_words_come_from_a_file_and_an_edited_version_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("section", "problem"),
     [
-        ({"ratings": None, "raters": [], "evaluator": None}, "rubric: nobody rates; expected `raters`, `ratings` or"),
-        ({"raters": ["smollm3"]}, "rubric.raters: no such model: `smollm3`"),
-        ({"ask": "guess"}, "rubric.ask: input should be 'text' or 'choose'"),
+        ({"people": None, "models": [], "evaluator": None}, "rubric: nobody rates; expected `models`, `people` or"),
+        ({"models": ["smollm3"]}, "rubric.models: no such model: `smollm3`"),
+        ({"mode": "guess"}, "rubric.mode: input should be 'text' or 'choose'"),
         ({"judges": []}, "rubric.judges: unknown key"),
     ],
 )
 def test_a_bad_section_is_one_line(section, problem):
     raw = yaml.safe_load((ROOT / "config.yaml").read_text())
     update_config(raw, yaml.safe_load((ROOT / "experiments/mini.yaml").read_text()))
-    assert config.load(raw).rubric.ask == "choose"
+    assert config.load(raw).rubric.mode == "choose"
     raw["rubric"] |= section
     assert problem in line_of(ConfigInvalid, config.load, raw)
 

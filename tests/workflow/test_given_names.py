@@ -60,7 +60,7 @@ def test_exported_files_may_have_any_name_that_can_be_carried(given):
         kind = ("json", "csv")[number % 2]
         export(given, given.folder / f"exports/{name}.{kind}", f"n{number}", name)
         export(given, given.folder / f"exports/s{number}/{name}.{kind}", f"s{number}", name)
-    words = (*overlaid(given, "any-name", annotation={"answers": "exports"}), "--", ANSWERS)
+    words = (*overlaid(given, "any-name", annotation={"people": "exports"}), "--", ANSWERS)
     before = {path.name for path in given.folder.iterdir()}
     done = given(*words, experiment=None)
     assert done.returncode == 0, done.text[-3000:]
@@ -77,12 +77,12 @@ def test_a_name_that_cannot_be_carried_is_refused_in_one_line_before_anything_ru
     for number, name in enumerate(REFUSED):
         folder = f"refused-{number}"
         export(given, given.folder / folder / f"{name}.json", "ada")
-        words = overlaid(given, folder, annotation={"answers": folder})
+        words = overlaid(given, folder, annotation={"people": folder})
         requests.append((given.folder, ["--profile", "local", *words, "--", ANSWERS]))
-        expected.append(f"annotation.answers: {f'{folder}/{name}.json'!r}: has ")
+        expected.append(f"annotation.people: {f'{folder}/{name}.json'!r}: has ")
     for found, said in zip(plan(requests, tmp_path, given.environment), expected, strict=True):
         assert found.code == 1
-        (line,) = [line for line in found.text.split("\n") if line.startswith("annotation.answers")]
+        (line,) = [line for line in found.text.split("\n") if line.startswith("annotation.people")]
         assert line.startswith(said)
         assert line.endswith("; rename it")
         assert line.isprintable()
