@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 from random import Random
 
@@ -355,9 +356,11 @@ def table(cells):
         "| option | " + " | ".join(f"`{n}`" if n in metric.available() else n for n in METRICS) + " |",
         "|---" * (len(METRICS) + 1) + "|",
     ]
+    alike = defaultdict(list)
     for option in OPTIONS:
         marks = ["yes" if not (why := cells[option, name]) else f"no ({reasons.index(why) + 1})" for name in METRICS]
-        lines.append(f"| {option} | {' | '.join(marks)} |")
+        alike[" | ".join(marks)].append(option)
+    lines += [f"| {', '.join(options)} | {marks} |" for marks, options in alike.items()]
     return "\n".join([*lines, "", "No, because:", "", *(f"{at}. {why}" for at, why in enumerate(reasons, 1))])
 
 
