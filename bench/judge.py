@@ -140,7 +140,8 @@ def _library(way: str, files: Path, adapter: Path | None, args: argparse.Namespa
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = AutoTokenizer.from_pretrained(files, padding_side="left")
-    model: Any = AutoModelForCausalLM.from_pretrained(files, dtype=getattr(torch, args.dtype)).to(device).eval()
+    loaded: Any = AutoModelForCausalLM.from_pretrained(files, dtype=getattr(torch, args.dtype))
+    model = loaded.to(device).eval()
     if adapter:
         model = PeftModel.from_pretrained(model, adapter).to(model.dtype)
     ends = {"eos_token_id": -1} if args.shape else {}
@@ -162,7 +163,7 @@ def _library(way: str, files: Path, adapter: Path | None, args: argparse.Namespa
     batch = 1 if way == "pipeline" else BATCHED
 
     def piped(requests: Sequence[Generate]) -> list[tuple[str, int]]:
-        out = generating(list(map(_chat, requests)), batch_size=batch, return_full_text=False, **settings)
+        out: Any = generating(list(map(_chat, requests)), batch_size=batch, return_full_text=False, **settings)
         texts = [generated[0]["generated_text"] for generated in out]
         return [(text, len(tokenizer.encode(text, add_special_tokens=False))) for text in texts]
 
@@ -190,7 +191,7 @@ def _shaped(files: Path, folder: Path) -> tuple[Path, Path]:
     model.save_pretrained(folder / "files")
     tokenizer.save_pretrained(folder / "files")
     lora = LoraConfig(r=128, lora_alpha=32, target_modules="all-linear", task_type="CAUSAL_LM", init_lora_weights=False)
-    get_peft_model(model, lora).save_pretrained(folder / "adapter")
+    get_peft_model(model, lora).save_pretrained(str(folder / "adapter"))
     return folder / "files", folder / "adapter"
 
 

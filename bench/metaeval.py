@@ -114,12 +114,12 @@ PLAIN: dict[str, Callable[[np.ndarray, np.ndarray], TieCalibration]] = {
 def measured(name: str, kind: str, items: int, seed: int, repeats: int) -> tuple[float, float, TieCalibration, int]:
     """Best wall and CPU seconds of `repeats`, the result, and the peak of this process in MB."""
     gold, metric = gold_and_metric(items, kind, seed)
-    times = []
+    times, results = [], []
     for _ in range(repeats):
         wall, cpu = time.perf_counter(), time.process_time()
-        result = PLAIN[name](gold, metric)
+        results.append(PLAIN[name](gold, metric))
         times.append((time.perf_counter() - wall, time.process_time() - cpu))
-    return min(times)[0], min(cpu for _, cpu in times), result, peak()
+    return min(times)[0], min(cpu for _, cpu in times), results[-1], peak()
 
 
 def peak() -> int:

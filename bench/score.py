@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         return
     numbers: dict[str, Any] = {"command": sys.argv}
     if "startup" in args.parts:
-        numbers["startup"] = {name: _startup(*what, args.starts) for name, what in STARTS.items()}
+        numbers["startup"] = {name: _startup(command, goal, args.starts) for name, (command, goal) in STARTS.items()}
         _show(numbers["startup"])
     if "speed" in args.parts:
         numbers["speed"] = _speed(args)

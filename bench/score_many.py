@@ -200,7 +200,7 @@ def _score(name: str, folder: Path, scores: Path, job_megabytes: int) -> None:
     model = OpenedModel(backend, f"model:{MODEL}", names=(MODEL,))
     judge = Scorer(metric.load("excam").prepared(Setup(model, judge="report")), model)
     batch = shards.batches(shards.find(folder), job_megabytes * 10**6)[name]
-    _, problems = score_shards(judge, batch, scores, {"metric": "excam", "model": MODEL})
+    _, problems = score_shards(judge, batch, {}, scores, {"metric": "excam", "model": MODEL})
     if problems:
         sys.exit("\n".join(problems))
 

@@ -69,14 +69,16 @@ def main(argv: Sequence[str] | None = None) -> None:
         return
 
     runs_by_way: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for at, way in product(range(args.rounds), args.ways):
+    rounds: list[tuple[int, str]] = list(product(range(args.rounds), args.ways))
+    for at, way in rounds:
         command = [sys.executable, "-m", "bench.train", *words, "--one", way]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             provenance.say(f"{way}: round {at + 1}: {done.stderr.strip().splitlines()[-1][:300]}")
             continue
-        runs_by_way[way].append(json.loads(done.stdout.splitlines()[-1]))
-        provenance.say(f"{way}: round {at + 1}: {runs_by_way[way][-1]['tokens_per_s']} tokens a second")
+        measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        runs_by_way[way].append(measured)
+        provenance.say(f"{way}: round {at + 1}: {measured['tokens_per_s']} tokens a second")
     table = {way: _row(runs, runs_by_way[args.ways[0]], args.shape) for way, runs in runs_by_way.items()}
     for way, row in table.items():
         print(way, json.dumps(row))

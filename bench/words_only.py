@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.stdout.write(f"{line}\n")
 
 
-def _measured(rows: pl.DataFrame, settings: dict[str, object]) -> str:
+def _measured(rows: pl.DataFrame, settings: Mapping[str, Any]) -> str:
     texts, groups = rows["output"].to_list(), rows["group"].to_numpy()
     wrong = (rows["origin"] != "source").to_numpy()
     if len(set(groups)) < 5:

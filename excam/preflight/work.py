@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from excam.config import LEXICON, Experiment
 from excam.error_reports import record_files
@@ -106,16 +105,16 @@ def _asking_task(what: str, experiment: Experiment, model: str, rows: int, loads
     tokens = measured["together_tokens"] / measured["together"]
     rests = f"{measured['together']} answers at once, {tokens:.0f} tokens each"
     if measured["cut"]:
-        tokens = (
-            measured["together_tokens"] + measured["cut"] * _more(entry.sampling.max_tokens, measured)
-        ) / measured["together"]
+        tokens = (measured["together_tokens"] + measured["cut"] * _more(entry.sampling.max_tokens)) / measured[
+            "together"
+        ]
         rests += f"; {measured['cut']} were cut and count with max_tokens"
     seconds = rows * tokens * measured["together_seconds"] / max(1, measured["together_tokens"])
     seconds += loads * (measured["open_seconds"] + measured["check_seconds"])
     return Task(what, model, amount, seconds / 3600, entry.gpus, rests)
 
 
-def _more(max_tokens: int, measured: Mapping[str, Any]) -> int:
+def _more(max_tokens: int) -> int:
     """Return the tokens that a truncated answer could still have had."""
     return max(0, max_tokens - LONGEST)
 
