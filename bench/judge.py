@@ -141,7 +141,7 @@ def _library(way: str, files: Path, adapter: Path | None, args: argparse.Namespa
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = AutoTokenizer.from_pretrained(files, padding_side="left")
     loaded: Any = AutoModelForCausalLM.from_pretrained(files, dtype=getattr(torch, args.dtype))
-    model = loaded.to(device).eval()
+    model: Any = loaded.to(device).eval()
     if adapter:
         model = PeftModel.from_pretrained(model, adapter).to(model.dtype)
     ends = {"eos_token_id": -1} if args.shape else {}

@@ -302,7 +302,8 @@ def _lm_eval(address: str, args: argparse.Namespace) -> Callable[[int], None]:
     from lm_eval.models.api_models import JsonChatStr
     from lm_eval.models.openai_completions import LocalChatCompletion
 
-    model: Any = LocalChatCompletion(  # pyright: ignore[reportCallIssue]  # its decorator hides the parameters
+    opened: Any = LocalChatCompletion  # its decorator hides the parameters
+    model = opened(
         f"{address}/chat/completions", model="m", num_concurrent=args.concurrency, max_retries=8, max_gen_toks=512
     )
 
