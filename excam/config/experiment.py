@@ -23,7 +23,6 @@ from excam.config.models import Model, Price, Sampling, Server, Teaching, Wheel
 from excam.config.rubric import Rubric
 from excam.config.training import Baselines, Generation, Judging, Recipe, Scoring, Tuned
 
-
 RENAMED = {  # one vocabulary: models answer, in a mode; people said; others have written
     "annotation.answers": "people",
     "calmqa.ratings": "people",
