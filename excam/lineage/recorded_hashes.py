@@ -7,7 +7,6 @@ alone, the last two are in `copies.KEPT`.
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import re
@@ -46,6 +45,7 @@ class Evidence:
         records = snakemake_records.read_all(root) if root else {}
         known = copies.RunRecords(records) if records else self._kept  # Snakemake's own are never older
         self.records, self._stand_for = known.records, known.manifests
+        self._outputs: dict[str, dict[str, str]] = {}
 
     @cached_property
     def _kept(self) -> copies.RunRecords:
@@ -142,6 +142,11 @@ class Evidence:
 
     def outputs(self, file: str) -> dict[str, str]:
         """Return the hashes of the files that a manifest lists."""
+        if file not in self._outputs:  # each file of a manifest asks for it
+            self._outputs[file] = self._read_outputs(file)
+        return self._outputs[file]
+
+    def _read_outputs(self, file: str) -> dict[str, str]:
         kept, path = self._stand_for.get(file, {}), self.find(file)
         if path is None:
             return _hashes(kept)
@@ -160,10 +165,15 @@ class Evidence:
 
     def consumers(self, file: str) -> list[RecordedHash]:
         """Return the hashes that Snakemake recorded of the file for any job that read it, in the chain or not."""
-        claims = [
-            RecordedHash(r.checksums[file], _noted(output)) for output, r in self.records.items() if file in r.checksums
-        ]
-        return sorted(claims, key=lambda claim: claim.by)
+        return sorted(self._consumers.get(file, ()), key=lambda claim: claim.by)
+
+    @cached_property
+    def _consumers(self) -> dict[str, list[RecordedHash]]:
+        claims: dict[str, list[RecordedHash]] = defaultdict(list)
+        for output, record in self.records.items():
+            for file, digest in record.checksums.items():
+                claims[file].append(RecordedHash(digest, _noted(output)))
+        return claims
 
     def checksums(self, output: str) -> dict[str, RecordedHash]:
         """Return Snakemake's hashes of the inputs of one output."""
@@ -211,10 +221,13 @@ def _placed(folder: Path, outputs: dict[str, str], stated: set[Path]) -> Iterato
         return
     fetched = folder / "files"
     homes = {folder, *stated, *([fetched] if fetched.is_dir() else [])}
+    by_name: dict[str, list[str]] = defaultdict(list)
     for name in outputs:
-        depth = name.count("/")
-        candidates = folder.rglob(glob.escape(Path(name).name))
-        homes |= {path.parents[depth] for path in candidates if path.as_posix().endswith(f"/{name}")}
+        by_name[Path(name).name].append(name)
+    for path in folder.rglob("*"):  # once for all of them
+        for name in by_name.get(path.name, ()):
+            if path.as_posix().endswith(f"/{name}"):
+                homes.add(path.parents[name.count("/")])
     best = max(homes, key=lambda home: (_present(home, outputs), home in stated, home == fetched, -len(home.parts)))
     for name, digest in outputs.items():
         yield best / name, digest

@@ -830,3 +830,23 @@ def test_why_plans_the_experiment_that_ran_last_and_says_so(here):
 )
 def test_reasons_in_plain_words(said, plain):
     assert reasons.plain(said) == plain
+
+
+def test_work_of_an_audit_grows_with_the_files_of_a_manifest(tmp_path, monkeypatch):
+    """One walk of the folder and one reading of the manifest for all of its files, not for each of them."""
+    folder = tmp_path / "results/sources/x/files"
+    names = [f"{number % 3}/part-{number:03d}.csv" for number in range(60)]
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    hashes = {name: hashlib.sha256(name.encode()).hexdigest() for name in names}
+    (folder.parent / "manifest.json").write_text(json.dumps({"outputs": hashes}))
+    walks, readings = [], []
+    walk, read = Path.rglob, recorded_hashes.Evidence._read_json
+    monkeypatch.setattr(Path, "rglob", lambda self, pattern: walks.append(pattern) or walk(self, pattern))
+    monkeypatch.setattr(recorded_hashes.Evidence, "_read_json", lambda self, file: readings.append(file) or read(self, file))  # fmt: skip
+    evidence = recorded_hashes.Evidence(tmp_path)
+    links = chain.walk(evidence, evidence.everything())
+    assert [link.sha256 for link in links if link.file.endswith(".csv")] == [hashes[name] for name in sorted(names)]
+    assert len(walks) < 12
+    assert readings.count("results/sources/x/manifest.json") < 6
