@@ -6,17 +6,20 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from excam.config import Model
 from excam.core.exceptions import AnswersMissing, ModelInvalid
-from excam.core.provenance import Progress, refuse_changed, say
-from excam.inference import Answer, Ask, Generate, Request, backend_factory, gpus
+from excam.core.provenance import Progress, refuse_changed, say, write_manifest
+from excam.inference import Answer, Ask, Flow, Generate, R, Request, backend_factory, gpus, transcript
 from excam.inference.journal import Journal, ask, totals
+from excam.inference.run import ItemT
 from excam.inference.vllm_environment import python_with_vllm
 from excam.scoring.served_model import ServedBackend
 
@@ -40,6 +43,14 @@ class AskingOptions(ModelOptions):
     adapter_path: Annotated[Path | None, "manifest of the adapter"] = None
     journal_path: Annotated[Path, "the response cache of all jobs of this kind"]
     seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedOptions(AskingOptions):
+    """All that `Recorder` reads and writes."""
+
+    transcript_path: Annotated[Path, "every request and answer"]
+    manifest_path: Annotated[Path, "what it was made of, and what it cost"]
 
 
 def model_of(options: ModelOptions) -> Model:
@@ -116,6 +127,51 @@ class Asker:
         if problem := thinking_problem(self.thinking, counted):
             say(f"{self.name}: {problem}; check its chat template, or the server's setting for reasoning")
         return {"identity": self.backend.identity, "engine": self.backend.settings, **counted}
+
+
+class Recorder(Asker):
+    """An asker that writes a transcript of all that it asks, and a manifest."""
+
+    def __init__(self, options: RecordedOptions, name: str, job: str) -> None:
+        self.options, self.started, self.entries = options, time.monotonic(), list[transcript.Entry]()
+        super().__init__(options, name, job)
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since this was made."""
+        return time.monotonic() - self.started
+
+    def record(
+        self, what: str, flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], rows: int | None = None
+    ) -> list[R]:
+        """Run the flow for every item, write the transcript, and return the results.
+
+        `what` is the first part of the progress lines; they count to `rows`, by default one for each item.
+        """
+        ask_model = self.ask_with_progress(what, len(items) if rows is None else rows)
+        results, self.entries = transcript.record(flow, items, ask_model)
+        transcript.write(self.options.transcript_path, self.entries)
+        return results
+
+    def write_manifest(
+        self,
+        inputs: Iterable[Path | None],
+        outputs: Iterable[Path] = (),
+        settings: Mapping[str, Any] = MappingProxyType({}),
+        **facts: Any,
+    ) -> None:
+        """Write the manifest: these inputs, weights and adapter; the transcript and these outputs; what was asked."""
+        options = self.options
+        answers = (answer for entry in self.entries for exchange in entry.rounds for answer in exchange.answers)
+        write_manifest(
+            options.manifest_path,
+            inputs=[path for path in (*inputs, options.weights_path, options.adapter_path) if path],
+            outputs=[options.transcript_path, *outputs],
+            settings=json.loads(options.model) | dict(settings),
+            seconds=self.seconds,
+            **self.facts(answers),
+            **facts,
+        )
 
 
 def thinking_problem(asked: bool | None, counted: Mapping[str, Any]) -> str:

@@ -8,7 +8,6 @@ import json
 import math
 import re
 import zlib
-from argparse import Namespace
 from itertools import count
 from pathlib import Path
 
@@ -398,8 +397,8 @@ def test_a_job_of_the_workflow_says_what_its_configuration_needs(tmp_path, monke
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)
     server = fake_chat_server.Server(default=refusing(lambda body: {"seed", "max_tokens"} & set(body), wrong(400, "?")))
     model = Model(gpus=0, backend="openai", licence="own", server=Server(endpoint=server.endpoint))
-    options = {"gpus": 0, "pace": "{}", "weights": None, "adapter": None, "journal": tmp_path / "journal", "seed": 7}
-    asker = _asking.Asker(Namespace(model=model.model_dump_json(), **options), "small", "job")
+    options = _asking.AskingOptions(model=model.model_dump_json(), journal_path=tmp_path / "journal", seed=7)
+    asker = _asking.Asker(options, "small", "job")
     with pytest.raises((AnswersMissing, ModelInvalid)):
         asker.ask_with_progress("asking", 1)([REQUEST])
     server.stop()
