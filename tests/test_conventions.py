@@ -15,6 +15,7 @@ import yaml
 from excam import config
 from excam.core import versions
 from excam.core.result_pages import read_pages
+from tests import sizes
 
 ROOT = Path(__file__).parents[1]
 RULES = {
@@ -140,6 +141,15 @@ def long_functions(most: int) -> list[str]:
             if body and body[-1].end_lineno - body[0].lineno >= most:
                 long.append(f"{path.relative_to(ROOT)}: {function.name}")
     return long
+
+
+def test_names_say_what_they_hold():
+    assert sum(sizes.vague_names("excam", "scripts", "bench").values()) <= 20, f"{sizes.VAGUE}: name the thing itself"
+
+
+def test_documents_can_be_read():
+    assert sizes.words("docs/*.md", "README.md", "CHANGELOG.md") <= 60_000
+    assert sizes.words("CHANGELOG.md") <= 500
 
 
 def test_library_knows_nothing_of_the_workflow():

@@ -1,0 +1,70 @@
+"""Sizes and names of the code base, a line each: `python tests/sizes.py`.
+
+Code lines are lines with a token that is neither a comment nor part of a docstring.
+"""
+
+import ast
+import io
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+VAGUE = ("one", "found", "given", "grown", "every")  # names that do not say what they hold
+EMPTY = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+
+
+def modules(*folders: str) -> Iterator[Path]:
+    """Yield the Python files of folders."""
+    return (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
+
+
+def code_lines(path: Path) -> int:
+    """Return the code lines of a module."""
+    text = path.read_text(encoding="utf-8")
+    docstrings = set()
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+        ):
+            docstrings |= set(range(body[0].lineno, body[0].end_lineno + 1))
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    lines = {line for token in tokens if token.type not in EMPTY for line in range(token.start[0], token.end[0] + 1)}
+    return len(lines - docstrings)
+
+
+def vague_names(*folders: str) -> Counter[str]:
+    """Count the variables and parameters that are called by a word of VAGUE, where they are bound."""
+    names: Counter[str] = Counter()
+    for path in modules(*folders):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            bound = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            name = node.id if bound else node.arg if isinstance(node, ast.arg) else ""
+            if name in VAGUE:
+                names[name] += 1
+    return names
+
+
+def words(*patterns: str) -> int:
+    """Return the words of text files."""
+    return sum(len(path.read_text(encoding="utf-8").split()) for pattern in patterns for path in ROOT.glob(pattern))
+
+
+def shown() -> Iterator[str]:
+    """Yield a line for each figure."""
+    for folder in ("excam", "scripts", "bench", "tests"):
+        paths = list(modules(folder))
+        yield f"{folder}: {sum(map(code_lines, paths)):,} code lines in {len(paths)} files"
+    rules = [line.strip() for path in (ROOT / "rules").glob("*.smk") for line in path.read_text().splitlines()]
+    yield f"rules: {sum(bool(line) and not line.startswith('#') for line in rules):,} lines"
+    yield f"vague names in excam, scripts, bench: {dict(vague_names('excam', 'scripts', 'bench'))}"
+    yield f"words: docs {words('docs/*.md'):,}, README {words('README.md'):,}, CHANGELOG {words('CHANGELOG.md'):,}"
+
+
+if __name__ == "__main__":
+    print("\n".join(shown()))
