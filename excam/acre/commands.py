@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
 from excam.scoring.server_options import Serving, with_server_options
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(no_args_is_help=True, help="Judge translations of culture-loaded expressions, and compare metrics.")
 ITEMS = Annotated[Path, typer.Option(help="the items, as JSON Lines or Parquet")]

@@ -305,9 +305,12 @@ def report(
     with exit_on_error():
         asked_instances = derive.read(instances)
         systems = answers.join(asked_instances, files)
-        names = [(system.model, system.mode) for system in systems]
-        if len(set(names)) < len(names):
-            stop(f"{files[0]}: a model and mode is there twice; expected one file for each")
+        file_of: dict[tuple[str, str], Path] = {}
+        for file, system in zip(files, systems, strict=True):
+            name = system.model, system.mode
+            if name in file_of:
+                stop(f"{file}: {'/'.join(name)} is in {file_of[name]} too; expected one file for each")
+            file_of[name] = file
         to.mkdir(parents=True, exist_ok=True)
         written = pages.write_all(to, systems, seed)
         print((to / "table-3.md").read_text(encoding="utf-8"))

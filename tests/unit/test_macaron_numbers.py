@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -350,8 +351,9 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     excam("derive", folder / "scenarios.parquet", "--seed", 1, "--to", tmp_path / "other.parquet")
     other = excam("report", files[0], "--instances", tmp_path / "other.parquet", "--to", tmp_path / "r")
     assert "was asked with another text or order of options" in other.stderr
-    twice = excam("report", files[0], files[0], "--instances", folder / "instances.parquet", "--to", tmp_path / "r")
-    assert "expected one file for each" in twice.stderr
+    again = shutil.copy(files[0], tmp_path / "again.parquet")
+    twice = excam("report", *files, again, "--instances", folder / "instances.parquet", "--to", tmp_path / "r")
+    assert re.search(r"again\.parquet: \S+/choose is in \S+/choose\.parquet too; expected one file", twice.stderr)
     hardest = excam(
         "derive", folder / "scenarios.parquet", "--hardest", files[0], "--seed", 0, "--to", tmp_path / "hard.parquet"
     )
