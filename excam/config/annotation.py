@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pydantic import Field
 
 from excam.config.base import DatasetName, Place, Section
 from excam.core.registries import modules_in
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class Annotation(Section):
@@ -32,11 +29,10 @@ class Annotation(Section):
     )
 
 
-def check(experiment: Experiment, at: Place) -> None:
+def check(section: Annotation, reporting: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a system without reports, or a benchmark that is not there."""
     benchmarks = modules_in("excam40k/datasets")
-    reporting = tuple("/".join(system) for system in experiment.systems if system[2] == "report")
-    for system in experiment.annotation.systems:
+    for system in section.systems:
         at.known(system, "annotation.systems", "system that writes reports", reporting)
-    for name in experiment.annotation.languages:
+    for name in section.languages:
         at.known(name, "annotation.languages", "benchmark", benchmarks)

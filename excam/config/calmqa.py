@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 
 from excam.config.base import Name, Place, Section
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class Repetition(Section):
@@ -41,11 +39,8 @@ class Calmqa(Section):
     people: str | None = Field(default=None, description="CSV file with ratings of people, for the regression")
 
 
-def check(experiment: Experiment, at: Place) -> None:
+def check(section: Calmqa, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a model that is not there, if nobody answers, or for `rules` in a wrong place."""
-    section, models = experiment.calmqa, tuple(experiment.models)
-    if section is None:
-        return
     for name in section.models:
         at.known(name, "calmqa.models", "model", models)
     for role in ("translator", "extractor", "verifier", "relevance", "encoder"):

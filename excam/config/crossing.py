@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from pydantic import Field
 
 from excam.config.base import DatasetName, Name, Place, Section
 
 RowSet = Literal["excam40k", "cult-eval", "calmqa", "macaron", "rubric"]  # of labelled rows (docs/crossing.md)
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class Crossed(Section):
@@ -41,25 +39,21 @@ class Crossing(Section):
     )
 
 
-def check(experiment: Experiment, at: Place) -> None:
+def check(
+    section: Crossing,
+    models: Sequence[str],
+    adapters: Sequence[tuple[str, str]],
+    labelled: Mapping[RowSet, bool],
+    at: Place,
+) -> None:
     """Raise ConfigInvalid for a set without labels, or a metric whose model, adapter or documents are not there."""
-    models = tuple(experiment.models)
-    labelled = {
-        "excam40k": experiment.datasets,
-        "cult-eval": experiment.cult_eval,
-        "calmqa": experiment.calmqa and experiment.calmqa.people,
-        "macaron": experiment.macaron,
-        "rubric": experiment.rubric and experiment.rubric.people,
-    }
-    for name in experiment.crossing.sets if experiment.crossing else []:
+    for name in section.sets:
         if not labelled[name]:
             raise at.invalid(f"crossing.sets: {name}: no labelled rows; expected its section, with labels")
-    for name, crossed in (experiment.crossing.metrics if experiment.crossing else {}).items():
+    for name, crossed in section.metrics.items():
         entry = f"crossing.metrics.{name}"
         if crossed.model:
             at.known(crossed.model, f"{entry}.model", "model", models)
-        if crossed.trained_on and (crossed.model, crossed.trained_on) not in experiment.adapters:
-            trained = ", ".join("/".join(pair) for pair in experiment.adapters) or "none"
+        if crossed.trained_on and (crossed.model, crossed.trained_on) not in adapters:
+            trained = ", ".join("/".join(pair) for pair in adapters) or "none"
             raise at.invalid(f"{entry}: no such adapter: `{crossed.judge}`; known: {trained}; or `crossing: null`")
-        if crossed.evidence and not experiment.calmqa:
-            raise at.invalid(f"{entry}.evidence: `calmqa` is switched off; expected its documents")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 
 from excam.config.base import Name, Place, Section
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class CultEval(Section):
@@ -35,11 +33,8 @@ class CultEval(Section):
     scores: dict[Name, str] = Field(default={}, description="more metrics by name: files of `excam score`, by row id")
 
 
-def check(experiment: Experiment, at: Place) -> None:
+def check(section: CultEval, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a model that is not there."""
-    section, models = experiment.cult_eval, tuple(experiment.models)
-    if section is None:
-        return
     named = {"models": section.models, "judges": section.judges}
     for role, names in {**named, "encoder": [section.encoder], "metricx": [section.metricx]}.items():
         for name in filter(None, names):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isclose
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -19,9 +20,6 @@ from excam.config.base import (
 from excam.core.registries import modules_in
 from excam.core.rule_inputs import input_names
 from excam.core.splits import SPLITS, Split
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class Invented(Section):
@@ -86,12 +84,12 @@ class Construction(Section):
     )
 
 
-def check(experiment: Experiment, at: Place) -> None:
+def check(sections: Mapping[str, Dataset], at: Place) -> None:
     """Raise ConfigInvalid if a data set has no source, or another's name, or shares do not add up."""
-    if not experiment.datasets:
+    if not sections:
         raise at.invalid("datasets: none is switched on; expected at least one")
     benchmarks = modules_in("excam40k/datasets")
-    for name, dataset in experiment.datasets.items():
+    for name, dataset in sections.items():
         if dataset.module:
             _check_own_module(name, dataset, benchmarks, at)
         else:
@@ -102,15 +100,13 @@ def check(experiment: Experiment, at: Place) -> None:
             raise at.invalid(f"datasets.{name}: `folder` and `invented`; expected one of them")
 
 
-def check_construction(experiment: Experiment, at: Place) -> None:
+def check_construction(section: Construction, at: Place) -> None:
     """Raise ConfigInvalid for numbers that would stop a job, or distort its results, hours later."""
-    shares = experiment.construction.shares
+    shares = section.shares
     if set(shares) != set(SPLITS) or min(shares.values()) <= 0 or not isclose(sum(shares.values()), 1):
         raise at.invalid(f"construction.shares: found {shares}; expected train, dev and test above 0 that add up to 1")
-    if experiment.construction.subset % 2:
-        raise at.invalid(
-            f"construction.subset: found {experiment.construction.subset}; expected an even number: pairs stay together"
-        )
+    if section.subset % 2:
+        raise at.invalid(f"construction.subset: found {section.subset}; expected an even number: pairs stay together")
 
 
 def _check_own_module(name: str, dataset: Dataset, benchmarks: tuple[str, ...], at: Place) -> None:

@@ -11,17 +11,18 @@ from typing import Literal
 from pydantic import Field, ValidationError
 from pydantic_core import to_jsonable_python
 
-from excam.config import annotation, calmqa, crossing, cult_eval, datasets, macaron, models, rubric, training
+from excam.config import annotation, calmqa, crossing, cult_eval, datasets, macaron, models, rubric
 from excam.config.annotation import Annotation
-from excam.config.base import DatasetName, Name, Place, Section, json_escaped
+from excam.config.base import EACH, LEXICON, DatasetName, Name, Place, Section, json_escaped
 from excam.config.calmqa import Calmqa, Repetition
-from excam.config.crossing import Crossing
+from excam.config.crossing import Crossing, RowSet
 from excam.config.cult_eval import CultEval
 from excam.config.datasets import Construction, Dataset, Invented
 from excam.config.macaron import Macaron
 from excam.config.models import Model, Price, Sampling, Server, Teaching, Wheel
 from excam.config.rubric import Rubric
 from excam.config.training import Baselines, Generation, Judging, Recipe, Scoring, Tuned
+from excam.core.registries import LAYOUTS, modules_in, stems
 
 RENAMED = {  # one vocabulary: models answer, in a mode; people said; others have written
     "annotation.answers": "people",
@@ -125,13 +126,73 @@ class Experiment(Section):
 def check(experiment: Experiment, at: Place) -> None:
     """Raise ConfigInvalid if sections of the experiment are inconsistent."""
     _check_texts(experiment, at)
-    datasets.check(experiment, at)
-    models.check(experiment, at)
+    datasets.check(experiment.datasets, at)
+    models.check(experiment.models, experiment.model or "", at)
     for name in experiment.models:
         _check_recipe(experiment, name, at)
-    for section in (training, annotation, macaron, rubric, crossing, cult_eval, calmqa):
-        section.check(experiment, at)
-    datasets.check_construction(experiment, at)
+    _check_systems(experiment, at)
+    reporting = tuple("/".join(system) for system in experiment.systems if system[2] == "report")
+    annotation.check(experiment.annotation, reporting, at)
+    names = tuple(experiment.models)
+    if experiment.macaron:
+        macaron.check(experiment.macaron, names, at)
+    if experiment.rubric:
+        rubric.check(experiment.rubric, names, at)
+    if experiment.crossing:
+        crossing.check(experiment.crossing, names, experiment.adapters, _labelled(experiment), at)
+        _check_documents(experiment.crossing, experiment.calmqa, at)
+    if experiment.cult_eval:
+        cult_eval.check(experiment.cult_eval, names, at)
+    if experiment.calmqa:
+        calmqa.check(experiment.calmqa, names, at)
+    datasets.check_construction(experiment.construction, at)
+
+
+def _labelled(experiment: Experiment) -> dict[RowSet, bool]:
+    """Return which sets of the crossing have labelled rows."""
+    return {
+        "excam40k": bool(experiment.datasets),
+        "cult-eval": experiment.cult_eval is not None,
+        "calmqa": experiment.calmqa is not None and bool(experiment.calmqa.people),
+        "macaron": experiment.macaron is not None,
+        "rubric": experiment.rubric is not None and bool(experiment.rubric.people),
+    }
+
+
+def _check_documents(section: Crossing, documents: Calmqa | None, at: Place) -> None:
+    """Raise ConfigInvalid if a metric of the crossing wants documents of a system that is switched off."""
+    for name, crossed in section.metrics.items():
+        if crossed.evidence and documents is None:
+            raise at.invalid(f"crossing.metrics.{name}.evidence: `calmqa` is switched off; expected its documents")
+
+
+def _check_systems(experiment: Experiment, at: Place) -> None:
+    """Raise ConfigInvalid for a model, judge, mixture, comparator, generator or layout that is not there."""
+    judges, models = modules_in("error_reports/judges"), tuple(experiment.models)
+    for role in ("tuned", "baselines", "external"):
+        section = getattr(experiment, role)
+        for model_name in section.models:
+            at.known(model_name, f"{role}.models", "model", models)
+        for judge in section.judges:
+            at.known(judge, f"{role}.judges", "judge", judges)
+    for model_name in experiment.tuned.compared:
+        at.known(model_name, "tuned.compared", "model", models)
+    for model_name in dict.fromkeys([*experiment.tuned.models, *experiment.tuned.compared]):
+        if not experiment.models[model_name].is_local:
+            raise at.invalid(f"tuned.models: `{model_name}` is behind a server; expected weights")
+        if experiment.models[model_name].thinking is not None:
+            raise at.invalid(
+                f"models.{model_name}.thinking: set for a model of tuned.models; expected none: adapters "
+                "learn reports as the chat template asks by default"
+            )
+    at.known(experiment.judging.comparator, "judging.comparator", "comparator", modules_in("error_reports/comparators"))
+    for mixture in experiment.tuned.mixtures:
+        at.known(mixture, "tuned.mixtures", "mixture", (*experiment.mixtures, EACH))
+    at.known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))
+    layouts = stems(LAYOUTS, "*.yaml")
+    at.known(experiment.training.layout, "training.layout", "layout", layouts)
+    for name in models:
+        at.known(experiment.recipe(name).layout, f"models.{name}.training.layout", "layout", layouts)
 
 
 def _check_texts(experiment: Experiment, at: Place) -> None:

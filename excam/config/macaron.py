@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 
 from excam.config.base import Name, Place, Section
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class Macaron(Section):
@@ -31,11 +29,8 @@ class Macaron(Section):
     columns: dict[str, str] = Field(default={}, description="names of official columns, ours to theirs")
 
 
-def check(experiment: Experiment, at: Place) -> None:
+def check(section: Macaron, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a model that is not there, or if nobody answers."""
-    section, models = experiment.macaron, tuple(experiment.models)
-    if section is None:
-        return
     for role, names in (
         ("models", section.models),
         ("thinking", section.thinking),

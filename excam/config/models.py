@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from excam.config.base import HubId, HubRevision, Name, Package, Place, Section, Version
 from excam.core.addresses import identified, key_in
 from excam.core.registries import CHAT_TEMPLATES, modules_in, stems
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class Sampling(Section):
@@ -232,22 +230,23 @@ TUNING = {
 ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training", "teach"}
 
 
-def check(experiment: Experiment, at: Place) -> None:
-    """Raise ConfigInvalid if a model has no source or several, or a key stands in an address."""
+def check(sections: Mapping[str, Model], judging_texts: str, at: Place) -> None:
+    """Raise ConfigInvalid if a model has no source or several, or a key stands in an address.
+
+    `judging_texts` is the model of the user's own texts.
+    """
     servers = {
-        f"models.{name}.server.endpoint": entry.server.endpoint
-        for name, entry in experiment.models.items()
-        if entry.server
+        f"models.{name}.server.endpoint": entry.server.endpoint for name, entry in sections.items() if entry.server
     }
-    for entry, address in {**servers, "model": experiment.model or ""}.items():
+    for entry, address in {**servers, "model": judging_texts}.items():
         if key := key_in(address):
             raise at.invalid(
                 f"{entry}: a key in the address ({key}), which would stand in files and command lines; expected "
                 "none; set it in the environment (EXCAM_ENDPOINT_KEY for `model`, else the variable of `key_env`)"
             )
-    for name, model in experiment.models.items():
+    for name, model in sections.items():
         _check_source(name, model, at)
-        _check_other_weights(name, model, experiment, at)
+        _check_other_weights(name, model, sections, at)
 
 
 def _check_source(name: str, model: Model, at: Place) -> None:
@@ -266,17 +265,16 @@ def _check_source(name: str, model: Model, at: Place) -> None:
             raise at.invalid(f"models.{name}.chat_template: expected where the weights are named")
 
 
-def _check_other_weights(name: str, model: Model, experiment: Experiment, at: Place) -> None:
+def _check_other_weights(name: str, model: Model, sections: Mapping[str, Model], at: Place) -> None:
     """Raise ConfigInvalid if a model is made of another entry that has no weights of its own."""
-    models = tuple(experiment.models)
     own = model.sources
     if model.teach:
-        at.known(model.teach.base, f"models.{name}.teach.base", "model", models)
-        taught = experiment.models[model.teach.base]
+        at.known(model.teach.base, f"models.{name}.teach.base", "model", tuple(sections))
+        taught = sections[model.teach.base]
         if len(own) > 1 or not taught.is_local or taught.base or taught.teach:
             raise at.invalid(f"models.{name}.teach: expected no other source here, and a base with weights of its own")
     if model.base:
-        at.known(model.base, f"models.{name}.base", "model", models)
-        other = experiment.models[model.base]
+        at.known(model.base, f"models.{name}.base", "model", tuple(sections))
+        other = sections[model.base]
         if own or not model.is_local or other.base or not other.is_local:
             raise at.invalid(f"models.{name}.base: expected an entry with weights of its own, and none of them here")

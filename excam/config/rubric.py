@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 
 from excam.config.base import Name, Place, Section
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class Rubric(Section):
@@ -34,11 +32,8 @@ class Rubric(Section):
     )
 
 
-def check(experiment: Experiment, at: Place) -> None:
+def check(section: Rubric, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a rater that is not there, or if nobody rates."""
-    section, models = experiment.rubric, tuple(experiment.models)
-    if section is None:
-        return
     for name in section.models:
         at.known(name, "rubric.models", "model", models)
     if not (section.models or section.people or section.evaluator):

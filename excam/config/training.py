@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from excam.config.base import EACH, LEXICON, DatasetName, ModuleName, Name, Place, Section
-from excam.core.registries import LAYOUTS, modules_in, stems
+from excam.config.base import EACH, LEXICON, DatasetName, ModuleName, Name, Section
 
 Wording = Literal["qa", "statement", "prose"]  # of a passage: question and answer, one sentence, a document
-
-if TYPE_CHECKING:
-    from excam.config.experiment import Experiment
 
 
 class Generation(Section):
@@ -162,32 +158,3 @@ class Baselines(Section):
 
     models: list[Name] = Field(default=[])
     judges: list[Name] = Field(default=[])
-
-
-def check(experiment: Experiment, at: Place) -> None:
-    """Raise ConfigInvalid for a model, judge, mixture, comparator, generator or layout that is not there."""
-    judges, models = modules_in("error_reports/judges"), tuple(experiment.models)
-    for role in ("tuned", "baselines", "external"):
-        section = getattr(experiment, role)
-        for model_name in section.models:
-            at.known(model_name, f"{role}.models", "model", models)
-        for judge in section.judges:
-            at.known(judge, f"{role}.judges", "judge", judges)
-    for model_name in experiment.tuned.compared:
-        at.known(model_name, "tuned.compared", "model", models)
-    for model_name in dict.fromkeys([*experiment.tuned.models, *experiment.tuned.compared]):
-        if not experiment.models[model_name].is_local:
-            raise at.invalid(f"tuned.models: `{model_name}` is behind a server; expected weights")
-        if experiment.models[model_name].thinking is not None:
-            raise at.invalid(
-                f"models.{model_name}.thinking: set for a model of tuned.models; expected none: adapters "
-                "learn reports as the chat template asks by default"
-            )
-    at.known(experiment.judging.comparator, "judging.comparator", "comparator", modules_in("error_reports/comparators"))
-    for mixture in experiment.tuned.mixtures:
-        at.known(mixture, "tuned.mixtures", "mixture", (*experiment.mixtures, EACH))
-    at.known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))
-    layouts = stems(LAYOUTS, "*.yaml")
-    at.known(experiment.training.layout, "training.layout", "layout", layouts)
-    for name in models:
-        at.known(experiment.recipe(name).layout, f"models.{name}.training.layout", "layout", layouts)
