@@ -113,9 +113,8 @@ SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] i
 MACARON = EXPERIMENT.macaron
 RUBRIC = EXPERIMENT.rubric
 MACARON_MODES = ["choose", "text", "thinking"]
-MACARON_SHEETS = (
-    sorted(path.stem for path in Path(MACARON.written).glob("*.csv")) if MACARON and MACARON.written else []
-)
+MACARON_FOLDER = MACARON.written if MACARON else None
+MACARON_SHEETS = sorted(path.stem for path in Path(MACARON_FOLDER).glob("*.csv")) if MACARON_FOLDER else []
 CULT_EVAL = EXPERIMENT.cult_eval
 CALMQA = EXPERIMENT.calmqa
 CROSSING = EXPERIMENT.crossing
