@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.taught_training import passes
 from excam.error_reports.comparators import agreement, entailment
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.yes_no import ANSWERS
@@ -352,17 +353,6 @@ def examples(
     return made
 
 
-def passes(step: Sequence[Any]) -> Iterator[list[Any]]:
-    """Yield the rows of a step, shortest first, in parts of at most PASS_TOKENS padded tokens; at least a row each."""
-    part: list[Any] = []
-    for row in step:
-        if part and len(row.input_ids) * (len(part) + 1) > PASS_TOKENS:
-            yield part
-            part = []
-        part.append(row)
-    yield part
-
-
 def backward(model: Any, rows: Sequence[Any], supervised: int, device: str) -> float:
     """Add the gradient of the rows' part of the mean loss over the supervised tokens of a step; return that part."""
     import torch
@@ -427,7 +417,8 @@ def train_adapter(args: argparse.Namespace) -> None:
     for number, step in enumerate(steps, 1):
         supervised = sum(len(row.input_ids) - row.completion_start for row in step)
         loss = 0.0
-        for part in passes(sorted(step, key=lambda row: len(row.input_ids))):
+        by_length = sorted(step, key=lambda row: len(row.input_ids))
+        for part in passes(by_length, lambda row: len(row.input_ids), PASS_TOKENS):
             loss += backward(model, part, supervised, device)
         if not math.isfinite(loss):
             raise SystemExit(f"{args.to}: loss {loss} in step {number} of {len(steps)}; no adapter was written")

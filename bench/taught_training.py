@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+RowT = TypeVar("RowT")
 IGNORED = -100  # label of a token without loss
 PASS_TOKENS = 8192  # padded tokens of a forward and backward pass
 
@@ -81,7 +82,7 @@ def train(
         batch = rows[step * size : (step + 1) * size]
         supervised = sum(len(ids) - max(1, start) for ids, start in batch)
         loss = 0.0
-        for part in _passes(batch):
+        for part in passes(batch, lambda row: len(row[0]), PASS_TOKENS):
             ids, mask, labels = _batch(part)
             with torch.autocast(kind, dtype=torch.bfloat16):
                 logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits[:, :-1]
@@ -114,15 +115,15 @@ def _groups(model: Any, decay: float) -> list[dict[str, Any]]:
     ]
 
 
-def _passes(rows: Sequence[tuple[Sequence[int], int]]) -> Iterator[list[tuple[Sequence[int], int]]]:
-    """Yield rows in parts of at most PASS_TOKENS padded tokens, at least a row each: logits need much memory."""
-    part: list[tuple[Sequence[int], int]] = []
+def passes(rows: Iterable[RowT], tokens_of: Callable[[RowT], int], most: int) -> Iterator[list[RowT]]:
+    """Yield rows in parts of at most `most` padded tokens, at least a row each: logits need much memory."""
+    part: list[RowT] = []
     longest = 0
     for row in rows:
-        longest = max(longest, len(row[0]))
-        if part and longest * (len(part) + 1) > PASS_TOKENS:
+        longest = max(longest, tokens_of(row))
+        if part and longest * (len(part) + 1) > most:
             yield part
-            part, longest = [], len(row[0])
+            part, longest = [], tokens_of(row)
         part.append(row)
     yield part
 

@@ -162,14 +162,13 @@ class Recorder(Asker):
     ) -> None:
         """Write the manifest: these inputs, weights and adapter; the transcript and these outputs; what was asked."""
         options = self.options
-        answers = (answer for entry in self.entries for exchange in entry.rounds for answer in exchange.answers)
         write_manifest(
             options.manifest_path,
             inputs=[path for path in (*inputs, options.weights_path, options.adapter_path) if path],
             outputs=[options.transcript_path, *outputs],
             settings=json.loads(options.model) | dict(settings),
             seconds=self.seconds,
-            **self.facts(answers),
+            **self.facts(transcript.answers(self.entries)),
             **facts,
         )
 

@@ -62,11 +62,7 @@ def main(
         outputs=[transcript_path, scores_path],
         settings={"metric": metric, "model": json.loads(asking.model)},
         seconds=time.monotonic() - started,
-        **(
-            asker.facts(answer for entry in entries for exchange in entry.rounds for answer in exchange.answers)
-            if asker
-            else {}
-        ),
+        **(asker.facts(transcript.answers(entries)) if asker else {}),
         seed=asking.seed,
     )
     failures = sum(result.score is None for result in results)

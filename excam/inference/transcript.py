@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,11 @@ def record(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) 
     played = run_with_rounds(judge, items, ask)
     entries = [Entry(item.id, outcome.rounds) for item, outcome in zip(items, played, strict=True)]
     return [outcome.result for outcome in played], entries
+
+
+def answers(entries: Iterable[Entry]) -> Iterator[Answer]:
+    """Yield every answer of the entries, in their order."""
+    return (answer for entry in entries for exchange in entry.rounds for answer in exchange.answers)
 
 
 def write(path: Path, entries: Iterable[Entry]) -> None:

@@ -34,7 +34,7 @@ def recorded_answers(
 
     Answers are kept in a journal beside `to`: a killed command continues. At the end of the block, where `to` is
     written, `<to>.transcript.jsonl` holds every request and answer, and `<to>.manifest.json` the hashes of the files,
-    the model, counts, tokens and cost; the journal is removed. `serving` says how a model behind a server is asked,
+    the model, counts and tokens; the journal is removed. `serving` says how a model behind a server is asked,
     `what` is the first part of the progress lines. Raise as `open_model` does.
     """
     quiet_libraries()
@@ -53,7 +53,6 @@ def recorded_answers(
     yield asked
     written = to.with_name(f"{to.name}.transcript.jsonl")
     transcript.write(written, entries)
-    answers = (answer for entry in entries for exchange in entry.rounds for answer in exchange.answers)
     write_manifest(
         to.with_name(f"{to.name}.manifest.json"),
         inputs=[source],
@@ -62,6 +61,6 @@ def recorded_answers(
         seconds=time.monotonic() - started,
         identity=opened.backend.identity,
         engine=opened.backend.settings,
-        **totals(answers),
+        **totals(transcript.answers(entries)),
     )
     journal.unlink(missing_ok=True)
