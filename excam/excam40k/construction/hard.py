@@ -1,9 +1,8 @@
 """Hard errors: a wrong answer of the source replaces the right one (ExCAM §3).
 
 The severity is major (§3: "a default severity of major (-5)") unless the benchmark says minor; the explanation is a
-template that names the right answer. Templates that speak of a culture are for questions that name it, templates that
-speak of a majority for answers of more than half. The paper states neither the error type nor the span: it is the wrong
-answer.
+template that names the right answer. Templates that speak of a culture are for questions that name it; none speaks of
+a majority, since readers cannot check it. The paper states neither the error type nor the span: it is the wrong answer.
 """
 
 from __future__ import annotations
@@ -67,14 +66,9 @@ def _name_of(culture: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(known, key=len, reverse=True)))})s?(?!\w)", re.I)
 
 
-def is_majority(base: BaseSample) -> bool:
-    """Return whether more than half of those who were asked give the right answer."""
-    return base.agreement is not None and base.agreement > 0.5
-
-
 MISTAKES: Mapping[Mistake, MistakeTexts] = {
     "fact": MistakeTexts("incorrect answer", "explanation", "explanation_culture", names_culture),
-    "opinion": MistakeTexts("misrepresented opinion", "explanation_opinion", "explanation_majority", is_majority),
+    "opinion": MistakeTexts("misrepresented opinion", "explanation_opinion"),
     "irony": MistakeTexts("misread irony", "explanation_irony"),
 }
 

@@ -40,7 +40,6 @@ SLOTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "hard/explanation": (frozenset({"right"}), frozenset({"wrong", "culture"})),
     "hard/explanation_culture": (frozenset({"right"}), frozenset({"wrong", "culture"})),
     "hard/explanation_opinion": (frozenset({"right"}), frozenset({"wrong", "culture"})),
-    "hard/explanation_majority": (frozenset({"right"}), frozenset({"wrong", "culture"})),
     "hard/explanation_irony": (frozenset({"right"}), frozenset({"wrong", "culture"})),
 }
 MANY, LOCAL = 50, 12  # paraphrases of a slot, in English and in another language

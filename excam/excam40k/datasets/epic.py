@@ -5,7 +5,8 @@ post. A row is one annotation: the annotators of a pair may disagree, and nothin
 but if annotators with one role disagree, their rows are dropped: both answers would be right for one instruction.
 `agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label.
 Withdrawn attributes (DATA_EXPIRED) are left out of the role. HTML entities are unescaped. Rows with question marks
-where emoji were lost ("????") are counted, and dropped if the text to be judged has them: its tone is gone. The public
+where emoji were lost ("????") are counted, and dropped if the text to be judged has them: its tone is gone. A text
+with a link whose address the source hides ("URL") is dropped: readers cannot see what it comments on. The public
 MultiPICo variant has no column for the annotator's language: the language of the texts is given instead.
 """
 
@@ -19,7 +20,7 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import changed_column, clean_columns, countries, identifier, map_distinct
 
-VERSION = 6
+VERSION = 7
 NAME = "epic"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -76,6 +77,7 @@ def read(folder: Path) -> base.Reading:
             annotators_disagree=label.n_unique().over(pair, _role(rows)) > 1,  # of one role: both answers are right
             no_words=~text.str.replace_all(_NO_WORD, "").str.contains(r"\w"),
             lost_emoji=text.str.contains(_LOST_EMOJI),
+            hidden_link=text.str.contains(r"\bURL\b"),
         ),
     )
     return base.gather(NAME, TASK, frame, lacks=lacks)
