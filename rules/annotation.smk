@@ -28,7 +28,7 @@ rule draw_campaign:
         spans=EXPERIMENT.construction.spans,
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.draw_campaign --samples {input.samples:q} --systems {params.systems:q}"
+        "python -m scripts draw_campaign --samples {input.samples:q} --systems {params.systems:q}"
         " --judgements {input.judgements:q} --wanted {params.wanted:q} --spans {params.spans:q} --seed {params.seed:q}"
         " --campaign {output.campaign:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
@@ -48,7 +48,7 @@ rule annotation_page:
     params:
         version=versions("annotation_page"),
     shell:
-        "python -m scripts.annotation_page --campaign {input.campaign:q} --page {output.page:q} 2>&1 | tee {log:q}"
+        "python -m scripts annotation_page --campaign {input.campaign:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule collect_answers:
@@ -69,6 +69,6 @@ rule collect_answers:
         version=versions("collect_answers"),
         folder=lambda w: EXPERIMENT.annotation.people,
     shell:
-        "python -m scripts.collect_answers --campaign {input.campaign:q} --folder {params.folder:q}"
+        "python -m scripts collect_answers --campaign {input.campaign:q} --folder {params.folder:q}"
         " --exports {input.exports:q}"
         " --answers {output.answers:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

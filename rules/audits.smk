@@ -25,6 +25,6 @@ rule check_audits:
         datasets=lambda w: learnt_from(w.trained_on),
         if_failed=EXPERIMENT.audits,
     shell:
-        "python -m scripts.check_audits --checks {input.checks:q} --summary {input.summary:q}"
+        "python -m scripts check_audits --checks {input.checks:q} --summary {input.summary:q}"
         " --trained-on {wildcards.trained_on:q} --datasets {params.datasets:q} --if-failed {params.if_failed:q}"
         " --verdict {output.verdict:q} 2>&1 | tee {log:q}"

@@ -34,7 +34,7 @@ rule calmqa_questions:
     params:
         version=versions("calmqa_questions"),
     shell:
-        "python -m scripts.calmqa_questions --files {input.files:q} --questions {output.questions:q} 2>&1 | tee {log:q}"
+        "python -m scripts calmqa_questions --files {input.files:q} --questions {output.questions:q} 2>&1 | tee {log:q}"
 
 
 rule calmqa_ask:
@@ -65,7 +65,7 @@ rule calmqa_ask:
         weights=flag("weights", weights),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.calmqa_ask --subject {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
+        "python -m scripts calmqa_ask --subject {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
         " --pace {resources.pace:q} {params.weights:q} --questions {input.questions:q} --seed {params.seed:q}"
         " --journal results/journal/calmqa/answers.jsonl --transcript {output.transcript:q}"
         " --manifest {output.manifest:q} 2>&1 | tee {log:q}"
@@ -88,7 +88,7 @@ rule calmqa_answers:
     params:
         version=versions("calmqa_answers"),
     shell:
-        "python -m scripts.calmqa_answers --questions {input.questions:q} --transcripts {input.transcripts:q}"
+        "python -m scripts calmqa_answers --questions {input.questions:q} --transcripts {input.transcripts:q}"
         " --sheets {input.sheets:q} --answers {output.answers:q} 2>&1 | tee {log:q}"
 
 
@@ -112,7 +112,7 @@ rule calmqa_surface:
         tokens=CALMQA.repetition.tokens if CALMQA else 20,
         times=CALMQA.repetition.times if CALMQA else 4,
     shell:
-        "python -m scripts.calmqa_surface --questions {input.questions:q} --answers {input.answers:q}"
+        "python -m scripts calmqa_surface --questions {input.questions:q} --answers {input.answers:q}"
         " --detector {params.detector:q} --tokens {params.tokens:q} --times {params.times:q}"
         " --surface {output.surface:q} --languages {output.languages:q} 2>&1 | tee {log:q}"
 
@@ -154,7 +154,7 @@ rule calmqa_judge:
         weights=flag("weights", calmqa_weights),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.calmqa_judge --step {wildcards.step:q} --name {params.name:q} --model {params.model:q}"
+        "python -m scripts calmqa_judge --step {wildcards.step:q} --name {params.name:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --questions {input.questions:q}"
         " --answers {input.answers:q} {params.tables:q} --verdicts {params.verdicts:q} --seed {params.seed:q}"
         " --journal results/journal/calmqa/{wildcards.step:q}.jsonl --transcript {output.transcript:q}"
@@ -178,7 +178,7 @@ rule calmqa_translations:
     params:
         version=versions("calmqa_translations"),
     shell:
-        "python -m scripts.calmqa_translations --questions {input.questions:q} --answers {input.answers:q}"
+        "python -m scripts calmqa_translations --questions {input.questions:q} --answers {input.answers:q}"
         " --transcript {input.transcript:q} --to {output:q} 2>&1 | tee {log:q}"
 
 
@@ -201,7 +201,7 @@ rule calmqa_claims:
         version=versions("calmqa_claims"),
         more=calmqa_options(translations=calmqa_translated(), transcript=calmqa_asked("claims")),
     shell:
-        "python -m scripts.calmqa_claims --questions {input.questions:q} --answers {input.answers:q} {params.more:q}"
+        "python -m scripts calmqa_claims --questions {input.questions:q} --answers {input.answers:q} {params.more:q}"
         " --to {output:q} 2>&1 | tee {log:q}"
 
 
@@ -222,7 +222,7 @@ rule calmqa_index:
         version=versions("calmqa_index"),
         folder=EXPERIMENT.calmqa.evidence if EXPERIMENT.calmqa else "",
     shell:
-        "python -m scripts.calmqa_index --folder {params.folder:q} --to {output.index:q} 2>&1 | tee {log:q}"
+        "python -m scripts calmqa_index --folder {params.folder:q} --to {output.index:q} 2>&1 | tee {log:q}"
 
 
 rule calmqa_evidence:
@@ -243,7 +243,7 @@ rule calmqa_evidence:
         version=versions("calmqa_evidence"),
         passages=calmqa_setting("passages"),
     shell:
-        "python -m scripts.calmqa_evidence --claims {input.claims:q} --index {input.index:q}"
+        "python -m scripts calmqa_evidence --claims {input.claims:q} --index {input.index:q}"
         " --passages {params.passages:q} --to {output:q} 2>&1 | tee {log:q}"
 
 
@@ -267,7 +267,7 @@ rule calmqa_verdicts:
         verdicts=calmqa_setting("verdicts"),
         more=calmqa_options(transcript=calmqa_asked("verdicts")),
     shell:
-        "python -m scripts.calmqa_verdicts --name {params.name:q} --claims {input.claims:q}"
+        "python -m scripts calmqa_verdicts --name {params.name:q} --claims {input.claims:q}"
         " --evidence {input.evidence:q} --verdicts {params.verdicts:q} {params.more:q} --to {output:q} 2>&1 | tee {log:q}"
 
 
@@ -295,7 +295,7 @@ rule calmqa_relevance:
             translations=calmqa_translated(), transcript=calmqa_asked("relevance"), encoder=calmqa_encoder()
         ),
     shell:
-        "python -m scripts.calmqa_relevance --name {params.name:q} --questions {input.questions:q}"
+        "python -m scripts calmqa_relevance --name {params.name:q} --questions {input.questions:q}"
         " --answers {input.answers:q} --scale {params.scale:q} {params.more:q} --to {output:q} 2>&1 | tee {log:q}"
 
 
@@ -321,7 +321,7 @@ rule calmqa_scores:
         factuality=calmqa_setting("factuality"),
         no_claims=calmqa_setting("no_claims"),
     shell:
-        "python -m scripts.calmqa_scores --questions {input.questions:q} --answers {input.answers:q}"
+        "python -m scripts calmqa_scores --questions {input.questions:q} --answers {input.answers:q}"
         " --surface {input.surface:q} --claims {input.claims:q} --verdicts {input.verdicts:q}"
         " --relevance {input.relevance:q} --factuality {params.factuality:q} --no-claims {params.no_claims:q}"
         " --to {output:q} 2>&1 | tee {log:q}"
@@ -347,6 +347,6 @@ rule calmqa_rows:
     params:
         version=versions("calmqa_rows"),
     shell:
-        "python -m scripts.calmqa_rows --questions {input.questions:q} --answers {input.answers:q}"
+        "python -m scripts calmqa_rows --questions {input.questions:q} --answers {input.answers:q}"
         " --surface {input.surface:q} --claims {input.claims:q} --verdicts {input.verdicts:q}"
         " --scores {input.scores:q} --page {output.page:q} 2>&1 | tee {log:q}"

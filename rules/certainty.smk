@@ -22,5 +22,5 @@ rule evaluate_certainty:
         version=versions("evaluate_certainty"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.evaluate_certainty --test {input.test:q} --dev {input.dev:q} --seed {params.seed:q}"
+        "python -m scripts evaluate_certainty --test {input.test:q} --dev {input.dev:q} --seed {params.seed:q}"
         " --numbers {output.numbers:q} 2>&1 | tee {log:q}"

@@ -19,7 +19,7 @@ from excam.calmqa import source as calmqa_source
 from excam.config import CHAT_TEMPLATES, LEXICON, load_merged
 from excam.core.exceptions import ExcamError
 from excam.core.licences import is_permissive, terms
-from excam.core.result_pages import read_pages
+from excam.core.steps import read_steps
 from excam.core.rule_inputs import input_names
 from excam.core.source_tables import every_pattern
 from excam.core.versions import edited, version
@@ -61,7 +61,8 @@ try:
         else {}
     )
     BATCH_FILES = {name: input_names("texts", [shard.path for shard in batch]) for name, batch in BATCHES.items()}
-    PAGES = read_pages(Path(workflow.basedir) / "scripts")
+    STEPS = read_steps(Path(workflow.basedir) / "scripts")
+    PAGES = {name: declared.page for name, declared in STEPS.items() if declared.page}
     MACARON_FILES = (
         input_names("macaron.folder", macaron_source.files(Path(EXPERIMENT.macaron.folder)))
         if EXPERIMENT.macaron
@@ -95,7 +96,7 @@ if workflow.is_main_process and (files := edited(Path(workflow.basedir))):
     shown = ", ".join(files[:5]) + (f" and {len(files) - 5} more" if len(files) > 5 else "")
     logger.warning(
         f"edited: {shown}; expected the code that excam/versions.lock names; results are not made again for this: "
-        "raise VERSION in the script or module whose output changes, or run with -R RULE (docs/map.md names the rules)"
+        "raise the version of the step or module whose output changes, or run with -R RULE (docs/map.md names the rules)"
     )
 
 DATASETS = list(EXPERIMENT.datasets)
@@ -118,11 +119,10 @@ MACARON_SHEETS = sorted(path.stem for path in Path(MACARON_FOLDER).glob("*.csv")
 CULT_EVAL = EXPERIMENT.cult_eval
 CALMQA = EXPERIMENT.calmqa
 CROSSING = EXPERIMENT.crossing
-NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
 
 def one_of(values):
-    return "|".join(re.escape(value) for value in values) or NOWHERE
+    return "|".join(re.escape(value) for value in values) or "a^"  # matches nothing: an axis without values
 
 
 wildcard_constraints:
@@ -145,7 +145,7 @@ wildcard_constraints:
     crossed=one_of(CROSSING.metrics if CROSSING else []),
 
 
-PARTS = {  # module with the version of a stage that is chosen by name; the version of a rule is in its script
+PARTS = {  # module with the version of a stage that is chosen by name; the version of a rule is that of its step
     "datasets": ("excam/excam40k/datasets/{}.py",),
     "templates": ("excam/excam40k/templates/{}/version.txt",),
     "asks": ("excam/error_reports/judges/{}.py", "asks"),
@@ -159,10 +159,10 @@ PARTS = {  # module with the version of a stage that is chosen by name; the vers
 def stage_version(stage):
     """The version of a stage, e.g. of `score` or `judges.count`, as text."""
     part, _, name = stage.partition(".")
-    pattern, *field = PARTS[part] if name else ("scripts/{}.py",)
-    path = Path(workflow.basedir) / pattern.format((name or part).replace("-", "_"))
     try:
-        return str(version(path, *field))
+        pattern, *field = PARTS.get(part, ("",))
+        path = Path(workflow.basedir) / pattern.format(name.replace("-", "_"))
+        return str(version(path, *field) if name else STEPS[stage].version)
     except ExcamError as problem:
         raise WorkflowError(str(problem)) from None
 

@@ -26,7 +26,7 @@ rule make_counterfactuals:
         version=versions("make_counterfactuals"),
         spans=EXPERIMENT.construction.spans,
     shell:
-        "python -m scripts.make_counterfactuals --judgements {input.judgements:q} --samples {input.samples:q}"
+        "python -m scripts make_counterfactuals --judgements {input.judgements:q} --samples {input.samples:q}"
         " --spans {params.spans:q} --counterfactuals {output.samples:q} --rows {output.rows:q}"
         " --counts {output.counts:q} 2>&1 | tee {log:q}"
 
@@ -58,13 +58,13 @@ rule judge_counterfactuals:
         runtime=lambda w, attempt: 240 * attempt,
         pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
     params:
-        version=versions("judge_counterfactuals", "judge", "asks.{judge}", "answers.{backend}"),
+        version=versions("judge", "judge", "asks.{judge}", "answers.{backend}"),
         model=model_settings,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.judge_counterfactuals --model {params.model:q}"
+        "python -m scripts judge --model {params.model:q}"
         " --name {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.adapter:q}"
         " --judge {wildcards.judge:q} --samples {input.samples:q} --seed {params.seed:q}"

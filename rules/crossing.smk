@@ -32,7 +32,7 @@ rule crossing_rows:
         contents=CROSSING.contents or 0 if CROSSING else 0,
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.crossing_rows --samples {input.samples:q} --translations {input.translations:q}"
+        "python -m scripts crossing_rows --samples {input.samples:q} --translations {input.translations:q}"
         " --labels {input.labels:q} --questions {input.questions:q} --answers {input.answers:q} --marks {input.marks:q}"
         " --scenarios {input.scenarios:q} --responses {input.responses:q} --ratings {input.ratings:q}"
         " {params.rubric:q} --contents {params.contents:q} --seed {params.seed:q} --rows {output.rows:q}"
@@ -75,7 +75,7 @@ rule crossing_score:
         evidence=flag("evidence", lambda w: [os.path.dirname(name) for name in crossing_evidence(w)]),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.crossing_score --name {wildcards.crossed:q} --judge {params.judge:q} --model {params.model:q}"
+        "python -m scripts crossing_score --name {wildcards.crossed:q} --judge {params.judge:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.adapter:q}"
         " --metric {params.metric:q} {params.evidence:q} --rows {input.rows:q} --seed {params.seed:q}"
         " --journal results/journal/crossing/{wildcards.crossed:q}.jsonl --scores {output.scores:q}"

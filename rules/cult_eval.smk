@@ -22,7 +22,7 @@ rule cult_eval_read:
     params:
         version=versions("cult_eval_read"),
     shell:
-        "python -m scripts.cult_eval_read --files {input.files:q} --expressions {output.expressions:q} --rows {output.rows:q}"
+        "python -m scripts cult_eval_read --files {input.files:q} --expressions {output.expressions:q} --rows {output.rows:q}"
         " 2>&1 | tee {log:q}"
 
 
@@ -60,7 +60,7 @@ rule cult_eval_translate:
         example=flag("example", one_shot_example),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.cult_eval_translate --name {wildcards.model:q} --model {params.model:q}"
+        "python -m scripts cult_eval_translate --name {wildcards.model:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --form {params.form:q}"
         " --expressions {input.expressions:q} {params.example:q} --seed {params.seed:q}"
         " --journal results/journal/cult_eval/{wildcards.model:q}.jsonl --rows {output.rows:q}"
@@ -82,7 +82,7 @@ rule cult_eval_equivalent:
     params:
         version=versions("cult_eval_equivalent"),
     shell:
-        "python -m scripts.cult_eval_equivalent --rows {input.rows:q} --judged {output.judged:q} 2>&1 | tee {log:q}"
+        "python -m scripts cult_eval_equivalent --rows {input.rows:q} --judged {output.judged:q} 2>&1 | tee {log:q}"
 
 
 rule cult_eval_judge:
@@ -119,7 +119,7 @@ rule cult_eval_judge:
         quality=CULT_EVAL.quality if CULT_EVAL else "",
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.cult_eval_judge --name {wildcards.model:q} --model {params.model:q}"
+        "python -m scripts cult_eval_judge --name {wildcards.model:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --variants {params.variants:q}"
         " --by {params.by:q} --quality {params.quality:q} --rows {input.rows:q} --seed {params.seed:q}"
         " --journal results/journal/cult_eval/{wildcards.model:q}.jsonl --judged {output.judged:q}"
@@ -150,7 +150,7 @@ rule cult_eval_metrics:
         layer=CULT_EVAL.layer if CULT_EVAL else 0,
         metricx=flag("metricx", metricx_weights),
     shell:
-        "python -m scripts.cult_eval_metrics --rows {input.rows:q} {params.encoder:q} --layer {params.layer:q}"
+        "python -m scripts cult_eval_metrics --rows {input.rows:q} {params.encoder:q} --layer {params.layer:q}"
         " {params.metricx:q} --metrics {output.metrics:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
@@ -175,5 +175,5 @@ rule cult_eval_comet:
         version=versions("cult_eval_comet"),
         comet=CULT_EVAL.comet or "" if CULT_EVAL else "",
     shell:
-        "python -m scripts.cult_eval_comet --rows {input.rows:q} --comet {params.comet:q}"
+        "python -m scripts cult_eval_comet --rows {input.rows:q} --comet {params.comet:q}"
         " --metrics {output.metrics:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"

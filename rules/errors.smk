@@ -25,7 +25,7 @@ rule make_hard_errors:
         module=flag("module", own_module),
         seed=hard_error_choices(),
     shell:
-        "python -m scripts.make_hard_errors --dataset {wildcards.dataset:q} {params.module:q} --bases {input.bases:q} --samples {input.samples:q}"
+        "python -m scripts make_hard_errors --dataset {wildcards.dataset:q} {params.module:q} --bases {input.bases:q} --samples {input.samples:q}"
         " --seed {params.seed:q} --errors {output.errors:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
@@ -73,7 +73,7 @@ rule generate_soft_errors:
         shards=f"--shards={EXPERIMENT.generation.shards}",
         seed=f"--seed={EXPERIMENT.seed}",
     shell:
-        "python -m scripts.generate_soft_errors --samples {input.samples:q} {params.too_long:q}"
+        "python -m scripts generate_soft_errors --samples {input.samples:q} {params.too_long:q}"
         " --severity {wildcards.severity:q}"
         " --shard {wildcards.shard:q} {params.shards:q} --generator {params.generator:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.seed:q}"
@@ -108,6 +108,6 @@ rule collect_soft_errors:
         spans=EXPERIMENT.construction.spans,
         severity=EXPERIMENT.construction.severity,
     shell:
-        "python -m scripts.collect_soft_errors --samples {input.samples:q} --answers {input.answers:q}"
+        "python -m scripts collect_soft_errors --samples {input.samples:q} --answers {input.answers:q}"
         " --spans {params.spans:q} --severity {params.severity:q} --errors {output.errors:q} --counts {output.counts:q}"
         " 2>&1 | tee {log:q}"

@@ -22,7 +22,7 @@ rule evaluate:
         version=versions("evaluate"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.evaluate --judgements {input:q} --seed {params.seed:q} --numbers {output.numbers:q}"
+        "python -m scripts evaluate --judgements {input:q} --seed {params.seed:q} --numbers {output.numbers:q}"
         " 2>&1 | tee {log:q}"
 
 
@@ -43,7 +43,7 @@ rule compare_systems:
         systems=lambda w: column_systems(w.dataset),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.compare_systems --systems {params.systems:q} --judgements {input:q} --seed {params.seed:q}"
+        "python -m scripts compare_systems --systems {params.systems:q} --judgements {input:q} --seed {params.seed:q}"
         " --tests {output.tests:q} 2>&1 | tee {log:q}"
 
 
@@ -67,5 +67,5 @@ rule compare_correlations:
         draws=1000,
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.compare_correlations --systems {params.systems:q} --judgements {input:q}"
+        "python -m scripts compare_correlations --systems {params.systems:q} --judgements {input:q}"
         " --draws {params.draws:q} --seed {params.seed:q} --tests {output.tests:q} 2>&1 | tee {log:q}"

@@ -37,7 +37,7 @@ rule split_samples:
         seed=f"--seed={EXPERIMENT.seed}",
         folder=subpath(output.counts, parent=True),
     shell:
-        "python -m scripts.split_samples --right {input.right:q} --wrong {input.wrong:q} {params.too_long:q}"
+        "python -m scripts split_samples --right {input.right:q} --wrong {input.wrong:q} {params.too_long:q}"
         " {params.cap:q} --words {params.words:q} {params.seed:q} --folder {params.folder:q} 2>&1 | tee {log:q}"
 
 
@@ -60,7 +60,7 @@ rule draw_subset:
         rows=f"--rows={EXPERIMENT.construction.subset}",
         seed=f"--seed={EXPERIMENT.seed}",
     shell:
-        "python -m scripts.draw_subset --samples {input.samples:q} {params.rows:q} {params.seed:q}"
+        "python -m scripts draw_subset --samples {input.samples:q} {params.rows:q} {params.seed:q}"
         " --subset {output.subset:q} 2>&1 | tee {log:q}"
 
 
@@ -82,7 +82,7 @@ rule find_near_duplicates:
     params:
         version=versions("find_near_duplicates"),
     shell:
-        "python -m scripts.find_near_duplicates --bases {input.bases:q} --samples {input.samples:q}"
+        "python -m scripts find_near_duplicates --bases {input.bases:q} --samples {input.samples:q}"
         " --near-duplicates {output.near_duplicates:q} 2>&1 | tee {log:q}"
 
 
@@ -110,6 +110,6 @@ rule mix_samples:
         rows=f"--rows={EXPERIMENT.training.rows}" if EXPERIMENT.training.rows else "",
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.mix_samples --samples {input.samples:q} --trained-on {wildcards.trained_on:q}"
+        "python -m scripts mix_samples --samples {input.samples:q} --trained-on {wildcards.trained_on:q}"
         " {params.rows:q} --near-duplicates {input.near_duplicates:q} --seed {params.seed:q}"
         " --mixture {output.mixture:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

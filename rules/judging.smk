@@ -27,7 +27,7 @@ rule draw_evidence:
         judging=EXPERIMENT.judging.model_dump_json(include={"evidence"}),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.draw_evidence --samples {input.samples:q} --among {input.among:q}"
+        "python -m scripts draw_evidence --samples {input.samples:q} --among {input.among:q}"
         " --bases {input.bases:q}"
         " --judging {params.judging:q} --seed {params.seed:q} --evidence {output.evidence:q} 2>&1 | tee {log:q}"
 
@@ -64,7 +64,7 @@ rule verify_adapter:
         adapter=flag("adapter", adapter),
         checkpoints="results/checkpoints/{model}/{trained_on}",
     shell:
-        "python -m scripts.verify_adapter --name {wildcards.model:q}/{wildcards.trained_on:q} --model {params.model:q}"
+        "python -m scripts verify_adapter --name {wildcards.model:q}/{wildcards.trained_on:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.adapter:q} --checkpoints {params.checkpoints:q}"
         " --verified {output.verified:q} 2>&1 | tee {log:q}"
 
@@ -107,7 +107,7 @@ rule judge:
         evidence=judging_settings,
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.judge --name {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
+        "python -m scripts judge --name {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
         " --model {params.model:q} --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q}"
         " {params.adapter:q} --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q} --seed {params.seed:q}"
         " --journal results/journal/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}.jsonl"
@@ -135,6 +135,6 @@ rule score:
         evidence=judging_settings,
         end_token="yes" if EXPERIMENT.scoring.end_token else "no",
     shell:
-        "python -m scripts.score --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q}"
+        "python -m scripts score --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q}"
         " --transcript {input.transcript:q} --end-token {params.end_token:q} --judgements {output.judgements:q}"
         " 2>&1 | tee {log:q}"

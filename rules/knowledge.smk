@@ -25,5 +25,5 @@ rule build_pack:
         seed=EXPERIMENT.seed,
         folder=subpath(output.index, parent=True),
     shell:
-        "python -m scripts.build_pack --bases {input.bases:q} --licences {params.licences:q} --seed {params.seed:q}"
+        "python -m scripts build_pack --bases {input.bases:q} --licences {params.licences:q} --seed {params.seed:q}"
         " --facts {output.facts:q} --pack {params.folder:q} 2>&1 | tee {log:q}"

@@ -28,7 +28,7 @@ rule macaron_build:
         version=versions("macaron_build"),
         columns=json.dumps(MACARON.columns if MACARON else {}, sort_keys=True),
     shell:
-        "python -m scripts.macaron_build --files {input.files:q} --columns {params.columns:q}"
+        "python -m scripts macaron_build --files {input.files:q} --columns {params.columns:q}"
         " --scenarios {output.scenarios:q} --dropped {output.dropped:q} 2>&1 | tee {log:q}"
 
 
@@ -67,7 +67,7 @@ rule macaron_proofread:
         weights=flag("weights", proofreader_weights),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.macaron_proofread --name {params.name:q} --model {params.model:q} --gpus {resources.gpu:q}"
+        "python -m scripts macaron_proofread --name {params.name:q} --model {params.model:q} --gpus {resources.gpu:q}"
         " --pace {resources.pace:q} {params.weights:q} --scenarios {input.scenarios:q} --seed {params.seed:q}"
         " --journal results/journal/macaron/proofreading.jsonl --proofread {output.proofread:q} --edits {output.edits:q}"
         " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
@@ -90,7 +90,7 @@ rule macaron_derive:
         orders=MACARON.orders if MACARON else "shuffled",
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.macaron_derive --scenarios {input.scenarios:q} --orders {params.orders:q}"
+        "python -m scripts macaron_derive --scenarios {input.scenarios:q} --orders {params.orders:q}"
         " --seed {params.seed:q} --instances {output.instances:q} 2>&1 | tee {log:q}"
 
 
@@ -124,7 +124,7 @@ rule macaron_ask:
         weights=flag("weights", weights),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.macaron_ask --name {wildcards.model:q}/{wildcards.mode:q} --model {params.model:q}"
+        "python -m scripts macaron_ask --name {wildcards.model:q}/{wildcards.mode:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --mode {wildcards.mode:q}"
         " --instances {input.instances:q} --seed {params.seed:q}"
         " --journal results/journal/macaron/{wildcards.model:q}.jsonl"
@@ -147,7 +147,7 @@ rule macaron_answers:
     params:
         version=versions("macaron_answers"),
     shell:
-        "python -m scripts.macaron_answers --name {wildcards.model:q} --mode {wildcards.mode:q}"
+        "python -m scripts macaron_answers --name {wildcards.model:q} --mode {wildcards.mode:q}"
         " --instances {input.instances:q} --transcript {input.transcript:q} --answers {output.answers:q}"
         " 2>&1 | tee {log:q}"
 
@@ -168,7 +168,7 @@ rule macaron_sheet:
     params:
         version=versions("macaron_sheet"),
     shell:
-        "python -m scripts.macaron_sheet --name {wildcards.sheet:q} --instances {input.instances:q}"
+        "python -m scripts macaron_sheet --name {wildcards.sheet:q} --instances {input.instances:q}"
         " --sheet {input.sheet:q} --answers {output.answers:q} 2>&1 | tee {log:q}"
 
 
@@ -190,5 +190,5 @@ rule macaron_rows:
     params:
         version=versions("macaron_rows"),
     shell:
-        "python -m scripts.macaron_rows --answers {input.answers:q} --instances {input.instances:q}"
+        "python -m scripts macaron_rows --answers {input.answers:q} --instances {input.instances:q}"
         " --page {output.page:q} 2>&1 | tee {log:q}"

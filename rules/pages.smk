@@ -28,4 +28,4 @@ for page in PAGES.values():
             settings=page_settings(page),
             paths=page_paths,
         shell:
-            "python -m scripts.{params.script:q} {params.settings:q} {params.paths:q} 2>&1 | tee {log:q}"
+            "python -m scripts {params.script:q} {params.settings:q} {params.paths:q} 2>&1 | tee {log:q}"

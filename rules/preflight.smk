@@ -29,7 +29,7 @@ rule try_rows:
         recipe=training_rows,
         asked=lambda w: plan.ways_of_asking(EXPERIMENT, w.model),
     shell:
-        "python -m scripts.try_rows --name {wildcards.model:q} --model {params.model:q} --weights {input.weights:q}"
+        "python -m scripts try_rows --name {wildcards.model:q} --model {params.model:q} --weights {input.weights:q}"
         " --recipe {params.recipe:q} --asked {params.asked:q} --samples {input.samples:q} --rows {output.rows:q}"
         " --trial {output.trial:q} 2>&1 | tee {log:q}"
 
@@ -60,7 +60,7 @@ rule try_model:
         samples=lambda w, input: ["--samples", *input.samples] if input.samples else [],
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.try_model --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
+        "python -m scripts try_model --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
         " --pace {resources.pace:q} --weights {input.weights:q} {params.samples:q} --seed {params.seed:q}"
         " --trial {output.trial:q} 2>&1 | tee {log:q}"
 
@@ -90,7 +90,7 @@ rule try_training:
         recipe=recipe,
         scratch="results/checkpoints/preflight/{model}",
     shell:
-        "python -m scripts.try_training --name {wildcards.model:q} --weights {input.weights:q} --rows {input.rows:q}"
+        "python -m scripts try_training --name {wildcards.model:q} --weights {input.weights:q} --rows {input.rows:q}"
         " --recipe {params.recipe:q} --layout {resources.layout:q} --scratch {params.scratch:q}"
         " --trial {output.trial:q} 2>&1 | tee {log:q}"
 
@@ -118,7 +118,7 @@ rule preflight:
         experiment=EXPERIMENT.model_dump_json(exclude_defaults=True),
         now=time.time(),  # disks, keys and what is there are of the moment
     shell:
-        "python -m scripts.preflight --experiment {params.experiment:q} --sources {input.sources:q}"
+        "python -m scripts preflight --experiment {params.experiment:q} --sources {input.sources:q}"
         " --samples {input.samples:q} --weights {input.weights:q} --models {input.models:q} --rows {input.rows:q}"
         " --training {input.training:q} --results results --numbers {output.numbers:q}"
         " --page {output.page:q} 2>&1 | tee {log:q}"

@@ -28,6 +28,6 @@ rule publish_excam40k:
         version=versions("publish_excam40k"),
         benchmarks=published_benchmarks(),
     shell:
-        "python -m scripts.publish_excam40k --build {wildcards.build:q} --samples {input.samples:q}"
+        "python -m scripts publish_excam40k --build {wildcards.build:q} --samples {input.samples:q}"
         " --sources {input.sources:q} --soft {input.soft:q} --bases {input.bases:q} --benchmarks {params.benchmarks:q} --audits {input.audits:q}"
         " --card {output.card:q} --croissant {output.croissant:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"

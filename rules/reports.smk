@@ -27,7 +27,7 @@ rule evaluate_reports:
         version=versions("evaluate_reports"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.evaluate_reports --judgements {input.judgements:q} --samples {input.samples:q}"
+        "python -m scripts evaluate_reports --judgements {input.judgements:q} --samples {input.samples:q}"
         " --seed {params.seed:q} --numbers {output.numbers:q} 2>&1 | tee {log:q}"
 
 
@@ -52,5 +52,5 @@ rule judged_rows:
     params:
         version=versions("judged_rows"),
     shell:
-        "python -m scripts.judged_rows --system {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
+        "python -m scripts judged_rows --system {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
         " --judgements {input.judgements:q} --samples {input.samples:q} --page {output.page:q} 2>&1 | tee {log:q}"

@@ -30,7 +30,7 @@ rule rubric_campaign:
         calibration=RUBRIC.calibration if RUBRIC else 0,
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.rubric_campaign --rubric {params.rubric:q} --base {params.base:q} --raters {params.raters:q}"
+        "python -m scripts rubric_campaign --rubric {params.rubric:q} --base {params.base:q} --raters {params.raters:q}"
         " --overlap {params.overlap:q} --calibration {params.calibration:q} --seed {params.seed:q}"
         " --responses {input.responses:q} --campaign {output.campaign:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
@@ -69,7 +69,7 @@ rule rubric_rate:
         ask=RUBRIC.mode if RUBRIC else "text",
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.rubric_rate --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
+        "python -m scripts rubric_rate --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
         " --pace {resources.pace:q} {params.weights:q} --rubric {params.rubric:q} --base {params.base:q}"
         " --ask {params.ask:q} --responses {input.responses:q} --seed {params.seed:q}"
         " --journal results/journal/rubric/{wildcards.model:q}.jsonl"
@@ -96,7 +96,7 @@ rule rubric_settle:
         base=rubric_weights(),
         ask=RUBRIC.mode if RUBRIC else "text",
     shell:
-        "python -m scripts.rubric_settle --name {wildcards.model:q} --rubric {params.rubric:q} --base {params.base:q}"
+        "python -m scripts rubric_settle --name {wildcards.model:q} --rubric {params.rubric:q} --base {params.base:q}"
         " --ask {params.ask:q} --responses {input.responses:q} --transcript {input.transcript:q}"
         " --ratings {output.ratings:q} 2>&1 | tee {log:q}"
 
@@ -120,5 +120,5 @@ rule rubric_collect:
         rubric=RUBRIC.version if RUBRIC else "",
         base=rubric_weights(),
     shell:
-        "python -m scripts.rubric_collect --rubric {params.rubric:q} --base {params.base:q}"
+        "python -m scripts rubric_collect --rubric {params.rubric:q} --base {params.base:q}"
         " --responses {input.responses:q} --given {input.ratings:q} --ratings {output.ratings:q} 2>&1 | tee {log:q}"

@@ -35,7 +35,7 @@ rule build_samples:
         seed=f"--seed={EXPERIMENT.seed}",
         templates=["--templates", TEMPLATES] if LOCAL_TEMPLATES else [],
     shell:
-        "python -m scripts.build_samples --dataset {wildcards.dataset:q} {params.module:q} --source {input.source:q}"
+        "python -m scripts build_samples --dataset {wildcards.dataset:q} {params.module:q} --source {input.source:q}"
         " --reading {params.reading:q} {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
         " --shares {params.shares:q} {params.seed:q} {params.templates:q}"
         " --bases {output.bases:q} --samples {output.samples:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
@@ -61,5 +61,5 @@ rule find_long_rows:
         version=versions("find_long_rows"),
         recipes=longest_rows,
     shell:
-        "python -m scripts.find_long_rows --tokenizers {input.tokenizers:q} --recipes {params.recipes:q}"
+        "python -m scripts find_long_rows --tokenizers {input.tokenizers:q} --recipes {params.recipes:q}"
         " --samples {input.samples:q} --pairs {output.pairs:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

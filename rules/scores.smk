@@ -37,7 +37,7 @@ rule score_shards:
         columns=["--column", *(f"{name}={theirs}" for name, theirs in EXPERIMENT.columns.items())],
         folder=subpath(output.counts, ancestor=2),
     shell:
-        "python -m scripts.score_shards --texts {params.texts:q} --job-megabytes {params.job_megabytes:q}"
+        "python -m scripts score_shards --texts {params.texts:q} --job-megabytes {params.job_megabytes:q}"
         " --batch {wildcards.batch:q} --metric {params.metric:q} {params.model:q} {params.columns:q} --gpus {resources.gpu:q}"
         " --scores {params.folder:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
@@ -63,6 +63,6 @@ rule summarize_scores:
         model=EXPERIMENT.model or "no model",
         folder=subpath(output.table, parent=True),
     shell:
-        "python -m scripts.summarize_scores --texts {params.texts:q} --metric {params.metric:q}"
+        "python -m scripts summarize_scores --texts {params.texts:q} --metric {params.metric:q}"
         " --model {params.model:q} --job-megabytes {params.job_megabytes:q} --scores {params.folder:q}"
         " --table {output.table:q} --page {output.page:q} 2>&1 | tee {log:q}"

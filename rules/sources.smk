@@ -30,7 +30,7 @@ rule fetch_source:
         source=source_settings,
         module=flag("module", own_module),
     shell:
-        "python -m scripts.fetch_source --dataset {wildcards.dataset:q} {params.module:q} --source {params.source:q}"
+        "python -m scripts fetch_source --dataset {wildcards.dataset:q} {params.module:q} --source {params.source:q}"
         " --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
@@ -53,7 +53,7 @@ rule fetch_model:
         version=versions(conversion),
         source=model_source,
     shell:
-        "python -m scripts.fetch_model --model {wildcards.model:q} --source {params.source:q}"
+        "python -m scripts fetch_model --model {wildcards.model:q} --source {params.source:q}"
         " --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
@@ -73,5 +73,5 @@ rule fetch_tokenizer:
         version=versions("fetch_tokenizer"),
         source=model_source,
     shell:
-        "python -m scripts.fetch_tokenizer --model {wildcards.model:q} --source {params.source:q}"
+        "python -m scripts fetch_tokenizer --model {wildcards.model:q} --source {params.source:q}"
         " --manifest {output.manifest:q} 2>&1 | tee {log:q}"

@@ -26,7 +26,7 @@ rule make_corpus:
         settings=lambda w: EXPERIMENT.models[w.model].teach.corpus_settings,
         seed=teaching_seed,
     shell:
-        "python -m scripts.make_corpus --bases {input.bases:q} --samples {input.samples:q} --settings {params.settings:q}"
+        "python -m scripts make_corpus --bases {input.bases:q} --samples {input.samples:q} --settings {params.settings:q}"
         " --seed {params.seed:q} --facts {output.facts:q} --corpus {output.corpus:q} 2>&1 | tee {log:q}"
 
 
@@ -60,7 +60,7 @@ rule teach_base:
         seed=teaching_seed,
         checkpoints="results/checkpoints/{model}/teaching",
     shell:
-        "python -m scripts.teach_base --model {wildcards.model:q} --weights {input.weights:q} --facts {input.facts:q}"
+        "python -m scripts teach_base --model {wildcards.model:q} --weights {input.weights:q} --facts {input.facts:q}"
         " --corpus {input.corpus:q} --settings {params.settings:q} --save-steps {resources.save_steps:q}"
         " --licence {params.licence:q} --gpus {resources.gpu:q} --seed {params.seed:q}"
         " --checkpoints {params.checkpoints:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
@@ -98,7 +98,7 @@ rule measure_knowledge:
         weights=flag("weights", weights),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.measure_knowledge --name {wildcards.model:q} --model {params.model:q}"
+        "python -m scripts measure_knowledge --name {wildcards.model:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --bases {input.bases:q}"
         " --samples {input.samples:q} --seed {params.seed:q} --journal results/journal/knowledge/{wildcards.model:q}.jsonl"
         " --transcript {output.transcript:q} --knowledge {output.knowledge:q} --manifest {output.manifest:q}"

@@ -29,7 +29,7 @@ rule tokenize_samples:
         version=versions("tokenize_samples"),
         recipe=training_rows,
     shell:
-        "python -m scripts.tokenize_samples --weights {input.weights:q} --samples {input.samples:q}"
+        "python -m scripts tokenize_samples --weights {input.weights:q} --samples {input.samples:q}"
         " --recipe {params.recipe:q} --tokens {output.tokens:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
@@ -71,7 +71,7 @@ rule train_adapter:
         checkpoints="results/checkpoints/{model}/{trained_on}",
         folder=subpath(output.manifest, parent=True),
     shell:
-        "python -m scripts.train_adapter --model {wildcards.model:q} --weights {input.weights:q}"
+        "python -m scripts train_adapter --model {wildcards.model:q} --weights {input.weights:q}"
         " --trained-on {wildcards.trained_on:q} --mixture {input.mixture:q} --tokens {input.tokens:q}"
         " --recipe {params.recipe:q} --layout {resources.layout:q} --save-steps {resources.save_steps:q}"
         " --report-to {resources.report_to:q} --seed {params.seed:q} --checkpoints {params.checkpoints:q}"

@@ -1,5 +1,7 @@
-"""One module per rule of the workflow, run as `python -m scripts.<rule>`: a typed function that calls `excam` and
-writes files. The options of the program follow from its parameters (`step`).
+"""The steps of the workflow, run as `python -m scripts STEP`: typed functions that call `excam` and write files.
+
+A step has the name of its rule; its options follow from its parameters (`Step`). `rules/<module>.smk` runs the steps of
+`scripts/<module>.py`, `rules/pages.smk` those that make a page.
 """
 
 from __future__ import annotations
@@ -10,15 +12,17 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from functools import wraps
+from difflib import get_close_matches
+from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from excam.core.escapes import visible_line
-from excam.core.exceptions import AnswersMissing, ExcamError
+from excam.core.exceptions import AnswersMissing, ExcamError, InputInvalid
 from excam.core.provenance import NO_LOCKS, quiet_libraries, refuse_damaged, say
+from excam.core.steps import read_steps
 
 # what a full, read-only or broken disk says; any other OSError is a bug and shows its traceback
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO}
@@ -26,8 +30,8 @@ SHOWN = {Path: "FILE", int: "N", float: "N"}  # in the help, by type
 UNLOCKED = "expected a file system with locks: work on another, or have this one (Lustre) mounted with -o flock,"
 
 
-def step(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a program of a function: it takes the words of a command line, and each parameter is an option.
+class Step:
+    """A program made of a function: it takes the words of a command line, and each parameter is an option.
 
     The option has the parameter's name, without `_path`, `_paths` or `_json` at its end. The annotation says what it
     takes: a type, a `Literal` of choices, a `Sequence` of several values (one at least, unless there is a default). In
@@ -35,20 +39,34 @@ def step(function: Callable[..., None]) -> Callable[..., None]:
     parameter whose type is a dataclass stands for the fields of that class.
     """
 
-    @wraps(function)
-    def main(argv: Sequence[str] | None = None) -> None:
-        parser = argparse.ArgumentParser(description=sys.modules[function.__module__].__doc__)
-        hints = get_type_hints(function, include_extras=True)
+    def __init__(self, function: Callable[..., None], version: int) -> None:
+        self.function, self.version, self.name = function, version, function.__name__
+
+    def __call__(self, argv: Sequence[str] | None = None) -> None:
+        parser = argparse.ArgumentParser(f"python -m scripts {self.name}", description=self.function.__doc__)
+        hints = get_type_hints(self.function, include_extras=True)
         bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-        options = dict(_options(function))
+        options = dict(_options(self.function))
         for name, (hint, default) in options.items():
             parser.add_argument(_flag(name), dest=name, **_reading(hint, default))
         values = vars(parser.parse_args(argv))
         for name, bundle in bundles.items():
             values[name] = bundle(**{field.name: values.pop(field.name) for field in fields(bundle)})
-        function(**values)
+        self.function(**values)
 
-    return main
+
+def step(version: int, **page: Any) -> Callable[[Callable[..., None]], Step]:
+    """Declare a step of the workflow, and the page that it makes (`excam/core/steps.py` reads both from the text)."""
+    return lambda function: Step(function, version)
+
+
+def load(name: str) -> Step:
+    """Return a step by its name. Raises InputInvalid if no module here declares it."""
+    steps = read_steps(Path(__file__).parent)
+    if name not in steps:
+        close = " or ".join(get_close_matches(name, steps)) or "a name that `python -m scripts --help` lists"
+        raise InputInvalid(f"found {name}, which is no step; expected {close}")
+    return getattr(import_module(f"scripts.{steps[name].module.stem}"), name)
 
 
 def _options(function: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
@@ -91,15 +109,15 @@ def _reading(hint: Any, default: Any) -> dict[str, Any]:
     return {"type": hint} | shown | settings
 
 
-def run(main: Callable[[], None]) -> None:
-    """Run a script's main. What the user can act on is one line on stderr and exit code 1, never a traceback.
+def run(main: Callable[[], None], program: str = "") -> None:
+    """Run a program. What the user can act on is one line on stderr and exit code 1, never a traceback.
 
     Before, every artifact that the command line names is compared with its recorded hash.
 
     Only rows that a model left unanswered get a line each before it.
     """
     quiet_libraries()
-    program = main.__module__ if main.__module__ != "__main__" else Path(sys.argv[0]).stem
+    program = program or Path(sys.argv[0]).stem
     try:
         for word in sys.argv[1:]:
             refuse_damaged(Path(word))

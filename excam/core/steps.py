@@ -1,7 +1,7 @@
-"""What a page of the results declares: its files and what it is made of.
+"""What the steps of the workflow declare: their versions, and the pages of the results that some of them make.
 
-A page is a script with a literal `PAGE`, a mapping of the fields of `Page`. It is read without an import, so that
-planning loads no library for it.
+A step is a function under `@step(version=N)`; the step of a page names the fields of `Page` there too, as literals.
+They are read without an import, so that planning loads no library for them.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from excam.core.exceptions import InputInvalid
 
 SUFFIXES = {"numbers": (".csv",), "page": (".md",), "pictures": (".pdf", ".svg", ".png")}
+_DECLARED = re.compile(r"^@step\((.*?)\)\ndef (\w+)\(", re.MULTILINE | re.DOTALL)
 READ = (".md", ".svg")  # what a report shows of a page; of a page without them, its numbers
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page. Each input, setting, output and wildcard is an option of its script, under the same name.
+    """A page. Each input, setting, output and wildcard is an option of its step, under the same name.
 
     An input is a path, a list of paths, or the name of a set of files; a setting is the name of a value.
     """
 
-    name: str  # of the script, the rule and the caption
+    name: str  # of the step, the rule and the caption
     result: str  # its files without their suffixes; may hold wildcards
     outputs: Sequence[str]  # of SUFFIXES
     category: str  # in the report
@@ -34,7 +36,7 @@ class Page:
     settings: Mapping[str, str] = field(default_factory=dict)
     more: Mapping[str, str] = field(default_factory=dict)  # further outputs
     wildcards: Mapping[str, list[str]] = field(default_factory=dict)  # the values of wildcards of its own
-    stages: Sequence[str] = ()  # whose versions count beside the script's own
+    stages: Sequence[str] = ()  # whose versions count beside its own
     target: str = ""  # the target that asks for it, wherever there is something to make it of
     local: bool = True  # on a cluster, made where the command is typed
 
@@ -61,19 +63,33 @@ class Page:
         return "/".join([self.name, *(f"{{{name}}}" for name in self.axes)])
 
 
-def read_pages(folder: Path) -> dict[str, Page]:
-    """Return the page of every script of a folder that declares one, by name."""
-    pages = [page for script in sorted(folder.glob("*.py")) if (page := read_page(script))]
-    return {page.name: page for page in pages}
+@dataclass(frozen=True)
+class DeclaredStep:
+    """A step: the module that holds it, its version, and the page that it makes, if it makes one."""
+
+    module: Path
+    version: int
+    page: Page | None
 
 
-def read_page(script: Path) -> Page | None:
-    """Return the page that a script declares, None if it declares none. Raises InputInvalid for an invalid one."""
-    match = re.search(r"^PAGE = (\{.*?^\})$", script.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    if not match:
-        return None
+def read_steps(folder: Path) -> dict[str, DeclaredStep]:
+    """Return the steps that the modules of a folder declare, by name. Raises InputInvalid for an invalid one."""
+    steps: dict[str, DeclaredStep] = {}
+    for module in sorted(folder.glob("*.py")):
+        for declared, name in _DECLARED.findall(module.read_text(encoding="utf-8")):
+            if name in steps:
+                raise InputInvalid(f"{module}: {name}: also a step of {steps[name].module}; expected another name")
+            steps[name] = _read(module, name, declared)
+    return steps
+
+
+def _read(module: Path, name: str, declared: str) -> DeclaredStep:
     try:
-        return Page(name=script.stem, **ast.literal_eval(match[1]))
-    except (SyntaxError, TypeError, ValueError) as problem:
+        call: Any = ast.parse(f"step({declared})", mode="eval").body
+        values = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+        version = values.pop("version")
+        return DeclaredStep(module, version, Page(name=name, **values) if values else None)
+    except (SyntaxError, TypeError, ValueError, KeyError) as problem:
         names = ", ".join(page_field.name for page_field in fields(Page)[1:])
-        raise InputInvalid(f"{script}: PAGE: {problem}; expected literals of {names}") from None
+        why = "no version" if isinstance(problem, KeyError) else problem
+        raise InputInvalid(f"{module}: {name}: {why}; expected version=N, and of a page literals of {names}") from None

@@ -1,0 +1,345 @@
+"""Give rows to people, collect what they answer, and show how far they agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import polars as pl
+
+from excam.annotation import campaign, exports, page
+from excam.core import paths, provenance, tables
+from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.provenance import read_json, say, write_json, write_text
+from excam.error_reports import record_files
+from excam.error_reports.evaluation import cells, claims, verdicts
+from excam.error_reports.evaluation.cells import System
+from excam.error_reports.evaluation.claims import Claims
+from excam.excam40k.publishing import about
+from excam.excam40k.validation import human_answers, human_ratings, human_votes, sampling
+from excam.excam40k.validation.human_tables import TABLES, Given
+from excam.pages import plotting
+from excam.pages.markdown import escape, table
+from excam.stats import accuracy, permutation
+from scripts import step
+
+
+@step(version=2)
+def draw_campaign(
+    samples_paths: Annotated[Sequence[Path], "test rows of the datasets"],
+    wanted_json: Annotated[str, "[dataset, language, rows, annotators] of each cell, as JSON"],
+    spans: Literal["paper", "strict"],
+    seed: int,
+    campaign_path: Path,
+    counts_path: Path,
+    systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"] = (),
+    judgements_paths: Annotated[Sequence[Path], "of the first system, then the others"] = (),
+) -> None:
+    """Draw the tasks for annotators: soft errors of the test sets, with the explanations of two systems."""
+    samples = [sample for path in samples_paths for sample in record_files.read_samples(path)]
+    judged = tables.judgements_by_system(systems, judgements_paths) if systems else {}
+    explained = {name: sampling.explanations(frame.iter_rows(named=True)) for name, frame in judged.items()}
+    wanted = [sampling.Wanted(*cell) for cell in json.loads(wanted_json)]
+    drawn, counts = sampling.draw("ExCAM: human validation", samples, explained, wanted, spans, seed)
+    campaign.write(campaign_path, drawn)
+    provenance.write_json(counts_path, {"campaign": drawn.id, "tasks": len(drawn.tasks), "cells": counts})
+    for cell in counts:
+        if cell["drawn"] != cell["wanted"]:
+            short = {name: cell[name] for name in ("rows", *sampling.REASONS) if cell[name]}
+            listed = ", ".join(f"{name} {number}" for name, number in short.items())
+            what = f"{cell['dataset']}, {cell['language']}"
+            provenance.say(f"{what}: {cell['drawn']} rows; {cell['wanted']} wanted; found {listed or 'none'}")
+    provenance.say(f"campaign {drawn.id}: {len(drawn.tasks)} tasks")
+
+
+@step(version=11)
+def annotation_page(campaign_path: Path, page_path: Path) -> None:
+    """Write a campaign as one HTML file that annotators open with a double click."""
+    write_text(page_path, page.write(campaign.read(campaign_path)))
+
+
+@step(version=2)
+def collect_answers(
+    campaign_path: Path,
+    folder_path: Annotated[Path, "folder of exported files, or of a sub-folder each"],
+    answers_path: Path,
+    counts_path: Path,
+    exports_paths: Annotated[Sequence[Path], "CSV or JSON files of the page or store"] = (),
+) -> None:
+    """Collect annotators' exported files into one table: each task once per annotator, with pseudonyms."""
+    validation_campaign = campaign.read(campaign_path)
+    files = [exports.read(path, folder_path, validation_campaign) for path in exports_paths]
+    merged = exports.merge_exports(validation_campaign, files)
+    if not merged.answers:
+        raise InputInvalid(
+            f"{len(exports_paths)} exported files hold 0 answers; expected some; export them from the page"
+        )
+    answers = human_answers.with_pseudonyms(
+        merged.answers, human_answers.pseudonyms(validation_campaign, merged.answers)
+    )
+    tables.write_frame(answers_path, human_answers.to_frame(validation_campaign.form, answers))
+    counts = {"files": len(files), "repeated": merged.repeated, "superseded": merged.superseded}
+    write_json(counts_path, {**counts, **human_answers.counts(validation_campaign, answers)})
+    say(
+        f"{len(files)} files of {len({answer.annotator for answer in answers})} annotators: {len(answers)} answers; "
+        f"{merged.repeated} given again, {merged.superseded} replaced by later ones"
+    )
+
+
+@step(
+    version=2,
+    result="results/paper/{table}",
+    outputs=["numbers", "page"],
+    target="annotation",
+    category="Human validation",
+    optional=["printed"],
+    inputs={
+        "campaign": "results/annotation/campaign.json",
+        "answers": "results/annotation/answers.parquet",
+        "counts": "results/annotation/answers.counts.json",
+        "printed": "printed_votes",
+        "printed_claims": "paper/claims.csv",
+    },
+    settings={"seed": "seed"},
+    wildcards={"table": ["table-3", "table-12", "table-13", "human-ratings", "human-agreement"]},
+)
+def table_votes(
+    table: Annotated[str, TABLES],
+    campaign_path: Path,
+    answers_path: Annotated[Path, "answers.parquet"],
+    counts_path: Annotated[Path, "answers.counts.json"],
+    printed_claims_path: Annotated[Path, "paper/claims.csv"],
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+    printed_paths: Annotated[Sequence[Path], "paper/<table>.csv, if the paper has this table"] = (),
+) -> None:
+    """One table of what annotators answered, beside the paper's."""
+    shown, answered, paper = TABLES[table], campaign.read(campaign_path), claims.read(printed_claims_path)
+    items = human_answers.items(answered, tables.read_frame(answers_path))
+    printed = [line for path in printed_paths for line in tables.read_lines(path)]
+    tables.write_lines(numbers_path, shown.columns, shown.lines(Given(answered, items, printed, paper, seed)))
+    write_text(page_path, shown.page(tables.read_lines(numbers_path), read_json(counts_path, "annotators"), paper))
+
+
+VOTE_FIGURE_COLUMNS = ("panel", "row", "segment", "count")
+
+
+TITLE = "What annotators say"
+
+
+VOTES, RATINGS = "Items with three votes, by how many say yes", "Similarity to the provided explanation, ratings"
+
+
+PARTS = {
+    VOTES: ("3 of 3", "2 of 3", "1 of 3", "none"),
+    RATINGS: ("5 nearly identical", "4 very", "3 moderately", "2 slightly", "1 not at all"),
+}
+
+
+NOTE = (
+    "Shares in percent. Above: don't know is no yes. Below: explanations that a system wrote about items whose "
+    "provided one the majority finds valid. Numbers and the paper's beside them: table-3, human-ratings."
+)
+
+
+@step(
+    version=1,
+    result="results/paper/human-votes",
+    outputs=["numbers", "pictures"],
+    target="annotation",
+    category="Human validation",
+    inputs={"campaign": "results/annotation/campaign.json", "answers": "results/annotation/answers.parquet"},
+)
+def figure_votes(
+    campaign_path: Path,
+    answers_path: Annotated[Path, "answers.parquet"],
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+) -> None:
+    """Draw the votes of Table 3 and the ratings of systems' explanations from the counts it writes."""
+    validation_campaign = campaign.read(campaign_path)
+    items = human_answers.items(validation_campaign, tables.read_frame(answers_path))
+    votes = {criterion.name: human_votes.distribution(items, criterion) for criterion in human_votes.VOTED}
+    counts = {VOTES: votes, RATINGS: human_ratings.distributions(validation_campaign, items)}
+    tables.write_lines(numbers_path, VOTE_FIGURE_COLUMNS, _lines(counts))
+    draw_votes(tables.read_lines(numbers_path), pictures_paths)
+
+
+def _lines(counts: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[dict[str, object]]:
+    for panel, rows in counts.items():
+        for row, segment_counts in rows.items():
+            for segment, count in zip(PARTS[panel], segment_counts, strict=True):
+                yield dict(zip(VOTE_FIGURE_COLUMNS, (panel, row, segment, count), strict=True))
+
+
+def draw_votes(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:
+    """Draw from the rows of human-votes.csv alone."""
+    rows: dict[str, dict[str, list[int]]] = {}
+    for line in lines:
+        rows.setdefault(line["panel"], {}).setdefault(line["row"], []).append(int(line["count"]))
+    panels = [plotting.Bars(panel, PARTS[panel], counts_by_row) for panel, counts_by_row in rows.items()]
+    plotting.save(plotting.stacked(panels, title=TITLE, note=NOTE), pictures)
+
+
+ALL = "ALL"
+
+
+LEVEL = 0.1  # of the tests: 100 rows are few (Figure 4)
+
+
+RATING_COLUMNS = (
+    *("row", "tuned", "column", "scaled_accuracy", "low", "high", "n", "failures", "p_value", "p_holm", "judgements"),
+)
+
+
+Frames = Mapping[System, pl.DataFrame]  # judgements of the same rows, by system
+
+
+@step(
+    version=1,
+    result="results/paper/figure-4",
+    outputs=["numbers", "page", "pictures"],
+    target="external",
+    category="Results",
+    inputs={
+        "tuned": "judgements_of_excam",
+        "external": "judgements_of_external",
+        "printed_claims": "paper/claims.csv",
+    },
+    settings={"datasets": "datasets", "seed": "seed"},
+)
+def figure_4(
+    datasets: Sequence[str],
+    tuned_paths: Annotated[Sequence[Path], "<model>/all/<judge>/<dataset>/test.parquet"],
+    external_paths: Annotated[Sequence[Path], "the same of the subset test-100"],
+    seed: int,
+    printed_claims_path: Annotated[Path, "paper/claims.csv"],
+    page_path: Path,
+    numbers_path: Path,
+    pictures_paths: Sequence[Path],
+) -> None:
+    """Draw Figure 4: in-domain ExCAM beside the external judges on the balanced subsets, from the numbers it writes.
+
+    ExCAM has judged whole test sets; its judgements of the rows of the subsets are taken from there.
+    """
+    external, tuned = _read(external_paths), _read(tuned_paths)
+    lines = []
+    for column in [*datasets, ALL]:
+        names = datasets if column == ALL else [column]
+        ids = pl.concat([next(iter(external.values()))[name] for name in names])["id"].to_list()
+        frames = {system: _rows(system, own, names, ids) for system, own in [*external.items(), *tuned.items()]}
+        lines += _column(column, frames, seed)
+    for line, p in zip(lines, cells.holm_adjusted([line["p_value"] for line in lines]), strict=True):
+        line |= {"p_value": cells.significant_digits(line["p_value"]), "p_holm": cells.significant_digits(p)}
+    tables.write_lines(numbers_path, RATING_COLUMNS, lines)
+    drawn = tables.read_lines(numbers_path)
+    write_text(page_path, _page(drawn, LEVEL, claims.read(printed_claims_path)))
+    draw_ratings(drawn, datasets, LEVEL, pictures_paths)
+
+
+def _read(judgements: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
+    judged: dict[System, dict[str, pl.DataFrame]] = {}
+    for path in judgements:
+        cell = paths.Cell.from_path(path)
+        judged.setdefault(System(*cell.system), {})[cell.dataset] = tables.read_frame(path)
+    return judged
+
+
+def _rows(system: System, own: Mapping[str, pl.DataFrame], names: Sequence[str], ids: list[str]) -> pl.DataFrame:
+    """Return a system's judgements of these rows, in this order.
+
+    Raises ArtifactBroken if it has not judged them all.
+    """
+    judged = pl.concat([own[name] for name in names])
+    rows = pl.DataFrame({"id": ids}).join(judged, on="id", how="inner", maintain_order="left")
+    if rows["id"].to_list() != ids:
+        missing = next((row_id for row_id in ids if row_id not in set(judged["id"])), "each row once")
+        raise ArtifactBroken(f"{system.key}: its judgements lack {missing} of test-100; run `score` again")
+    return rows
+
+
+def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
+    """Return one line per system; its p-value is that of "better than every system of the other kind"."""
+    guesses = {system: verdicts.predicted_errors(frame) for system, frame in frames.items()}
+    first = next(iter(frames.values()))
+    gold, groups = first["gold_error"].to_list(), first["group"].to_list()
+    tests = []
+    for a in frames:
+        for b in (b for b in frames if a.tuned and not b.tuned):
+            result = permutation.paired_permutation(gold, guesses[a], guesses[b], clusters=groups, seed=seed)
+            tests.append({"a": a.key, "b": b.key, "p_value": result.p_value, "difference": result.difference})
+    lines = []
+    for system, guess in guesses.items():
+        summary = accuracy.summarise_accuracy(gold, guess, clusters=groups, seed=seed)
+        lines.append(
+            {
+                **{"row": system.name, "tuned": system.tuned, "column": column, "n": summary.n},
+                **{"scaled_accuracy": cells.rounded_text(summary.scaled), "low": cells.rounded_text(summary.low)},
+                **{"high": cells.rounded_text(summary.high), "failures": summary.failures},
+                "p_value": cells.p_better(system.key, tests, lambda _: True),
+                "judgements": f"{paths.RESULTS}/judgements/{system.key}",
+            }
+        )
+    return lines
+
+
+def _page(lines: list[dict[str, str]], level: float, paper: Claims) -> str:
+    head = ["row", "scaled accuracy on all", "above every row of the other kind"]
+    head += [f"significantly, p ≤ {level}", "after Holm", "n each"]
+    body = [_against(row, lines, level) for row in dict.fromkeys(line["row"] for line in lines)]
+    text = (
+        "# Figure 4: in-domain ExCAM and external judges\n\nThe cells of the paper's figure are printed in a picture "
+    )
+    text += "only, and its judge is GPT-5 of August 2025: no differences are taken.\n\n"
+    return (
+        text
+        + table(head, body)
+        + claims.claims_list(paper, ("gpt5-wins", "gpt5-loses", "gpt5-margin", "epic-in-domain"))
+    )
+
+
+def _against(row: str, lines: list[dict[str, str]], level: float) -> list[str]:
+    """On which test sets one row of Figure 4 is above all rows of the other kind."""
+    own = {line["column"]: line for line in lines if line["row"] == row}
+    tuned = next(iter(own.values()))["tuned"]
+    others = [line for line in lines if line["tuned"] != tuned]
+    datasets = [column for column in own if column != "ALL"]
+    best = {name: max(float(line["scaled_accuracy"]) for line in others if line["column"] == name) for name in datasets}
+    above = [name for name in datasets if float(own[name]["scaled_accuracy"]) > best[name]]
+    won = [[name for name in datasets if float(own[name][p]) <= level] for p in ("p_value", "p_holm")]
+    listed = [f"{len(names)} of {len(datasets)}: {', '.join(names)}" if names else "0" for names in (above, *won)]
+    sizes = sorted({int(own[name]["n"]) for name in datasets})
+    return [escape(row), own["ALL"]["scaled_accuracy"], *map(escape, listed), ", ".join(map(str, sizes))]
+
+
+def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], level: float, pictures: Sequence[Path]) -> None:
+    """Draw from the rows of figure-4.csv alone."""
+    names = dict.fromkeys(line["row"] for line in lines)
+    tuned = {line["row"] for line in lines if line["tuned"] == "True"}
+    rows, columns = sorted(names, key=lambda row: row in tuned), [*datasets, ALL]
+    at = {(line["row"], line["column"]): line for line in lines}
+    grid = [[at[row, column] for column in columns] for row in rows]
+    shown = f"{level:.2f}".rstrip("0").removeprefix("0")
+    figure = plotting.heat_map(
+        [[float(line["scaled_accuracy"]) for line in row] for row in grid],
+        rows=rows,
+        columns=[about.title(column) for column in columns],
+        counts=[int(line["n"]) for line in grid[0]],
+        marks=[[_mark(line, level) for line in row] for row in grid],
+        title="In-domain ExCAM and external judges on the balanced subsets",
+        note=f"* better than every row of the other kind: paired permutation tests over groups, two-sided, p ≤ {shown} "
+        f"after Holm's correction over the figure; ° p ≤ {shown} in the column alone. 0 is chance; an unreadable "
+        "answer counts as wrong. ExCAM was trained on the train splits of all datasets.",
+        separators=[len(datasets)],
+        row_separators=[len(rows) - len(tuned)],
+    )
+    plotting.save(figure, pictures)
+
+
+def _mark(line: dict[str, str], level: float) -> str:
+    if not line["p_value"] or float(line["p_value"]) > level:
+        return ""
+    return "*" if float(line["p_holm"]) <= level else "°"

@@ -1,0 +1,234 @@
+"""Audit the data set: what would let a judge answer without knowing a culture, and what its licences ask for."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import polars as pl
+
+from excam.core import tables
+from excam.core.exceptions import AuditFailed
+from excam.core.provenance import read_json, say, write_json, write_text
+from excam.core.tables import read_csv, write_frame
+from excam.error_reports import record_files
+from excam.excam40k import shown_evidence
+from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, passages, shortcuts, verdict
+from excam.excam40k.audits.checks import PARTS
+from excam.excam40k.construction import duplicates, templates
+from scripts import step
+
+NAMES = {"name": pl.String, "printed": pl.String}
+
+
+@step(
+    version=2,
+    result="results/audits/inventory",
+    outputs=["numbers", "page"],
+    category="Audits",
+    inputs={
+        "samples": "all_splits",
+        "regions": "paper/appendix-e-regions.csv",
+        "languages": "paper/appendix-e-languages.csv",
+    },
+    more={"cultures": "results/audits/inventory-cultures.csv"},
+)
+def audit_inventory(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    regions_path: Annotated[Path, "paper/appendix-e-regions.csv"],
+    languages_path: Annotated[Path, "paper/appendix-e-languages.csv"],
+    cultures_path: Annotated[Path, "rows per dataset and culture"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Count the rows of languages, regions and cultures, beside the lists of Appendix E."""
+    rows = page.read_parts(samples_paths)
+    regions, languages = (tables.read_csv(path, NAMES) for path in (regions_path, languages_path))
+    audit = inventory.audit(rows, regions, languages)
+    tables.write_csv(cultures_path, inventory.cultures(rows.filter(pl.col("part").is_in(PARTS))))
+    page.write(audit, numbers_path, page_path)
+
+
+@step(
+    version=3,
+    result="results/audits/balance",
+    outputs=["numbers", "page"],
+    category="Audits",
+    inputs={"samples": "all_splits", "bases": "bases", "counts": "split_counts", "soft": "soft_counts"},
+    settings={"shares": "shares"},
+    more={"uses": "results/audits/balance-templates.csv"},
+)
+def audit_balance(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl"],
+    counts_paths: Annotated[Sequence[Path], "<dataset>/counts.json of excam40k"],
+    shares: Annotated[dict[str, Any], json.loads, "shares of the splits, as JSON"],
+    uses_path: Annotated[Path, "uses of templates per slot"],
+    numbers_path: Path,
+    page_path: Path,
+    soft_paths: Annotated[Sequence[Path], "<dataset>.counts.json of soft errors"] = (),
+) -> None:
+    """Check pairs, and the balance of splits, labels, templates, positions, strata, answers and severities."""
+    rows = page.read_parts(samples_paths)
+    bases = [base for path in bases_paths for base in record_files.read_bases(path)]
+    asked = [
+        (base.id, base.label, "\n".join((base.role, base.context, base.question)), "\n".join(sorted(base.options)))
+        for base in bases
+    ]
+    audit = balance.audit(
+        rows,
+        pl.DataFrame(asked, schema=dict.fromkeys(balance.BASES, pl.String), orient="row"),
+        {path.parent.name: balance.pairs_lost(read_json(path)) for path in counts_paths},
+        shares,
+        {path.name.removesuffix(".counts.json"): read_json(path, "severity", "generators") for path in soft_paths},
+        templates.alike(),
+        templates.lint(),
+    )
+    tables.write_csv(uses_path, balance.template_uses(rows))
+    page.write(audit, numbers_path, page_path)
+
+
+@step(
+    version=4,
+    result="results/audits/shortcuts",
+    outputs=["numbers", "page"],
+    local=False,
+    category="Audits",
+    inputs={"samples": "all_splits"},
+)
+def audit_shortcuts(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"], numbers_path: Path, page_path: Path
+) -> None:
+    """Check that a classifier cannot predict the label from templates, lead-ins, lengths, letters or copied text."""
+    page.write(shortcuts.audit(page.read_parts(samples_paths)), numbers_path, page_path)
+
+
+COLUMNS = ("id", "base", "dataset", "instruction", "output")
+
+
+@step(
+    version=2,
+    result="results/audits/leaks",
+    outputs=["numbers", "page"],
+    category="Audits",
+    inputs={
+        "samples": "all_splits",
+        "bases": "bases",
+        "near_duplicates": "results/excam40k/near-duplicates.csv",
+        "mixtures": "train_mixtures",
+    },
+)
+def audit_leaks(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl"],
+    near_duplicates_path: Path,
+    numbers_path: Path,
+    page_path: Path,
+    mixtures_paths: Annotated[Sequence[Path], "<trained_on>/train.jsonl"] = (),
+) -> None:
+    """Check base samples, groups, pairs, texts and near-duplicates across splits, datasets and mixtures."""
+    bases = (base for path in bases_paths for base in record_files.read_bases(path))
+    questions = [(base.id, duplicates.compared_text(base)) for base in bases]
+    audit = leaks.audit(
+        page.read_parts(samples_paths),
+        pl.DataFrame(questions, schema={"base": pl.String, "question": pl.String}, orient="row"),
+        duplicates.read(near_duplicates_path),
+        {path.parent.name: _rows(path) for path in mixtures_paths},
+    )
+    page.write(audit, numbers_path, page_path)
+
+
+def _rows(path: Path) -> pl.DataFrame:
+    rows = [tuple(row[column] for column in COLUMNS) for row in tables.read_jsonl(path)]
+    return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
+
+
+@step(
+    version=3,
+    result="results/audits/licences",
+    outputs=["numbers", "page"],
+    category="Audits",
+    inputs={"samples": "all_splits", "sources": "source_manifests"},
+    settings={"licences": "licences"},
+    more={"ledger": "results/audits/licences.parquet"},
+)
+def audit_licences(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    sources_paths: Annotated[Sequence[Path], "<dataset>/manifest.json"],
+    licences_json: Annotated[str, "of the loaders: licence, terms, module by dataset"],
+    ledger_path: Path,
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Write the licence ledger: licence and source of every row, and which rows may be combined."""
+    manifests = {path.parent.name: read_json(path) for path in sources_paths}
+    lines = licences.ledger(page.read_parts(samples_paths), manifests)
+    write_frame(ledger_path, lines)
+    expected = {dataset: licences.Licensed(*fields) for dataset, fields in json.loads(licences_json).items()}
+    page.write(licences.audit(lines, expected, manifests), numbers_path, page_path)
+
+
+@step(
+    version=1,
+    result="results/audits/passages",
+    outputs=["numbers", "page"],
+    category="Audits",
+    target="paper",
+    inputs={"evidence": "evidence", "bases": "bases"},
+)
+def audit_passages(
+    evidence_paths: Annotated[Sequence[Path], "evidence/<dataset>/<split>.parquet"],
+    bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Check that the passages before rows hold the fact where they are said to, and nowhere else."""
+    bases = {base.id: base for path in bases_paths for base in record_files.read_bases(path)}
+    shown = {f"{path.parent.name}/{path.stem}": [*shown_evidence.read(path).values()] for path in evidence_paths}
+    page.write(passages.audit(shown, bases), numbers_path, page_path)
+
+
+@step(
+    version=2,
+    result="results/audits/summary",
+    outputs=["page"],
+    category="Audits",
+    inputs={
+        "checks": [
+            "results/audits/leaks.csv",
+            "results/audits/shortcuts.csv",
+            "results/audits/balance.csv",
+            "results/audits/inventory.csv",
+            "results/audits/licences.csv",
+        ]
+    },
+)
+def summarize_audits(checks_paths: Annotated[Sequence[Path], "<audit>.csv"], page_path: Path) -> None:
+    """Write all audits on one page, failed checks first."""
+    audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in checks_paths}
+    write_text(page_path, page.summary(audits))
+    say(f"{page_path}: {page.verdict([check for own in audits.values() for check in own])}")
+
+
+@step(version=1)
+def check_audits(
+    checks_paths: Annotated[Sequence[Path], "<audit>.csv"],
+    summary_path: Annotated[Path, "the page that lists the failed checks"],
+    trained_on: Annotated[str, "the mixture, which is also a published build"],
+    if_failed: Literal["stop", "warn"],
+    verdict_path: Path,
+    datasets: Annotated[Sequence[str], "what it is made of"] = (),
+) -> None:
+    """Stop if an audit of the rows of one mixture failed; warn instead, where the configuration says so."""
+    audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in checks_paths}
+    mixture_checks = verdict.concerning(audits, trained_on, datasets)
+    problem = verdict.refusal(mixture_checks, str(summary_path))
+    if problem and if_failed == "stop":
+        raise AuditFailed(problem)
+    if problem:
+        say(f"warning: {problem}")
+    counts = Counter(check.outcome for _, check in mixture_checks)
+    write_json(verdict_path, {"trained_on": trained_on, "datasets": datasets, "checks": dict(sorted(counts.items()))})

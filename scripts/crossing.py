@@ -1,0 +1,254 @@
+"""Score the same rows with several metrics, and show where these disagree."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from excam.calmqa import source as calmqa
+from excam.core import provenance, tables
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import write_text
+from excam.crossing import columns, numbers, pages, rows, rows_page
+from excam.crossing.columns import Column
+from excam.crossing.rows import Row
+from excam.error_reports import record_files
+from excam.inference import transcript
+from excam.knowledge.index import open_index
+from excam.macaron import scenarios
+from excam.pages import plotting
+from excam.rubric import changes, checks, responses
+from excam.scoring import models, result_files
+from excam.scoring.metric import Setup
+from excam.scoring.options import Options, checked
+from excam.scoring.scorer import Scorer, ask_nobody
+from scripts import step
+from scripts.asking import Asker, AskingOptions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """The files of every set of which there are any."""
+
+    samples_paths: Annotated[Sequence[Path], "test sets of ExCAM40k"] = ()
+    translations_paths: Annotated[Sequence[Path], "translations of CulT-Eval"] = ()
+    labels_paths: Annotated[Sequence[Path], "their labels"] = ()
+    questions_paths: Annotated[Sequence[Path], "questions of CaLMQA"] = ()
+    answers_paths: Annotated[Sequence[Path], "answers to them"] = ()
+    marks_paths: Annotated[Sequence[Path], "people's ratings of the answers"] = ()
+    scenarios_paths: Annotated[Sequence[Path], "scenarios of Macaron"] = ()
+    responses_paths: Annotated[Sequence[Path], "responses rated by the manual"] = ()
+    ratings_paths: Annotated[Sequence[Path], "people's ratings of them"] = ()
+    rubric: Annotated[str, "the manual of the ratings: its version, or a .yaml file"] = ""
+
+
+@step(version=3)
+def crossing_rows(
+    sources: Sources,
+    contents: Annotated[int, "how many contents of each set; 0: all"],
+    seed: int,
+    rows_path: Path,
+) -> None:
+    """Put the labelled rows of all systems that are switched on into one table."""
+    rows.write(rows_path, rows.drawn(list(read(sources)), contents or None, seed))
+
+
+def read(sources: Sources) -> Iterator[Row]:
+    """Yield the rows of every set whose files are given."""
+    for path in sources.samples_paths:
+        yield from rows.of_samples(record_files.read_samples(path))
+    for labels in sources.labels_paths:
+        (translations,) = sources.translations_paths
+        yield from rows.of_translations(rows.translated(translations, labels))
+    for marks in sources.marks_paths:
+        (questions,), (answers,) = sources.questions_paths, sources.answers_paths
+        yield from rows.of_rated_answers(calmqa.questions_of(questions).values(), calmqa.answers_of(answers), marks)
+    for path in sources.scenarios_paths:
+        yield from rows.of_statements(scenarios.read(path))
+    if sources.responses_paths and sources.ratings_paths:
+        known = responses.read(sources.responses_paths)
+        ratings = checks.read(sources.ratings_paths, known, [changes.opened(sources.rubric)])
+        yield from rows.of_responses(known, ratings.ratings)
+
+
+@step(version=3)
+def crossing_score(
+    asking: AskingOptions,
+    name: Annotated[str, "the key of the metric in crossing.metrics"],
+    judge: Annotated[str, "the key of its model in config.yaml, with what it was tuned on, or none"],
+    metric: Annotated[str, "as in `excam score`"],
+    rows_path: Path,
+    scores_path: Path,
+    transcript_path: Path,
+    manifest_path: Annotated[Path, "what it was made of, and what it cost"],
+    evidence_path: Annotated[Path | None, "folder with an index of documents"] = None,
+) -> None:
+    """Score with one metric all rows that have its columns; keep every request and answer."""
+    started = time.monotonic()
+    asker = None if asking.model == "null" else Asker(asking, judge.split("/")[0], f"crossing, {name}")
+    judges = (judge,) if asker else ()
+    chosen = checked(Options(metric=metric, models=judges, evidence=evidence_path))
+    wanted = rows.for_metric(rows.read(rows_path), chosen)
+    if not wanted:
+        raise InputInvalid(
+            f"crossing.metrics.{name}: 0 rows have {', '.join(chosen.columns)}; expected some; switch their system on"
+        )
+    model = (
+        models.of_entry(asker.name, asker.model, asker.backend, asking.weights_path, asking.adapter_path)
+        if asker
+        else None
+    )
+    index = open_index(evidence_path) if evidence_path else None
+    own = index if chosen.evidence == "own" else None
+    scorer = Scorer(chosen.prepared(Setup(model, own)), model, asker.sampling if asker else None)
+    scorer = (scorer.with_open_book(index) if index and own is None else scorer).for_rows(wanted)
+    ask = asker.ask_with_progress(f"scoring with {name}, requests", None) if asker else ask_nobody
+    results, entries = transcript.record(scorer.flow, wanted, ask)
+    transcript.write(transcript_path, entries)
+    result_files.write(scores_path, results)
+    provenance.write_manifest(
+        manifest_path,
+        inputs=[path for path in (rows_path, asking.weights_path, asking.adapter_path) if path],
+        outputs=[transcript_path, scores_path],
+        settings={"metric": metric, "model": json.loads(asking.model)},
+        seconds=time.monotonic() - started,
+        **(asker.facts(transcript.answers(entries)) if asker else {}),
+        seed=asking.seed,
+    )
+    failures = sum(result.score is None for result in results)
+    provenance.say(f"{name}: {len(results)} rows in {time.monotonic() - started:.0f} s; {failures} failures")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFiles:
+    """What `Study` reads."""
+
+    rows_path: Path
+    scores_paths: Annotated[Sequence[Path], "one file for each metric, of its name"]
+    parts: Annotated[dict[str, list[str]], json.loads, "the parts of each metric that are shown too"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFiles:
+    """What `write_page` writes, and the seed of its draws."""
+
+    seed: int
+    numbers_path: Path
+    page_path: Path
+    pictures_paths: Sequence[Path]
+
+
+def write_page(
+    study: Study,
+    files: PageFiles,
+    columns: Sequence[str],
+    lines_of: Callable[[Study, int], Iterable[Mapping[str, Any]]],
+    page_of: Callable[[Study, Sequence[Mapping[str, Any]]], str],
+    draw: Callable[[Sequence[Mapping[str, Any]]], Figure],
+) -> None:
+    """Write the numbers, the page and the figure of one experiment."""
+    lines = list(lines_of(study, files.seed))
+    tables.write_lines(files.numbers_path, columns, lines)
+    write_text(files.page_path, page_of(study, lines))
+    plotting.save(draw(lines), files.pictures_paths)
+
+
+class Study:
+    """The rows, the scores of each metric and the parts shown of it, by its name."""
+
+    def __init__(self, files: StudyFiles) -> None:
+        self.rows = rows.read(files.rows_path)
+        self.scores = {path.stem: list(result_files.read(path)) for path in files.scores_paths}
+        self.parts = files.parts
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of all metrics."""
+        return columns.of_scores(self.scores, self.parts, self.rows)
+
+    @property
+    def notes(self) -> list[str]:
+        """Return lines that say how the rows were scored."""
+        return pages.how_scored(self.scores)
+
+
+@step(
+    version=4,
+    result="results/crossing/texts",
+    outputs=[],
+    target="crossing",
+    category="Crossing",
+    inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
+    settings={"parts": "crossing_parts"},
+    more={"html": "results/crossing/texts.html"},
+)
+def crossing_texts(files: StudyFiles, html_path: Path) -> None:
+    """Write every labelled text with what people and all metrics said of it, on one page to search."""
+    study = Study(files)
+    scored = {name: {result.id: result for result in results} for name, results in study.scores.items()}
+    write_text(html_path, rows_page.page(study.rows, scored, study.parts))
+
+
+@step(
+    version=1,
+    result="results/crossing/pairs",
+    outputs=["numbers"],
+    target="crossing",
+    category="Crossing",
+    inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
+    settings={"parts": "crossing_parts"},
+)
+def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
+    """Write every pair of an erroneous and a correct text that a cell of the blind spots or the language gap counts."""
+    study = Study(files)
+    tables.write_lines(numbers_path, numbers.PAIRS, [pair.line() for pair in numbers.pairs(study.rows, study.columns)])
+
+
+@step(
+    version=6,
+    result="results/crossing/blind-spots",
+    outputs=["numbers", "page", "pictures"],
+    target="crossing",
+    category="Crossing",
+    inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
+    settings={"parts": "crossing_parts", "seed": "seed"},
+)
+def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
+    """Write which kinds of errors each metric misses, and draw it."""
+    write_page(
+        Study(sources),
+        files,
+        numbers.BLIND_SPOTS,
+        lambda study, seed: numbers.blind_spots(study.rows, study.columns, seed),
+        lambda study, lines: pages.blind_spots(lines, study.notes),
+        pages.figure_blind_spots,
+    )
+
+
+@step(
+    version=3,
+    result="results/crossing/language-gap",
+    outputs=["numbers", "page", "pictures"],
+    target="crossing",
+    category="Crossing",
+    inputs={"rows": "crossing_rows_in_two_languages", "scores": "crossing_scores"},
+    settings={"parts": "crossing_parts", "seed": "seed"},
+)
+def crossing_language_gap(sources: StudyFiles, files: PageFiles) -> None:
+    """Write how far each metric's judgement depends on the language of the same error, and draw it."""
+    write_page(
+        Study(sources),
+        files,
+        numbers.GAP,
+        lambda study, seed: numbers.language_gap(study.rows, study.columns, seed),
+        lambda study, lines: pages.language_gap(lines, [*pages.cautions(lines), *study.notes]),
+        pages.figure_language_gap,
+    )

@@ -1,0 +1,325 @@
+"""Translate CulT-Eval, judge the translations with ACRE, and make its tables and figures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from excam.acre import (
+    asks,
+    items,
+    judgements,
+    misaligned,
+    pages,
+    sentence_metrics,
+    source,
+    study,
+    translate,
+    translations,
+)
+from excam.acre.quality import COMBINATIONS
+from excam.acre.study import Study
+from excam.core import provenance, tables
+from excam.core.provenance import quiet_libraries, say, write_manifest, write_text
+from excam.pages import plotting
+from scripts import step
+from scripts.asking import RecordedOptions, Recorder
+
+
+@step(version=1)
+def cult_eval_read(
+    files_paths: Annotated[Sequence[Path], "items, then a file for each system"],
+    expressions_path: Path,
+    rows_path: Annotated[Path, "the translations, each with the texts of its item"],
+) -> None:
+    """Read a benchmark of translations: its items, and the translations that its folder has."""
+    items_path, *sheets = files_paths
+    items_by_id = items.read(items_path)
+    rows = source.written(sheets, items_by_id)
+    tables.write_frame(expressions_path, translations.items_frame(items_by_id.values()))
+    tables.write_frame(rows_path, translations.to_frame(rows))
+    say(f"cult-eval: {len(items_by_id)} items, {len(rows)} translations by {len(translations.systems(rows))} systems")
+
+
+@step(version=2)
+def cult_eval_translate(
+    asking: RecordedOptions,
+    name: Annotated[str, "the key of the model in config.yaml"],
+    form: translate.Form,
+    expressions_path: Path,
+    rows_path: Path,
+    example_path: Annotated[Path | None, "one item that is not in the test set, for a one-shot prompt"] = None,
+) -> None:
+    """Translate every item with one model; write the translations and a transcript of every request and answer."""
+    asker = Recorder(asking, name, f"{name} translates")
+    items_by_id = items.read(expressions_path)
+    example = items.held_out(items_by_id, example_path) if example_path else None
+    flow = partial(translate.translate, system=name, form=form, example=example)
+    rows = asker.record(f"translating with {name}, items", flow, list(items_by_id.values()))
+    tables.write_frame(rows_path, translations.to_frame(rows))
+    asker.write_manifest([expressions_path, example_path], [rows_path], {"form": form}, seed=asking.seed)
+    provenance.say(f"{name}: {len(rows)} translations in {asker.seconds:.0f} s")
+
+
+@step(version=2)
+def cult_eval_equivalent(rows_path: Path, judged_path: Path) -> None:
+    """Judge translations without a model: by accepted equivalents, listed glosses, words of the explication."""
+    tables.write_frame(judged_path, judgements.equivalent_frame(translations.from_frame(rows_path)))
+
+
+@step(version=2)
+def cult_eval_judge(
+    asking: RecordedOptions,
+    name: Annotated[str, "the key of the model in config.yaml"],
+    variants: Sequence[asks.Variant],
+    by: asks.Mode,
+    quality: Annotated[str, list(COMBINATIONS)],
+    rows_path: Path,
+    judged_path: Path,
+) -> None:
+    """Judge translations as ACRE with one model, in every variant of the ablation; keep every request and answer."""
+    asker = Recorder(asking, name, f"{name} judges translations")
+    tasks = asks.tasks(translations.from_frame(rows_path), variants, by, quality)
+    verdicts = asker.record(f"judging translations with {name}, requests at most", asks.flow, tasks, 3 * len(tasks))
+    tables.write_frame(judged_path, judgements.to_frame(name, tasks, verdicts))
+    settings = {"by": by, "quality": quality, "prompts": "ours"}
+    asker.write_manifest([rows_path], [judged_path], settings, seed=asking.seed)
+    failures = judgements.failure_counts(verdicts)
+    provenance.say(f"{name}: {len(verdicts)} verdicts in {asker.seconds:.0f} s; failures: {failures}")
+
+
+@step(version=1)
+def cult_eval_metrics(
+    rows_path: Path,
+    layer: Annotated[int, "of the encoder"],
+    metrics_path: Path,
+    manifest_path: Annotated[Path, "the signature of each metric"],
+    encoder_path: Annotated[Path | None, "manifest of BERTScore's encoder"] = None,
+    metricx_path: Annotated[Path | None, "manifest of MetricX's weights"] = None,
+) -> None:
+    """Measure translations with metrics of whole sentences: BLEU, chrF++, BERTScore, MetricX-QE."""
+    quiet_libraries()
+    started = time.monotonic()
+    rows = translations.from_frame(rows_path)
+    weights = {name: path for name, path in (("encoder", encoder_path), ("metricx", metricx_path)) if path}
+    folders = {name: (path.parent / "files", path.parent.name) for name, path in weights.items()}
+    columns = sentence_metrics.measure(rows, folders.get("encoder"), layer, folders.get("metricx"))
+    tables.write_frame(metrics_path, sentence_metrics.to_frame(rows, columns))
+    write_manifest(
+        manifest_path,
+        inputs=[rows_path, *weights.values()],
+        outputs=[metrics_path],
+        settings={"signatures": {name: column.signature for name, column in columns.items()}},
+        seconds=time.monotonic() - started,
+    )
+    say(f"{len(rows)} translations measured: {', '.join(columns)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFiles:
+    """The files of a study."""
+
+    rows_paths: Annotated[Sequence[Path], "translations"]
+    labels_path: Annotated[Path | None, "of people"] = None
+    judged_paths: Annotated[Sequence[Path], "verdicts of judges"] = ()
+    metrics_paths: Annotated[Sequence[Path], "scores of metrics of whole sentences"] = ()
+    scores_paths: Annotated[Sequence[Path], "files of `excam score`"] = ()
+    scored: Annotated[Sequence[str], "the name of the metric of each of them"] = ()
+
+
+def read_study(files: StudyFiles) -> Study:
+    """Return the study."""
+    scores = dict(zip(files.scored, files.scores_paths, strict=True))
+    return study.read(files.rows_paths, files.labels_path, files.judged_paths, files.metrics_paths, scores)
+
+
+@step(
+    version=1,
+    result="results/cult_eval/table-1",
+    outputs=["numbers", "page"],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={"expressions": "cult_eval_items", "printed": "paper/cult-eval/table-1.csv"},
+)
+def cult_eval_table_1(
+    expressions_path: Path, printed_path: Annotated[Path, "what the paper prints"], numbers_path: Path, page_path: Path
+) -> None:
+    """Write the counts and mean lengths of the items by category (Table 1)."""
+    lines, page = pages.table_1(list(items.read(expressions_path).values()))
+    tables.write_lines(numbers_path, pages.TABLE_1, lines)
+    note = "Of its own 7,959 items, which are not these."
+    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+
+
+@step(
+    version=1,
+    result="results/cult_eval/table-2",
+    outputs=["numbers", "page"],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={
+        "rows": "cult_eval_rows",
+        "labels": "cult_eval_labels",
+        "judged": "cult_eval_judged",
+        "metrics": "cult_eval_metrics",
+        "scores": "cult_eval_scores",
+        "printed": "paper/cult-eval/table-2.csv",
+    },
+    optional=["scores"],
+    settings={"scored": "cult_eval_scored", "seed": "seed"},
+)
+def cult_eval_table_2(
+    files: StudyFiles,
+    numbers_path: Path,
+    page_path: Path,
+    printed_path: Annotated[Path, "what the paper prints"],
+    seed: int,
+) -> None:
+    """Write how each metric goes with the labels of people (Table 2), with tests between metrics."""
+    lines, page = pages.table_2(read_study(files), seed)
+    tables.write_lines(numbers_path, pages.TABLE_2, lines)
+    note = "Of its systems on its own items, times 100: no reference for these rows."
+    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+
+
+@step(
+    version=1,
+    result="results/cult_eval/table-5",
+    outputs=["numbers", "page"],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={
+        "rows": "cult_eval_rows",
+        "labels": "cult_eval_labels",
+        "judged": "cult_eval_judged",
+        "metrics": "cult_eval_metrics",
+        "scores": "cult_eval_scores",
+        "printed": "paper/cult-eval/table-5.csv",
+    },
+    optional=["scores"],
+    settings={"scored": "cult_eval_scored", "seed": "seed"},
+    more={
+        "pdf": "results/cult_eval/figure-5.pdf",
+        "svg": "results/cult_eval/figure-5.svg",
+        "png": "results/cult_eval/figure-5.png",
+    },
+)
+def cult_eval_table_5(
+    files: StudyFiles,
+    numbers_path: Path,
+    page_path: Path,
+    pdf_path: Path,
+    svg_path: Path,
+    png_path: Path,
+    printed_path: Annotated[Path, "what the paper prints"],
+    seed: int,
+) -> None:
+    """Write how far each metric drops for each kind of error (Table 5), and draw it (Figure 5)."""
+    lines, page = pages.table_5(read_study(files), seed)
+    tables.write_lines(numbers_path, pages.TABLE_5, lines)
+    note = "✓ penalised, ✗ not; two of its cells are blank, and three of the seven errors are absent."
+    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+    plotting.save(pages.figure_5(lines), [pdf_path, svg_path, png_path])
+
+
+@step(
+    version=3,
+    result="results/cult_eval/table-6",
+    outputs=["numbers", "page"],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={
+        "rows": "cult_eval_rows",
+        "labels": "cult_eval_labels",
+        "judged": "cult_eval_judged",
+        "metrics": "cult_eval_metrics",
+        "scores": "cult_eval_scores",
+    },
+    optional=["scores", "labels"],
+    settings={"scored": "cult_eval_scored", "seed": "seed"},
+)
+def cult_eval_table_6(files: StudyFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
+    """Write validity, fidelity, clarity and ACRE of each system by each judge (Table 6)."""
+    lines, page = pages.table_6(read_study(files), seed)
+    tables.write_lines(numbers_path, pages.TABLE_6, lines)
+    write_text(page_path, page)
+
+
+@step(
+    version=3,
+    result="results/cult_eval/ablations",
+    outputs=["numbers", "page"],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={
+        "rows": "cult_eval_rows",
+        "labels": "cult_eval_labels",
+        "judged": "cult_eval_judged",
+        "metrics": "cult_eval_metrics",
+        "scores": "cult_eval_scores",
+        "printed": "paper/cult-eval/table-7.csv",
+    },
+    optional=["scores"],
+    settings={"scored": "cult_eval_scored", "seed": "seed"},
+)
+def cult_eval_ablations(
+    files: StudyFiles,
+    numbers_path: Path,
+    page_path: Path,
+    printed_path: Annotated[Path, "what the paper prints"],
+    seed: int,
+) -> None:
+    """Write how ACRE goes with the labels without its gate, routing, explication or reference (Table 7)."""
+    lines, page = pages.ablations(read_study(files), seed)
+    tables.write_lines(numbers_path, pages.ABLATIONS, lines)
+    note = "The coefficient has no name there, and .88 is neither of those in its Table 2."
+    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+
+
+@step(
+    version=3,
+    result="results/cult_eval/misaligned",
+    outputs=[],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={
+        "rows": "cult_eval_rows",
+        "labels": "cult_eval_labels",
+        "judged": "cult_eval_judged",
+        "metrics": "cult_eval_metrics",
+        "scores": "cult_eval_scores",
+    },
+    optional=["scores"],
+    settings={"scored": "cult_eval_scored"},
+    more={"html": "results/cult_eval/misaligned.html"},
+)
+def cult_eval_misaligned(files: StudyFiles, html_path: Path) -> None:
+    """Write the translations on which a metric and the labels disagree, on one page to search (Table 4)."""
+    write_text(html_path, misaligned.page(read_study(files)))
+
+
+@step(
+    version=1,
+    result="results/cult_eval/figure-3",
+    outputs=["numbers", "pictures"],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={
+        "rows": "cult_eval_rows",
+        "labels": "cult_eval_labels",
+        "judged": "cult_eval_judged",
+        "metrics": "cult_eval_metrics",
+        "scores": "cult_eval_scores",
+    },
+    optional=["scores"],
+    settings={"scored": "cult_eval_scored"},
+)
+def cult_eval_figure_3(files: StudyFiles, numbers_path: Path, pictures_paths: Sequence[Path]) -> None:
+    """Draw the share of right translations and of each primary error, by system (Figure 3)."""
+    lines = pages.composition(read_study(files))
+    tables.write_lines(numbers_path, pages.FIGURE_3, lines)
+    plotting.save(pages.figure_3(lines), pictures_paths)

@@ -1,0 +1,411 @@
+"""Compare judgements with what is known of the rows: per cell, between systems, and beside trivial baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+
+from excam import stats
+from excam.core import paths, provenance, tables
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import read_json, write_text
+from excam.error_reports import record_files
+from excam.error_reports.evaluation import cells, verdicts
+from excam.error_reports.evaluation import leave_one_out as numbers_of_left_out
+from excam.error_reports.evaluation.cells import Cell, System, Test
+from excam.excam40k import agreement, trivial_baselines
+from excam.pages.markdown import escape, table
+from excam.stats import permutation
+from excam.stats.permutation_correlation import Measure
+from scripts import step
+
+
+@step(version=3)
+def evaluate(judgements_paths: Sequence[Path], seed: int, numbers_path: Path) -> None:
+    """Compute the numbers of one cell from the judgements of one dataset, or of all together."""
+    frame = pl.concat([tables.read_frame(path) for path in judgements_paths])
+    numbers = verdicts.evaluate(frame, seed)
+    numbers["inputs"] = {str(path): provenance.sha256(path) for path in judgements_paths}
+    provenance.write_json(numbers_path, numbers)
+
+
+@step(version=2)
+def compare_systems(
+    systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"],
+    judgements_paths: Annotated[Sequence[Path], "the same number of each system's"],
+    seed: int,
+    tests_path: Path,
+) -> None:
+    """Run paired permutation tests between all systems of one column: accuracies, clustered by base sample."""
+    frames = tables.judgements_by_system(systems, judgements_paths)
+    tests = []
+    for a, b in combinations(systems, 2):
+        gold, clusters = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
+        guesses = [verdicts.predicted_errors(frames[system]) for system in (a, b)]
+        result = permutation.paired_permutation(gold, *guesses, clusters=clusters, seed=seed)
+        tests.append({"a": a, "b": b, **asdict(result)})
+    adjusted = permutation.holm([test["p_value"] for test in tests])
+    for test, p in zip(tests, adjusted, strict=True):
+        test["p_holm"] = p
+    provenance.write_json(tests_path, {"systems": systems, "tests": tests})
+
+
+MEASURES: tuple[Measure, ...] = ("kendall", "tie-calibrated")
+
+
+Scores = list[float | None]
+
+
+@step(version=1)
+def compare_correlations(
+    systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"],
+    judgements_paths: Annotated[Sequence[Path], "the same number of each system's"],
+    draws: int,
+    seed: int,
+    tests_path: Path,
+) -> None:
+    """Test whether ExCAM correlates better with the gold scores than every other of Table 4 (PERM-BOTH, clustered)."""
+    frames = tables.judgements_by_system(systems, judgements_paths)
+    first = next(iter(frames.values()))
+    gold, groups = first["gold_score"].to_list(), first["group"].to_list()
+    metrics = {name: scores for system, frame in frames.items() for name, scores in _metrics(system, frame)}
+    tests = [
+        {"measure": measure, "a": a, "b": b, **_tested(measure, gold, metrics[a], metrics[b], groups, draws, seed)}
+        for measure in MEASURES
+        for a, b in _pairs(metrics)
+    ]
+    for measure in MEASURES:
+        done = [test for test in tests if test["measure"] == measure and "p_value" in test]
+        for test, p in zip(done, stats.holm([test["p_value"] for test in done]), strict=True):
+            test["p_holm"] = p
+    provenance.write_json(tests_path, {"systems": systems, "tests": tests})
+
+
+def _metrics(system: str, frame: pl.DataFrame) -> list[tuple[str, Scores]]:
+    """Both columns of scores that Table 4 has of a system: with 0 for a text without errors, and with p(R) (`+p`)."""
+    return [(system + suffix, verdicts.scores(frame, fallback=bool(suffix))) for suffix in ("", "+p")]
+
+
+def _pairs(metrics: dict[str, Scores]) -> list[tuple[str, str]]:
+    """ExCAM's score of Eq. 1 against every other system's scores of both kinds; two of ExCAM's own once."""
+    names = list(metrics)
+    own = [name for name in names if name.endswith("+p") and _correlated_system(name).tuned]
+    return [
+        (a, b)
+        for a in own
+        for b in names
+        if _correlated_system(a) != _correlated_system(b) and not (b in own and names.index(b) < names.index(a))
+    ]
+
+
+def _correlated_system(name: str) -> System:
+    return System(*name.removesuffix("+p").split("/"))
+
+
+def _tested(
+    measure: Measure, gold: list[int], a: Scores, b: Scores, groups: list[str], draws: int, seed: int
+) -> dict[str, Any]:
+    """Return the test, or why there is none: too few answers that both gave, or scores that are all the same."""
+    try:
+        test = stats.correlation_permutation(gold, a, b, measure=measure, clusters=groups, draws=draws, seed=seed)
+    except InputInvalid as problem:
+        return {"untested": str(problem)}
+    return {{"a": "correlation_a", "b": "correlation_b"}.get(name, name): value for name, value in asdict(test).items()}
+
+
+TESTS = ("test", "test-100")
+
+
+FLOOR_COLUMNS = (
+    *("floor", "dataset", "split", "scaled_accuracy", "low", "high", "kendall_b", "tie_calibrated_accuracy"),
+    *("n", "groups", "rule"),
+)
+
+
+@step(
+    version=2,
+    result="results/paper/floors",
+    outputs=["numbers"],
+    category="Results",
+    target="paper",
+    inputs={"samples": "all_splits", "bases": "bases"},
+    settings={"seed": "seed"},
+)
+def floors(
+    samples_paths: Annotated[Sequence[Path], "excam40k/<dataset>/<split>.parquet"],
+    bases_paths: Annotated[Sequence[Path], "samples/<dataset>.bases.jsonl"],
+    seed: int,
+    numbers_path: Path,
+) -> None:
+    """Compute the trivial baselines of each test set: constant, lengths, words, templates, random, others' votes."""
+    parts: dict[str, dict[str, pl.DataFrame]] = {}
+    for path in samples_paths:
+        parts.setdefault(path.parent.name, {})[path.stem] = tables.read_frame(path)
+    parts["all"] = {split: pl.concat([own[split] for own in parts.values()]) for split in ("train", "dev", *TESTS)}
+    known = agreement.of(base for path in bases_paths for base in record_files.read_bases(path))
+    lines = [line for dataset, own in parts.items() for line in _floor_lines(dataset, own, seed, known)]
+    tables.write_lines(numbers_path, FLOOR_COLUMNS, lines)
+
+
+def _floor_lines(
+    dataset: str, own: dict[str, pl.DataFrame], seed: int, known: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    learned = pl.concat([own["train"], own["dev"]])
+    return [
+        {
+            **{name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(floor).items()},
+            **{"dataset": dataset, "split": split, "rule": trivial_baselines.RULES[floor.floor]},
+        }
+        for split in TESTS
+        if own[split].height
+        for floor in trivial_baselines.measure_baselines(learned, own[split], seed, known)
+    ]
+
+
+TABLE_4_COLUMNS = (
+    *("model", "trained_on", "judge", "fallback", "scaled_accuracy", "low", "high", "excluding_failures"),
+    *("kendall_b", "tie_calibrated_accuracy", "epsilon", "n", "n_scored", "failures", "better_than_all"),
+    *("kendall_better_than_all", "kendall_tests", "tie_calibrated_better_than_all", "tie_calibrated_tests", "cell"),
+)
+
+
+WON = {  # verdict -> what it is about
+    "better_than_all": "scaled_accuracy",
+    "kendall_better_than_all": "kendall_b",
+    "tie_calibrated_better_than_all": "tie_calibrated_accuracy",
+}
+
+
+PRINTED = ("scaled_accuracy", "kendall", "tie_calibrated_accuracy")  # columns of paper/table-4.csv, as in WON
+
+
+TABLE_4_HEAD = (
+    *("system", "scaled accuracy [95 %]", "paper", "Kendall b", "paper", "tie-calibrated", "paper"),
+    *("n", "failures", "from", "compared"),
+)
+
+
+TABLE_4_NOTE = (
+    "0 is chance for scaled accuracy; an unreadable answer counts as wrong. `+p`: the score is p(R) where "
+    "it would be 0. In brackets: the 95 % interval of a bootstrap over groups; beside the printed number, ours minus "
+    "the paper's. `*`: above every trivial baseline (scaled accuracy: with its interval), and better than every "
+    "untuned model and every other adapter of all, by paired permutation tests over groups, p ≤ .05. Of correlations "
+    "only ExCAM's with p(R) are tested, which the paper underlines; `table-4.csv` says how many tests there are. "
+    "Leave-one-out adapters are compared in Figure 11. The last lines use no judgement."
+)
+
+
+Line = Mapping[str, str]
+
+
+@step(
+    version=6,
+    result="results/paper/table-4",
+    outputs=["numbers", "page"],
+    category="Results",
+    target="paper",
+    inputs={
+        "cells": "cells_of_all",
+        "tests": "results/significance/all/test.json",
+        "correlation_tests": "results/significance/all/test.correlations.json",
+        "floors": "results/paper/floors.csv",
+        "printed": "paper/table-4.csv",
+    },
+)
+def table_4(
+    cells_paths: Sequence[Path],
+    tests_path: Path,
+    correlation_tests_path: Path,
+    floors_path: Path,
+    printed_path: Annotated[Path, "paper/table-4.csv"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Write Table 4: scaled accuracy, Kendall and tie-calibrated accuracy of every system, beside the paper's numbers.
+
+    The trivial baselines are its last lines.
+    """
+    tests, correlations = (read_json(path, "tests")["tests"] for path in (tests_path, correlation_tests_path))
+    lines = [line for path in cells_paths for line in _table_4_lines(cells.read(path), tests, correlations)]
+    trivial = tables.read_lines(floors_path)
+    for line in lines:
+        for verdict, column in WON.items():
+            surely = line["low"] if column == "scaled_accuracy" else line[column]  # the others have no interval
+            if line.get(verdict) == "yes" and surely <= trivial_baselines.highest(trivial, "all", column):
+                line[verdict] = "no"
+    tables.write_lines(numbers_path, TABLE_4_COLUMNS, [*lines, *_floors(trivial, floors_path)])
+    write_text(page_path, _table_4_page(tables.read_lines(numbers_path), tables.read_lines(printed_path)))
+
+
+def _table_4_lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> list[dict[str, Any]]:
+    """Two lines per system: without and with p(R) where the score would be 0."""
+    system, numbers = cell.system, cell.numbers
+    common = {
+        **{"model": system.model, "trained_on": system.trained_on, "judge": system.judge},
+        **cell.accuracy,
+        "excluding_failures": cells.rounded_text(numbers["accuracy"]["excluding"]),
+        "n_scored": numbers["correlation"]["n"],
+        "better_than_all": better_than_all(system.key, tests),
+    }
+    return [
+        {
+            **common,
+            "fallback": fallback,
+            "kendall_b": cells.rounded_text(coefficients["kendall_b"]),
+            "tie_calibrated_accuracy": cells.rounded_text(coefficients["tie_calibrated"]),
+            "epsilon": cells.rounded_text(coefficients["epsilon"]),
+            **(_correlated(system, correlations) if system.tuned and fallback else {}),
+        }
+        for fallback, coefficients in (("", numbers["correlation"]["score"]), ("p", numbers["correlation"]["score_p"]))
+    ]
+
+
+def _correlated(system: System, correlations: Sequence[Test]) -> dict[str, str]:
+    """Return whether ExCAM's score of Eq. 1 correlates better than every other, and by how many tests of how many.
+
+    There is no test where a correlation does not exist, as of a constant metric.
+    """
+    name, columns = f"{system.key}+p", {}
+    for measure, column in (("kendall", "kendall"), ("tie-calibrated", "tie_calibrated")):
+        own = [test for test in correlations if test["measure"] == measure and name in (test["a"], test["b"])]
+        done = [test for test in own if "p_value" in test]
+        columns[f"{column}_better_than_all"] = better_than_all(name, done)
+        columns[f"{column}_tests"] = f"{len(done)} of {len(own)}"
+    return columns
+
+
+def _floors(trivial: Sequence[dict[str, str]], path: Path) -> list[dict[str, Any]]:
+    """What scores without judgement get on all test sets together: no system, so nothing was compared with them."""
+    return [
+        {
+            **{"model": line["floor"], "trained_on": "nothing", "judge": "none", "fallback": "", "cell": str(path)},
+            **{name: line[name] for name in ("scaled_accuracy", "low", "high", "kendall_b", "n")},
+            **{"tie_calibrated_accuracy": line["tie_calibrated_accuracy"], "n_scored": line["n"], "failures": 0},
+        }
+        for line in trivial
+        if (line["dataset"], line["split"]) == ("all", "test")
+    ]
+
+
+def better_than_all(system: str, tests: Sequence[Test], level: float = cells.LEVEL) -> str:
+    """`yes` when every test against another system is won at `level`; empty where it was not compared."""
+    p_value = cells.p_better(system, tests, lambda _: True)
+    return "" if p_value is None else "yes" if p_value <= level else "no"
+
+
+def _table_4_page(ours: Sequence[Line], printed: Sequence[Line]) -> str:
+    """Return the table for a reader, each number beside the printed one of the same system."""
+    paper = {line["system"]: line for line in printed}
+    named = {_printed_name(line): line for line in ours}
+    body = [
+        [
+            *(name, *_values(line, paper.get(name, {})), line["n"], line["failures"], f"`{line['cell']}`"),
+            _why(line, name, paper),
+        ]
+        for name, line in named.items()
+    ]
+    missing = ", ".join(name for name in paper if name not in named)
+    text = f"# Table 4: every system on all test sets together\n\n{TABLE_4_NOTE}\n\n{table(TABLE_4_HEAD, body)}"
+    return text + (f"\nPrinted, not in this experiment: {missing}.\n" if missing else "")
+
+
+def _values(line: Line, printed: Line) -> list[str]:
+    """Return each measure, with its star and interval, and after it what the paper prints."""
+    interval = f" [{line['low']}, {line['high']}]" if line["low"] else ""
+    texts = []
+    for (verdict, column), beside in zip(WON.items(), PRINTED, strict=True):
+        star = "*" if line[verdict] == "yes" else ""
+        own = f"{line[column] or 'n/a'}{star}{interval if column == 'scaled_accuracy' else ''}"
+        texts += [own, _beside(line[column], printed.get(beside, ""))]
+    return texts
+
+
+def _beside(ours: str, printed: str) -> str:
+    """Return the printed value and how far ours is from it."""
+    if not printed:
+        return "–"
+    return f"{printed} ({float(ours) - float(printed):+.3f})" if ours else printed
+
+
+def _why(line: Line, name: str, paper: Mapping[str, Line]) -> str:
+    """Return whether the paper prints this system, and if not, what about it is another."""
+    kind = "tuned" if line["trained_on"] != "nothing" else "untuned"
+    if name in paper:
+        return "same model, adapter and judge"
+    if line["model"] in trivial_baselines.NAMES:
+        return "a trivial baseline; the paper prints none"
+    same = [row for row in paper.values() if row["model"] == line["model"]]
+    bases = ", ".join(row["model"] for row in paper.values() if row["trained_on"] == "all")
+    if not same:
+        return f"other base model; the paper tunes {bases}" if kind == "tuned" else "a model the paper does not ask"
+    if line["trained_on"].startswith("without-"):
+        return "an adapter of Figures 3 and 11, whose cells are in pictures"
+    if line["trained_on"] not in ("nothing", "all"):
+        return "an adapter the paper does not have"
+    if any((row["trained_on"], row["judge"]) == (line["trained_on"], line["judge"]) for row in same):
+        return f"printed only with{'out' if line['fallback'] else ''} p(R) as fallback"
+    return f"the paper prints no {kind} {line['judge']} of this model"
+
+
+def _printed_name(line: Line) -> str:
+    """Return one name per system, as in the column `system` of paper/table-4.csv."""
+    name = f"{line['model']}/{line['trained_on']}/{line['judge']}"
+    return f"{name}+{line['fallback']}" if line["fallback"] else name
+
+
+LEFT_OUT_COLUMNS = (
+    *("model", "judge", "left_out", "on", "complete", "without", "difference", "low", "high", "p_value", "p_holm"),
+    *("n", "groups"),
+)
+
+
+NONE = "No adapter of this experiment was trained without a dataset beside one that was trained on all.\n"
+
+
+@step(
+    version=1,
+    result="results/paper/leave-one-out",
+    outputs=["numbers", "page"],
+    category="Results",
+    inputs={"judgements": "judgements_of_adapters"},
+    settings={"seed": "seed"},
+)
+def leave_one_out(
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+    judgements_paths: Annotated[Sequence[Path], "of every adapter and dataset"] = (),
+) -> None:
+    """Compute the effect of removing one dataset from training, as numbers and as a sentence per base model."""
+    judged: dict[tuple[str, str], dict[str, dict[str, pl.DataFrame]]] = {}
+    for path in judgements_paths:
+        cell = paths.Cell.from_path(path)
+        by_mixture = judged.setdefault((cell.model, cell.judge), {})
+        by_mixture.setdefault(cell.trained_on, {})[cell.dataset] = tables.read_frame(path)
+    lines: list[dict[str, Any]] = []
+    statements: list[str] = []
+    for (model, judge), frames in judged.items():
+        without = {name.removeprefix("without-"): own for name, own in frames.items() if name.startswith("without-")}
+        changes = numbers_of_left_out.changes(frames["all"], without, seed) if "all" in frames else []
+        lines += [{"model": model, "judge": judge, **_line(change)} for change in changes]
+        statements += [numbers_of_left_out.statement(System(model, "all", judge).name, changes)] if changes else []
+    tables.write_lines(numbers_path, LEFT_OUT_COLUMNS, lines)
+    write_text(page_path, "# One dataset less in training\n\n" + _text(statements))
+
+
+def _line(change: numbers_of_left_out.Change) -> dict[str, Any]:
+    line = asdict(change)
+    keep = {"p_value": cells.significant_digits(change.p_value), "p_holm": cells.significant_digits(change.p_holm)}
+    return {
+        name: cells.rounded_text(value) if isinstance(value, float) else value for name, value in line.items()
+    } | keep
+
+
+def _text(statements: list[str]) -> str:
+    printed = 'The paper: "in-domain performance is only weakly influenced" (Appendix J), without a number.\n'
+    return ("\n\n".join(map(escape, statements)) + "\n\n" if statements else NONE + "\n") + printed

@@ -1,0 +1,246 @@
+"""Build and ask Macaron, and make its tables and figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+from excam.core import provenance, tables
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say, write_text
+from excam.inference import transcript
+from excam.macaron import answers, asks, derive, pages, proofread, rows_page, scenarios, source
+from excam.macaron.answers import System
+from excam.pages import plotting
+from scripts import step
+from scripts.asking import RecordedOptions, Recorder
+
+
+@step(
+    version=1,
+    result="results/macaron/templates",
+    outputs=["numbers", "page"],
+    target="macaron",
+    category="Macaron",
+    inputs={
+        "answers": "macaron_answers",
+        "instances": "results/macaron/instances.parquet",
+    },
+)
+def macaron_templates(files: AnswerFiles, numbers_path: Path, page_path: Path) -> None:
+    """Write the easiest and the hardest templates (Table 4), and the accuracy of each."""
+    lines, page = pages.templates(systems(files))
+    tables.write_lines(numbers_path, pages.TEMPLATES, lines)
+    write_text(page_path, page)
+
+
+@step(version=2)
+def macaron_build(
+    files_paths: Annotated[Sequence[Path], "of one folder"],
+    columns: Annotated[str, "names of official columns, ours to theirs, as JSON"],
+    scenarios_path: Path,
+    dropped_path: Annotated[Path, "what is left out, and why"],
+) -> None:
+    """Read a Macaron benchmark, authors' exports or the official tables, and write its scenarios."""
+    built = source.read(files_paths, json.loads(columns))
+    tables.write_lines(dropped_path, scenarios.DROPPED, built.dropped_lines)
+    if not built.scenarios:
+        raise InputInvalid(f"{files_paths[0].parent}: 0 scenarios; left out: {built.reasons}; see {dropped_path}")
+    tables.write_frame(scenarios_path, scenarios.to_frame(built.scenarios))
+    reasons = ", ".join(f"{reason} {count}" for reason, count in built.reasons.items()) or "none"
+    say(f"macaron: {len(built.scenarios)} scenarios; left out: {reasons}")
+
+
+@step(version=1)
+def macaron_derive(scenarios_path: Path, orders: Literal["shuffled", "given"], seed: int, instances_path: Path) -> None:
+    """Derive six aligned instances of each scenario: multiple choice, true and false, in both languages."""
+    source_scenarios = scenarios.read(scenarios_path)
+    made = derive.instances(source_scenarios, seed, orders)
+    tables.write_frame(instances_path, derive.to_frame(made))
+    say(f"macaron: {len(made)} instances of {len(source_scenarios)} scenarios")
+
+
+@step(version=2)
+def macaron_proofread(
+    asking: RecordedOptions,
+    name: Annotated[str, "the key of the model in config.yaml"],
+    scenarios_path: Path,
+    proofread_path: Annotated[Path, "the scenarios with the accepted edits"],
+    edits_path: Annotated[Path, "what was said about each field"],
+) -> None:
+    """Let a model correct spelling and grammar of the English texts of scenarios; a guard refuses any other edit."""
+    asker = Recorder(asking, name, f"{name} proofreads")
+    source_scenarios = scenarios.read(scenarios_path)
+    fields = sum(len(list(proofread.fields_of(scenario))) for scenario in source_scenarios)
+    done = asker.record("proofreading, fields", proofread.proofread, source_scenarios, fields)
+    tables.write_lines(edits_path, proofread.EDITS, proofread.edit_rows(done))
+    tables.write_frame(proofread_path, scenarios.to_frame(edited.scenario for edited in done))
+    counts = proofread.counts(done)
+    asker.write_manifest([scenarios_path], [edits_path, proofread_path], fields=dict(counts))
+    provenance.say(f"macaron: fields proofread by {name}: {counts}")
+
+
+@step(version=1)
+def macaron_sheet(
+    name: Annotated[str, "of the sheet"],
+    instances_path: Path,
+    sheet_path: Annotated[Path, "a CSV file of scenario, format, lang, answer"],
+    answers_path: Path,
+) -> None:
+    """Turn a written answer sheet into answers, as if a model had given them."""
+    instances = derive.read(instances_path)
+    answered = answers.read_sheet(sheet_path, instances)
+    tables.write_frame(answers_path, answers.to_frame(instances, name, "written", answered))
+
+
+@step(version=1)
+def macaron_ask(
+    asking: RecordedOptions,
+    name: Annotated[str, "<model>/<mode>: the key in config.yaml, and for progress lines"],
+    mode: asks.Mode,
+    instances_path: Path,
+) -> None:
+    """Ask one model about every instance; write a transcript of every request and answer."""
+    asker = Recorder(asking, name.split("/")[0], name)
+    instances = derive.read(instances_path)
+    requests = len(instances) * (2 if mode == "choose" else 1)
+    asker.record(f"asking {name}, requests", partial(asks.answer, mode=mode), instances, requests)
+    asker.write_manifest([instances_path], seed=asking.seed)
+    provenance.say(f"{name}: {len(instances)} instances asked in {asker.seconds:.0f} s")
+
+
+@step(version=2)
+def macaron_answers(
+    name: Annotated[str, "the model"],
+    mode: asks.Mode,
+    instances_path: Path,
+    transcript_path: Path,
+    answers_path: Path,
+) -> None:
+    """Parse a transcript into answers. A new parser needs no model."""
+    instances = derive.read(instances_path)
+    answered = transcript.replay(partial(asks.answer, mode=mode), instances, transcript_path)
+    tables.write_frame(answers_path, answers.to_frame(instances, name, mode, answered))
+    say(f"{name}/{mode}: {len(answered)} answers; failures: {answers.failure_counts(answered)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerFiles:
+    """What pages of answers are made of."""
+
+    answers_paths: Annotated[Sequence[Path], "of each model and mode"]
+    instances_path: Path
+
+
+def systems(files: AnswerFiles) -> Sequence[System]:
+    """Return each model and mode with its answers."""
+    return answers.join(derive.read(files.instances_path), files.answers_paths)
+
+
+@step(version=3)
+def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
+    """Write every instance with the answers of one model on one page, with search and filters."""
+    write_text(page_path, rows_page.page(systems(files)))
+
+
+@step(
+    version=1,
+    result="results/macaron/table-3",
+    outputs=["numbers", "page"],
+    target="macaron",
+    category="Macaron",
+    inputs={
+        "answers": "macaron_answers",
+        "instances": "results/macaron/instances.parquet",
+        "printed": "paper/macaron/table-3-averages.csv",
+    },
+    settings={"seed": "seed"},
+)
+def macaron_table_3(
+    files: AnswerFiles,
+    numbers_path: Path,
+    page_path: Path,
+    printed_path: Annotated[Path, "averages of the paper, by category of model"],
+    seed: int,
+) -> None:
+    """Write the accuracy of every model and mode (Table 3), beside floors, and the averages that the paper prints."""
+    answered_systems = systems(files)
+    lines, page = pages.table_3(answered_systems, pages.estimates(answered_systems, seed))
+    tables.write_lines(numbers_path, pages.TABLE_3, lines)
+    write_text(page_path, page + pages.printed_averages(tables.read_lines(printed_path)))
+
+
+@step(
+    version=1,
+    result="results/macaron/{by}",
+    outputs=["numbers", "page", "pictures"],
+    target="macaron",
+    category="Macaron",
+    inputs={"answers": "macaron_answers", "instances": "results/macaron/instances.parquet"},
+    settings={"seed": "seed"},
+    wildcards={"by": ["reasoning", "aspects", "contexts"]},
+)
+def macaron_breakdown(
+    files: AnswerFiles,
+    numbers_path: Path,
+    page_path: Path,
+    pictures_paths: Sequence[Path],
+    by: Annotated[str, list(pages.TITLES)],
+    seed: int,
+) -> None:
+    """Draw accuracy by reasoning type, cultural aspect or context (Figures 3 to 5), from the numbers it writes."""
+    tables.write_lines(numbers_path, pages.BREAKDOWN, pages.breakdown(systems(files), by, seed))
+    lines = pages.read_breakdown(numbers_path)
+    write_text(page_path, pages.breakdown_page(lines, by))
+    plotting.save(pages.figure(lines, by), pictures_paths)
+
+
+@step(
+    version=1,
+    result="results/macaron/coverage",
+    outputs=["numbers", "page"],
+    target="macaron",
+    category="Macaron",
+    inputs={"scenarios": "macaron_scenarios", "instances": "macaron_instances"},
+)
+def macaron_coverage(scenarios_path: Path, instances_path: Path, numbers_path: Path, page_path: Path) -> None:
+    """Write the coverage of the benchmark: scenarios and instances by country (Table 2), scenarios by tag."""
+    lines, page = pages.coverage(
+        scenarios.read(scenarios_path), [asdict(instance) for instance in derive.read(instances_path)]
+    )
+    tables.write_lines(numbers_path, pages.COVERAGE, lines)
+    write_text(page_path, page)
+
+
+@step(
+    version=1,
+    result="results/macaron/paired",
+    outputs=["numbers", "page"],
+    target="macaron",
+    category="Macaron",
+    inputs={"answers": "macaron_answers", "instances": "results/macaron/instances.parquet"},
+    settings={"seed": "seed"},
+)
+def macaron_paired(files: AnswerFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
+    """Write the accuracy of single statements and of pairs (Table 5), with the bounds of pairs."""
+    answered_systems = systems(files)
+    lines, page = pages.paired(answered_systems, pages.estimates(answered_systems, seed))
+    tables.write_lines(numbers_path, pages.PAIRED, lines)
+    write_text(page_path, page)
+
+
+@step(
+    version=1,
+    result="results/macaron/scripts",
+    outputs=["numbers"],
+    target="macaron",
+    category="Macaron",
+    inputs={"answers": "macaron_answers", "instances": "results/macaron/instances.parquet"},
+)
+def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
+    """Write the accuracy in the local language by script: the mean over its languages (Appendix B)."""
+    tables.write_lines(numbers_path, pages.SCRIPTS, pages.scripts(systems(files)))

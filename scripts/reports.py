@@ -1,0 +1,388 @@
+"""Measure error reports: what is marked, of which type and severity, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+
+from excam.core import paths, provenance, tables
+from excam.core.provenance import read_json, write_text
+from excam.error_reports.evaluation import cells, report_quality, verdicts
+from excam.error_reports.evaluation import judged_rows as rows_of_judgements
+from excam.error_reports.evaluation.cells import UNDEFINED, System
+from excam.pages import markdown
+from excam.pages.markdown import escape, table
+from excam.pages.row_browser import FITS
+from excam.stats.bootstrap import ratio_interval
+from scripts import step
+
+
+@step(version=6)
+def judged_rows(
+    system: Annotated[str, "<model>/<trained_on>/<judge>"],
+    judgements_paths: Sequence[Path],
+    samples_paths: Annotated[Sequence[Path], "the rows that were judged"],
+    page_path: Path,
+) -> None:
+    """Write every judged test row of one system on one page, with search, filters and marked errors."""
+    judgements = pl.concat([tables.read_frame(path) for path in judgements_paths])
+    samples = pl.concat([tables.read_frame(path).select(rows_of_judgements.GOLD) for path in samples_paths])
+    inputs = {str(path): provenance.sha256(path) for path in (*judgements_paths, *samples_paths)}
+    text = rows_of_judgements.page(system, rows_of_judgements.join(judgements, samples), inputs)
+    provenance.write_text(page_path, text)
+    if (size := page_path.stat().st_size) > FITS:
+        provenance.say(
+            f"{page_path}: {size} bytes; in a report of one file Chromium shows nothing above {FITS}; "
+            "open it by itself, or make `snakemake --report report.zip`"
+        )
+
+
+@step(version=1)
+def evaluate_reports(
+    judgements_paths: Sequence[Path],
+    samples_paths: Annotated[Sequence[Path], "the rows that were judged"],
+    seed: int,
+    numbers_path: Path,
+) -> None:
+    """Measure the quality of reports, from judgements and gold rows of one dataset or of all together."""
+    judgements = pl.concat([tables.read_frame(path) for path in judgements_paths])
+    samples = pl.concat([tables.read_frame(path).select(report_quality.NEEDED) for path in samples_paths])
+    numbers = report_quality.evaluate(judgements, samples, seed)
+    numbers["inputs"] = {str(path): provenance.sha256(path) for path in (*judgements_paths, *samples_paths)}
+    provenance.write_json(numbers_path, numbers)
+
+
+RATE_COLUMNS = (
+    *("system", "rows", "reported", "rate", "low", "high", "hits", "n", "unreadable", "printed", "difference"),
+    *("printed_source", "cell"),
+)
+
+
+PARTS = {
+    "without error": pl.col("origin") == "source",
+    "with an error": pl.col("origin") != "source",
+    "with a hard error": pl.col("origin") == "hard",
+    "with a soft error": pl.col("origin").str.starts_with("soft"),
+}
+
+
+NOTE = (
+    "Rates with 95 % intervals, a bootstrap over groups. A parse failure reports nothing and is not a hit; it is "
+    "counted. The paper gives its rates of found errors where it speaks of hard errors, and does not say whether soft "
+    "ones count: they are shown beside those of all errors."
+)
+
+
+@step(
+    version=3,
+    result="results/paper/error-rates",
+    outputs=["numbers", "page"],
+    category="Results",
+    inputs={"judgements": "judgements_in_domain", "printed": "paper/error-rates.csv"},
+    settings={"seed": "seed"},
+)
+def error_rates(
+    judgements_paths: Annotated[Sequence[Path], "of each system and dataset"],
+    printed_path: Annotated[Path, "paper/error-rates.csv"],
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Compute how often no error is reported in rows without errors, and an error in rows with errors (ExCAM §5)."""
+    paper = {(line["system"], line["rows"]): line for line in tables.read_lines(printed_path)}
+    frames: dict[System, list[pl.DataFrame]] = {}
+    for path in judgements_paths:
+        frames.setdefault(System.from_path(path), []).append(tables.read_frame(path))
+    lines = [line for system, own in frames.items() for line in _rate_lines(system, pl.concat(own), paper, seed)]
+    tables.write_lines(numbers_path, RATE_COLUMNS, lines)
+    write_text(page_path, _rates_page(lines, list(paper.values())))
+
+
+def _rate_lines(
+    system: System, frame: pl.DataFrame, paper: dict[tuple[str, str], dict[str, str]], seed: int
+) -> Iterator[dict[str, Any]]:
+    cell = paths.Cell(system.model, system.trained_on, system.judge, paths.ALL, "test").path("evaluation")
+    for rows, condition in PARTS.items():
+        part = frame.filter(condition)
+        if not part.height:
+            continue
+        guesses, wanted = verdicts.predicted_errors(part), rows != "without error"
+        hits = [guess is wanted for guess in guesses]
+        rate = sum(hits) / len(hits)
+        low, high = ratio_interval(hits, [1] * len(hits), part["group"].to_list(), seed=seed) or (None, None)
+        printed = paper.get((system.key, rows), {})
+        yield {
+            **{"system": system.key, "rows": rows, "reported": "an error" if wanted else "none"},
+            **{"rate": cells.rounded_text(rate), "low": cells.rounded_text(low), "high": cells.rounded_text(high)},
+            **{"hits": sum(hits), "n": len(hits), "unreadable": guesses.count(None)},
+            **{"printed": printed.get("rate"), "printed_source": printed.get("source")},
+            "difference": cells.rounded_text(rate - float(printed["rate"])) if printed else None,
+            "cell": cell.as_posix(),
+        }
+
+
+def _rates_page(lines: Sequence[dict[str, Any]], paper: Sequence[dict[str, str]]) -> str:
+    head = ["system", "rows", "reported", "rate [95 %]", "hits of n", "unreadable", "paper", "difference"]
+    body = [
+        [
+            *(
+                escape(line["system"]),
+                line["rows"],
+                line["reported"],
+                _interval(line),
+                f"{line['hits']} of {line['n']}",
+            ),
+            *(line["unreadable"], line["printed"] or "–", _signed(line["difference"])),
+        ]
+        for line in lines
+    ]
+    ours = {line["system"] for line in lines}
+    missing = [line for line in paper if line["system"] not in ours]
+    text = f"# Errors reported, by what the row holds\n\n{NOTE}\n\n{table(head, body)}"
+    if missing:
+        text += "\nPrinted for base models that this experiment does not tune:\n\n"
+        columns = ("printed_name", "rows", "rate", "source")
+        text += table(columns, [[escape(line[column]) for column in columns] for line in missing])
+    return text
+
+
+def _interval(line: dict[str, Any]) -> str:
+    return f"{line['rate']}" + ("" if line["low"] is None else f" [{line['low']}, {line['high']}]")
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"
+
+
+REPORT_COLUMNS = (
+    *("model", "trained_on", "judge", "dataset", "measure", "over", "value", "low", "high", "n", "of"),
+    *("floor", "rows", "failures", "cell"),
+)
+
+
+FLOORS = ("one_severity", "one_type", "independent_within_datasets")  # what takes no skill
+
+
+# Where a number stands in a cell, over which rows it is, what its n counts; its name is the place with underscores.
+SPANS = [
+    (f"spans.{over}.{kind}.{number}", over, of)
+    for over, kind in product(("strict", "readable", "erroneous_strict", "erroneous_readable"), ("exact", "partial"))
+    for number, of in (
+        ("precision", "predicted errors"),
+        ("recall", "gold errors"),
+        ("f1", "errors of both"),
+    )
+]
+
+
+AGREEMENT = [
+    ("agreement.place", "erroneous_readable", "rows with found errors"),
+    *((f"agreement.{name}", "readable", "matched errors") for name in ("severity", "type")),
+]
+
+
+DIFFERENCES = [
+    (f"{name}.{part}.{number}", over, "rows")
+    for name, (part, prefix) in product(("error_count", "score"), (("all", ""), ("erroneous", "erroneous_")))
+    for number, over in (
+        *((number, f"{prefix}readable") for number in ("signed", "absolute", "exact")),
+        ("exact_strict", f"{prefix}strict"),
+    )
+]
+
+
+EXPLANATIONS = [
+    *(("explanations." + name, "detected hard errors", "rows") for name in ("held", "outside")),
+    ("explanations.answer_shown", "detected hard errors with the answer in the instruction", "rows"),
+    ("explanations.answer_not_shown", "detected hard errors without the answer in the instruction", "rows"),
+    ("explanations.strict", "hard errors", "rows"),
+    ("explanations.gold_held", "hard errors, their gold explanations", "rows"),
+]
+
+
+TWINS = [("twins.pairs", "strict", "pairs"), ("twins.bases", "strict", "base samples")]
+
+
+@step(
+    version=2,
+    result="results/paper/reports",
+    outputs=["numbers", "page"],
+    category="Results",
+    target="paper",
+    inputs={"cells": "report_cells", "printed_claims": "paper/claims.csv"},
+)
+def table_reports(
+    cells_paths: Annotated[Sequence[Path], "reports/<system>/<dataset>/<split>.json"],
+    printed_claims_path: Annotated[Path, "paper/claims.csv"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Write the report quality of every system: spans, severity and type, scores, explanations, pairs."""
+    made = {path: read_json(path) for path in cells_paths}
+    tables.write_lines(
+        numbers_path, REPORT_COLUMNS, (line for path, cell in made.items() for line in _report_lines(path, cell))
+    )
+    printed = [line for line in tables.read_lines(printed_claims_path) if line["id"].startswith("explanation-match")]
+    write_text(page_path, _reports_page(made, printed))
+
+
+def _parts(path: Path, cell: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the cell, then each of its datasets."""
+    return [(paths.Cell.from_path(path).dataset, cell), *cell.get("by_dataset", {}).items()]
+
+
+def _report_lines(path: Path, cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    system = asdict(cells.System.from_path(path))
+    for dataset, part in _parts(path, cell):
+        common = {**system, "dataset": dataset, "cell": str(path)}
+        common |= {"rows": part["n"], "failures": part["n"] - part["readable"]}
+        for place, over, of in (*SPANS, *AGREEMENT, *DIFFERENCES, *EXPLANATIONS, *TWINS):
+            measure = cells.value_at(part, place)
+            numbers = {key: _rounded(measure[key]) for key in ("value", "low", "high")}
+            floor = next((_rounded(measure[name]) for name in FLOORS if name in measure), "")
+            named = {"measure": place.replace(".", "_"), "over": over, "n": measure["n"], "of": of, "floor": floor}
+            yield {**common, **numbers, **named}
+
+
+def _rounded(number: float | None) -> float | str:
+    return "" if number is None else round(number, 4)
+
+
+def _shown(cell: dict[str, Any], place: str) -> str:
+    """Return a number with its interval and its denominator, or a count as it is."""
+    value = cells.value_at(cell, place)
+    if isinstance(value, dict):
+        return cells.with_interval_text(value)
+    return UNDEFINED if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _section(
+    title: str, text: str, named: Sequence[tuple[str, dict[str, Any]]], columns: Sequence[tuple[str, str]]
+) -> str:
+    rows = [[name, *(_shown(cell, place) for _, place in columns)] for name, cell in named]
+    return f"\n## {title}\n\n{text}\n\n" + markdown.table(["system", *(head for head, _ in columns)], rows)
+
+
+def _reports_page(made: dict[Path, dict[str, Any]], printed: Sequence[dict[str, str]]) -> str:
+    named = [(markdown.escape(cells.System.from_path(path).key), cell) for path, cell in made.items()]
+    parts = [
+        (f"{name}, {dataset}", part)
+        for (name, _), path in zip(named, made, strict=True)
+        for dataset, part in _parts(path, made[path])
+    ]
+    said = "; ".join(f"{line['printed']} {line['unit']} for {line['id'].split('-')[-1]}" for line in printed)
+    return "".join(
+        [
+            "# How good the reports are\n\n",
+            "Each number is followed by its 95 % interval (a bootstrap over groups: rows that share content are drawn "
+            "together) and its denominator; there is no interval where every group gave the same. *Strict*: over every "
+            "row, where an unreadable answer found nothing and is right in nothing. "
+            f"{UNDEFINED}: nothing to divide by.\n",
+            *(_section(title, text, named, columns) for title, text, columns in SECTIONS),
+            _section("Explanations", EXPLAINED.format(said=said or UNDEFINED), parts, EXPLANATION_COLUMNS),
+        ]
+    )
+
+
+SECTIONS = (
+    (
+        "Rows and errors",
+        "*Not found*: predicted errors whose words are not in the text they name. *In the instruction*: errors there, "
+        "gold and predicted. Gold errors of hard and soft rows together.",
+        [
+            *(("rows", "n"), ("readable", "readable"), ("base samples", "base_samples"), ("groups", "groups")),
+            *(("gold errors", "gold.n"), ("in rows", "gold.rows"), ("in the instruction", "gold.in_instruction")),
+            *(("predicted", "predicted.n"), ("in rows", "predicted.rows"), ("not found", "predicted.not_found")),
+            ("in the instruction", "predicted.in_instruction"),
+        ],
+    ),
+    *(
+        (
+            f"Spans, {title}",
+            "Micro precision, recall and F1 of predicted against gold spans. *Exact*: same text, start and end. "
+            "*Partial*: spans are matched one to one so that the sum of their character F1 is greatest; a match gives "
+            "precision the share of the predicted span's characters that are the gold one's, and recall the share of "
+            "the gold span's. Spans in instruction and output never match, nor do spans that were not found; they "
+            "count. The n of F1 is errors of both sides.",
+            [
+                (f"{kind} {number}", f"spans.{over}.{kind}.{key}")
+                for kind in ("exact", "partial")
+                for number, key in (("precision", "precision"), ("recall", "recall"), ("F1", "f1"))
+            ],
+        )
+        for title, over in (("all rows (strict)", "strict"), ("erroneous rows (strict)", "erroneous_strict"))
+    ),
+    (
+        "Place, severity and type",
+        "*Place*: of erroneous rows in which an error was found, how many have one that shares a character with a "
+        "gold one; the others are right for another reason. Of matched errors (any shared character, one to one) in "
+        "readable rows: how often severity and type are the gold ones; a type is compared after NFKC, case folding and "
+        "white space. *One*: what naming the most frequent gold value throughout would give. Confusions are "
+        "gold > predicted.",
+        [
+            ("place", "agreement.place"),
+            *(("severity", "agreement.severity"), ("one severity", "agreement.severity.one_severity")),
+            *(
+                (f"{gold} > {predicted}", f"agreement.severity.confusion.{gold}.{predicted}")
+                for gold, predicted in product(("minor", "major"), repeat=2)
+            ),
+            *(("type", "agreement.type"), ("one type", "agreement.type.one_type")),
+        ],
+    ),
+    *(
+        (
+            title,
+            f"Predicted minus gold {what}, over readable rows: the mean, the mean of its size, the share of rows "
+            "without any difference (*strict*: of every row).",
+            [
+                (f"{part} rows: {number.replace('_', ', ')}", f"{name}.{part}.{number}")
+                for part in ("all", "erroneous")
+                for number in ("signed", "absolute", "exact", "exact_strict")
+            ],
+        )
+        for title, name, what in (
+            ("Error count", "error_count", "number of errors"),
+            ("Score", "score", "score, without p(R) where it would be 0"),
+        )
+    ),
+    (
+        "Pairs",
+        "Pairs of a right and a wrong row, and base samples with all their pairs, of which every row is judged right "
+        "(strict). *Independent*: the same two rates if the two rows of a pair were judged independently; "
+        "*within datasets*: with each dataset's own rates, so that being good on some datasets does not "
+        "count as consistency.",
+        [
+            *(("pairs", "twins.pairs"), ("independent", "twins.pairs.independent")),
+            *(("within datasets", "twins.pairs.independent_within_datasets"), ("base samples", "twins.bases")),
+            ("independent", "twins.bases.independent"),
+            ("within datasets", "twins.bases.independent_within_datasets"),
+            *(("only the right row", "twins.right_row_only"), ("only the wrong row", "twins.wrong_row_only")),
+            *(("neither", "twins.neither"), ("rows without a pair", "twins.rows_without_twin")),
+        ],
+    ),
+)
+
+
+EXPLAINED = (
+    "Rows with a hard error; soft ones have no short right answer. *Held*: of the detected errors, how many "
+    "explanations hold the right answer word for word (the paper prints {said}), after straight quotes, NFKC, case "
+    "folding, white space, without punctuation around it, at word boundaries where the script sets spaces. *Outside*: "
+    "at a place that is not part of the wrong answer. *Strict*: of all hard errors. *Gold*: the gold explanations, so "
+    "what can be reached."
+)
+
+
+EXPLANATION_COLUMNS = [
+    *(("hard errors", "explanations.n"), ("detected", "explanations.detected"), ("missed", "explanations.missed")),
+    *(("unreadable", "explanations.unreadable"), ("held", "explanations.held"), ("outside", "explanations.outside")),
+    *(("strict", "explanations.strict"), ("answer in the instruction", "explanations.answer_shown")),
+    *(("answer not there", "explanations.answer_not_shown"), ("gold", "explanations.gold_held")),
+    *(("right answer only", "explanations.right_only"), ("right and wrong", "explanations.right_and_wrong")),
+    *(("wrong answer only", "explanations.wrong_only"), ("neither", "explanations.neither")),
+    ("soft errors, left out", "explanations.soft"),
+]

@@ -1,0 +1,153 @@
+"""Rate responses with the raters' manual: people and models, and how far they agree."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from excam.annotation import page
+from excam.annotation.campaign import write
+from excam.core import provenance, tables
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say, write_text
+from excam.inference import transcript
+from excam.rubric import asks, campaign, changes, checks, pages, ratings, responses, study
+from excam.rubric.manual import DIMENSIONS, Rubric
+from excam.rubric.responses import Response
+from scripts import step
+from scripts.asking import RecordedOptions, Recorder
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingOptions:
+    """The manual of the configuration and what is rated, read by `rubric_of` and `responses_of`."""
+
+    rubric: Annotated[str, "version of the manual, or the .yaml file of a study's version"]
+    base: Annotated[str, "weights of the base as JSON, null for the plain mean"]
+    responses_paths: Annotated[Sequence[Path], "what is rated, as JSON Lines"]
+
+
+def rubric_of(options: RatingOptions) -> Rubric:
+    """Return the manual of the options."""
+    return changes.opened(options.rubric).with_weights(json.loads(options.base))
+
+
+def responses_of(options: RatingOptions) -> Sequence[Response]:
+    """Return the responses of the options."""
+    return responses.read(options.responses_paths)
+
+
+@step(version=5)
+def rubric_campaign(
+    rating: RatingOptions,
+    raters: Annotated[Sequence[str], "the evaluator, then the validators"],
+    overlap: Annotated[float, "share of responses that validators rate too"],
+    calibration: Annotated[int, "responses that all rate first"],
+    seed: int,
+    campaign_path: Path,
+    page_path: Path,
+) -> None:
+    """Draw who rates which response; write the campaign with the rater's form, and the page that needs no server."""
+    evaluator, *validators = raters
+    drawn = campaign.drawn(responses_of(rating), evaluator, validators, overlap, calibration, rubric_of(rating), seed)
+    write(campaign_path, drawn)
+    write_text(page_path, page.write(drawn))
+    say(f"rubric: {len(drawn.tasks)} responses for {len(raters)} raters")
+
+
+@step(version=2)
+def rubric_collect(
+    rating: RatingOptions,
+    given_paths: Annotated[Sequence[Path], "ratings: .jsonl of people, .parquet of models"],
+    ratings_path: Path,
+) -> None:
+    """Check the ratings of people and models, and write them as one table; a breach of the rules stops."""
+    reading = checks.read(given_paths, responses_of(rating), [rubric_of(rating)])
+    if reading.breaches:
+        raise InputInvalid(
+            f"{reading.breaches[0]} ({len(reading.breaches)} breaches); expected none; see `excam rubric check`"
+        )
+    tables.write_frame(ratings_path, ratings.to_frame([*reading.ratings, *reading.superseded]))
+    say(f"{len(reading.ratings)} ratings; replaced by a later one of the same rater: {len(reading.superseded)}")
+
+
+@step(version=1)
+def rubric_rate(
+    asking: RecordedOptions,
+    rating: RatingOptions,
+    name: Annotated[str, "the key of the model in config.yaml"],
+    ask: Literal["text", "choose"],
+) -> None:
+    """Ask one model to rate every response; write a transcript of every request and answer."""
+    asker = Recorder(asking, name, f"{name} rates")
+    known, rubric = responses_of(rating), rubric_of(rating)
+    requests = len(known) * (len(DIMENSIONS) if ask == "choose" else 1)
+    asker.record(f"rating by {name}, requests", asks.rater(ask, rubric, name), known, requests)
+    asker.write_manifest(rating.responses_paths, rubric=rubric.signature, rubric_hash=rubric.hash, seed=asking.seed)
+    provenance.say(f"{name}: {len(known)} responses rated in {asker.seconds:.0f} s")
+
+
+@step(version=2)
+def rubric_settle(
+    rating: RatingOptions,
+    name: Annotated[str, "the model"],
+    ask: Literal["text", "choose"],
+    transcript_path: Path,
+    ratings_path: Path,
+) -> None:
+    """Parse a transcript into ratings and settle them by the rules. A new parser, or new rules, need no model."""
+    known = responses_of(rating)
+    model_ratings = transcript.replay(asks.rater(ask, rubric_of(rating), name), known, transcript_path)
+    tables.write_frame(ratings_path, ratings.to_frame(model_ratings))
+    failed = Counter(model_rating.failure for model_rating in model_ratings if model_rating.failure)
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
+    corrected = sum(model_rating.corrected for model_rating in model_ratings)
+    say(f"{name}: {len(model_ratings)} ratings; corrected {corrected}; failures: {reasons}")
+
+
+@step(
+    version=2,
+    result="results/rubric/reliability",
+    outputs=["numbers", "page"],
+    more={
+        "disagreements": "results/rubric/disagreements.csv",
+        "fatigue": "results/rubric/fatigue.csv",
+        "conditions": "results/rubric/conditions.csv",
+        "rules": "results/rubric/rules.csv",
+        "summary": "results/rubric/summary.html",
+    },
+    target="rubric",
+    category="Rubric",
+    inputs={"ratings": "results/rubric/ratings.parquet", "responses": "rubric_responses"},
+    settings={"rubric": "rubric_version", "base": "rubric_weights", "icc": "rubric_icc", "seed": "seed"},
+)
+def rubric_quality(
+    rating: RatingOptions,
+    ratings_path: Path,
+    icc: Literal["complete", "mixed"],
+    seed: int,
+    numbers_path: Path,
+    page_path: Path,
+    disagreements_path: Path,
+    fatigue_path: Path,
+    conditions_path: Path,
+    rules_path: Path,
+    summary_path: Path,
+) -> None:
+    """Write how far ratings can be trusted: agreement, disagreements, fatigue, rules, means by condition; a page."""
+    known, rubric = responses_of(rating), rubric_of(rating)
+    reading = checks.read([ratings_path], known, [rubric])
+    pages.write(
+        study.study(reading, known, [rubric], icc, seed),
+        numbers=numbers_path,
+        page=page_path,
+        disagreements=disagreements_path,
+        fatigue=fatigue_path,
+        conditions=conditions_path,
+        rules=rules_path,
+        summary=summary_path,
+    )

@@ -1,0 +1,124 @@
+"""Fill the templates of a benchmark's rows, and find rows that are too long."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from excam.config import Recipe
+from excam.core import provenance
+from excam.core.source_tables import unread_files
+from excam.core.splits import Split
+from excam.error_reports import record_files
+from excam.error_reports.judges import report
+from excam.excam40k import agreement, datasets
+from excam.excam40k.construction import duplicates, splits, wrapping
+from excam.excam40k.construction.drawing import draw_stratified, draw_to_cap
+from excam.excam40k.construction.templates import code_of, languages
+from excam.inference import chat
+from excam.training import tokens
+from scripts import step
+
+LOCAL_QUESTIONS = "local_questions"  # setting of a reader that has its questions in the language of the country too
+
+
+MOST_LOCAL = 3  # questions in it of each question and region, as many as there are English ones built from annotations
+
+
+@step(version=6)
+def build_samples(
+    dataset: str,
+    source_path: Annotated[Path, "manifest of the fetched snapshot"],
+    cap: int,
+    cap_stage: Literal["before", "after"],
+    allocation: Literal["equal", "proportional"],
+    shares: Annotated[dict[Split, float], json.loads],
+    seed: int,
+    bases_path: Path,
+    samples_path: Path,
+    counts_path: Path,
+    module: Annotated[str | None, "file of a benchmark that is not in the package"] = None,
+    reading_json: Annotated[str, "settings of the reader, as JSON"] = "{}",
+    templates: Annotated[Literal["english", "local", "both"], "language of the templates"] = "english",
+) -> None:
+    """Wrap benchmark rows into original instruction-output pairs, and count what was dropped."""
+    benchmark = datasets.load(dataset, module)
+    settings = json.loads(reading_json)
+    if templates == "both" and LOCAL_QUESTIONS in inspect.signature(benchmark.read).parameters:
+        settings = {LOCAL_QUESTIONS: MOST_LOCAL, **settings}
+    reading = datasets.read(dataset, source_path.parent / "files", settings, module)
+    # what no pattern matches stays in the folder that the files were copied from
+    copied_from = provenance.read_json(source_path, "settings")["settings"].get("folder")
+    not_read = unread_files(Path(copied_from or source_path.parent / "files"), benchmark.SOURCE.files)
+    if cap_stage == "before":
+        drawn = draw_stratified(reading, cap, seed, allocation)
+    else:
+        drawn = draw_to_cap(reading, benchmark.ERRORS, cap, seed, allocation)
+    bases = duplicates.in_one_group(drawn)
+    where = splits.assign([(base.group, base.stratum) for base in bases], shares, seed)
+    local = () if templates == "english" else languages()
+    right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, seed, where, local)
+    record_files.write_bases(bases_path, bases)
+    record_files.write_samples(samples_path, right)
+    counts = {
+        "rows": reading.rows,
+        "dropped": dict(reading.dropped),
+        "escaped": dict(reading.escaped),
+        "files_not_read": not_read,
+        "base_samples": reading.frame.height,
+        "drawn": len(bases),
+        "groups": len({base.group for base in bases}),
+        "groups_before_near_duplicates": len({base.group or base.id for base in drawn}),
+        "pairs": len(right),
+        "agreement": agreement.summary(bases),
+        "lacks": list(reading.lacks),
+        "examples": dict(reading.examples),
+        "unknown": reading.unknown,
+    }
+    frames = wrapping.frames(right)
+    if local:  # English ones are around every row, and need no count
+        counts["frames"] = frames
+    provenance.write_json(counts_path, counts)
+    for line in datasets.summary_lines(reading, len(bases)):
+        provenance.say(line)
+    without = {name: sum(codes.values()) for name, codes in frames.items() if code_of(name) is None}
+    if local and without:
+        shown = ", ".join(
+            f"{name} {pairs}"
+            for name, pairs in sorted(without.items(), key=lambda name_and_pairs: (-name_and_pairs[1], name_and_pairs))
+        )
+        provenance.say(f"{dataset}: pairs in a language without templates, in English ones: {shown}")
+    if not_read:
+        shown = ", ".join(not_read[:5]) + (f" and {len(not_read) - 5} more" if len(not_read) > 5 else "")
+        provenance.say(f"{dataset}: files that look like rows and are not read: {shown}; see SOURCE.files")
+
+
+@step(version=1)
+def find_long_rows(
+    tokenizers_paths: Annotated[Sequence[Path], "a manifest for each base model"],
+    recipes: Annotated[dict[str, Any], json.loads, "max_length and overflow of each, as JSON"],
+    samples_path: Annotated[Path, "original pairs: <dataset>.parquet"],
+    pairs_path: Path,
+    counts_path: Path,
+) -> None:
+    """Find the training pairs that are too long for a base model, before errors are made; all models leave them out.
+
+    Training would drop them after a generator was paid for them, and each base model would learn from other rows.
+    """
+    learnt = [sample for sample in record_files.read_samples(samples_path) if sample.split == "train"]
+    examples = list(report.training_examples(learnt))
+    folders = [manifest.parent / "files" for manifest in tokenizers_paths]
+    encoded = {folder: tokens.encode(chat.load_tokenizer(folder), examples) for folder in dict.fromkeys(folders)}
+    too_long, counts = set[str](), {}
+    for (name, recipe), folder in zip(recipes.items(), folders, strict=True):
+        rows = encoded[folder]
+        long_pairs, room = tokens.too_long_originals(rows, Recipe.model_validate(recipe), chat.max_positions(folder))
+        too_long.update(long_pairs)
+        counts[name] = {"too_long": len(long_pairs), "room": room, "longest": rows["input_ids"].list.len().max()}
+    provenance.write_json(pairs_path, {"pairs": sorted(too_long)})
+    provenance.write_json(counts_path, {"pairs": len(learnt), "too_long": len(too_long), "models": counts})
+    said = ", ".join(f"{name}: {n['too_long']} over {n['room']} tokens" for name, n in counts.items())
+    provenance.say(f"{pairs_path}: {len(too_long)} of {len(learnt)} training pairs are left out as too long ({said})")

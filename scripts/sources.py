@@ -1,0 +1,86 @@
+"""Fetch benchmarks, models and tokenizers, pinned."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from excam.config import Dataset, Model
+from excam.core import provenance
+from excam.core.source_tables import every_pattern
+from excam.excam40k import datasets
+from excam.excam40k.invented import files as invented
+from excam.inference import sources
+from scripts import step
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSource:
+    """A model and where its files go."""
+
+    model: str
+    source_json: Annotated[str, "the entry of config.yaml as JSON"]
+    manifest_path: Path
+
+
+def fetch(options: ModelSource, fill: Callable[[str, Model, Path], dict[str, str]]) -> None:
+    """Let `fill`, a function of `excam.inference.sources`, put files into the folder beside the manifest; write it."""
+    started = time.monotonic()
+    model, folder = Model.model_validate(json.loads(options.source_json)), options.manifest_path.parent / "files"
+    options.manifest_path.unlink(missing_ok=True)  # if it exists, the files are those it names
+    facts = fill(options.model, model, folder)
+    provenance.write_manifest(
+        options.manifest_path,
+        inputs=[],
+        outputs=sources.matching_files(folder, ["**/*"]),
+        settings=json.loads(options.source_json),
+        seconds=time.monotonic() - started,
+        licence=model.licence,
+        **facts,
+    )
+
+
+@step(version=2)
+def fetch_source(
+    dataset: str,
+    source_json: Annotated[str, "the entry of config.yaml as JSON"],
+    manifest_path: Path,
+    module: Annotated[str | None, "file of a benchmark that is not in the package"] = None,
+) -> None:
+    """Fetch one benchmark's files, pinned, and write the manifest last."""
+    started = time.monotonic()
+    benchmark, folder = datasets.load(dataset, module), manifest_path.parent / "files"
+    source = Dataset.model_validate(json.loads(source_json))
+    manifest_path.unlink(missing_ok=True)  # if it exists, the files are those it names
+    if source.invented:
+        shutil.rmtree(folder, ignore_errors=True)
+        facts = invented.write(dataset, source.invented.peoples, source.invented.seed, folder)
+    else:
+        facts = sources.fetch_dataset(dataset, source, every_pattern(benchmark.SOURCE.files), folder)
+    provenance.write_manifest(
+        manifest_path,
+        inputs=[],
+        outputs=sources.matching_files(folder, ["**/*"]),
+        settings=json.loads(source_json),
+        seconds=time.monotonic() - started,
+        licence=benchmark.SOURCE.licence,
+        rows=datasets.read(dataset, folder, {}, module).rows,
+        **facts,
+    )
+
+
+@step(version=1)
+def fetch_model(options: ModelSource) -> None:
+    """Fetch one model's weights and tokenizer, pinned, and write the manifest last."""
+    fetch(options, sources.fetch_model)
+
+
+@step(version=1)
+def fetch_tokenizer(options: ModelSource) -> None:
+    """Fetch the tokenizer of one model of the hub, without its weights, and write the manifest last."""
+    fetch(options, sources.fetch_tokenizer)
