@@ -186,7 +186,7 @@ def _tokens(scores: Path) -> int:
     return sum(count["prompt_tokens"] + count["completion_tokens"] for count in counts)
 
 
-# --- a job: scores the shards of one batch, as scripts/score_shards.py does, with a backend without a model
+# --- a job: scores the shards of one batch, as the step `score_shards` does, with a backend without a model
 
 
 def _score(name: str, folder: Path, scores: Path, job_megabytes: int) -> None:

@@ -329,7 +329,7 @@ def score(args: argparse.Namespace) -> None:
     """Write `points.csv`: one line for each world, adapter and test fact that was judged."""
     from excam.core import tables
     from excam.inference.chat import load_tokenizer
-    from scripts._taught import POINT_COLUMNS
+    from scripts.teaching import POINT_COLUMNS
 
     experiment, tokenizer = read_experiment(args.experiment), load_tokenizer(args.weights)
     lines: Points = []
@@ -349,7 +349,7 @@ def _points(experiment: Experiment, world: int, model: str, tokenizer: Any, fold
     from excam.error_reports.judges import report
     from excam.excam40k import corpus
     from excam.inference import chat
-    from scripts._taught import READINGS, blind_verdicts
+    from scripts.teaching import READINGS, blind_verdicts
 
     settings = next(iter(read_lines(folder / "ids.jsonl.gz")))
     bases = {base.id: base for base in record_files.read_bases(folder / "bases.jsonl")}
@@ -395,13 +395,13 @@ def _preferences(path: Path, base: str) -> dict[str, Any]:
 def draw(args: argparse.Namespace) -> None:
     """Write table, page and figure from `points.csv` alone."""
     from excam.core import provenance, tables
-    from scripts import figure_taught, table_taught
+    from scripts import teaching
 
     numbers = args.to / "taught.csv"
-    table_taught.write_numbers(args.to / "points.csv", numbers, seed=1)
+    teaching.write_numbers(args.to / "points.csv", numbers, seed=1)
     lines = tables.read_lines(numbers)
-    provenance.write_text(args.to / "taught.md", table_taught.page(lines))
-    figure_taught.draw(lines, args.models[:1], [args.to / "figure-taught.png"])
+    provenance.write_text(args.to / "taught.md", teaching.page(lines))
+    teaching.draw(lines, args.models[:1], [args.to / "figure-taught.png"])
 
 
 # --- files: JSON Lines, complete once they have their name

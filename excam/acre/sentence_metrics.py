@@ -1,7 +1,7 @@
 """Metrics of whole sentences beside ACRE: BLEU, chrF++, BERTScore, COMET, MetricX-QE. Each states its signature.
 
 Higher is better in every column: MetricX-QE predicts an error from 0 to 25, so its negative is kept. COMET runs in an
-environment of its own (`scripts/cult_eval_comet.py`), because it needs other releases than we do.
+environment of its own (`scripts/comet.py`), because it needs other releases than we do.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def settings(pid: int) -> dict[str, str]:
 
 def processes(job: str, script: str = "") -> list[int]:
     """Process ids of a job of Slurm: of one rule's script, or of all that belongs to it."""
-    words = b"\0-m\0scripts." + script.encode() + b"\0"
+    words = b"\0-m\0scripts\0" + script.encode() + b"\0"
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -12,7 +12,7 @@ import yaml
 from checkout import ROOT, tells_of_the_run
 from on_slurm import ask
 
-from excam.core.result_pages import read_pages
+from excam.core.steps import read_steps
 from excam.inference.journal import Entry, read
 from tests.unit import killed_jobs
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]  # the first test 
 def cheap_rules() -> set[str]:
     """The rules that run where the command is typed."""
     text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    pages = {page.name for page in read_pages(ROOT / "scripts").values() if page.local}
+    pages = {name for name, step in read_steps(ROOT / "scripts").items() if step.page and step.page.local}
     return pages | {
         name
         for listed in re.findall(r"^localrules:\n((?:    \w+,\n)+)", text, re.M)

@@ -137,16 +137,16 @@ def _run(job: dict[str, Any]) -> dict[str, Any]:
     for name in job["outputs"]:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
     words = shlex.split(job["command"].partition(" 2>&1")[0])
-    assert words[:2] == ["python", "-m"], job["command"]
+    assert words[:3] == ["python", "-m", "scripts"], job["command"]
     digests = {"command": digest_of(" ".join(words).encode()), "inputs": _digest(job["inputs"])}
-    importlib.import_module(words[2]).main(words[3:])
+    importlib.import_module("scripts").load(words[3])(words[4:])
     return {"versions": job["versions"], **digests, "outputs": _digest(job["outputs"])}
 
 
 def unversioned(before: Record, now: Record) -> list[str]:
     """One line for each job whose output changed although its versions, command and inputs are the recorded ones."""
     return [
-        f"{name}: another output from the same input; expected the recorded one, or a new VERSION of {_stages(job)}"
+        f"{name}: another output from the same input; expected the recorded one, or a new version of {_stages(job)}"
         for name, job in now.items()
         if name in before and {**job, "outputs": ""} == {**before[name], "outputs": ""} and job != before[name]
     ]

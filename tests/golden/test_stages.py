@@ -3,6 +3,8 @@
 import golden_stages
 import pytest
 
+from excam.core.steps import read_steps
+
 JOB = {"versions": {"score": "2", "judges.count": "1"}, "command": "c", "inputs": "i", "outputs": "o"}
 
 
@@ -23,8 +25,8 @@ def test_the_record_is_that_of_the_code(now):
 
 def test_every_rule_of_the_experiment_is_recorded(now):
     """But what tries a machine, needs a hub, weights of others or a paper's cluster, compares recipes, or scores users' texts."""
-    scripts = {path.stem for path in (golden_stages.ROOT / "scripts").glob("[!_]*.py")}
-    assert scripts - {name.split()[0] for name in now} == {
+    steps = read_steps(golden_stages.ROOT / "scripts").keys()
+    assert steps - {name.split()[0] for name in now} == {
         *("try_rows", "try_model", "try_training", "preflight", "table_recipes", "fetch_tokenizer"),
         *("score_shards", "summarize_scores", "cult_eval_comet"),
     }
@@ -34,7 +36,7 @@ def test_another_output_of_the_same_version_is_named():
     found = golden_stages.unversioned({"score a.parquet": JOB}, {"score a.parquet": {**JOB, "outputs": "p"}})
     assert found == [
         "score a.parquet: another output from the same input; expected the recorded one, "
-        "or a new VERSION of judges.count or score"
+        "or a new version of judges.count or score"
     ]
 
 

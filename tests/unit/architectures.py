@@ -128,7 +128,7 @@ def command(stage: str, name: str, folder: Path) -> list[str | Path | int]:
                   "--checkpoints", at.checkpoints, "--adapter", at.adapter.parent],
     }  # fmt: skip
     if stage in words:
-        return ["-m", f"scripts.{words[stage][0]}", *words[stage][1:]]
+        return ["-m", "scripts", *words[stage]]
     doing, _, way = stage.partition(" ")
     entry: dict[str, Any] = {"backend": "vllm" if way else "transformers", "licence": "none"}
     entry |= {"serve": "merged"} if way == "merged" else {}
@@ -136,12 +136,22 @@ def command(stage: str, name: str, folder: Path) -> list[str | Path | int]:
     asked: list[str | Path | int] = ["--gpus", 0, "--pace", pace, "--weights", at.weights, "--adapter", at.adapter]
     if doing == "verify":
         files: list[str | Path | int] = ["--checkpoints", at.checkpoints, "--verified", at.verified(way)]
-        return ["-m", "scripts.verify_adapter", "--name", f"{name}/all", "--model", json.dumps(entry), *asked, *files]
+        return [
+            "-m",
+            "scripts",
+            "verify_adapter",
+            "--name",
+            f"{name}/all",
+            "--model",
+            json.dumps(entry),
+            *asked,
+            *files,
+        ]
     entry |= {"dtype": ARCHITECTURES[name].dtype, "sampling": {"max_tokens": 24}}
     files = ["--judge", "report", "--samples", at.samples, "--journal", folder / f"journal {way}.jsonl"]
     files += ["--seed", SEED, "--transcript", at.transcript(way)]
     files += ["--manifest", folder / f"transcript {way}.manifest.json"]
-    return ["-m", "scripts.judge", "--name", f"{name}/all/report", "--model", json.dumps(entry), *asked, *files]
+    return ["-m", "scripts", "judge", "--name", f"{name}/all/report", "--model", json.dumps(entry), *asked, *files]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Build ExCAM40k by the workflow's own scripts in this process, for tests of the complete data set."""
 
 import csv
-import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from excam.core.splits import SPLITS
 from excam.error_reports import record_files
 from excam.error_reports.records import Sample
 from excam.excam40k import datasets
+from scripts import load
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +24,7 @@ def script(name: str, **flags) -> None:
     for flag, value in flags.items():
         values = value if isinstance(value, list) else [value]
         words += [f"--{flag.replace('_', '-')}", *map(str, values)]
-    importlib.import_module(f"scripts.{name}").main(words)
+    load(name)(words)
 
 
 def build(home: Path, raw: dict[str, Path], cap: int = 40, caps: Mapping[str, int] = {}, shards: int = 2) -> Path:

@@ -162,15 +162,15 @@ def command(kind: str, endpoint: str, **server: Any) -> list[str]:
     model = {"backend": "openai", "server": settings, "sampling": {"max_tokens": 64}}
     common = ["--model", json.dumps(model), "--journal", "journal.jsonl", "--seed", SEED]
     if kind == "macaron":
-        rest = ["scripts.macaron_ask", "--name", "served/text", "--mode", "text", "--instances", "instances.parquet"]
+        rest = ["scripts", "macaron_ask", "--name", "served/text", "--mode", "text", "--instances", "instances.parquet"]
         rest += ["--transcript", "out/text.jsonl", "--manifest", "out/text.manifest.json"]
         return [sys.executable, "-m", *rest, *common]
     common += ["--samples", "blend/test.parquet"]
     if kind == "judging":
-        rest = ["scripts.judge", "--name", "served/nothing/report", "--judge", "report"]
+        rest = ["scripts", "judge", "--name", "served/nothing/report", "--judge", "report"]
         rest += ["--transcript", "out/test.jsonl", "--manifest", "out/test.manifest.json"]
     else:
-        rest = ["scripts.generate_soft_errors", "--severity", "minor"]
+        rest = ["scripts", "generate_soft_errors", "--severity", "minor"]
         rest += ["--shard", "0", "--shards", "1", "--generator", "served"]
         rest += ["--answers", "out/0.jsonl", "--manifest", "out/0.manifest.json"]
     return [sys.executable, "-m", *rest, *common]

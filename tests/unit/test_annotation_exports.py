@@ -10,7 +10,7 @@ from campaigns import changed
 
 from excam.annotation import exchange, exports
 from excam.core.exceptions import InputInvalid
-from scripts import collect_answers
+from scripts.annotation import collect_answers
 
 CAMPAIGN = campaigns.small(4)
 OLD = campaigns.answer(0, "ada")
@@ -114,7 +114,7 @@ def collected(tmp_path):
     files |= {"answers": tmp_path / "answers.parquet", "counts": tmp_path / "counts.json"}
     files["campaign"].write_text(json.dumps(CAMPAIGN.content), encoding="utf-8")
     words = [word for name, path in files.items() for word in (f"--{name}", str(path))]
-    collect_answers.main([*words, "--exports", *map(str, exports.exported_files(str(files["folder"])))])
+    collect_answers([*words, "--exports", *map(str, exports.exported_files(str(files["folder"])))])
     return pl.read_parquet(files["answers"]), json.loads(files["counts"].read_text())
 
 

@@ -1,6 +1,5 @@
 """The audits: every check must be able to fail, so every one is shown a data set with the fault it looks for."""
 
-import importlib
 import json
 from pathlib import Path
 
@@ -15,13 +14,14 @@ from excam.error_reports.records import BaseSample, to_row
 from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, shortcuts, verdict, views
 from excam.excam40k.construction import duplicates, templates, wrapping
 from excam.excam40k.construction.hard import hard_errors
+from scripts import load
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
 OPTIONS = ("tea with milk", "cola", "water", "mate")
 
 SCRIPTS = {
-    name: importlib.import_module(f"scripts.{name}")
+    name: load(name)
     for name in (
         *("audit_leaks", "audit_shortcuts", "audit_balance", "audit_inventory", "audit_licences"),
         *("summarize_audits", "check_audits"),
@@ -688,7 +688,7 @@ def call(script: str, **options) -> None:
     for name, value in options.items():
         values = value if isinstance(value, list) else [value]
         words += [f"--{name.replace('_', '-')}", *map(str, values)]
-    SCRIPTS[script].main(words)
+    SCRIPTS[script](words)
 
 
 def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):

@@ -26,7 +26,7 @@ from excam.inference.run import run, together
 from excam.knowledge import index as packs
 from excam.knowledge.passages import Passage
 from excam.scoring import result_files
-from scripts import (
+from scripts.calmqa import (
     calmqa_answers,
     calmqa_claims,
     calmqa_evidence,
@@ -449,7 +449,7 @@ def made(folder, sheets=OUR_SHEETS):
 
 
 def call(script, *words):
-    script.main([str(word) for word in words])
+    script([str(word) for word in words])
 
 
 @pytest.fixture(scope="module")

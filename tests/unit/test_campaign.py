@@ -1,7 +1,6 @@
 """What people are shown: the rows drawn, the marks in their texts, the order, what a page may not know."""
 
 import hashlib
-import importlib
 import json
 from collections import Counter
 from dataclasses import replace
@@ -19,8 +18,8 @@ from excam.core.exceptions import InputInvalid
 from excam.error_reports import record_files
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.excam40k.validation import passages, sampling
+from scripts.annotation import draw_campaign
 
-draw_campaign = importlib.import_module("scripts.draw_campaign")
 SYSTEMS = ("big/all/report", "small/all/report")
 
 
@@ -242,7 +241,7 @@ def test_the_script_draws_from_files(tmp_path, capsys, thirty):
     wanted = json.dumps([["calmqa", "English", 40, 3], ["mango", "English", 2, 3]])
     files = ["--campaign", str(tmp_path / "c.json"), "--counts", str(tmp_path / "n.json")]
     judged = ["--judgements", *(str(tmp_path / f"{name}.parquet") for name in "ab")]
-    draw_campaign.main(
+    draw_campaign(
         [
             "--samples",
             str(tmp_path / "samples.parquet"),

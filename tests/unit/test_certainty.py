@@ -1,6 +1,5 @@
 """How far certainty can be trusted: numbers by hand and by scikit-learn, pages and figures as their reader sees them."""
 
-import importlib
 import json
 from pathlib import Path
 
@@ -12,11 +11,8 @@ from excam import stats
 from excam.core import tables
 from excam.error_reports import record_files
 from excam.error_reports.evaluation import certainty
-
-evaluate_certainty, table_certainty, figure_reliability, figure_abstention = (
-    importlib.import_module(f"scripts.{name}")
-    for name in ("evaluate_certainty", "table_certainty", "figure_reliability", "figure_abstention")
-)
+from scripts import certainty as certainty_steps
+from scripts.certainty import evaluate_certainty, figure_abstention, figure_reliability, table_certainty
 
 
 @pytest.fixture(autouse=True)
@@ -149,13 +145,13 @@ def written() -> list[str]:
         path = f"results/certainty/{system}/test.json"
         Path(path).parent.mkdir(parents=True)
         dev = ["--dev", "dev.parquet"] if "/all/" in system else ["--dev"]
-        evaluate_certainty.main(["--test", "test.parquet", *dev, "--seed", "1", "--numbers", path])
+        evaluate_certainty(["--test", "test.parquet", *dev, "--seed", "1", "--numbers", path])
         paths.append(path)
     return paths
 
 
 def test_page_and_numbers_of_every_system():
-    table_certainty.main(["--cells", *written(), "--numbers", "c.csv", "--page", "c.md"])
+    table_certainty(["--cells", *written(), "--numbers", "c.csv", "--page", "c.md"])
     lines = tables.read_lines(Path("c.csv"))
     assert {line["system"] for line in lines} == set(SYSTEMS)
     assert all(
@@ -169,12 +165,15 @@ def test_page_and_numbers_of_every_system():
     assert all(len(set(one)) == 1 for one in widths if one)
 
 
-@pytest.mark.parametrize("figure", [figure_reliability, figure_abstention])
-def test_figures_are_drawn_from_their_numbers_alone(figure):
+@pytest.mark.parametrize(
+    ("figure", "draw"),
+    [(figure_reliability, certainty_steps.draw_reliability), (figure_abstention, certainty_steps.draw_abstention)],
+)
+def test_figures_are_drawn_from_their_numbers_alone(figure, draw):
     paths = written()
-    figure.main(["--cells", *paths, "--numbers", "f.csv", "--pictures", "f.svg", "f.pdf", "f.png"])
+    figure(["--cells", *paths, "--numbers", "f.csv", "--pictures", "f.svg", "f.pdf", "f.png"])
     first = {name: Path(name).read_bytes() for name in ("f.svg", "f.pdf", "f.png")}
-    figure.draw(tables.read_lines(Path("f.csv")), [Path(name) for name in first])
+    draw(tables.read_lines(Path("f.csv")), [Path(name) for name in first])
     assert {name: Path(name).read_bytes() for name in first} == first
 
 
@@ -184,9 +183,9 @@ def test_figures_without_any_certainty_say_so():
     none = certainty.evaluate(frame([(True, True, None), (False, None, None)]), None, 0)
     path.write_text(json.dumps(none), encoding="utf-8")
     for figure in (figure_reliability, figure_abstention):
-        figure.main(["--cells", str(path), "--numbers", "f.csv", "--pictures", "f.svg"])
+        figure(["--cells", str(path), "--numbers", "f.csv", "--pictures", "f.svg"])
         assert Path("f.svg").stat().st_size > 0
         assert tables.read_lines(Path("f.csv")) == []
-    table_certainty.main(["--cells", str(path), "--numbers", "c.csv", "--page", "c.md"])
+    table_certainty(["--cells", str(path), "--numbers", "c.csv", "--page", "c.md"])
     shown = "| m/all/report | – (n = 1) | – (n = 1) | – (n = 0) | 2 | 1 |"
     assert shown in Path("c.md").read_text(encoding="utf-8"), "one verdict is a score, without p(R) too"

@@ -1,7 +1,6 @@
 """Flagged words put right and judged again: worked out by hand, on edited texts of many scripts, through the scripts."""
 
 import csv
-import importlib
 import json
 import random
 from collections import Counter
@@ -23,10 +22,7 @@ from excam.excam40k.construction import alignment, hard, spans
 from excam.inference import Sampling, fake
 from excam.inference.journal import Journal, ask
 from excam.inference.transcript import record, write
-
-make_counterfactuals, table_counterfactuals = (
-    importlib.import_module(f"scripts.{name}") for name in ("make_counterfactuals", "table_counterfactuals")
-)
+from scripts.counterfactuals import make_counterfactuals, table_counterfactuals
 
 TEXTS = (
     "In Peru, guests greet everyone; they bring sweets, and they never (ever) arrive early.",
@@ -231,7 +227,7 @@ def verdict(report: Report | None) -> Verdict:
 def made_by_the_script(folder: Path) -> Path:
     place = folder / "results/counterfactuals/m/all/report/all"
     place.mkdir(parents=True, exist_ok=True)
-    make_counterfactuals.main(
+    make_counterfactuals(
         [
             *("--judgements", str(folder / "judged.parquet"), "--samples", str(folder / "gold.parquet")),
             *("--spans", "strict", "--counterfactuals", str(place / "test.parquet")),
@@ -364,7 +360,7 @@ def test_what_is_the_right_twin_is_not_asked_again(files):
     _, entries = record(judge.judge, record_files.read_samples(place / "test.parquet"), asking)
     assert len(backend.asked) - before == 2, "only the two rows in which errors are left"
     write(place / "test.jsonl", entries)
-    table_counterfactuals.main(
+    table_counterfactuals(
         [
             *("--counterfactuals", str(place / "test.parquet"), "--rows", str(place / "test.rows.parquet")),
             *("--transcripts", str(place / "test.jsonl"), "--seed", "1"),

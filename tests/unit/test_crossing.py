@@ -23,7 +23,7 @@ from excam.scoring import result_files
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.scoring.spans import ErrorSpan, Report
-from scripts import crossing_blind_spots, crossing_language_gap, crossing_pairs, crossing_score
+from scripts.crossing import crossing_blind_spots, crossing_language_gap, crossing_pairs, crossing_score
 
 MINI = Path(__file__).parents[2] / "mini"
 CULT_EVAL = MINI / "cult-eval"
@@ -345,13 +345,13 @@ def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, stat
     asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
     files = ["--rows", str(given), "--scores", str(scores), "--transcript", str(tmp_path / "t.jsonl")]
     files += ["--manifest", str(tmp_path / "m.json"), "--journal", str(tmp_path / "j.jsonl")]
-    crossing_score.main([*asked, "--metric", "somebodys.metric", *files])
+    crossing_score([*asked, "--metric", "somebodys.metric", *files])
     for script in (crossing_blind_spots, crossing_language_gap, crossing_pairs):
-        numbers_of = tmp_path / f"{script.__name__}.csv"
+        numbers_of = tmp_path / f"{script.name}.csv"
         options = ["--rows", str(given), "--scores", str(scores), "--parts", "{}", "--numbers", str(numbers_of)]
         if script is not crossing_pairs:
             options += ["--seed", "1", "--page", str(tmp_path / "page.md"), "--pictures", str(tmp_path / "a.svg")]
-        script.main(options)
+        script(options)
         assert "added" in {line["metric"] for line in tables.read_lines(numbers_of)}
 
 

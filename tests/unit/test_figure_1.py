@@ -9,7 +9,7 @@ from base_samples import acting, base, split_up
 from excam.error_reports import record_files
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.excam40k.publishing import example_reports
-from scripts import figure_1
+from scripts.figures import figure_1
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def test_reports_stand_beside_the_gold_one():
     for name, own in (("one", verdicts), ("two", clean)):
         paths.append(f"results/judgements/{name}/all/report/blend/test.parquet")
         record_files.write_judgements(Path(paths[-1]), samples, own)
-    figure_1.main(["--judgements", *paths, "--samples", "test.parquet", "--page", "f.md"])
+    figure_1(["--judgements", *paths, "--samples", "test.parquet", "--page", "f.md"])
     text = Path("f.md").read_text(encoding="utf-8")
     first, second = text.split("## An impersonation")
     assert "|  | gold | one/all/report | two/all/report |" in first

@@ -1,6 +1,5 @@
 """The scripts of figures and their tables: numbers computed by hand, and files with the same bytes on every run."""
 
-import importlib
 import json
 from pathlib import Path
 
@@ -15,15 +14,14 @@ from excam.error_reports.evaluation import cells, leave_one_out
 from excam.error_reports.evaluation.cells import System
 from excam.excam40k.publishing import about
 from excam.stats import holm, paired_permutation
+from scripts import evaluation, figures
+from scripts import paper as paper_steps
+from scripts.annotation import figure_4
+from scripts.figures import figure_3, figure_10, figure_11
+from scripts.paper import table_6, table_prompts
+from scripts.reports import error_rates
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = ("error_rates", "figure_3", "figure_4", "figure_10", "figure_11", "table_6", "table_prompts")
-error_rates, figure_3, figure_4, figure_10, figure_11, table_6, table_prompts = (
-    importlib.import_module(f"scripts.{name}") for name in SCRIPTS
-)
-loo_script, compare_with_paper, table_4 = (
-    importlib.import_module(f"scripts.{name}") for name in ("leave_one_out", "compare_with_paper", "table_4")
-)
 TUNED, COUNT, OTHER = "m/all/report", "m/nothing/count", "x/nothing/binary"
 
 
@@ -36,7 +34,7 @@ def call(script, **options):
     words = []
     for name, value in options.items():
         words += [f"--{name.replace('_', '-')}", *map(str, value if isinstance(value, list) else [value])]
-    script.main(words)
+    script(words)
 
 
 def lines_of(path):
@@ -124,9 +122,9 @@ def test_stars_of_figure_3_are_corrected_over_the_figure():
     assert (epic["p_baselines"], epic["p_baselines_holm"], epic["significant"]) == ("0.06", "0.06", "False")
     assert (blend["p_own_base"], epic["p_own_base"]) == ("0.001", ""), "x is not m's base model"
     assert at["m (count)", "blend"]["p_baselines"] == ""
-    assert figure_3._mark(blend) == "*"
-    assert figure_3._mark({**blend, "p_baselines_holm": "0.06"}) == "°"
-    assert figure_3._mark(epic) == figure_3._mark({}) == ""
+    assert figures._mark(blend) == "*"
+    assert figures._mark({**blend, "p_baselines_holm": "0.06"}) == "°"
+    assert figures._mark(epic) == figures._mark({}) == ""
 
 
 def drawn_above(trivial):
@@ -145,7 +143,7 @@ def test_no_star_unless_the_interval_is_above_every_trivial_baseline(scaled, mar
     tests = [put("significance/blend/test.json", {"tests": [won("m/without-blend/report", COUNT, 1.9e-6)]})]
     call(figure_3, datasets=["blend"], soft="epic", cells=paths, tests=tests, **drawn_above(0.0))
     line = next(line for line in lines_of("f.csv") if line["row"] == "ExCAM (m)" and line["column"] == "blend")
-    assert (line["trivial_baseline"], line["p_baselines"], figure_3._mark(line)) == ("0.0", "1.9e-06", mark)
+    assert (line["trivial_baseline"], line["p_baselines"], figures._mark(line)) == ("0.0", "1.9e-06", mark)
 
 
 # --- figure 10
@@ -209,7 +207,7 @@ def adapters(change):
 
 def test_leave_one_out_equals_the_paired_test_on_the_others_together():
     base, other, paths = adapters({"epic": 10, "mango": 4, "blend": 30})
-    call(loo_script, judgements=paths, seed=1, numbers="l.csv", page="l.md")
+    call(evaluation.leave_one_out, judgements=paths, seed=1, numbers="l.csv", page="l.md")
     at = {line["on"]: line for line in lines_of("l.csv")}
     assert list(at) == [leave_one_out.OTHERS, "blend", "epic", "mango"]
     gold = [index % 2 == 1 for index in range(80)] * 2
@@ -233,16 +231,22 @@ def test_leave_one_out_equals_the_paired_test_on_the_others_together():
 
 
 def test_leave_one_out_without_such_adapters_says_so():
-    call(loo_script, judgements=[judged("m/all/report", "blend", [True] * 8)], seed=1, numbers="l.csv", page="l.md")
+    call(
+        evaluation.leave_one_out,
+        judgements=[judged("m/all/report", "blend", [True] * 8)],
+        seed=1,
+        numbers="l.csv",
+        page="l.md",
+    )
     assert lines_of("l.csv") == []
-    assert loo_script.NONE in Path("l.md").read_text(encoding="utf-8")
-    call(loo_script, judgements=[], seed=1, numbers="l.csv", page="l.md")
+    assert evaluation.NONE in Path("l.md").read_text(encoding="utf-8")
+    call(evaluation.leave_one_out, judgements=[], seed=1, numbers="l.csv", page="l.md")
 
 
 def test_adapters_that_judged_other_rows_are_not_compared():
     paths = [judged("m/all/report", "blend", [True] * 8), judged("m/without-blend/report", "blend", [True] * 6)]
     with pytest.raises(ArtifactBroken, match="without blend"):
-        call(loo_script, judgements=paths, seed=1, numbers="l.csv", page="l.md")
+        call(evaluation.leave_one_out, judgements=paths, seed=1, numbers="l.csv", page="l.md")
 
 
 def test_figure_11_has_every_adapter_and_frames_what_it_never_saw():
@@ -251,7 +255,7 @@ def test_figure_11_has_every_adapter_and_frames_what_it_never_saw():
     paths = [cell(system, name, value) for system in systems for name, value in values.items()]
     tables.write_lines(
         Path("l.csv"),
-        loo_script.COLUMNS,
+        evaluation.LEFT_OUT_COLUMNS,
         [
             {"model": model, "judge": "report", "left_out": "blend", "on": "epic", "difference": -0.3, "p_holm": p}
             for model, p in (("m", 0.04), ("x", 0.9))
@@ -272,7 +276,7 @@ def test_figure_11_has_every_adapter_and_frames_what_it_never_saw():
     assert at["without-blend", "epic"]["p_holm"] == "0.04", "of this model"
     assert at["all", "epic"]["p_holm"] == ""
     first = [Path(name).read_bytes() for name in pictures]
-    figure_11.draw(lines_of("f.csv"), "m", ["blend", "epic"], [Path(name) for name in pictures])
+    figures.draw_figure_11(lines_of("f.csv"), "m", ["blend", "epic"], [Path(name) for name in pictures])
     assert [Path(name).read_bytes() for name in pictures] == first, "drawn from the CSV alone"
 
 
@@ -346,7 +350,7 @@ def test_printed_rates_are_those_of_the_claims():
 
 def test_prompts_are_shown_to_the_letter():
     call(table_prompts, page="t5.md", soft_errors="t7.md", baselines="t11.md")
-    for path, (_, prompts) in zip(("t5.md", "t7.md", "t11.md"), table_prompts.TABLES.values(), strict=True):
+    for path, (_, prompts) in zip(("t5.md", "t7.md", "t11.md"), paper_steps.TABLES.values(), strict=True):
         text = Path(path).read_text(encoding="utf-8")
         for name, prompt in prompts.items():
             assert f"## {name}\n\n~~~~text\n{prompt}\n~~~~\n" in text
@@ -378,7 +382,7 @@ def test_table_6_names_what_differs_from_the_printed():
 
 def system(name, model, trained_on="all", judge="report", fallback="p"):
     line = {"model": model, "trained_on": trained_on, "judge": judge, "fallback": fallback}
-    assert table_4._system(line) == name
+    assert evaluation._printed_name(line) == name
     return line
 
 
@@ -397,14 +401,14 @@ def system(name, model, trained_on="all", judge="report", fallback="p"):
 )
 def test_every_line_says_why_it_has_or_lacks_a_difference(line, why):
     paper = {row["system"]: row for row in lines_of(ROOT / "paper/table-4.csv")}
-    assert why in table_4._why(line, table_4._system(line), paper)
+    assert why in evaluation._why(line, evaluation._printed_name(line), paper)
 
 
 def test_every_contradiction_of_the_paper_is_listed():
     from excam.error_reports.evaluation import claims
 
     paper = claims.read(ROOT / "paper/claims.csv")
-    text = compare_with_paper._contradictions(paper)
+    text = paper_steps._contradictions(paper)
     listed = [line for line in paper.values() if line["contradiction"]]
     assert len(listed) > 20
     assert all(f"`{line['id']}`" in text for line in listed)

@@ -229,12 +229,12 @@ def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
         devices, "_run_launcher", lambda n, words: launched.append((n, os.environ["CUDA_VISIBLE_DEVICES"]))
     )
     with pytest.raises(SystemExit):
-        devices.launch_processes(layout.load_layout("zero2"), "scripts.train_adapter", [], "phi/all")
+        devices.launch_processes(layout.load_layout("zero2"), "scripts", [], "phi/all")
     assert launched == [(2, "0,1")]
     monkeypatch.setenv("LOCAL_RANK", "1")
     monkeypatch.setattr(devices, "end_with_parent", lambda: None)
     monkeypatch.setattr(gpus, "take_gpus", lambda wanted, job: pytest.fail("takes cards that its launcher has"))
-    devices.launch_processes(layout.load_layout("zero2"), "scripts.train_adapter", [], "phi/all")
+    devices.launch_processes(layout.load_layout("zero2"), "scripts", [], "phi/all")
 
 
 def judging(folder, cards):
@@ -246,7 +246,7 @@ def judging(folder, cards):
     words = {"name": "m/nothing/count", "model": json.dumps({"backend": "transformers"}), "gpus": cards}
     words |= {"weights": manifest, "judge": "count", "samples": "absent.parquet", "journal": "journal.jsonl"}
     words |= {"seed": 1, "transcript": "rows.jsonl", "manifest": "rows.manifest.json"}
-    return ["-m", "scripts.judge", *(str(part) for name, word in words.items() for part in (f"--{name}", word))]
+    return ["-m", "scripts", "judge", *(str(part) for name, word in words.items() for part in (f"--{name}", word))]
 
 
 def without_cards(*words, **env):
@@ -282,7 +282,7 @@ def test_training_on_cards_that_torch_does_not_see_is_one_line(machine):
     words = ["model", "m", "weights", "absent.json", "trained-on", "all", "mixture", "absent.jsonl", "tokens", "absent"]
     words += ["recipe", "{}", "layout", "zero2", "save-steps", "1", "seed", "1", "checkpoints", "c", "adapter", "a"]
     options = [f"--{word}" if at % 2 == 0 else word for at, word in enumerate(words)]
-    code, said = without_cards("-m", "scripts.train_adapter", *options)
+    code, said = without_cards("-m", "scripts", "train_adapter", *options)
     assert code == 1
     assert re.fullmatch(TOLD, said).groups()[1::2] == ("2", "set training.layout: cpu")
 

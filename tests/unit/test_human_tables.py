@@ -1,7 +1,6 @@
 """Human validation: votes built so that the paper's tables come out, and every number against one counted by hand."""
 
 import csv
-import importlib
 import json
 import random
 from collections import Counter
@@ -13,8 +12,9 @@ import pytest
 from campaigns import CHOICES, SOFT, STEPS, blank
 
 from excam.annotation import campaign, exchange
-from excam.core import result_pages, tables
+from excam.core import tables
 from excam.core.exceptions import InputInvalid
+from excam.core.steps import read_steps
 from excam.error_reports.evaluation import claims
 from excam.excam40k.validation import (
     human_agreement,
@@ -24,6 +24,8 @@ from excam.excam40k.validation import (
     human_tables,
     human_votes,
 )
+from scripts import annotation as annotation_steps
+from scripts import load
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "paper"
@@ -36,7 +38,7 @@ def script(name, home, options=(), **files):
     """Run a script on a folder of annotations."""
     named = {"campaign": "campaign.json", "answers": "answers.parquet", **files}
     words = [word for key, value in named.items() for word in (f"--{key.replace('_', '-')}", *given(home, value))]
-    importlib.import_module(f"scripts.{name}").main([*options, *words])
+    load(name)([*options, *words])
 
 
 def given(folder, value):
@@ -50,7 +52,7 @@ def lines(path):
 
 
 def test_the_workflow_makes_every_table():
-    page = result_pages.read_page(ROOT / "scripts/table_votes.py")
+    page = read_steps(ROOT / "scripts")["table_votes"].page
     assert page.wildcards["table"] == [*human_tables.TABLES]
     for name in human_tables.TABLES:
         assert f'"{name}"' in (ROOT / "report/table-votes.rst").read_text(encoding="utf-8"), "its caption"
@@ -249,8 +251,7 @@ def test_the_figure_is_drawn_from_its_numbers(printed, tmp_path):
     for line in lines(folder / "human-ratings.csv")[:2]:
         assert line["items"] == human_ratings.VALID
         assert [row["count"] for row in rows if row["row"] == line["system"]] == [line[grade] for grade in "54321"]
-    figure_votes = importlib.import_module("scripts.figure_votes")
-    figure_votes.draw(rows, [tmp_path / "again.svg"])
+    annotation_steps.draw_votes(rows, [tmp_path / "again.svg"])
     assert (tmp_path / "again.svg").read_bytes() == (folder / "human-votes.svg").read_bytes()
 
 

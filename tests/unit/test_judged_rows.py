@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import importlib
 import json
 import re
 import zlib
@@ -22,8 +21,8 @@ from excam.error_reports.evaluation import judged_rows as rows
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.pages import row_browser
 from excam.pages.html import shared_script
+from scripts import reports
 
-script = importlib.import_module("scripts.judged_rows")
 ATTACKS = (
     "</script><script>window.pwned = 1</script>",
     "<img src=x onerror='window.pwned = 2'>",
@@ -187,7 +186,7 @@ def test_script_writes_the_same_bytes_twice(tmp_path, judge):
     frames(tmp_path, samples, verdicts)
     for name in ("one.html", "two.html"):
         files = ["--judgements", str(tmp_path / "judgements.parquet"), "--samples", str(tmp_path / "samples.parquet")]
-        script.main(["--system", f"m/nothing/{judge}", *files, "--page", str(tmp_path / name)])
+        reports.judged_rows(["--system", f"m/nothing/{judge}", *files, "--page", str(tmp_path / name)])
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
     assert (
         hashlib.sha256((tmp_path / "samples.parquet").read_bytes()).hexdigest() in (tmp_path / "one.html").read_text()
@@ -198,8 +197,8 @@ def test_a_page_too_large_for_a_report_says_so(tmp_path, capsys, monkeypatch):
     frames(tmp_path, [sample(1)], [verdict()])
     files = ["--judgements", str(tmp_path / "judgements.parquet"), "--samples", str(tmp_path / "samples.parquet")]
     for limit, said in ((row_browser.FITS, False), (1000, True)):
-        monkeypatch.setattr(script, "FITS", limit)
-        script.main(["--system", "m/nothing/report", *files, "--page", str(tmp_path / "page.html")])
+        monkeypatch.setattr(reports, "FITS", limit)
+        reports.judged_rows(["--system", "m/nothing/report", *files, "--page", str(tmp_path / "page.html")])
         assert ("report.zip" in capsys.readouterr().err) == said
 
 

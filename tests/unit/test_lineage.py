@@ -26,7 +26,12 @@ from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
 from excam.lineage import chain, copies, page, reasons, recorded_hashes, snakemake_records
-from scripts import build_samples, evaluate, fetch_source, judge, make_hard_errors, score, split_samples
+from scripts.errors import make_hard_errors
+from scripts.evaluation import evaluate
+from scripts.excam40k import split_samples
+from scripts.judging import judge, score
+from scripts.samples import build_samples
+from scripts.sources import fetch_source
 
 ROOT = Path(__file__).parents[2]
 CELL = "results/evaluation/tiny/all/report/culturalbench/test.json"
@@ -52,52 +57,52 @@ rule fetch_source:
     input: "mini/culturalbench/CulturalBench-Easy.csv"
     output: "results/sources/culturalbench/manifest.json"
     params: version='{"fetch_source": "2"}', source='{"folder": "mini/culturalbench"}'
-    shell: "python -m scripts.fetch_source --manifest {output}"
+    shell: "python -m scripts fetch_source --manifest {output}"
 rule fetch_model:
     output: "results/models/tiny/manifest.json"
-    shell: "python -m scripts.fetch_model --manifest {output}"
+    shell: "python -m scripts fetch_model --manifest {output}"
 rule train_adapter:
     input: "results/models/tiny/manifest.json"
     output: "results/adapters/tiny/all/adapter_model.safetensors", "results/adapters/tiny/all/manifest.json"
     params: version='{"train_adapter": "2"}', recipe='{"rank": 4}'
-    shell: "python -m scripts.train_adapter --weights {input}"
+    shell: "python -m scripts train_adapter --weights {input}"
 rule build_samples:
     input: "results/sources/culturalbench/manifest.json"
     output: "results/samples/culturalbench.bases.jsonl", "results/samples/culturalbench.parquet"
     params: version='{"build_samples": "2", "datasets.culturalbench": "1+0a1b2c3d"}', cap=8, seed=1
-    shell: "python -m scripts.build_samples --source {input} --cap {params.cap}"
+    shell: "python -m scripts build_samples --source {input} --cap {params.cap}"
 rule make_hard_errors:
     input: rules.build_samples.output
     output: "results/errors/hard/culturalbench.parquet"
-    shell: "python -m scripts.make_hard_errors --errors {output}"
+    shell: "python -m scripts make_hard_errors --errors {output}"
 rule split_samples:
     input: "results/samples/culturalbench.parquet", "results/errors/hard/culturalbench.parquet"
     output: "results/excam40k/culturalbench/test.parquet"
-    shell: "python -m scripts.split_samples --folder results/excam40k/culturalbench"
+    shell: "python -m scripts split_samples --folder results/excam40k/culturalbench"
 rule judge:
     input: rules.split_samples.output, rules.fetch_model.output, rules.train_adapter.output
     output:
         "results/transcripts/tiny/all/report/culturalbench/test.jsonl",
         "results/transcripts/tiny/all/report/culturalbench/test.manifest.json",
     params: version='{"judge": "2"}', model='{"context": 512}'
-    shell: "python -m scripts.judge --transcript {output[0]}"
+    shell: "python -m scripts judge --transcript {output[0]}"
 rule score:
     input: rules.split_samples.output, rules.judge.output[0]
     output: "results/judgements/tiny/all/report/culturalbench/test.parquet"
-    shell: "python -m scripts.score --judgements {output}"
+    shell: "python -m scripts score --judgements {output}"
 rule evaluate:
     input: rules.score.output
     output: "results/evaluation/tiny/all/report/culturalbench/test.json"
     params: version='{"evaluate": "2"}'
-    shell: "python -m scripts.evaluate --numbers {output}"
+    shell: "python -m scripts evaluate --numbers {output}"
 rule figure_3:
     input: rules.evaluate.output
     output: "results/paper/figure-3.csv", "results/paper/figure-3.pdf"
-    shell: "python -m scripts.figure_3 --cells {input}"
+    shell: "python -m scripts figure_3 --cells {input}"
 rule publish_excam40k:
     input: rules.split_samples.output, rules.fetch_source.output
     output: "results/published/permissive/README.md", "results/published/permissive/manifest.json"
-    shell: "python -m scripts.publish_excam40k --build permissive"
+    shell: "python -m scripts publish_excam40k --build permissive"
 """
 
 
@@ -119,19 +124,19 @@ def data() -> None:
     shutil.copytree(ROOT / "mini/culturalbench", "mini/culturalbench")
     source = {"hub": None, "url": None, "revision": "main", "folder": "mini/culturalbench"}
     manifest, made = "results/sources/culturalbench/manifest.json", "results/samples/culturalbench"
-    fetch_source.main(["--dataset", "culturalbench", "--source", json.dumps(source), "--manifest", manifest])
+    fetch_source(["--dataset", "culturalbench", "--source", json.dumps(source), "--manifest", manifest])
     words = [
         *("--dataset", "culturalbench", "--source", manifest, "--cap", "8", "--cap-stage", "before", "--seed", "1")
     ]
     shares = ["--allocation", "equal", "--shares", '{"train": 0.2, "dev": 0.2, "test": 0.6}']
     files = ["--bases", f"{made}.bases.jsonl", "--samples", f"{made}.parquet"]
-    build_samples.main([*words, *shares, *files, "--counts", f"{made}.counts.json"])
+    build_samples([*words, *shares, *files, "--counts", f"{made}.counts.json"])
     wrong = "results/errors/hard/culturalbench.parquet"
-    make_hard_errors.main(
+    make_hard_errors(
         [*words[:2], *files, "--seed", "1", "--errors", wrong, "--counts", "results/errors/hard/c.counts.json"]
     )
     folder = ["--folder", "results/excam40k/culturalbench"]
-    split_samples.main(["--right", f"{made}.parquet", "--wrong", wrong, "--words", "balanced", "--seed", "1", *folder])
+    split_samples(["--right", f"{made}.parquet", "--wrong", wrong, "--words", "balanced", "--seed", "1", *folder])
 
 
 def model_and_numbers(monkeypatch) -> None:
@@ -149,10 +154,10 @@ def model_and_numbers(monkeypatch) -> None:
     words = ["--name", "tiny/all/report", "--model", '{"backend": "transformers", "sampling": {"max_tokens": 64}}']
     words += ["--weights", str(weights), "--adapter", str(adapter), "--judge", "report", "--samples", SAMPLES]
     words += ["--journal", "results/journal/tiny.jsonl", "--seed", "1"]
-    judge.main([*words, "--transcript", TRANSCRIPT, "--manifest", MANIFEST])
+    judge([*words, "--transcript", TRANSCRIPT, "--manifest", MANIFEST])
     files = ["--samples", SAMPLES, "--transcript", TRANSCRIPT, "--judgements", JUDGED]
-    score.main(["--judge", "report", "--end-token", "yes", *files])
-    evaluate.main(["--judgements", JUDGED, "--seed", "1", "--numbers", CELL])
+    score(["--judge", "report", "--end-token", "yes", *files])
+    evaluate(["--judgements", JUDGED, "--seed", "1", "--numbers", CELL])
     tables.write_lines(
         Path(FIGURE).with_suffix(".csv"), ["row", "n", "cell"], [{"row": "AVG"}, {"row": "a", "cell": CELL}]
     )
@@ -226,7 +231,7 @@ def test_the_chain_goes_back_to_the_raw_shards_and_holds(here):
     assert sorted(record.settings) == ["1", "8"]
     assert record.inputs == ("results/sources/culturalbench/manifest.json",)
     assert (
-        record.command == "python -m scripts.build_samples --source results/sources/culturalbench/manifest.json --cap 8"
+        record.command == "python -m scripts build_samples --source results/sources/culturalbench/manifest.json --cap 8"
     )
 
 
@@ -405,7 +410,7 @@ def test_the_page_says_all_of_every_file(here):
     assert "rule build_samples, stage versions: build_samples 2, datasets.culturalbench 1+0a1b2c3d" in result.stdout
     assert '  settings: {"folder": "mini/culturalbench"}\n' in result.stdout
     assert f"revision {'c' * 40}, licence MIT" in result.stdout
-    assert "  command: python -m scripts.figure_3 --cells " + CELL in result.stdout
+    assert "  command: python -m scripts figure_3 --cells " + CELL in result.stdout
     assert result.stdout.rstrip().endswith(RAW), "raw shards come last"
     assert result.stderr.splitlines()[-1] == f"{len(found)} files: {len(found)} proven, 0 differs, 0 gone, 0 unproven"
 

@@ -17,7 +17,9 @@ from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report, Sample
 from excam.inference import chat
 from excam.training import tokens
-from scripts import find_long_rows, generate_soft_errors, split_samples
+from scripts.errors import generate_soft_errors
+from scripts.excam40k import split_samples
+from scripts.samples import find_long_rows
 
 POSITIONS = 4096
 CALMQA = Path(__file__).parents[3] / "shared/data/calmqa"
@@ -59,7 +61,7 @@ def find(weights: Path, recipes: dict[str, dict]) -> list[str]:
     record_files.write_samples(Path("samples.parquet"), originals())
     words = ["--tokenizers", *[str(weights)] * len(recipes), "--recipes", json.dumps(recipes)]
     words += ["--samples", "samples.parquet", "--pairs", "too-long.json", "--counts", "counts.json"]
-    find_long_rows.main(words)
+    find_long_rows(words)
     return json.loads(Path("too-long.json").read_text())["pairs"]
 
 
@@ -96,18 +98,18 @@ def test_nothing_is_made_for_them_and_they_are_counted(weights):
     words = ["--samples", "samples.parquet", "--severity", "minor", "--shard", "0", "--shards", "1"]
     words += ["--generator", "lexicon", "--model", "null", "--journal", "journal.jsonl", "--seed", str(SEED)]
     words += ["--answers", "answers.jsonl", "--manifest", "manifest.json"]
-    generate_soft_errors.main([*words, "--too-long", "too-long.json"])
+    generate_soft_errors([*words, "--too-long", "too-long.json"])
     asked = {row["pair"] for row in tables.read_jsonl(Path("answers.jsonl"))}
     minor = {sample.pair for sample in originals() if sample.pair.endswith("/minor")}
     assert asked == minor - set(too_long)
-    generate_soft_errors.main(words)
+    generate_soft_errors(words)
     assert {row["pair"] for row in tables.read_jsonl(Path("answers.jsonl"))} == minor, "no base model is trained"
 
     right = originals()
     wrong = [replace(one, id=f"{one.pair}/wrong", report=short_report(one), origin="soft-minor") for one in right]
     record_files.write_samples(Path("wrong.parquet"), wrong)
     words = ["--right", "samples.parquet", "--wrong", "wrong.parquet", "--too-long", "too-long.json"]
-    split_samples.main([*words, "--words", "as-made", "--seed", "1", "--folder", "set"])
+    split_samples([*words, "--words", "as-made", "--seed", "1", "--folder", "set"])
     counts = json.loads(Path("set/counts.json").read_text())
     assert counts["dropped"] == {"too-long": len(too_long)}
     kept = {
@@ -126,7 +128,7 @@ def test_training_drops_no_original_of_real_rows_that_was_not_found_before(weigh
     samples = results / "samples/calmqa.parquet"
     recipe = Recipe(max_length=POSITIONS)
     words = ["--tokenizers", str(weights), "--recipes", json.dumps({"m": {"max_length": POSITIONS}})]
-    find_long_rows.main([*words, "--samples", str(samples), "--pairs", "too-long.json", "--counts", "counts.json"])
+    find_long_rows([*words, "--samples", str(samples), "--pairs", "too-long.json", "--counts", "counts.json"])
     found = set(json.loads(Path("too-long.json").read_text())["pairs"])
     learnt = [sample for sample in record_files.read_samples(samples) if sample.split == "train"]
     rows = tokens.encode(chat.load_tokenizer(weights.parent / "files"), report.training_examples(list(learnt)))

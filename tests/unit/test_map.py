@@ -1,18 +1,23 @@
 """docs/map.md equals what the rules give as Snakemake parses them; `REWRITE_DOCS=1` rewrites it."""
 
 import ast
+import inspect
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+from excam.core.steps import read_steps
+from scripts import load
+
 ROOT = Path(__file__).parents[2]
+STEPS = read_steps(ROOT / "scripts")
 PAGE = ROOT / "docs/map.md"
 HEAD = """# Map
 
-Which rule makes a file, by which script, with what of the library: written by `tests/unit/test_map.py` from the rules
-(`python tests/records.py`). A rule and its script have one name; its log is
+Which rule makes a file, by which step of `scripts/`, with what of the library: written by `tests/unit/test_map.py` from
+the rules (`python tests/records.py`). A rule and its step have one name; its log is
 `logs/<rule>/`, its times are `benchmarks/<rule>/`. The rules are those of `config.yaml`, in the order of `Snakefile`.
 """
 CONSTRAINT = re.compile(r"\{(\w+),[^{}]*\}")  # Snakemake writes the values an axis may have into its wildcard
@@ -36,18 +41,30 @@ def rules() -> list[tuple[str, str, str, list[str]]]:
     return [tuple(rule) for rule in read if rule[3]]
 
 
-def library(script: Path) -> list[str]:
-    """What a script takes from the library: modules of excam, sorted."""
-    found = set()
-    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+def library(module: Path, step: str) -> list[str]:
+    """Modules of excam that a step uses, itself or by what its module defines, sorted."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    imported, defined = {}, {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 inner = ROOT / node.module.replace(".", "/") / alias.name
                 is_module = inner.is_dir() or inner.with_suffix(".py").exists()
-                found.add(f"{node.module}.{alias.name}" if is_module else node.module)
-    return sorted(name for name in found if name.split(".")[0] == "excam" and name != "excam")
+                imported[alias.asname or alias.name] = f"{node.module}.{alias.name}" if is_module else node.module
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined[node.name] = node
+        elif isinstance(node, ast.Assign):
+            defined |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
+    names, left = set(), {step}
+    while left:
+        names |= left
+        nodes = [node for name in left & defined.keys() for node in ast.walk(defined[name])]
+        left = {node.id for node in nodes if isinstance(node, ast.Name)} - names
+        inside = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+        imported |= {alias.name: node.module for node in inside for alias in node.names}
+        names |= {alias.name for node in inside for alias in node.names}
+    used = {imported[name] for name in names & imported.keys()}
+    return sorted(name for name in used if name.split(".")[0] == "excam" and name != "excam")
 
 
 def link(module: str) -> str:
@@ -60,12 +77,13 @@ def written() -> str:
     for name, source, about, outputs in rules():
         if source != file:
             parts.append(
-                f"\n## rules/{source}\n\n| artifact | rule = script | what it does | library |\n|---|---|---|---|\n"
+                f"\n## rules/{source}\n\n| artifact | rule = step | what it does | library |\n|---|---|---|---|\n"
             )
             file = source
         made = "<br>".join(f"`{one}`" for one in CONSTRAINT.sub(r"{\1}", "\n".join(outputs)).split("\n"))
-        uses = ", ".join(map(link, library(ROOT / "scripts" / f"{name}.py")))
-        about = about or ast.get_docstring(ast.parse((ROOT / "scripts" / f"{name}.py").read_text(encoding="utf-8")))
+        step = "judge" if name == "judge_counterfactuals" else name
+        uses = ", ".join(map(link, library(STEPS[step].module, step)))
+        about = about or inspect.getdoc(load(step).function)
         line = about.split("\n")[0].replace("|", "\\|")
         parts.append(f"| {made} | `{name}` | {line} | {uses} |\n")
     return "".join(parts)
@@ -73,8 +91,7 @@ def written() -> str:
 
 def test_the_map_is_true():
     now = written()
-    scripts = {path.stem for path in (ROOT / "scripts").glob("[!_]*.py")}
-    assert all(f" | `{name}` | " in now for name in scripts), "a rule was not read"
+    assert all(f" | `{name}` | " in now for name in STEPS), "a rule was not read"
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(now, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == now, "run: python tests/records.py"

@@ -95,7 +95,7 @@ def test_a_model_without_a_chat_template_is_a_line_of_its_trial(weights, tmp_pat
     tiny.make_tokenizer(template=None).save_pretrained(files)
     (files / "config.json").write_text((weights.parent / "files/config.json").read_text())
     command = [
-        *(sys.executable, "-m", "scripts.try_rows", "--name", "m", "--model", '{"backend": "transformers"}'),
+        *(sys.executable, "-m", "scripts", "try_rows", "--name", "m", "--model", '{"backend": "transformers"}'),
         *("--weights", str(tmp_path / "m/manifest.json"), "--recipe", "{}", "--asked", "report", "--samples"),
         *("--rows", str(tmp_path / "rows.parquet"), "--trial", str(tmp_path / "m.json")),
     ]

@@ -1,7 +1,6 @@
 """What others get: texts stay texts, licences stay apart, and every file loads with the library it was written for."""
 
 import csv
-import importlib
 import json
 from dataclasses import replace
 from html import unescape
@@ -19,14 +18,14 @@ from excam.core.splits import SPLITS
 from excam.error_reports import record_files
 from excam.error_reports.records import CulturalError, Report, Sample
 from excam.excam40k.audits import checks, page
-from excam.excam40k.publishing import card, counts, examples, parts
+from excam.excam40k.publishing import card, counts, croissant, examples, parts
 from excam.excam40k.publishing.about import codes
 from excam.pages import markdown
+from scripts.excam40k import table_2
+from scripts.publishing import publish_excam40k as publish
+from scripts.publishing import table_examples
 
 ROOT = Path(__file__).parents[2]
-publish, table_examples, table_2 = (
-    importlib.import_module(f"scripts.{name}") for name in ("publish_excam40k", "table_examples", "table_2")
-)
 LICENCES = {
     **{"blend": "CC-BY-SA-4.0", "epic": "CC-BY-NC-SA-4.0", "calmqa": "MIT", "normad": "CC-BY-4.0"},
     **{"culturalbench": "CC-BY-4.0", "include": "Apache-2.0"},
@@ -84,7 +83,7 @@ def build(name: str, given: dict[str, list[str]], folder: str = "results/publish
     words = [word for option, values in given.items() for word in (f"--{option}", *values)]
     files = ["--card", f"{place}/README.md", "--croissant", f"{place}/croissant.json"]
     words += [] if "benchmarks" in given else ["--benchmarks", "{}"]
-    publish.main(["--build", name, *words, "--audits", "summary.md", *files, "--manifest", f"{place}/manifest.json"])
+    publish(["--build", name, *words, "--audits", "summary.md", *files, "--manifest", f"{place}/manifest.json"])
     return place
 
 
@@ -154,24 +153,24 @@ def test_table_1_shows_both_kinds():
         record_files.write_samples(
             Path(f"{name}/test.parquet"), [*pair(name, 1, "test"), *pair(name, 2, "test", "Sushi, again")]
         )
-    table_examples.main(["--number", "1", "--samples", "blend/test.parquet", "normad/test.parquet", "--page", "t.md"])
+    table_examples(["--number", "1", "--samples", "blend/test.parquet", "normad/test.parquet", "--page", "t.md"])
     text = Path("t.md").read_text(encoding="utf-8")
     assert "|  | soft error | hard error |\n" in text
     assert "| output | <strong>\\[Sushi\\]</strong>, again | <strong>\\[Sushi\\]</strong>, again |" in text
     assert "| severity | minor | major |" in text
     assert "| gold score | -1 | -5 |" in text
     assert "| explanation | Sushi is Japanese. | Sushi is Japanese. |" in text
-    table_examples.main(["--number", "1", "--samples", "blend/test.parquet", "--page", "t.md"])
+    table_examples(["--number", "1", "--samples", "blend/test.parquet", "--page", "t.md"])
     assert "holds no row with a soft error." in Path("t.md").read_text()
 
 
 def test_table_8_says_what_is_absent():
     record_files.write_samples(Path("normad/test.parquet"), pair("normad", 1, "test"))
-    table_examples.main(["--number", "8", "--samples", "normad/test.parquet", "--page", "t.md"])
+    table_examples(["--number", "8", "--samples", "normad/test.parquet", "--page", "t.md"])
     text = Path("t.md").read_text()
     assert "| NormAd | freeform | Which dish? 1 | Sushi in Greece | CC-BY-4.0 |" in text
     assert "Not in this build, or without a row in its test split: CulturalBench.\n" in text
-    table_examples.main(["--number", "9", "--samples", "--page", "t.md"])
+    table_examples(["--number", "9", "--samples", "--page", "t.md"])
     assert ": INCLUDE, GlobalOpinionQA, NativQA, BLEnD, Mango.\n" in Path("t.md").read_text()
 
 
@@ -195,7 +194,7 @@ def rows_of(path: str) -> list[dict[str, str]]:
 
 def made_table_2(*paths: str) -> list[dict[str, str]]:
     printed = ["--printed", str(ROOT / "paper/table-2.csv"), "--printed-claims", str(ROOT / "paper/claims.csv")]
-    table_2.main(["--counts", *paths, *printed, "--numbers", "t.csv", "--claims", "c.csv", "--page", "t.md"])
+    table_2(["--counts", *paths, *printed, "--numbers", "t.csv", "--claims", "c.csv", "--page", "t.md"])
     return rows_of("t.csv")
 
 
@@ -362,7 +361,7 @@ def test_what_is_no_longer_part_of_a_build_goes():
 def test_the_manifest_is_written_last(monkeypatch):
     given = put("blend")
     place = build("all", given)
-    monkeypatch.setattr(publish.croissant, "croissant_metadata", lambda *_: 1 / 0)
+    monkeypatch.setattr(croissant, "croissant_metadata", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build("all", given)
     assert not (place / "manifest.json").exists()

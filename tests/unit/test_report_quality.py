@@ -1,7 +1,6 @@
 """Reports against gold reports: worked out by hand, against brute force, and through the scripts on small files."""
 
 import csv
-import importlib
 import itertools
 import json
 from dataclasses import replace
@@ -20,11 +19,9 @@ from excam.error_reports.judges.report import locate
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Verdict
 from excam.excam40k.construction import hard
 from excam.stats import accuracy, bootstrap
+from scripts.reports import evaluate_reports, table_reports
 
 ROOT = Path(__file__).parents[2]
-evaluate_reports, table_reports = (
-    importlib.import_module(f"scripts.{n}") for n in ("evaluate_reports", "table_reports")
-)
 
 
 def error(start, end, where="output", severity="major", kind="incorrect answer"):
@@ -496,9 +493,9 @@ def outcome(tmp_path, monkeypatch) -> tuple[dict, list[dict[str, str]], str]:
     parts = [write(Path(), name) for name in ("blend", "include")]
     target = "results/reports/m/all/report/all/test.json"
     options = ["--judgements", *(str(p["judgements"]) for p in parts), "--samples", *(str(p["samples"]) for p in parts)]
-    evaluate_reports.main([*options, "--seed", "1", "--numbers", target])
+    evaluate_reports([*options, "--seed", "1", "--numbers", target])
     claims = str(ROOT / "paper/claims.csv")
-    table_reports.main(["--cells", target, "--printed-claims", claims, "--numbers", "r.csv", "--page", "r.md"])
+    table_reports(["--cells", target, "--printed-claims", claims, "--numbers", "r.csv", "--page", "r.md"])
     with Path("r.csv").open(newline="", encoding="utf-8") as stream:
         lines = list(csv.DictReader(stream))
     return json.loads(Path(target).read_text()), lines, Path("r.md").read_text(encoding="utf-8")
@@ -544,5 +541,5 @@ def test_same_seed_same_bytes(tmp_path, monkeypatch, cell):
     monkeypatch.chdir(tmp_path)
     options = ["--judgements", str(cell["judgements"]), "--samples", str(cell["samples"]), "--seed", "3", "--numbers"]
     for name in ("one.json", "two.json"):
-        evaluate_reports.main([*options, name])
+        evaluate_reports([*options, name])
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()

@@ -10,7 +10,7 @@ from excam.core import tables
 from excam.error_reports import judges, record_files, scoring
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Completion, transcript
-from scripts import score
+from scripts.judging import score
 
 MINOR = CulturalError("output", "a", "minor", "t")
 MAJOR = CulturalError("instruction", "b", "major", "t")
@@ -99,7 +99,7 @@ def test_the_rule_writes_the_certainty_that_is_wanted(tmp_path, wanted, expected
     record_files.write_samples(tmp_path / "s.parquet", [sample])
     files = {"samples": "s.parquet", "transcript": "t.jsonl", "judgements": "j.parquet"}
     options = [word for name, file in files.items() for word in (f"--{name}", str(tmp_path / file))]
-    score.main(["--judge", "count", *options, "--end-token", wanted])
+    score(["--judge", "count", *options, "--end-token", wanted])
     (row,) = tables.read_frame(tmp_path / "j.parquet").iter_rows(named=True)
     assert (row["score"], row["failure"]) == (0.0, None)
     assert row["certainty"] == pytest.approx(expected)

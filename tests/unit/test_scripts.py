@@ -25,35 +25,17 @@ from excam.error_reports import record_files
 from excam.error_reports.records import BaseSample, sample_from_row
 from excam.excam40k.construction import duplicates, generator, hard, lexicon, splits
 from excam.inference import backend_factory, fake
+from scripts import evaluation, figures, reports
+from scripts.errors import collect_soft_errors, generate_soft_errors
+from scripts.evaluation import compare_correlations, compare_systems, evaluate, table_4
+from scripts.excam40k import draw_subset, mix_samples, split_samples, table_2
+from scripts.figures import figure_3
+from scripts.paper import compare_with_paper
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
 
 run = importlib.import_module("scripts").run
-(
-    collect_soft_errors,
-    compare_correlations,
-    compare_systems,
-    compare_with_paper,
-    evaluate,
-    figure_3,
-    generate_soft_errors,
-) = (
-    importlib.import_module(f"scripts.{name}")
-    for name in (
-        "collect_soft_errors",
-        "compare_correlations",
-        "compare_systems",
-        "compare_with_paper",
-        "evaluate",
-        "figure_3",
-        "generate_soft_errors",
-    )
-)
-draw_subset, mix_samples, split_samples, table_2, table_4 = (
-    importlib.import_module(f"scripts.{name}")
-    for name in ("draw_subset", "mix_samples", "split_samples", "table_2", "table_4")
-)
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +49,7 @@ def call(script, **options) -> None:
     for name, value in options.items():
         values = value if isinstance(value, list) else [value]
         words += [f"--{name.replace('_', '-')}", *map(str, values)]
-    script.main(words)
+    script(words)
 
 
 def rows_of(path: str) -> list[dict[str, str]]:
@@ -606,7 +588,7 @@ def test_what_is_not_above_a_floor_is_not_better_than_all():
     ],
 )
 def test_better_than_all(tests, verdict):
-    assert table_4.better_than_all(TUNED, tests) == verdict
+    assert evaluation.better_than_all(TUNED, tests) == verdict
 
 
 def figure(cells: list[str], tests: dict[str, list]) -> dict[tuple[str, str], dict[str, str]]:
@@ -632,23 +614,23 @@ def test_figure_3_holds_every_cell_and_the_averages():
     assert set(lines) == {
         (row, column)
         for row in ("ExCAM (m)", "m (count)")
-        for column in ("blend", "epic", figure_3.IN_DOMAIN, figure_3.AVERAGE)
+        for column in ("blend", "epic", figures.IN_DOMAIN, figures.AVERAGE)
     }
-    tuned = {column: lines["ExCAM (m)", column] for column in ("blend", "epic", figure_3.IN_DOMAIN, figure_3.AVERAGE)}
+    tuned = {column: lines["ExCAM (m)", column] for column in ("blend", "epic", figures.IN_DOMAIN, figures.AVERAGE)}
     assert [tuned[column]["scaled_accuracy"] for column in tuned] == ["0.35", "0.5", "0.9", "0.425"]
     assert [tuned[column]["significant"] for column in tuned] == ["True", "False", "True", ""]
     assert tuned["blend"]["cell"] == "results/evaluation/m/without-blend/report/blend/test.json"
-    assert (tuned["blend"]["n"], tuned["blend"]["failures"], tuned[figure_3.AVERAGE]["n"]) == ("40", "3", "2")
+    assert (tuned["blend"]["n"], tuned["blend"]["failures"], tuned[figures.AVERAGE]["n"]) == ("40", "3", "2")
     assert lines["m (count)", "blend"]["significant"] == "False", "stars are for tuned models"
-    assert lines["m (count)", figure_3.AVERAGE]["scaled_accuracy"] == "0.2"
+    assert lines["m (count)", figures.AVERAGE]["scaled_accuracy"] == "0.2"
     assert Path("f.svg").stat().st_size > 1000
 
 
 def test_figure_3_averages_over_what_every_row_has():
     cells = [cell("m/without-blend/report", "blend", 0.3), *columns_of(COUNT, 0.1, 0.9)]
     lines = figure(cells, {"blend": [], "epic": []})
-    assert lines["m (count)", figure_3.AVERAGE]["scaled_accuracy"] == "0.1"
-    assert lines["m (count)", figure_3.AVERAGE]["n"] == "1"
+    assert lines["m (count)", figures.AVERAGE]["scaled_accuracy"] == "0.1"
+    assert lines["m (count)", figures.AVERAGE]["n"] == "1"
     assert lines["ExCAM (m)", "blend"]["significant"] == "False", "nothing was compared"
 
 
@@ -656,8 +638,8 @@ def test_figure_3_keeps_ways_of_asking_apart():
     """Else one would be drawn over the other, and averaged with it."""
     cells = [cell(f"m/without-blend/{judge}", "blend", value) for judge, value in (("report", 0.3), ("count", 0.7))]
     lines = figure(cells, {"blend": []})
-    assert lines["ExCAM (m)", figure_3.AVERAGE]["scaled_accuracy"] == "0.3"
-    assert lines["ExCAM (m, count)", figure_3.AVERAGE]["scaled_accuracy"] == "0.7"
+    assert lines["ExCAM (m)", figures.AVERAGE]["scaled_accuracy"] == "0.3"
+    assert lines["ExCAM (m, count)", figures.AVERAGE]["scaled_accuracy"] == "0.7"
 
 
 @pytest.mark.parametrize(
@@ -671,7 +653,7 @@ def test_figure_3_keeps_ways_of_asking_apart():
     ],
 )
 def test_stars_are_against_models_as_they_come(tests, beats):
-    assert figure_3._beats_baselines(TUNED, tests) is beats
+    assert figures._beats_baselines(TUNED, tests) is beats
 
 
 def test_comparison_names_both_values_and_where_ours_came_from():
@@ -683,9 +665,9 @@ def test_comparison_names_both_values_and_where_ours_came_from():
     paths = {"tests": tests, "correlation_tests": tests, "floors": floors_csv()}
     paths |= {"printed": ROOT / "paper/table-4.csv"}
     call(table_4, cells=[cell(system), cell(COUNT)], **paths, numbers="table-4.csv", page="table-4.md")
-    tables.write_lines(Path("f3.csv"), figure_3.COLUMNS, [])
-    tables.write_lines(Path("f10.csv"), importlib.import_module("scripts.figure_10").COLUMNS, [])
-    tables.write_lines(Path("rates.csv"), importlib.import_module("scripts.error_rates").COLUMNS, [])
+    tables.write_lines(Path("f3.csv"), figures.FIGURE_3_COLUMNS, [])
+    tables.write_lines(Path("f10.csv"), figures.FIGURE_10_COLUMNS, [])
+    tables.write_lines(Path("rates.csv"), reports.RATE_COLUMNS, [])
     Path("l.md").write_text("# One dataset less\n\nNothing.\n", encoding="utf-8")
     call(
         compare_with_paper,
@@ -734,7 +716,7 @@ def test_a_script_as_its_rule_runs_it():
     """From the root of the repository, as `python -m scripts.<rule>`."""
     Path("broken.parquet").write_bytes(b"PAR1")
     options = ["--judgements", str(Path("broken.parquet").absolute()), "--seed", "1", "--numbers", "n.json"]
-    command = [sys.executable, "-m", "scripts.evaluate", *options]
+    command = [sys.executable, "-m", "scripts", "evaluate", *options]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 1
     assert done.stdout == ""

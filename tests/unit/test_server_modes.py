@@ -30,7 +30,7 @@ from excam.macaron import derive, source
 from excam.macaron import scenarios as scenario_texts
 from excam.rubric import manual
 from excam.scoring.served_model import negotiate
-from scripts import _asking
+from scripts import asking
 
 MINI = Path(__file__).parents[2] / "mini/macaron"
 TEXT = report.write(Report())
@@ -397,8 +397,8 @@ def test_a_job_of_the_workflow_says_what_its_configuration_needs(tmp_path, monke
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)
     server = fake_chat_server.Server(default=refusing(lambda body: {"seed", "max_tokens"} & set(body), wrong(400, "?")))
     model = Model(gpus=0, backend="openai", licence="own", server=Server(endpoint=server.endpoint))
-    options = _asking.AskingOptions(model=model.model_dump_json(), journal_path=tmp_path / "journal", seed=7)
-    asker = _asking.Asker(options, "small", "job")
+    options = asking.AskingOptions(model=model.model_dump_json(), journal_path=tmp_path / "journal", seed=7)
+    asker = asking.Asker(options, "small", "job")
     with pytest.raises((AnswersMissing, ModelInvalid)):
         asker.ask_with_progress("asking", 1)([REQUEST])
     server.stop()

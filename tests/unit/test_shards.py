@@ -20,7 +20,8 @@ from excam.scoring.models import OpenedModel
 from excam.scoring.results import NOT_KNOWN
 from excam.scoring.rows import RowFile
 from excam.scoring.scorer import Scorer
-from scripts import score_shards, summarize_scores
+from scripts import scores
+from scripts.scores import score_shards, summarize_scores
 
 EXCAM = metric.load("excam")
 SETTINGS = {"metric": "excam", "model": "small"}
@@ -266,9 +267,9 @@ def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_p
         "scores: 4 of 4 shards have no scores, the first is a; "
         "run again with --forcerun score_shards: only those are scored"
     )
-    score_shards.main([*COMMON, "--batch", batch, "--counts", f"scores/batches/{batch}.json"])
+    score_shards([*COMMON, "--batch", batch, "--counts", f"scores/batches/{batch}.json"])
     assert list(read_json(Path(f"scores/batches/{batch}.json"))) == ["a", "b", "de/a", "de/c"]
-    summarize_scores.main(summary)
+    summarize_scores(summary)
     lines = pl.read_csv("scores/shards.csv")
     assert lines.columns == list(shard_summary.COLUMNS)
     assert lines["rows"].to_list() == [300, 300, 50, 50]
@@ -288,7 +289,7 @@ def test_a_metric_without_a_model_and_columns_of_other_names(tmp_path, monkeypat
     (batch,) = shards.batches(shards.find(Path("texts")), 10**6)
     words = ["--texts", "texts", "--job-megabytes", "1", "--metric", "chrf", "--batch", batch, "--scores", "scores"]
     words += ["--column", "translation=mt", "--column", "reference=said", "--counts", "counts.json"]
-    score_shards.main(words)
+    score_shards(words)
     assert [read_json(Path("counts.json"))[name]["scored"] for name in "ab"] == [3, 3]
     assert capsys.readouterr().err.count("read mt as translation, said as reference") == 1  # not for each shard
     assert line_of(InputInvalid, score_shards.main, [*words[:-4], *words[-2:]]).startswith(
@@ -323,7 +324,7 @@ def test_gpus_are_left_to_the_process_of_vllm(tmp_path, monkeypatch, wanted, vll
     monkeypatch.setattr(gpus, "_held_locks", [])
     monkeypatch.setattr(gpus, "refuse_unusable", lambda *_: None)
     monkeypatch.setattr(local_model, "python_with_vllm", lambda: Path("python") if vllm else None)
-    score_shards.take_gpus(wanted, "batch")
+    scores.take_gpus(wanted, "batch")
     assert os.environ["CUDA_VISIBLE_DEVICES"] == left
     assert bool(gpus._held_locks) == (wanted > 0 and not vllm)
     for file in gpus._held_locks:

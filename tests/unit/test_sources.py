@@ -612,7 +612,7 @@ def test_a_gated_model_is_one_line_that_says_what_to_accept(tmp_path):
         env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HOME": "hub", "PYTHONPATH": str(ROOT)}
         model = Model(hub="owner/gated", revision="main", licence="its own").model_dump_json()
         words = ["--model", "gated", "--source", model, "--manifest", "manifest.json"]
-        command = [sys.executable, "-m", "scripts.fetch_model", *words]
+        command = [sys.executable, "-m", "scripts", "fetch_model", *words]
         done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (

@@ -19,7 +19,7 @@ class Files:
     labels_path: Path | None = None
 
 
-@step
+@step(version=1)
 def main(
     files: Files,
     seed: int,
@@ -29,6 +29,7 @@ def main(
     table: Annotated[str, ("a", "b")] = "a",
     soft_names: Sequence[str] = (),
 ) -> None:
+    """Count something."""
     calls.append((files, seed, mode, recipe_json, shares, table, soft_names))
 
 
@@ -65,9 +66,9 @@ def test_what_does_not_fit_is_refused(old, new, said, capsys):
     assert not calls
 
 
-def test_help_has_the_module_and_the_words_of_an_option(capsys):
+def test_help_has_the_docstring_and_the_words_of_an_option(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     text = capsys.readouterr().out
-    assert "A step of the workflow is a typed function" in text
+    assert "Count something." in text
     assert "tables" in text

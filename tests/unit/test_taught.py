@@ -28,8 +28,8 @@ from excam.excam40k.invented.blind_judges import Corpus, Question, Telling
 from excam.pages import plotting
 from excam.stats.bootstrap import ratio_interval
 from excam.training import layout, sft, teaching, tokens, trainers
-from scripts import figure_taught, table_taught
-from scripts._taught import POINT_COLUMNS, READINGS, _refuse_other_corpus
+from scripts import teaching as steps
+from scripts.teaching import POINT_COLUMNS, READINGS, _refuse_other_corpus
 
 SETTINGS = Teaching(base="any", untaught=0.5, passes=3)
 SMALL = Teaching(base="any", passes=1, block=16, rows_per_step=2, save_steps=2, warmup_steps=1)
@@ -590,18 +590,18 @@ def drawn_lines(tmp_path):
     ]
     empty = dict.fromkeys(POINT_COLUMNS, 0)
     tables.write_lines(tmp_path / "points.csv", POINT_COLUMNS, [empty | point for point in points])
-    table_taught.write_numbers(tmp_path / "points.csv", tmp_path / "taught.csv", seed=1)
+    steps.write_numbers(tmp_path / "points.csv", tmp_path / "taught.csv", seed=1)
     return tables.read_lines(tmp_path / "taught.csv")
 
 
 def test_table_and_figure_are_made_of_points_alone_and_twice_alike(tmp_path):
     lines = drawn_lines(tmp_path)
-    assert "| taught/all | verdict | explanation-first | gold | all | 0.00 [0.00, 0.00] |" in table_taught.page(lines)
+    assert "| taught/all | verdict | explanation-first | gold | all | 0.00 [0.00, 0.00] |" in steps.page(lines)
     for name in ("one.svg", "other.svg"):
-        figure_taught.draw(lines, ["taught"], [tmp_path / name])
+        steps.draw(lines, ["taught"], [tmp_path / name])
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
     with pytest.raises(InputInvalid, match="no numbers of other/all"):
-        figure_taught.draw(lines, ["other"], [tmp_path / "x.svg"])
+        steps.draw(lines, ["other"], [tmp_path / "x.svg"])
     with pytest.raises(InputInvalid, match="steps got 1 series"):
         plotting.steps({"a": plotting.Steps([])}, ticks=["0"], title="t", across="x", up="y")
 
@@ -610,5 +610,5 @@ def test_the_files_beside_the_docs_fit_each_other(tmp_path):
     """Points give the numbers that are printed, where they are those of today's world."""
     folder = Path(__file__).parents[2] / "docs/taught"
     if (folder / "points.csv").exists():
-        table_taught.write_numbers(folder / "points.csv", tmp_path / "taught.csv", seed=1)
+        steps.write_numbers(folder / "points.csv", tmp_path / "taught.csv", seed=1)
         assert (tmp_path / "taught.csv").read_text() == (folder / "taught.csv").read_text()

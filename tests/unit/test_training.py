@@ -30,6 +30,7 @@ from excam.error_reports import fixed_answers, record_files
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report, Sample, to_row
 from excam.training import checkpoints, devices, layout, sft, tokens, trainers
+from scripts import training as training_steps
 
 SEED = 11
 POSITIONS = 2048  # tokens that the tiny base model takes
@@ -197,7 +198,7 @@ def test_tokens_are_counted():
 @pytest.mark.parametrize("model", ["phi3-medium-4k", "gemma3-27b"])
 def test_the_papers_recipe_takes_real_rows(tmp_path, model):
     """CaLMQA's longest rows are dropped with their pairs and counted, with the tokenizer that splits most: bytes."""
-    from scripts import tokenize_samples
+    from scripts.training import tokenize_samples
 
     experiment = config.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
     limit = experiment.recipe(model).max_length
@@ -207,7 +208,7 @@ def test_the_papers_recipe_takes_real_rows(tmp_path, model):
     (tmp_path / "base/manifest.json").touch()
     words = ["--weights", tmp_path / "base/manifest.json", "--samples", samples]
     words += ["--recipe", experiment.recipe(model).model_dump_json(include={"max_length", "overflow"})]
-    tokenize_samples.main([*map(str, words), "--tokens", f"{tmp_path}/t.parquet", "--counts", f"{tmp_path}/t.json"])
+    tokenize_samples([*map(str, words), "--tokens", f"{tmp_path}/t.parquet", "--counts", f"{tmp_path}/t.json"])
     counts = json.loads((tmp_path / "t.json").read_text())
     assert counts["longest"] <= limit
     assert counts["too_long"] > 0
@@ -688,7 +689,7 @@ def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
     words += ["--weights", tmp_path / "base/manifest.json", "--mixture", tmp_path / "train.jsonl"]
     words += ["--tokens", tmp_path / "tokens.parquet", "--save-steps", 4, "--seed", SEED]
     words += ["--checkpoints", tmp_path / "checkpoints", "--adapter", tmp_path / "adapter"]
-    command = [sys.executable, "-m", "scripts.train_adapter", *map(str, words)]
+    command = [sys.executable, "-m", "scripts", "train_adapter", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert losses(tmp_path) == pytest.approx(losses(uninterrupted[0]), abs=1e-4)
@@ -868,7 +869,7 @@ def test_memory_of_a_card_is_taken_in_segments_that_grow(monkeypatch, name, give
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     if given:
         monkeypatch.setenv(given, "max_split_size_mb:64")
-    devices.launch_processes(layout.load_layout(name), "scripts.train_adapter", [], "tiny/all")
+    devices.launch_processes(layout.load_layout(name), "scripts", [], "tiny/all")
     assert devices.os.environ.get(devices.ALLOCATOR[0]) == computed
 
 
@@ -892,14 +893,13 @@ def test_two_jobs_never_train_one_adapter(weights, tmp_path):
 
 
 def test_what_a_left_out_dataset_may_not_hold(tmp_path):
-    from scripts import train_adapter
 
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(to_row(sample)) + "\n" for sample in pair(0)))
-    assert len(train_adapter._mixture(tmp_path / "train.jsonl", "all")) == 2
+    assert len(training_steps._mixture(tmp_path / "train.jsonl", "all")) == 2
     with pytest.raises(
         InputInvalid, match=r"2 rows of the left-out dataset, the first is blend/0/right; expected none"
     ):
-        train_adapter._mixture(tmp_path / "train.jsonl", "without-blend")
+        training_steps._mixture(tmp_path / "train.jsonl", "without-blend")
 
 
 def test_weights_that_are_none(weights, tmp_path):

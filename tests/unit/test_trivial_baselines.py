@@ -1,6 +1,5 @@
 """Trivial baselines: each against its own definition, on samples with planted shortcuts."""
 
-import importlib
 from collections import Counter
 from math import comb
 from pathlib import Path
@@ -13,9 +12,7 @@ from excam.core import tables
 from excam.error_reports import record_files
 from excam.error_reports.records import BaseSample
 from excam.excam40k import trivial_baselines
-
-script = importlib.import_module("scripts.floors")
-table_4 = importlib.import_module("scripts.table_4")
+from scripts import evaluation
 
 
 def samples(pairs, *, longer=False, telling=False, words=("tea", "tea"), dataset="blend", first=0):
@@ -141,8 +138,8 @@ def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monk
             paths.append(str(path))
     record_files.write_bases(Path("bases.jsonl"), [annotated(at, of) for of in ("blend", "epic") for at in range(330)])
     words = ["--samples", *paths, "--bases", "bases.jsonl", "--seed", "1", "--numbers"]
-    script.main([*words, "floors.csv"])
-    script.main([*words, "again.csv"])
+    evaluation.floors([*words, "floors.csv"])
+    evaluation.floors([*words, "again.csv"])
     assert Path("floors.csv").read_bytes() == Path("again.csv").read_bytes()
     lines = tables.read_lines(Path("floors.csv"))
     every = len(trivial_baselines.NAMES)
@@ -155,7 +152,7 @@ def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monk
     assert voted == {"1.0"}
     sizes = {(line["dataset"], line["split"]): line["n"] for line in lines}
     assert (sizes["all", "test"], sizes["all", "test-100"], sizes["epic", "test"]) == ("80", "40", "40")
-    shown = table_4._floors(lines, Path("floors.csv"))
+    shown = evaluation._floors(lines, Path("floors.csv"))
     fitted = ("constant", *trivial_baselines.FITTED, "random")
     assert [(line["model"], line["n"]) for line in shown] == [(name, "80") for name in fitted]
     assert shown[1]["scaled_accuracy"] == "1.0"

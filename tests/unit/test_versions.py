@@ -11,7 +11,7 @@ from excam.error_reports import judges
 FILES = {
     "excam/one.py": '"""Doc."""\n\nimport os\n\n\ndef f(x):\n    return x + os.A\n',
     "excam/data/words.tsv": "one\ttwo\n",
-    "scripts/two.py": "VERSION = 12\n",
+    "scripts/two.py": "@step(version=12)\ndef two(): ...\n",
 }
 
 
@@ -140,4 +140,4 @@ def test_the_versions_of_judges_are_those_that_signatures_name():
 def test_the_lock_holds_one_line_a_file():
     lock = json.loads((versions.ROOT / versions.LOCK).read_text())
     assert list(lock) == sorted(lock)
-    assert {"excam/stats/accuracy.py", "scripts/judge.py", "excam/excam40k/templates/qa/output.txt"} <= lock.keys()
+    assert {"excam/stats/accuracy.py", "scripts/judging.py", "excam/excam40k/templates/qa/output.txt"} <= lock.keys()

@@ -28,7 +28,7 @@ REFACTORED = all_of(  # a rename, a new optional field of a shared record, a cit
     edited("excam/excam40k/datasets/blend.py", "Myung et al. 2024.", "Myung et al. (2024)."),
 )  # fmt: skip
 PROSE = all_of(
-    edited("scripts/score.py", "    samples = record_files", "    # why\n    samples = record_files"),
+    edited("scripts/judging.py", "    samples = record_files", "    # why\n    samples = record_files"),
     edited(JUDGE, "Ask once.", "Ask one time."),
     edited("rules/judging.smk", "rule score:", "# why\nrule score:"),
 )
@@ -56,8 +56,8 @@ SECTIONS = {
         Case("a template of multiple choice, its version raised", "BLEnD from `build_samples` on, the only multiple choice", edited("excam/excam40k/templates/qa/version.txt", "2", "3")),
         Case("the reader of one benchmark (`normad`), `VERSION` raised", "NormAd from `build_samples` on", edited("excam/excam40k/datasets/normad.py", "VERSION = 3", "VERSION = 4")),
         Case("a backend (`vllm`), `VERSION` raised", "all that a vLLM model answers: soft errors too", edited("excam/inference/backends/vllm.py", "VERSION = 1", "VERSION = 2")),
-        Case("a page (`table_2`), `VERSION` raised", "it, and the comparison", edited("scripts/table_2.py", "VERSION = 4", "VERSION = 5")),
-        Case("the command of a rule (`score`)", "answers are read again", edited("rules/judging.smk", "scripts.score --judge", "scripts.score  --judge")),
+        Case("a page (`table_2`), its version raised", "it, and the comparison", edited("scripts/excam40k.py", "version=4,\n    result=\"results/paper/table-2\"", "version=5,\n    result=\"results/paper/table-2\"")),
+        Case("the command of a rule (`score`)", "answers are read again", edited("rules/judging.smk", "scripts score --judge", "scripts score  --judge")),
         Case("memory and time of a rule (`judge`)", "nothing", edited("rules/judging.smk", "else 10) * attempt", "else 480) * attempt")),
     ],
     "Files, places, losses": [

@@ -82,13 +82,13 @@ def finished(said: str) -> set[int]:
 
 
 def scripts(folder: Path, group: int | None = None) -> dict[int, str]:
-    """Process ids of the scripts at work in this folder, or in this process group of it, and their rules."""
+    """Process ids of the steps at work in this folder, or in this process group of it, and their rules."""
     found = {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
             words = (place / "cmdline").read_bytes().split(b"\0")
-            if words[1:2] == [b"-m"] and words[2].startswith(b"scripts.") and (place / "cwd").readlink() == folder:
-                found[int(place.name)] = words[2].decode().removeprefix("scripts.")
+            if words[1:3] == [b"-m", b"scripts"] and (place / "cwd").readlink() == folder:
+                found[int(place.name)] = words[3].decode()
         except OSError:  # it has ended meanwhile
             continue
     return {pid: rule for pid, rule in found.items() if group is None or _group(pid) == group}

@@ -1,0 +1,77 @@
+"""What steps declare of themselves and of their pages, read without an import."""
+
+import pytest
+
+from excam.core import steps
+from excam.core.exceptions import InputInvalid
+
+TEXT = """raise SystemExit
+
+
+@step(version=3)
+def count_errors(rows_path: Path) -> None:
+    pass
+
+
+@step(
+    version=2,
+    result="results/paper/figure-11/{model}",
+    outputs=["numbers", "pictures"],
+    category="Results",
+    more={"claims": "results/paper/claims.csv"},
+)
+def figure_11() -> None:
+    pass
+"""
+
+
+@pytest.fixture
+def module(tmp_path):
+    path = tmp_path / "figures.py"
+    path.write_text(TEXT)
+    return path
+
+
+def test_steps_and_pages_are_read_without_running_their_module(module):
+    declared = steps.read_steps(module.parent)
+    assert {name: (step.module, step.version) for name, step in declared.items()} == {
+        "count_errors": (module, 3),
+        "figure_11": (module, 2),
+    }
+    page, stem = declared["figure_11"].page, "results/paper/figure-11/{model}"
+    assert declared["count_errors"].page is None
+    assert page.files == {
+        "numbers": [f"{stem}.csv"],
+        "pictures": [f"{stem}.pdf", f"{stem}.svg", f"{stem}.png"],
+        "claims": ["results/paper/claims.csv"],
+    }
+    assert (page.axes, page.record, page.shown) == (["model"], "figure_11/{model}", [f"{stem}.svg"])
+
+
+def test_numbers_alone_are_what_a_report_shows(module):
+    module.write_text(TEXT.replace(', "pictures"', ""))
+    assert steps.read_steps(module.parent)["figure_11"].page.shown == ["results/paper/figure-11/{model}.csv"]
+
+
+def test_two_steps_of_one_name_are_refused(module):
+    (module.parent / "more.py").write_text("@step(version=1)\ndef figure_11():\n    pass\n")
+    with pytest.raises(InputInvalid, match=r"more\.py: figure_11: also a step of .*figures\.py; expected another name"):
+        steps.read_steps(module.parent)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("    category=", "    kategory=", "unexpected keyword argument 'kategory'"),
+        ('    category="Results",\n', "", "missing 1 required positional argument: 'category'"),
+        ('"Results"', "results()", "malformed node or string"),
+        ("    version=2,\n", "", "no version"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_in_one_line(module, old, new, said):
+    module.write_text(TEXT.replace(old, new))
+    with pytest.raises(InputInvalid) as caught:
+        steps.read_steps(module.parent)
+    text = str(caught.value)
+    assert text.startswith(f"{module}: figure_11: ")
+    assert said in text
