@@ -114,7 +114,7 @@ def page_outputs(page):
 
 
 def page_settings(page):
-    """The options of a page's script that are no files: each wildcard and setting, under its name.
+    """The options of a page's step that are no files: each wildcard and setting, under its name.
 
     Snakemake compares them with those of the last run; it does not compare values that depend on inputs or outputs.
     """
@@ -129,7 +129,7 @@ def page_settings(page):
 
 
 def page_paths(wildcards, input, output):
-    """The options of a page's script that are files: each input and output, under its name."""
+    """The options of a page's step that are files: each input and output, under its name."""
     return options(dict(input.items()) | dict(output.items()))
 
 

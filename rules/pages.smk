@@ -1,6 +1,6 @@
-"""Every table, figure and audit: one rule, for each script that declares a page (`excam/core/result_pages.py`).
+"""Every table, figure and audit: one rule, for each step that declares a page (`excam/core/steps.py`).
 
-A rule has the name of its script. Each wildcard, input, setting and output is an option of that name: the input `cells`
+A rule has the name of its step. Each wildcard, input, setting and output is an option of that name: the input `cells`
 becomes `--cells FILE ...`.
 """
 
@@ -24,8 +24,8 @@ for page in PAGES.values():
             "../envs/data.yaml"
         params:
             version=versions(page.name, *page.stages),
-            script=page.name,
+            step=page.name,
             settings=page_settings(page),
             paths=page_paths,
         shell:
-            "python -m scripts {params.script:q} {params.settings:q} {params.paths:q} 2>&1 | tee {log:q}"
+            "python -m scripts {params.step:q} {params.settings:q} {params.paths:q} 2>&1 | tee {log:q}"

@@ -77,7 +77,7 @@ def test_a_rule_file_and_its_scripts_have_one_name():
 
 def test_every_value_in_the_command_of_pages_is_quoted():
     (line,) = re.findall(r"python -m .*", (ROOT / "rules/pages.smk").read_text())
-    assert set(re.findall(r"\{([^}]*)\}", line)) == {"params.script:q", "params.settings:q", "params.paths:q", "log:q"}
+    assert set(re.findall(r"\{([^}]*)\}", line)) == {"params.step:q", "params.settings:q", "params.paths:q", "log:q"}
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))
