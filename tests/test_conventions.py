@@ -7,9 +7,11 @@ import string
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from excam import config
 from excam.core import versions
@@ -295,6 +297,30 @@ def test_shipped_experiments_are_valid(experiment):
         for path in (*before[:1], f"experiments/{experiment}"):
             update_config(raw, yaml.safe_load((ROOT / path).read_text()))
     assert config.load(raw).systems
+
+
+def sections(annotation, known) -> set[type[BaseModel]]:
+    """Sections of the configuration within a type, beside those that are known."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation not in known:
+        known.add(annotation)
+        for field in annotation.model_fields.values():
+            sections(field.annotation, known)
+    for part in get_args(annotation):
+        sections(part, known)
+    return known
+
+
+def test_every_setting_is_shown_to_users():
+    """A shipped file sets it, or a page names it; a setting that nobody meets is to go."""
+    shipped = "".join(path.read_text() for path in [ROOT / "config.yaml", *(ROOT / "experiments").glob("*.yaml")])
+    pages = "".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+    unseen = [
+        f"{section.__name__}.{name}"
+        for section in sections(config.Experiment, set())
+        for name in section.model_fields
+        if not re.search(rf"\b{name}:", shipped + pages) and not re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", pages)
+    ]
+    assert not unseen
 
 
 def test_no_machine_and_no_index_is_named():
