@@ -1,7 +1,8 @@
-"""What holds for all tests: nothing is kept in the user's own cache; workers of `pytest -n` get complete files."""
+"""What all tests share: a cache that goes with them, complete files for workers of `pytest -n`, a browser."""
 
 import os
 
+import chromium
 import pytest
 
 WORKFLOW = "tests/workflow/"
@@ -34,3 +35,20 @@ def own_cache(tmp_path_factory):
     os.environ["EXCAM_CACHE"] = str(tmp_path_factory.mktemp("cache"))
     yield
     del os.environ["EXCAM_CACHE"]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A real Chromium; skipped where there is none."""
+    chromium.skip_without()
+    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def own_environment(monkeypatch):
+    """What `quiet_libraries` sets for a program is not left to the other tests."""
+    names = ("TQDM_DISABLE", "VLLM_LOGGING_LEVEL", "VLLM_NO_USAGE_STATS", "HF_HUB_OFFLINE")
+    for name in names:
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("TRANSFORMERS_VERBOSITY", "error")

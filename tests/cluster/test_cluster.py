@@ -14,7 +14,7 @@ from on_slurm import ask
 
 from excam.core.steps import read_steps
 from excam.inference.journal import Entry, read
-from tests.unit import killed_jobs
+from tests.helpers import killed_jobs
 
 ON_CARDS = {"generate_soft_errors", "train_adapter", "verify_adapter", "judge", "judge_counterfactuals"}
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]  # the first test waits for the run

@@ -288,7 +288,7 @@ def _teach(*, texts: Any, weights: Path, folder: Path, seed: int, **_: Any) -> d
 
 def _model(folder: Path) -> None:
     """A tokenizer with one token a byte, and the least that is a file of weights."""
-    sys.path.append(str(ROOT / "tests/unit"))
+    sys.path.append(str(ROOT / "tests/helpers"))
     import small_adapters
     import tiny
 

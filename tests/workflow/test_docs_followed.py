@@ -1,7 +1,7 @@
 """The pages for users, followed to the letter: every marked block is run, and prints what the page says it prints.
 
 With this repository's own results, where its first command was run here; skipped where it was not, since a model writes
-some fifty reports for it (minutes). `tests/unit/doc_blocks.py` says how blocks are marked.
+some fifty reports for it (minutes). `tests/helpers/doc_blocks.py` says how blocks are marked.
 """
 
 import os
@@ -9,12 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
-
 import tiny
 from checkout import ADAPTER, ROOT, Run, copy_checkout, copy_of, with_conda
 from doc_blocks import HERE, follow, marked, unmarked

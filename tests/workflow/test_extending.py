@@ -2,12 +2,8 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
-
 import tiny
 from checkout import ROOT, Run, copy_checkout
 from doc_blocks import follow, marked

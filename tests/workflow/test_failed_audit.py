@@ -2,15 +2,10 @@
 
 import csv
 import re
-import sys
-from pathlib import Path
 
 import pytest
-import yaml
-
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
-
 import tiny
+import yaml
 from checkout import ROOT, Run, copy_checkout
 
 from excam.config import modules_in

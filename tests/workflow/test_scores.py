@@ -1,15 +1,10 @@
 """A folder of texts through the workflow, with a real server: scored once, counted, and only what is new again."""
 
 import json
-import sys
-from pathlib import Path
 
 import polars as pl
 import pytest
 from checkout import Run, copy_checkout
-
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
-
 from fake_chat_server import Server
 
 SCORES = "results/scores/our-texts/excam/small"
