@@ -19,7 +19,7 @@ import yaml
 import excam
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("excam", "tests/unit", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff")
+PARTS = ("excam", "tests", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff")
 HEAVY = ("torch", "transformers", "datasets", "peft", "trl", "accelerate", "huggingface_hub", "snakemake", "matplotlib")
 BARRIER = '''
 import importlib.metadata as metadata, re, sys
@@ -214,7 +214,6 @@ assert one.verdict == "error", one
 
 def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, tmp_path):
     """It scores, explains, reports, calibrates and uses that, compares with people and with another system."""
-    sys.path.insert(0, str(Path(__file__).parent))
     from fake_chat_server import Server, right
 
     found = {"errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "dish"}], "explanation": "so"}
@@ -252,7 +251,6 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, 
 
 
 def test_what_needs_an_extra_says_which(installed, tmp_path):
-    sys.path.insert(0, str(Path(__file__).parent))
     from small_adapters import make
 
     adapter = make(tmp_path / "results")

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from annotation_server_process import made
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 COMMON = """
 import resource, sys
 from pathlib import Path
@@ -69,7 +69,7 @@ def served(kind, folder, seconds=0.0, descriptors=2000):
     log, text = folder / "log", json.dumps(body)
     head = f"{address} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(text)}"
     words = [sys.executable, "-c", COMMON + SERVERS[kind], folder / "answers.store", seconds, descriptors]
-    env = {**os.environ, "PYTHONPATH": f"{HERE.parents[1]}:{HERE}"}
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/tests/helpers"}
     with log.open("wb") as file, subprocess.Popen([*map(str, words)], stderr=file, env=env) as process:
         try:
             while "Ctrl-C" not in (said := log.read_text()):

@@ -5,8 +5,6 @@ import json
 import fake_chat_server
 import pytest
 from fake_chat_server import right, wrong
-from test_config import put
-from test_server_modes import MINI
 from typer.testing import CliRunner
 
 from excam import cli, config
@@ -18,6 +16,8 @@ from excam.inference.backends import openai
 from excam.macaron import derive, source
 from excam.scoring.models import parse
 from excam.scoring.served_model import open_server
+from tests.config.test_config import put
+from tests.inference.test_server_modes import MINI
 
 SECRETS = [  # an address, and what in it is a key
     ("http://host/v1", ""),
