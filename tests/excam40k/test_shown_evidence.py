@@ -17,7 +17,7 @@ from excam.excam40k.audits import passages
 from excam.excam40k.shown_evidence import Shown
 from excam.inference import Answer, Completion, Request
 from excam.inference.run import run
-from tests.unit import test_grounded_rows as grounded_rows
+from tests.excam40k import test_grounded_rows as grounded_rows
 
 SEED = grounded_rows.SEED
 EVEN = Evidence(fact=0.4, near=0.2, contradicting=0.2, unrelated=0.2, paraphrased=0, wordings=["qa"])
