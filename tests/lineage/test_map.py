@@ -16,7 +16,7 @@ STEPS = read_steps(ROOT / "scripts")
 PAGE = ROOT / "docs/map.md"
 HEAD = """# Map
 
-Which rule makes a file, by which step of `scripts/`, with what of the library: written by `tests/unit/test_map.py` from
+Which rule makes a file, by which step of `scripts/`, with what of the library: written by `tests/lineage/test_map.py` from
 the rules (`python tests/records.py`). A rule and its step have one name; its log is
 `logs/<rule>/`, its times are `benchmarks/<rule>/`. The rules are those of `config.yaml`, in the order of `Snakefile`.
 """

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 import tiny
 from one_line_errors import line_of
-from test_tables import files_of_at_most
 from typer.testing import CliRunner
 
 import excam
@@ -25,6 +24,7 @@ from excam.knowledge.documents import FILES, INDEX, PASSAGES
 from excam.knowledge.passages import Passage, words
 from excam.scoring.metric import Row, load
 from excam.scoring.scorer import Scorer
+from tests.core.test_tables import files_of_at_most
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
