@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 import test_scorer as room
-from test_cli import excam as excam_
-from test_cli import stopped, texts
 from test_scorer import adapter, backend  # noqa: F401  # fixtures
 
 import excam
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.scoring import calibration, metric
 from excam.scoring.results import Result
+from tests.cli.test_cli import excam as excam_
+from tests.cli.test_cli import stopped, texts
 
 EXCAM = metric.load("excam")
 ADAPTER = "results/adapters/tiny/all"

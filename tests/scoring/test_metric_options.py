@@ -1,6 +1,6 @@
 """Every option of `excam score` with metrics of every kind: it has an effect, or is refused in one line with the reason.
 
-A table of docs/api.md says which; `REWRITE_DOCS=1 pytest tests/unit/test_metric_options.py` rewrites it.
+A table of docs/api.md says which; `REWRITE_DOCS=1 pytest tests/scoring/test_metric_options.py` rewrites it.
 """
 
 import hashlib
