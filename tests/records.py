@@ -11,7 +11,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("tests/unit/test_map.py", "tests/test_licences.py", "tests/unit/test_metric_options.py")  # which they test
+PAGES = (
+    "tests/lineage/test_map.py",
+    "tests/test_licences.py",
+    "tests/scoring/test_metric_options.py",
+)  # which they test
 
 
 def renew() -> None:
