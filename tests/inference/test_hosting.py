@@ -18,7 +18,7 @@ from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import sha256, write_json
 from excam.inference import Choose, Generate, Message, Sampling, backend_factory, fake, hosting
 
-ENGINE = Path(__file__).with_name("fake_engine.py")
+ENGINE = Path(__file__).parents[1] / "helpers/fake_engine.py"
 SAMPLING = Sampling(max_tokens=9)
 MODEL = Model(licence="MIT", gpus=1)  # the stand-in takes none
 

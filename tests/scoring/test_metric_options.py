@@ -28,7 +28,7 @@ from excam.scoring import metric
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/api.md"
-OWN = Path(__file__).with_name("own_metric.py")
+OWN = Path(own_metric.__file__)
 METRICS = {name: metric.available()[name] for name in ("excam", "rubric", "acre", "calmqa", "bleu")}
 METRICS["a metric of 40 lines"] = own_metric.Politeness()
 TRANSLATION = {"translation": "He is in confinement.", "reference": "She is in her month of confinement."}
