@@ -38,6 +38,17 @@ def code_lines(path: Path) -> int:
     return len(lines - docstrings)
 
 
+def frame(path: Path) -> tuple[int, int]:
+    """Return the lines of a module that are imports or decorators, and its lines without blank ones and comments."""
+    text = path.read_text(encoding="utf-8")
+    code = {n for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.strip().startswith("#")}
+    around = set()
+    for node in ast.parse(text).body:
+        parts = [node] if isinstance(node, ast.Import | ast.ImportFrom) else getattr(node, "decorator_list", [])
+        around |= {line for part in parts for line in range(part.lineno, part.end_lineno + 1)}
+    return len(around & code), len(code)
+
+
 def vague_names(*folders: str) -> Counter[str]:
     """Count the variables and parameters that are called by a word of VAGUE, where they are bound."""
     names: Counter[str] = Counter()
@@ -60,6 +71,8 @@ def shown() -> Iterator[str]:
     for folder in ("excam", "scripts", "bench", "tests"):
         paths = list(modules(folder))
         yield f"{folder}: {sum(map(code_lines, paths)):,} code lines in {len(paths)} files"
+    framed, written = (sum(sizes) for sizes in zip(*map(frame, modules("scripts")), strict=True))
+    yield f"scripts: {framed / written:.0%} of the lines are imports or declarations"
     rules = [line.strip() for path in (ROOT / "rules").glob("*.smk") for line in path.read_text().splitlines()]
     yield f"rules: {sum(bool(line) and not line.startswith('#') for line in rules):,} lines"
     yield f"vague names in excam, scripts, bench: {dict(vague_names('excam', 'scripts', 'bench'))}"

@@ -75,6 +75,8 @@ def test_a_rule_file_and_its_scripts_have_one_name():
             module = STEPS[rule].module.stem
             assert module == file.stem or file.stem not in modules, f"{rule}: found in scripts/{module}.py"
     assert len(modules) <= 40
+    framed, written = (sum(lines) for lines in zip(*map(sizes.frame, sizes.modules("scripts")), strict=True))
+    assert framed / written <= 0.25, "imports and declarations"
 
 
 def test_every_value_in_the_command_of_pages_is_quoted():
