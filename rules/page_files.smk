@@ -106,11 +106,11 @@ def page_inputs(page):
 
 def page_outputs(page):
     """The outputs of a page; those that people read are part of a report."""
-    caption = f"../report/{page.name.replace('_', '-')}.rst"
-    return {
-        name: [report(path, caption=caption, category=page.category) if path in page.shown else path for path in paths]
-        for name, paths in page.files.items()
-    }
+
+    def shown(path):
+        return report(path, caption="../report/page.rst", category=page.category) if path in page.shown else path
+
+    return {name: list(map(shown, paths)) for name, paths in page.files.items()}
 
 
 def page_settings(page):
@@ -144,6 +144,8 @@ def words(value):
 def of_systems(systems, pattern):
     return [pattern.format(system=system) for system in systems]
 
+
+config["captions"] = {name: page.caption for name, page in PAGES.items()}  # read by report/page.rst
 
 PAGE_FILES = {  # sets of files that pages name as inputs
     "all_splits": expand(

@@ -116,7 +116,16 @@ def table_votes(
     page_path: Path,
     printed_paths: Annotated[Sequence[Path], "paper/<table>.csv, if the paper has this table"] = (),
 ) -> None:
-    """One table of what annotators answered, beside the paper's."""
+    """One table of what annotators answered, beside the paper's.
+
+    What annotators answered, with 95 % intervals, beside the paper's numbers (``printed_``). Table 3: of items with
+    three votes, how many say that the row is about a culture, its error is one and its explanation valid; "don't know"
+    is no yes, ``few``: fewer than 30 items. Table 12: items to which both annotators of a language say yes; partly
+    valid counts as valid. Table 13: by majority, whether severity and type are reasonable and whether the explanation
+    changed a mind; the paper's text and table differ. Ratings: of items whose explanation the majority finds valid, in
+    how many a system predicted an error, and how alike its explanation is, 1 to 5. Agreement: Krippendorff's alpha and
+    Fleiss' kappa; the paper prints shares of votes alone.
+    """
     shown, answered, paper = TABLES[table], campaign.read(campaign_path), claims.read(printed_claims_path)
     items = human_answers.items(answered, tables.read_frame(answers_path))
     printed = [line for path in printed_paths for line in tables.read_lines(path)]
@@ -159,7 +168,11 @@ def figure_votes(
     numbers_path: Path,
     pictures_paths: Sequence[Path],
 ) -> None:
-    """Draw the votes of Table 3 and the ratings of systems' explanations from the counts it writes."""
+    """Draw the votes of Table 3 and the ratings of systems' explanations from the counts it writes.
+
+    Above: of items with three votes, how many annotators say yes (Table 3). Below: how alike annotators find each
+    system's explanation to the provided one, of items whose provided explanation the majority finds valid.
+    """
     validation_campaign = campaign.read(campaign_path)
     items = human_answers.items(validation_campaign, tables.read_frame(answers_path))
     votes = {criterion.name: human_votes.distribution(items, criterion) for criterion in human_votes.VOTED}
@@ -223,7 +236,10 @@ def figure_4(
 ) -> None:
     """Draw Figure 4: in-domain ExCAM beside the external judges on the balanced subsets, from the numbers it writes.
 
-    ExCAM has judged whole test sets; its judgements of the rows of the subsets are taken from there.
+    Scaled accuracy of ExCAM, trained on all datasets, and of the external judges on the balanced subsets. ``*``: better
+    than every row of the other kind, paired permutation test over groups, p ≤ .1 after Holm's correction over the
+    figure; ``°``: in the column alone. ExCAM has judged whole test sets; its judgements of the rows of the subsets are
+    taken from there.
     """
     external, tuned = _read(external_paths), _read(tuned_paths)
     lines = []

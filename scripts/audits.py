@@ -44,7 +44,11 @@ def audit_inventory(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Count the rows of languages, regions and cultures, beside the lists of Appendix E."""
+    """Count the rows of languages, regions and cultures, beside the lists of Appendix E.
+
+    Languages, regions and cultures with their rows, beside the lists of Appendix E of the paper. Every culture is in
+    ``results/audits/inventory-cultures.csv``.
+    """
     rows = page.read_parts(samples_paths)
     regions, languages = (tables.read_csv(path, NAMES) for path in (regions_path, languages_path))
     audit = inventory.audit(rows, regions, languages)
@@ -71,7 +75,12 @@ def audit_balance(
     page_path: Path,
     soft_paths: Annotated[Sequence[Path], "<dataset>.counts.json of soft errors"] = (),
 ) -> None:
-    """Check pairs, and the balance of splits, labels, templates, positions, strata, answers and severities."""
+    """Check pairs, and the balance of splits, labels, templates, positions, strata, answers and severities.
+
+    Instructions and answers of pairs, right and wrong rows per split and per template, uses of templates, position of
+    the right option, rows per stratum, labels of right answers, and the severity asked for against the one the
+    generator states.
+    """
     rows = page.read_parts(samples_paths)
     bases = [base for path in bases_paths for base in record_files.read_bases(path)]
     asked = [
@@ -102,7 +111,12 @@ def audit_balance(
 def audit_shortcuts(
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"], numbers_path: Path, page_path: Path
 ) -> None:
-    """Check that a classifier cannot predict the label from templates, lead-ins, lengths, letters or copied text."""
+    """Check that a classifier cannot predict the label from templates, lead-ins, lengths, letters or copied text.
+
+    A logistic regression that sees only the templates, only the lead-in of the output, only the lengths, only the
+    option letter, or only how much of the answer is copied from the instruction must be at chance. What n-grams of one
+    side alone tell is reported. The rule is in ``excam/excam40k/audits/shortcuts.py``.
+    """
     page.write(shortcuts.audit(page.read_parts(samples_paths)), numbers_path, page_path)
 
 
@@ -129,7 +143,11 @@ def audit_leaks(
     page_path: Path,
     mixtures_paths: Annotated[Sequence[Path], "<trained_on>/train.jsonl"] = (),
 ) -> None:
-    """Check base samples, groups, pairs, texts and near-duplicates across splits, datasets and mixtures."""
+    """Check base samples, groups, pairs, texts and near-duplicates across splits, datasets and mixtures.
+
+    No base sample, group, pair, text or near-duplicate question is in two splits; no mixture holds what is in a dev or
+    test set; of a left-out dataset no row is in its mixture, shown by the sha256 of instruction and output.
+    """
     bases = (base for path in bases_paths for base in record_files.read_bases(path))
     questions = [(base.id, duplicates.compared_text(base)) for base in bases]
     audit = leaks.audit(
@@ -163,7 +181,11 @@ def audit_licences(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Write the licence ledger: licence and source of every row, and which rows may be combined."""
+    """Write the licence ledger: licence and source of every row, and which rows may be combined.
+
+    Rows per licence, what may be combined, and a notice on offensive content. Licence, revision and digest of the
+    source of every single row are in ``results/audits/licences.parquet``.
+    """
     manifests = {path.parent.name: read_json(path) for path in sources_paths}
     lines = licences.ledger(page.read_parts(samples_paths), manifests)
     write_frame(ledger_path, lines)
@@ -185,7 +207,11 @@ def audit_passages(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Check that the passages before rows hold the fact where they are said to, and nowhere else."""
+    """Check that the passages before rows hold the fact where they are said to, and nowhere else.
+
+    What the passages before rows of the data set state, and that the source of a row is in none of them where its fact
+    is said to be nowhere.
+    """
     bases = {base.id: base for path in bases_paths for base in record_files.read_bases(path)}
     shown = {f"{path.parent.name}/{path.stem}": [*shown_evidence.read(path).values()] for path in evidence_paths}
     page.write(passages.audit(shown, bases), numbers_path, page_path)
@@ -207,7 +233,10 @@ def audit_passages(
     },
 )
 def summarize_audits(checks_paths: Annotated[Sequence[Path], "<audit>.csv"], page_path: Path) -> None:
-    """Write all audits on one page, failed checks first."""
+    """Write all audits on one page, failed checks first.
+
+    All audits: every check that failed, that is only reported, or that too few rows leave undecided; then the counts.
+    """
     audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in checks_paths}
     write_text(page_path, page.summary(audits))
     say(f"{page_path}: {page.verdict([check for own in audits.values() for check in own])}")

@@ -279,7 +279,11 @@ def calmqa_table(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Write S of every subject by type of question and language, with its parts, beside the paper's."""
+    """Write S of every subject by type of question and language, with its parts, beside the paper's.
+
+    S of every subject by type of question and by language: surface, factuality and relevance, with intervals over
+    questions and all denominators.
+    """
     lines = numbers.table(tables.read_frame(scores_path).to_dicts(), seed)
     tables.write_lines(numbers_path, numbers.TABLE, lines)
     languages, printed = tables.read_lines(languages_path), tables.read_lines(printed_path)
@@ -295,7 +299,11 @@ def calmqa_table(
     inputs={"ratings": "calmqa_ratings"},
 )
 def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path) -> None:
-    """Write how much of people's ratings each predictor explains, by every usual R², beside the paper's."""
+    """Write how much of people's ratings each predictor explains, by every usual R², beside the paper's.
+
+    How much of people's ratings of long answers omissions, factual errors, model and type of question explain, by every
+    usual R².
+    """
     human_ratings = ratings.read(ratings_path)
     lines = ratings.r2_lines(human_ratings)
     tables.write_lines(numbers_path, ratings.R2, lines)

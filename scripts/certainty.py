@@ -93,7 +93,12 @@ TOLD = {
 def table_certainty(
     cells_paths: Annotated[Sequence[Path], "certainty/<system>/<split>.json"], numbers_path: Path, page_path: Path
 ) -> None:
-    """Write how reliable the confidence of every system is: ranking, calibration, abstention."""
+    """Write how reliable the confidence of every system is: ranking, calibration, abstention.
+
+    How far certainty can be trusted: AUROC of scores and certainties, calibration of p(R) and of the probability of an
+    error (maps fitted on the dev sets), and the share of wrong verdicts when the least certain texts are left to a
+    person.
+    """
     lines = [line for path in cells_paths for line in _lines(path)]
     tables.write_lines(numbers_path, CERTAINTY_COLUMNS, lines)
     provenance.write_text(page_path, _page(tables.read_lines(numbers_path)))
@@ -226,7 +231,11 @@ def figure_reliability(
     numbers_path: Path,
     pictures_paths: Sequence[Path],
 ) -> None:
-    """Draw the reliability diagram: stated probability of an error against its frequency, from its own numbers."""
+    """Draw the reliability diagram: stated probability of an error against its frequency, from its own numbers.
+
+    The probability of an error as the judge's certainty states it, and after maps fitted on the dev sets, beside how
+    often there is one. On the grey line the stated probability is right.
+    """
     lines = []
     for path in cells_paths:
         errors = read_json(path, "error")["error"]
@@ -293,7 +302,11 @@ def figure_abstention(
     numbers_path: Path,
     pictures_paths: Sequence[Path],
 ) -> None:
-    """Draw the error rate if only the most confident verdicts are kept, from the numbers it writes."""
+    """Draw the error rate if only the most confident verdicts are kept, from the numbers it writes.
+
+    The share of wrong verdicts when only the surest texts are answered, by p(R) and by fitted probabilities. An
+    unreadable answer is wrong and comes last.
+    """
     lines = []
     for path in cells_paths:
         for name, abstention in read_json(path, "abstention")["abstention"].items():

@@ -84,7 +84,14 @@ def table_counterfactuals(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Write whether verdicts change when the flagged words are corrected, for every system that writes reports."""
+    """Write whether verdicts change when the flagged words are corrected, for every system that writes reports.
+
+    Whether a verdict depends on the words that are flagged: where a judge reports an error at a gold error, the
+    original words are put back there, nothing else is changed, and it is asked again. Beside it the rate at which
+    originals of other rows are judged right, and where some gold errors were not flagged a sham that undoes those.
+    Every judged row is accounted for; every number has its denominator and a 95 % interval from a bootstrap over
+    groups.
+    """
     evaluations: dict[Path, dict[str, Any]] = {}
     for made, rows, answers in zip(counterfactuals_paths, rows_paths, transcripts_paths, strict=True):
         verdicts = transcript.replay(judges.load(_system(made).judge).judge, record_files.read_samples(made), answers)

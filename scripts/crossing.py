@@ -191,7 +191,10 @@ class Study:
     more={"html": "results/crossing/texts.html"},
 )
 def crossing_texts(files: StudyFiles, html_path: Path) -> None:
-    """Write every labelled text with what people and all metrics said of it, on one page to search."""
+    """Write every labelled text with what people and all metrics said of it, on one page to search.
+
+    Every labelled text of the crossing, with what people said of it and what each metric said.
+    """
     study = Study(files)
     scored = {name: {result.id: result for result in results} for name, results in study.scores.items()}
     write_text(html_path, rows_page.page(study.rows, scored, study.parts))
@@ -207,7 +210,11 @@ def crossing_texts(files: StudyFiles, html_path: Path) -> None:
     settings={"parts": "crossing_parts"},
 )
 def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
-    """Write every pair of an erroneous and a correct text that a cell of the blind spots or the language gap counts."""
+    """Write every pair of an erroneous and a correct text that a cell of the blind spots or the language gap counts.
+
+    Every pair that a cell counts: the erroneous text and its correct twin, a metric's score of both, and which of them
+    is higher.
+    """
     study = Study(files)
     tables.write_lines(numbers_path, numbers.PAIRS, [pair.line() for pair in numbers.pairs(study.rows, study.columns)])
 
@@ -222,7 +229,10 @@ def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
     settings={"parts": "crossing_parts", "seed": "seed"},
 )
 def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
-    """Write which kinds of errors each metric misses, and draw it."""
+    """Write which kinds of errors each metric misses, and draw it.
+
+    Which kinds of errors each metric misses: the share of pairs in which a correct text scores above an erroneous one.
+    """
     write_page(
         Study(sources),
         files,
@@ -243,7 +253,10 @@ def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
     settings={"parts": "crossing_parts", "seed": "seed"},
 )
 def crossing_language_gap(sources: StudyFiles, files: PageFiles) -> None:
-    """Write how far each metric's judgement depends on the language of the same error, and draw it."""
+    """Write how far each metric's judgement depends on the language of the same error, and draw it.
+
+    Whether a metric is worse in the local language than in English on the same error.
+    """
     write_page(
         Study(sources),
         files,

@@ -148,7 +148,10 @@ def read_study(files: StudyFiles) -> Study:
 def cult_eval_table_1(
     expressions_path: Path, printed_path: Annotated[Path, "what the paper prints"], numbers_path: Path, page_path: Path
 ) -> None:
-    """Write the counts and mean lengths of the items by category (Table 1)."""
+    """Write the counts and mean lengths of the items by category (Table 1).
+
+    Items of the benchmark by category (Table 1 of the CulT-Eval paper), with mean lengths in characters.
+    """
     lines, page = pages.table_1(list(items.read(expressions_path).values()))
     tables.write_lines(numbers_path, pages.TABLE_1, lines)
     note = "Of its own 7,959 items, which are not these."
@@ -179,7 +182,12 @@ def cult_eval_table_2(
     printed_path: Annotated[Path, "what the paper prints"],
     seed: int,
 ) -> None:
-    """Write how each metric goes with the labels of people (Table 2), with tests between metrics."""
+    """Write how each metric goes with the labels of people (Table 2), with tests between metrics.
+
+    How each metric goes with people's labels, whether the expression is right in a translation (Table 2 of the
+    CulT-Eval paper). Four coefficients with 95 % bootstrap intervals over items, the number of rows and of failures,
+    and permutation tests.
+    """
     lines, page = pages.table_2(read_study(files), seed)
     tables.write_lines(numbers_path, pages.TABLE_2, lines)
     note = "Of its systems on its own items, times 100: no reference for these rows."
@@ -218,7 +226,11 @@ def cult_eval_table_5(
     printed_path: Annotated[Path, "what the paper prints"],
     seed: int,
 ) -> None:
-    """Write how far each metric drops for each kind of error (Table 5), and draw it (Figure 5)."""
+    """Write how far each metric drops for each kind of error (Table 5), and draw it (Figure 5).
+
+    How far each metric drops for each kind of error, against the right translations of the same item, in its standard
+    deviations (Table 5 and Figure 5 of the CulT-Eval paper).
+    """
     lines, page = pages.table_5(read_study(files), seed)
     tables.write_lines(numbers_path, pages.TABLE_5, lines)
     note = "✓ penalised, ✗ not; two of its cells are blank, and three of the seven errors are absent."
@@ -243,7 +255,10 @@ def cult_eval_table_5(
     settings={"scored": "cult_eval_scored", "seed": "seed"},
 )
 def cult_eval_table_6(files: StudyFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
-    """Write validity, fidelity, clarity and ACRE of each system by each judge (Table 6)."""
+    """Write validity, fidelity, clarity and ACRE of each system by each judge (Table 6).
+
+    Systems under ACRE (Table 6 of the CulT-Eval paper): validity, then fidelity and clarity of valid translations.
+    """
     lines, page = pages.table_6(read_study(files), seed)
     tables.write_lines(numbers_path, pages.TABLE_6, lines)
     write_text(page_path, page)
@@ -273,7 +288,10 @@ def cult_eval_ablations(
     printed_path: Annotated[Path, "what the paper prints"],
     seed: int,
 ) -> None:
-    """Write how ACRE goes with the labels without its gate, routing, explication or reference (Table 7)."""
+    """Write how ACRE goes with the labels without its gate, routing, explication or reference (Table 7).
+
+    ACRE without its parts (Table 7 of the CulT-Eval paper), on the same rows.
+    """
     lines, page = pages.ablations(read_study(files), seed)
     tables.write_lines(numbers_path, pages.ABLATIONS, lines)
     note = "The coefficient has no name there, and .88 is neither of those in its Table 2."
@@ -298,7 +316,10 @@ def cult_eval_ablations(
     more={"html": "results/cult_eval/misaligned.html"},
 )
 def cult_eval_misaligned(files: StudyFiles, html_path: Path) -> None:
-    """Write the translations on which a metric and the labels disagree, on one page to search (Table 4)."""
+    """Write the translations on which a metric and the labels disagree, on one page to search (Table 4).
+
+    Translations that a metric scores high although the expression is wrong, or low although it is right.
+    """
     write_text(html_path, misaligned.page(read_study(files)))
 
 
@@ -319,7 +340,10 @@ def cult_eval_misaligned(files: StudyFiles, html_path: Path) -> None:
     settings={"scored": "cult_eval_scored"},
 )
 def cult_eval_figure_3(files: StudyFiles, numbers_path: Path, pictures_paths: Sequence[Path]) -> None:
-    """Draw the share of right translations and of each primary error, by system (Figure 3)."""
+    """Draw the share of right translations and of each primary error, by system (Figure 3).
+
+    Right translations and primary errors of each system, by the labels of people (Figure 3 of the CulT-Eval paper).
+    """
     lines = pages.composition(read_study(files))
     tables.write_lines(numbers_path, pages.FIGURE_3, lines)
     plotting.save(pages.figure_3(lines), pictures_paths)

@@ -142,7 +142,12 @@ def floors(
     seed: int,
     numbers_path: Path,
 ) -> None:
-    """Compute the trivial baselines of each test set: constant, lengths, words, templates, random, others' votes."""
+    """Compute the trivial baselines of each test set: constant, lengths, words, templates, random, others' votes.
+
+    What scores without any judgement of culture get on each test set: one constant answer; logistic regressions that
+    see only lengths, or only the ids of the paraphrases, fitted on train and dev; the gold scores in a random order. A
+    metric is worth what it is above these. The rule of each is in the column ``rule``.
+    """
     parts: dict[str, dict[str, pl.DataFrame]] = {}
     for path in samples_paths:
         parts.setdefault(path.parent.name, {})[path.stem] = tables.read_frame(path)
@@ -228,7 +233,10 @@ def table_4(
 ) -> None:
     """Write Table 4: scaled accuracy, Kendall and tie-calibrated accuracy of every system, beside the paper's numbers.
 
-    The trivial baselines are its last lines.
+    Scaled accuracy (0 is chance; a parse failure counts as wrong), Kendall's tau-b and tie-calibrated accuracy of every
+    system on all test sets together, with 95 % intervals from a bootstrap over groups, and the paper's numbers beside
+    them. ``+p``: the score is the certainty p(R) where it would be 0. The last lines are trivial baselines: scores that
+    use no judgement.
     """
     tests, correlations = (read_json(path, "tests")["tests"] for path in (tests_path, correlation_tests_path))
     lines = [line for path in cells_paths for line in _table_4_lines(cells.read(path), tests, correlations)]
@@ -381,7 +389,12 @@ def leave_one_out(
     page_path: Path,
     judgements_paths: Annotated[Sequence[Path], "of every adapter and dataset"] = (),
 ) -> None:
-    """Compute the effect of removing one dataset from training, as numbers and as a sentence per base model."""
+    """Compute the effect of removing one dataset from training, as numbers and as a sentence per base model.
+
+    Each adapter that was trained without a dataset against the one trained on all, on the same rows: the difference in
+    scaled accuracy, its 95 % interval and an exact paired permutation test over groups, Holm-corrected. The paper's
+    claim is about the rows ``others``: the test sets of the other datasets together.
+    """
     judged: dict[tuple[str, str], dict[str, dict[str, pl.DataFrame]]] = {}
     for path in judgements_paths:
         cell = paths.Cell.from_path(path)

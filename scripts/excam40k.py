@@ -140,7 +140,14 @@ def table_2(
     claims_path: Path,
     page_path: Path,
 ) -> None:
-    """Write Table 2: rows per dataset, split and label, beside the paper's numbers."""
+    """Write Table 2: rows per dataset, split and label, beside the paper's numbers.
+
+    Rows per dataset, split and label, and the paper's numbers beside ours (``_paper``, ``_difference``; it prints
+    hundreds). Right and wrong rows come in pairs with the same templates, so each dataset and split is half right, half
+    wrong. ``without_twin`` counts rows whose wrong version could not be made; the reasons are in
+    ``results/excam40k/<dataset>/counts.json`` and ``results/errors/soft/<dataset>.counts.json``. The paper's own totals
+    contradict each other: ``results/paper/table-2.md``.
+    """
     own = [counts.dataset_counts(path.parent.name, read_json(path)) for path in counts_paths]
     lines = counts.with_reported_numbers(own, tables.read_lines(printed_path))
     said = counts.claims(lines[-1], tables.read_lines(printed_claims_path))
@@ -165,7 +172,11 @@ def count_tokens(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Count tokens per training row, by base model and dataset: this decides the memory of a training."""
+    """Count tokens per training row, by base model and dataset: this decides the memory of a training.
+
+    Tokens per training row for each base model and dataset: the conversation that asks for a report, and the report.
+    What is longer than ``training.max_length`` is refused or dropped, never cut; each adapter's manifest says how many.
+    """
     lines = []
     for path in counts_paths:
         counted = read_json(path)

@@ -85,7 +85,11 @@ def table_evidence(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Write how systems judge rows with passages, by kind and wording of these, beside floors without a model."""
+    """Write how systems judge rows with passages, by kind and wording of these, beside floors without a model.
+
+    How systems judge test rows with passages before them, by what the passages say, beside the share of a text's words
+    in the best passage.
+    """
     samples = {row.id: row for path in samples_paths for row in record_files.read_samples(path)}
     shown = {path: shown_evidence.read(path) for path in evidence_paths}
     test = {id: row for path, rows in shown.items() if path.stem != "dev" for id, row in rows.items()}
@@ -154,7 +158,11 @@ NOTE = (
     inputs={"numbers": "evidence_numbers"},
 )
 def figure_evidence(numbers_path: Annotated[Path, "evidence.csv"], pictures_paths: Sequence[Path]) -> None:
-    """Draw how systems judge rows with passages: one panel for each benchmark, from the numbers of the table."""
+    """Draw how systems judge rows with passages: one panel for each benchmark, from the numbers of the table.
+
+    Verdicts on test rows with the fact in one of several passages: adapters, models without one, and a floor without
+    any model.
+    """
     draw(tables.read_lines(numbers_path), pictures_paths)
 
 

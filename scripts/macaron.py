@@ -32,7 +32,10 @@ from scripts.asking import RecordedOptions, Recorder
     },
 )
 def macaron_templates(files: AnswerFiles, numbers_path: Path, page_path: Path) -> None:
-    """Write the easiest and the hardest templates (Table 4), and the accuracy of each."""
+    """Write the easiest and the hardest templates (Table 4), and the accuracy of each.
+
+    Mean accuracy of each template over models and modes; the five easiest and hardest.
+    """
     lines, page = pages.templates(systems(files))
     tables.write_lines(numbers_path, pages.TEMPLATES, lines)
     write_text(page_path, page)
@@ -167,7 +170,11 @@ def macaron_table_3(
     printed_path: Annotated[Path, "averages of the paper, by category of model"],
     seed: int,
 ) -> None:
-    """Write the accuracy of every model and mode (Table 3), beside floors, and the averages that the paper prints."""
+    """Write the accuracy of every model and mode (Table 3), beside floors, and the averages that the paper prints.
+
+    Accuracy of each model and mode in the four cells of Macaron, with intervals over scenarios; gaps are local minus
+    English. Floors answer without knowledge.
+    """
     answered_systems = systems(files)
     lines, page = pages.table_3(answered_systems, pages.estimates(answered_systems, seed))
     tables.write_lines(numbers_path, pages.TABLE_3, lines)
@@ -192,7 +199,11 @@ def macaron_breakdown(
     by: Annotated[str, list(pages.TITLES)],
     seed: int,
 ) -> None:
-    """Draw accuracy by reasoning type, cultural aspect or context (Figures 3 to 5), from the numbers it writes."""
+    """Draw accuracy by reasoning type, cultural aspect or context (Figures 3 to 5), from the numbers it writes.
+
+    Accuracy by reasoning type, cultural aspect or context, in points above the accuracy of guessing at the same
+    instances.
+    """
     tables.write_lines(numbers_path, pages.BREAKDOWN, pages.breakdown(systems(files), by, seed))
     lines = pages.read_breakdown(numbers_path)
     write_text(page_path, pages.breakdown_page(lines, by))
@@ -208,7 +219,10 @@ def macaron_breakdown(
     inputs={"scenarios": "macaron_scenarios", "instances": "macaron_instances"},
 )
 def macaron_coverage(scenarios_path: Path, instances_path: Path, numbers_path: Path, page_path: Path) -> None:
-    """Write the coverage of the benchmark: scenarios and instances by country (Table 2), scenarios by tag."""
+    """Write the coverage of the benchmark: scenarios and instances by country (Table 2), scenarios by tag.
+
+    Scenarios and instances of each country, and scenarios by reasoning type and cultural aspect.
+    """
     lines, page = pages.coverage(
         scenarios.read(scenarios_path), [asdict(instance) for instance in derive.read(instances_path)]
     )
@@ -226,7 +240,11 @@ def macaron_coverage(scenarios_path: Path, instances_path: Path, numbers_path: P
     settings={"seed": "seed"},
 )
 def macaron_paired(files: AnswerFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
-    """Write the accuracy of single statements and of pairs (Table 5), with the bounds of pairs."""
+    """Write the accuracy of single statements and of pairs (Table 5), with the bounds of pairs.
+
+    Accuracy of single statements and of pairs of a true and a false one. Pairs at a given accuracy lie within the
+    bounds.
+    """
     answered_systems = systems(files)
     lines, page = pages.paired(answered_systems, pages.estimates(answered_systems, seed))
     tables.write_lines(numbers_path, pages.PAIRED, lines)
@@ -242,5 +260,8 @@ def macaron_paired(files: AnswerFiles, numbers_path: Path, page_path: Path, seed
     inputs={"answers": "macaron_answers", "instances": "results/macaron/instances.parquet"},
 )
 def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
-    """Write the accuracy in the local language by script: the mean over its languages (Appendix B)."""
+    """Write the accuracy in the local language by script: the mean over its languages (Appendix B).
+
+    Accuracy in the local language by script: the mean over its languages.
+    """
     tables.write_lines(numbers_path, pages.SCRIPTS, pages.scripts(systems(files)))

@@ -61,7 +61,11 @@ def compare_with_paper(
     printed_claims_path: Annotated[Path, "paper/claims.csv"],
     page_path: Path,
 ) -> None:
-    """Compare the paper's numbers with ours: value, difference, source file; or the reason why they do not compare."""
+    """Compare the paper's numbers with ours: value, difference, source file; or the reason why they do not compare.
+
+    The paper's printed numbers beside ours, with the difference where model, adapter and judge are the same, and the
+    reason where they are not; then what the paper says in words about its figures, and where it disagrees with itself.
+    """
     printed = claims.read(printed_claims_path)
     parts = [
         HEAD,
@@ -199,7 +203,10 @@ def table_6(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Write Table 6: models, their decoding, and libraries, ours beside the paper's."""
+    """Write Table 6: models, their decoding, and libraries, ours beside the paper's.
+
+    The models of this experiment, how they decode, and the locked libraries, beside the paper's Table 6.
+    """
     paper, software = (tables.read_lines(path) for path in printed_paths)
     printed = {line["model"]: line for line in paper}
     lines = [_line(name, entry, printed.get(name)) for name, entry in json.loads(models).items()]
@@ -278,7 +285,11 @@ def table_prompts(
     soft_errors_path: Annotated[Path, "Table 7"],
     baselines_path: Annotated[Path, "Table 11"],
 ) -> None:
-    """Write Tables 5, 7 and 11: the prompts, as the code sends them."""
+    """Write Tables 5, 7 and 11: the prompts, as the code sends them.
+
+    The prompts as the code sends them: Table 5 those of ExCAM, Table 7 the generator's, Table 11 those of the
+    baselines.
+    """
     for path, (number, (what, prompts)) in zip(
         (page_path, soft_errors_path, baselines_path), TABLES.items(), strict=True
     ):
@@ -310,7 +321,11 @@ def table_recipes(
     adapters_paths: Annotated[Sequence[Path], "their manifests, in the same order"],
     numbers_path: Path,
 ) -> None:
-    """Compare recipes that share a base model on the dev sets."""
+    """Compare recipes that share a base model on the dev sets.
+
+    Recipes that share a base model, trained on everything and judged on the dev sets: rank, scale, learning rate, how
+    many numbers are trained, last loss, scaled accuracy with its interval, failures. The test sets choose no recipe.
+    """
     lines = []
     for cell, manifest in zip(cells_paths, adapters_paths, strict=True):
         numbers, trained = (read_json(path) for path in (cell, manifest))

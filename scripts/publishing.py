@@ -75,6 +75,11 @@ def table_examples(
     page_path: Path,
     samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"] = (),
 ) -> None:
-    """Tables 1, 8, 9 and 10: rows of the test splits as examples."""
+    """Tables 1, 8, 9 and 10: rows of the test splits as examples.
+
+    Rows of the test splits, the shortest of each kind. Table 1: one soft and one hard error, the erroneous words
+    marked; a hard error puts a wrong option of the benchmark in place of the right answer, a soft one was written by
+    the generator. Tables 8 to 10: an errorless pair of each dataset.
+    """
     samples = [sample for path in samples_paths for sample in read_samples(path)]
     write_text(page_path, examples.page(number, samples))

@@ -138,7 +138,11 @@ def rubric_quality(
     rules_path: Path,
     summary_path: Path,
 ) -> None:
-    """Write how far ratings can be trusted: agreement, disagreements, fatigue, rules, means by condition; a page."""
+    """Write how far ratings can be trusted: agreement, disagreements, fatigue, rules, means by condition; a page.
+
+    Ratings by the scoring manual, and how far to trust them: agreement of raters with intervals beside raters that read
+    nothing, responses to review, fatigue, what the rules changed, and means by condition.
+    """
     known, rubric = responses_of(rating), rubric_of(rating)
     reading = checks.read([ratings_path], known, [rubric])
     pages.write(

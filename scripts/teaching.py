@@ -238,7 +238,11 @@ def table_taught(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Write how adapters judge test rows by how often their base was told the fact, beside judges that know nothing."""
+    """Write how adapters judge test rows by how often their base was told the fact, beside judges that know nothing.
+
+    Verdicts of adapters on test rows by how often their base model was told the fact, in three readings, beside judges
+    without a model. No fact of a test row is in a report that an adapter learned from.
+    """
     study = Study(files)
     tables.write_lines(points_path, POINT_COLUMNS, [line for path in adapters_paths for line in _points(study, path)])
     write_numbers(points_path, numbers_path, seed)
@@ -316,7 +320,12 @@ def figure_taught(
     shown: Annotated[Sequence[str], "models whose adapters, trained on all, are drawn"],
     pictures_paths: Sequence[Path],
 ) -> None:
-    """Draw scaled accuracy against how often a base model was told the fact, from the numbers of `table_taught`."""
+    """Draw scaled accuracy against how often a base model was told the fact, from the numbers of `table_taught`.
+
+    Scaled accuracy by how often the base model was told the fact: the adapter's own verdict, the answer that its report
+    states compared with the text, and the likelihood under its base; in grey, judges without a model. No fact is in a
+    report that an adapter learned from.
+    """
     draw(tables.read_lines(numbers_path), shown, pictures_paths)
 
 

@@ -174,7 +174,11 @@ def figure_losses(
     numbers_path: Path,
     pictures_paths: Sequence[Path],
 ) -> None:
-    """Draw the loss curves of a base model's adapters from the numbers it writes."""
+    """Draw the loss curves of a base model's adapters from the numbers it writes.
+
+    Training loss of each adapter of a base model by optimizer step, and its mean over the last twenty steps. The
+    numbers are ``loss.csv`` beside each adapter.
+    """
     losses = [(paths.axes(path)["trained_on"], tables.read_csv(path, LOSSES)) for path in losses_paths]
     window = 1 + 2 * (max(table.height for _, table in losses) // SHARE)
     smooth = pl.col("loss").rolling_mean(window, min_samples=1, center=True)

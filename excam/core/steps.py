@@ -10,13 +10,16 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
 from excam.core.exceptions import InputInvalid
 
 SUFFIXES = {"numbers": (".csv",), "page": (".md",), "pictures": (".pdf", ".svg", ".png")}
-_DECLARED = re.compile(r"^@step\((.*?)\)\ndef (\w+)\(", re.MULTILINE | re.DOTALL)
+_DECLARED = re.compile(
+    r'^@step\((.*?)\)\ndef (\w+)\(.*?\) -> None:\n    """(.*?)"""', re.MULTILINE | re.DOTALL
+)  # its arguments, its name and its docstring
 READ = (".md", ".svg")  # what a report shows of a page; of a page without them, its numbers
 
 
@@ -27,7 +30,8 @@ class Page:
     An input is a path, a list of paths, or the name of a set of files; a setting is the name of a value.
     """
 
-    name: str  # of the step, the rule and the caption
+    name: str  # of the step and the rule
+    caption: str  # in the report: the docstring behind its first paragraph, in reStructuredText
     result: str  # its files without their suffixes; may hold wildcards
     outputs: Sequence[str]  # of SUFFIXES
     category: str  # in the report
@@ -76,20 +80,21 @@ def read_steps(folder: Path) -> dict[str, DeclaredStep]:
     """Return the steps that the modules of a folder declare, by name. Raises InputInvalid for an invalid one."""
     steps: dict[str, DeclaredStep] = {}
     for module in sorted(folder.glob("*.py")):
-        for declared, name in _DECLARED.findall(module.read_text(encoding="utf-8")):
+        for declared, name, docstring in _DECLARED.findall(module.read_text(encoding="utf-8")):
             if name in steps:
                 raise InputInvalid(f"{module}: {name}: also a step of {steps[name].module}; expected another name")
-            steps[name] = _read(module, name, declared)
+            steps[name] = _read(module, name, declared, cleandoc(docstring))
     return steps
 
 
-def _read(module: Path, name: str, declared: str) -> DeclaredStep:
+def _read(module: Path, name: str, declared: str, docstring: str) -> DeclaredStep:
     try:
         call: Any = ast.parse(f"step({declared})", mode="eval").body
         values = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
         version = values.pop("version")
-        return DeclaredStep(module, version, Page(name=name, **values) if values else None)
+        caption = docstring.partition("\n\n")[2] or docstring
+        return DeclaredStep(module, version, Page(name=name, caption=caption, **values) if values else None)
     except (SyntaxError, TypeError, ValueError, KeyError) as problem:
-        names = ", ".join(page_field.name for page_field in fields(Page)[1:])
+        names = ", ".join(page_field.name for page_field in fields(Page)[2:])
         why = "no version" if isinstance(problem, KeyError) else problem
         raise InputInvalid(f"{module}: {name}: {why}; expected version=N, and of a page literals of {names}") from None

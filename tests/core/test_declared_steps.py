@@ -10,7 +10,7 @@ TEXT = """raise SystemExit
 
 @step(version=3)
 def count_errors(rows_path: Path) -> None:
-    pass
+    \"""Count errors.\"""
 
 
 @step(
@@ -20,8 +20,14 @@ def count_errors(rows_path: Path) -> None:
     category="Results",
     more={"claims": "results/paper/claims.csv"},
 )
-def figure_11() -> None:
-    pass
+def figure_11(
+    rows_path: Path,
+) -> None:
+    \"""Draw Figure 11.
+
+    Every adapter
+    on ``every`` set.
+    \"""
 """
 
 
@@ -45,6 +51,7 @@ def test_steps_and_pages_are_read_without_running_their_module(module):
         "pictures": [f"{stem}.pdf", f"{stem}.svg", f"{stem}.png"],
         "claims": ["results/paper/claims.csv"],
     }
+    assert page.caption == "Every adapter\non ``every`` set."
     assert (page.axes, page.record, page.shown) == (["model"], "figure_11/{model}", [f"{stem}.svg"])
 
 
@@ -54,7 +61,7 @@ def test_numbers_alone_are_what_a_report_shows(module):
 
 
 def test_two_steps_of_one_name_are_refused(module):
-    (module.parent / "more.py").write_text("@step(version=1)\ndef figure_11():\n    pass\n")
+    (module.parent / "more.py").write_text('@step(version=1)\ndef figure_11() -> None:\n    """Draw."""\n')
     with pytest.raises(InputInvalid, match=r"more\.py: figure_11: also a step of .*figures\.py; expected another name"):
         steps.read_steps(module.parent)
 

@@ -33,7 +33,6 @@ def test_it_adds_one_file_for_each_and_an_entry(extended):
         "excam/error_reports/judges/stereotype.py",
         "experiments/extended.yaml",
         "scripts/dishes.py",
-        "report/table-dishes.rst",
         "my_metric.py",
     }
     assert not [name for name in made if (ROOT / name).exists()]
