@@ -50,7 +50,7 @@ def apart(record: Path, name: str, argv: Sequence[str], scratch: Path | None = N
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "found.json")
         try:
-            problem = _run([sys.executable, "-m", program, *argv], {INSIDE: str(answer)}, minutes)
+            problem = _run([sys.executable, "-m", program, *argv], argv[0], {INSIDE: str(answer)}, minutes)
             problem = problem and problem + _full(scratch or record.parent)
         finally:
             if scratch:
@@ -83,14 +83,14 @@ def _full(folder: Path) -> str:
     return f"; the disk of {there} has {free / 1e6:.0f} MB left" if free < NEARLY_FULL else ""
 
 
-def _run(command: list[str], more: Mapping[str, str], minutes: float) -> str | None:
-    """Run a command and forward its output; return why it failed, None if it did not."""
+def _run(command: list[str], step: str, more: Mapping[str, str], minutes: float) -> str | None:
+    """Run a step's command and forward its output; return why it failed, None if it did not."""
     process = subprocess.Popen(
         command, env={**os.environ, **more}, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace"
     )
     limit = threading.Timer(minutes * 60, process.kill)
     limit.start()
-    own = f"{command[2].rsplit('.', 1)[-1]}: "
+    own = f"{step}: "  # how its last line begins
     last = raised = ""
     try:
         for line in process.stderr or ():

@@ -76,12 +76,15 @@ def on(node_facts, problem=None, **found):
     ],
 )
 def test_how_a_trial_ended_is_one_line(code, line):
-    assert trial._run([sys.executable, "-c", code], {}, 1) == line
+    assert trial._run([sys.executable, "-c", code], "try_rows", {}, 1) == line
 
 
 def test_a_trial_that_hangs_is_ended():
     code = "import sys, time; print('loading', file=sys.stderr, flush=True); time.sleep(60)"
-    assert trial._run([sys.executable, "-c", code], {}, 0.02) == "no end after 0.02 minutes; the last it said: loading"
+    assert (
+        trial._run([sys.executable, "-c", code], "try_rows", {}, 0.02)
+        == "no end after 0.02 minutes; the last it said: loading"
+    )
 
 
 def test_a_full_disk_is_told_of_beside_the_problem(tmp_path, monkeypatch):

@@ -260,10 +260,10 @@ def test_a_table_holds_every_field(tmp_path):
 
 def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(score_shards, "open_scorer", lambda _: scorer(Dies(answer)))
+    monkeypatch.setattr(scores, "open_scorer", lambda _: scorer(Dies(answer)))
     (batch,) = shards.batches(shards.find(texts), 10**6)
     summary = [*COMMON, "--table", "scores/shards.csv", "--page", "scores/summary.md"]
-    assert line_of(InputInvalid, summarize_scores.main, summary) == (
+    assert line_of(InputInvalid, summarize_scores, summary) == (
         "scores: 4 of 4 shards have no scores, the first is a; "
         "run again with --forcerun score_shards: only those are scored"
     )
@@ -292,24 +292,24 @@ def test_a_metric_without_a_model_and_columns_of_other_names(tmp_path, monkeypat
     score_shards(words)
     assert [read_json(Path("counts.json"))[name]["scored"] for name in "ab"] == [3, 3]
     assert capsys.readouterr().err.count("read mt as translation, said as reference") == 1  # not for each shard
-    assert line_of(InputInvalid, score_shards.main, [*words[:-4], *words[-2:]]).startswith(
+    assert line_of(InputInvalid, score_shards, [*words[:-4], *words[-2:]]).startswith(
         "texts/a.jsonl: column reference: not found; found id, mt, said; give --column reference=NAME"
     )
 
 
 def test_a_job_with_a_broken_shard_fails_after_the_others(texts, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(score_shards, "open_scorer", lambda _: scorer(Dies(answer)))
+    monkeypatch.setattr(scores, "open_scorer", lambda _: scorer(Dies(answer)))
     (texts / "aa.jsonl").write_text("")
     (batch,) = shards.batches(shards.find(texts), 10**6)
     words = [*COMMON, "--counts", "counts.json"]
-    assert line_of(InputInvalid, score_shards.main, [*words, "--batch", batch]) == (
+    assert line_of(InputInvalid, score_shards, [*words, "--batch", batch]) == (
         "texts/aa.jsonl: 0 rows; expected one JSON object a line, or a table with a header "
         "(4 of 5 shards of this job are scored)"
     )
     assert len(tables(tmp_path / "scores")) == 4
     assert not Path("counts.json").exists()
-    assert line_of(InputInvalid, score_shards.main, [*words, "--batch", "gone"]) == (
+    assert line_of(InputInvalid, score_shards, [*words, "--batch", "gone"]) == (
         "texts: texts: other shards than when the run was planned; run again"
     )
     assert "texts/a.jsonl: shard 1 of 5: 299 of 300 rows scored" in capsys.readouterr().err
