@@ -37,7 +37,7 @@ from excam.core.hash_order import digest
 from excam.rubric import form as rater
 from excam.rubric import manual
 from scripts import run
-from tests.unit.annotation_server_process import Running, made
+from tests.helpers.annotation_server_process import Running, made
 
 CONTEXT = ssl.create_default_context()  # one for all: making 200 would take ten seconds of the same processor
 PACE = 3.0  # seconds between two saves of an annotator

@@ -16,9 +16,9 @@ from PIL import Image
 
 from excam.annotation import page
 from excam.annotation.campaign import Campaign, Task, campaign
-from tests.unit.annotation_server_process import Running, made, put
-from tests.unit.campaigns import FULL, SOFT, answer, changed, changed_task, small
-from tests.unit.chromium import Browser
+from tests.helpers.annotation_server_process import Running, made, put
+from tests.helpers.campaigns import FULL, SOFT, answer, changed, changed_task, small
+from tests.helpers.chromium import Browser
 
 READY = "document.getElementById('loading').hidden"
 SIZES = {"wide": (1280, 900), "narrow": (390, 844)}

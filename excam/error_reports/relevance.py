@@ -17,7 +17,7 @@ from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.comparators.lemmas import forms_of
 
-SHARE = 0.4  # of a question's content words; chosen on one half of 288 rows without their fact (docs/results.md)
+SHARE = 0.4  # of a question's content words; chosen on one half of 288 rows without their fact (docs/results-log.md)
 _LONGEST = 4  # words of a culture's name
 _QUOTED = re.compile(r"""(?<!\w)['"‘“«„]([^'"‘“«„]*(?:\w['’]\w[^'"‘“«„]*)*[?？؟][^'"‘“«„’”»]*)['"’”»]""")
 
