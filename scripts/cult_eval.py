@@ -196,6 +196,33 @@ def cult_eval_table_2(
 
 @step(
     version=1,
+    result="results/cult_eval/table-3",
+    outputs=["numbers", "page"],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={
+        "rows": "cult_eval_rows",
+        "labels": "cult_eval_labels",
+        "judged": "cult_eval_judged",
+        "metrics": "cult_eval_metrics",
+        "scores": "cult_eval_scores",
+    },
+    optional=["scores", "labels", "judged"],
+    settings={"scored": "cult_eval_scored", "seed": "seed"},
+)
+def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
+    """Write the sentence metrics of each system (Table 3), of all items, by category and by domain.
+
+    Means of sentence metrics for each system, without examples and with one, of all items, by category and by domain,
+    with 95 % intervals over items (Table 3 of the CulT-Eval paper, whose cells are blank).
+    """
+    lines, page = pages.table_3(read_study(files), seed)
+    tables.write_lines(numbers_path, pages.TABLE_3, lines)
+    write_text(page_path, page)
+
+
+@step(
+    version=1,
     result="results/cult_eval/table-5",
     outputs=["numbers", "page"],
     target="cult_eval",

@@ -14,7 +14,7 @@ import numpy as np
 
 from excam.acre import errors
 from excam.acre.asks import Judged
-from excam.acre.items import CATEGORIES, Item
+from excam.acre.items import CATEGORIES, DOMAINS, Item
 from excam.acre.translations import Translated, name
 from excam.core.exceptions import InputInvalid
 from excam.stats import binary_gold, bootstrap
@@ -148,6 +148,32 @@ def _drop(drops: Sequence[float], items: Sequence[str], deviation: float, seed: 
     low = estimate["low"]
     penalised = None if low is None else low > PENALISED
     return {"drop": estimate["value"], "low": low, "high": estimate["high"], "penalised": penalised}
+
+
+def sentence_scores(rows: Sequence[Translated], measured: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
+    """Return the mean of each sentence metric for each system (Table 3): of all items, by category, and by domain.
+
+    Intervals are bootstraps over items. A translation without a score is left out of the mean and counted in
+    `failures`.
+    """
+    parts = {
+        "all": rows,
+        **{category: [row for row in rows if row.item.category == category] for category in CATEGORIES},
+        **{domain: [row for row in rows if row.item.domain == domain] for domain in DOMAINS},
+    }
+    lines = []
+    for part, part_rows in parts.items():
+        by_system: dict[str, list[Translated]] = defaultdict(list)
+        for row in part_rows:
+            by_system[name(row)].append(row)
+        for system, system_rows in by_system.items():
+            for metric, scores in measured.items():
+                values = [score for row in system_rows if (score := scores[row.id]) is not None]
+                mean = bootstrap.estimate([values, [1.0] * len(values)], bootstrap.ratio, range(len(values)), seed)
+                estimate = {"mean": mean["value"], "low": mean["low"], "high": mean["high"]}
+                counted = {"n": len(values), "failures": len(system_rows) - len(values)}
+                lines.append({"part": part, "system": system, "metric": metric, **estimate, **counted})
+    return lines
 
 
 def systems(

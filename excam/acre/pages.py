@@ -11,6 +11,7 @@ from excam.acre.asks import VARIANTS
 from excam.acre.errors import ERRORS
 from excam.acre.items import Item
 from excam.acre.judgements import EQUIVALENT
+from excam.acre.sentence_metrics import TITLES
 from excam.acre.study import Study, acre_scores, title
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
@@ -32,6 +33,7 @@ TABLE_2 = (
     *("n", "failures", "correct"),
     *("tau_difference", "p", "p_holm", "compared", "n_compared"),
 )
+TABLE_3 = ("part", "system", "metric", "mean", "low", "high", "n", "failures")
 TABLE_5 = ("metric", "error", "drop", "low", "high", "penalised", "n", "left_out")
 RATED = ("validity", "fidelity", "clarity", "acre")
 TABLE_6 = ("judge", "system", *(f"{name}{end}" for name in RATED for end in ("", "_low", "_high")), "n", "failures")
@@ -105,6 +107,35 @@ def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     text += "\n## Differences\n\nTwo-sided permutations that swap whole items, on the rows that both scored.\n\n"
     text += table(heads, compared) if compared else "No other metric can be compared.\n"
     return lines, text
+
+
+def table_3(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
+    """Return the mean sentence metrics of each system (Table 3), by category and domain too, and the page."""
+    lines = numbers.sentence_scores(study.rows, study.measured, seed)
+    metrics = list(study.measured)
+    at = {(line["part"], line["system"], line["metric"]): line for line in lines}
+
+    def row(part: str, system: str) -> list[Any]:
+        cells = [at[part, system, metric] for metric in metrics]
+        n = max(cell["n"] for cell in cells)
+        shown = [with_interval(cell, "mean", ("low", "high")) for cell in cells]
+        return [escape(system) + "*" * (n < FEW), *shown, n, max(cell["failures"] for cell in cells)]
+
+    systems = list(dict.fromkeys((line["part"], line["system"]) for line in lines))
+    absent = ", ".join(metric for metric in TITLES.values() if metric not in metrics)
+    head = [*map(escape, metrics), "n", "failures"]
+    text = (
+        "# CulT-Eval: systems by sentence metrics\n\nMeans over translations. The paper's Table 3 has the same columns "
+        "and no numbers: its cells are blank. A system with a number of shots saw so many examples, any other none. "
+        f"{INTERVALS}* marks fewer than {FEW} translations. MetricX-QE is the negative of an error: 0 is best. "
+        + (f"Not measured here: {absent}.\n\n" if absent else "\n\n")
+    )
+    if not metrics:
+        return lines, text
+    text += table(["system", *head], [row(part, system) for part, system in systems if part == "all"])
+    text += "\n## By category and domain\n\n"
+    by_part = [[part, *row(part, system)] for part, system in systems if part != "all"]
+    return lines, text + table(["items", "system", *head], by_part)
 
 
 def table_5(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
@@ -298,6 +329,8 @@ def write_all(folder: Path, study: Study, seed: int) -> list[Path]:
         made["table-2"] = TABLE_2, lambda: table_2(study, seed)
         made["table-5"] = TABLE_5, lambda: table_5(study, seed)
         made["ablations"] = ABLATIONS, lambda: ablations(study, seed)
+    if study.measured:
+        made["table-3"] = TABLE_3, lambda: table_3(study, seed)
     if study.full:
         made["table-6"] = TABLE_6, lambda: table_6(study, seed)
     written: list[Path] = []

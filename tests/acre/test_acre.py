@@ -841,10 +841,20 @@ def test_from_translations_to_a_report(tmp_path):
     done = call("report", rows, "--labels", MINI / "labels.jsonl", *more)
     assert done.exit_code == 0, done.output
     names = {path.name for path in (tmp_path / "report").iterdir()}
-    assert {"table-2.csv", "table-5.csv", "table-6.csv", "figure-3.pdf", "figure-5.pdf", "misaligned.html"} <= names
+    assert {
+        "table-2.csv",
+        "table-3.csv",
+        "table-5.csv",
+        "table-6.csv",
+        "figure-3.pdf",
+        "figure-5.pdf",
+        "misaligned.html",
+    } <= names
     without = call("report", rows, *more[:-1], tmp_path / "unlabelled")
     assert without.exit_code == 0
-    assert {path.name for path in (tmp_path / "unlabelled").iterdir()} == {"table-6.csv", "table-6.md"}
+    assert {path.name for path in (tmp_path / "unlabelled").iterdir()} == {
+        *("table-3.csv", "table-3.md", "table-6.csv", "table-6.md")
+    }
 
 
 @pytest.mark.parametrize(

@@ -321,9 +321,28 @@ def small_study():
     return Study(FEW, judged, scores)
 
 
+def test_sentence_metrics_are_means_of_a_system_s_translations():
+    study = small_study()
+    first = study.rows[0]
+    name = translations.name(first)
+    lost = replace(study, measured={"BLEU": {**study.measured["BLEU"], first.id: None}})
+    lines = {(line["part"], line["system"]): line for line in pages.table_3(lost, 0)[0]}
+    for part, kept in {
+        "all": lambda item: True,
+        first.item.category: lambda item: item.category == first.item.category,
+        first.item.domain: lambda item: item.domain == first.item.domain,
+    }.items():
+        own = [row for row in study.rows if translations.name(row) == name and kept(row.item)]
+        scores = [study.measured["BLEU"][row.id] for row in own if row is not first]
+        line = lines[part, name]
+        assert line["mean"] == pytest.approx(sum(scores) / len(scores))
+        assert (line["n"], line["failures"]) == (len(scores), 1)
+    assert "Not measured here: chrF++, BERTScore, COMET, MetricX-QE" in pages.table_3(study, 0)[1]
+
+
 def test_every_table_prints_its_denominators():
     found = small_study()
-    for make in (pages.table_2, pages.table_5, pages.table_6, pages.ablations):
+    for make in (pages.table_2, pages.table_3, pages.table_5, pages.table_6, pages.ablations):
         lines, text = make(found, 0)
         assert lines
         assert all("n" in line for line in lines)
