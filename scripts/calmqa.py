@@ -258,7 +258,7 @@ def calmqa_surface(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/calmqa/table",
     outputs=["numbers", "page"],
     target="calmqa",
@@ -269,6 +269,7 @@ def calmqa_surface(
         "printed": "paper/calmqa/table.csv",
     },
     settings={"seed": "seed", "how": "calmqa_how"},
+    more={"gaps": "results/calmqa/type-gaps.csv"},
 )
 def calmqa_table(
     scores_path: Path,
@@ -278,33 +279,39 @@ def calmqa_table(
     how: Annotated[str, "how answers were judged, for the page"],
     numbers_path: Path,
     page_path: Path,
+    gaps_path: Path,
 ) -> None:
     """Write S of every subject by type of question and language, with its parts, beside the paper's.
 
     S of every subject by type of question and by language: surface, factuality and relevance, with intervals over
     questions and all denominators.
     """
-    lines = numbers.table(tables.read_frame(scores_path).to_dicts(), seed)
+    rows = tables.read_frame(scores_path).to_dicts()
+    lines = numbers.table(rows, seed)
     tables.write_lines(numbers_path, numbers.TABLE, lines)
+    gaps = numbers.type_gaps(rows, seed)
+    tables.write_lines(gaps_path, numbers.GAPS, gaps)
     languages, printed = tables.read_lines(languages_path), tables.read_lines(printed_path)
-    write_text(page_path, pages.table_page(lines, languages, how, printed))
+    write_text(page_path, pages.table_page(lines, languages, how, printed, gaps))
 
 
 @step(
-    version=3,
+    version=4,
     result="results/calmqa/regression",
     outputs=["numbers", "page"],
     target="calmqa",
     category="CaLMQA",
     inputs={"ratings": "calmqa_ratings"},
+    more={"ranks": "results/calmqa/ranks.csv"},
 )
-def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path) -> None:
-    """Write how much of people's ratings each predictor explains, by every usual R², beside the paper's.
+def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, ranks_path: Path) -> None:
+    """Write how much of people's ratings each predictor explains, by every usual R², beside the paper's; rank models.
 
     How much of people's ratings of long answers omissions, factual errors, model and type of question explain, by every
-    usual R².
+    usual R², and the order of the models.
     """
     human_ratings = ratings.read(ratings_path)
+    tables.write_lines(ranks_path, ratings.RANKS, ratings.ranks(human_ratings))
     lines = ratings.r2_lines(human_ratings)
     tables.write_lines(numbers_path, ratings.R2, lines)
     write_text(page_path, pages.regression_page(human_ratings, lines))

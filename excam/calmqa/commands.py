@@ -35,7 +35,10 @@ def surface(
     detector: Annotated[str, typer.Option(help="cld2 or langid")] = "cld2",
     tokens: Annotated[int, typer.Option(min=2, help="o200k tokens of a repeated sequence; paper's wording: 21")] = 20,
     times: Annotated[int, typer.Option(min=2, help="occurrences of it; paper's wording: 5")] = 4,
-    by: Annotated[str, typer.Option(help="a line of the table for each: model or language")] = "model",
+    by: Annotated[
+        str,
+        typer.Option(help="a line for each model, each language, or each model in low- and other resource languages"),
+    ] = "model",
 ) -> None:
     """Check the language and the repetitions of answers. No model, a few seconds for ten thousand answers.
 
@@ -46,8 +49,8 @@ def surface(
     from excam.pages.markdown import escape, table
 
     with exit_on_error():
-        if detector not in PACKAGES or by not in ("model", "language"):
-            stop(f"--detector {detector}, --by {by}: expected cld2 or langid, model or language")
+        if detector not in PACKAGES or by not in ("model", "language", "resources"):
+            stop(f"--detector {detector}, --by {by}: expected cld2 or langid; model, language or resources")
         known = _known_languages(questions, detector) if questions else {}
         checked = list(_checked(file, known, detector, tokens, times))
         if not checked:
@@ -60,7 +63,12 @@ def surface(
                 for answer_id, model, _, looks in checked:
                     row = {"id": answer_id, "model": model, **asdict(looks), "surface": looks.value}
                     stream.write(json.dumps(row) + "\n")
-        lines = checks.table((language if by == "language" else model, looks) for _, model, language, looks in checked)
+        groups = {
+            "model": lambda model, _: model,
+            "language": lambda _, language: language,
+            "resources": lambda model, language: f"{model}, {'low' if language in checks.LOW_RESOURCE else 'other'}",
+        }
+        lines = checks.table((groups[by](model, language), looks) for _, model, language, looks in checked)
         body = [[escape(str(line["group"])), *(_shown(line[name]) for name in checks.TABLE[1:])] for line in lines]
         print_text(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
         if not known:

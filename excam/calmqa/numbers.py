@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from excam.stats import bootstrap
 
 Factuality = Literal["f1@k", "precision"]
@@ -143,6 +145,31 @@ def _line(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]], seed: in
         **means,
         **{"s": _mean(row["s"] for row in scored), "low": low, "high": high, "product_of_means": product},
     }
+
+
+GAPS = ("subject", "part", "difference", "low", "high", "specific", "agnostic")
+
+
+def type_gaps(rows: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, Any]]:
+    """Return how much lower answers to specific questions score than those to agnostic ones, by subject (`GAPS`).
+
+    Differences of means over answers with an S, with 95 % intervals over questions; `specific` and `agnostic` count
+    the answers. Subjects without answers of both types have no line.
+    """
+    lines = []
+    for subject in sorted({row["subject"] for row in rows}):
+        scored = [row for row in rows if row["subject"] == subject and row["s"] is not None]
+        is_specific = np.array([row["type"] == "specific" for row in scored], dtype=float)
+        counts = {"specific": int(is_specific.sum()), "agnostic": int((1 - is_specific).sum())}
+        if all(counts.values()):
+            for part in ("precision", "factuality", "s"):
+                values = np.array([row[part] for row in scored], dtype=float)
+                columns = [values * is_specific, is_specific, values * (1 - is_specific), 1 - is_specific]
+                groups = [row["group"] for row in scored]
+                gap = bootstrap.estimate(columns, bootstrap.difference_of_ratios, groups, seed)
+                found = {"difference": gap["value"], "low": gap["low"], "high": gap["high"]}
+                lines.append({"subject": subject, "part": part, **found, **counts})
+    return lines
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -20,7 +20,7 @@ from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text, is_text
-from excam.stats import regression
+from excam.stats import bootstrap, regression
 from excam.stats.correlation import kendall
 
 PREDICTORS = ("omissions", "factuality", "model", "type")
@@ -120,6 +120,44 @@ def _judged(row: Mapping[str, Any], judge: str, where: str) -> float | None:
 
 
 R2 = ("predictor", "variant", "r2", "printed", "n")
+
+
+RANKS = ("model", "n", *(f"{name}{end}" for name in ("mean", "ahead") for end in ("", "_low", "_high")))
+
+
+def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
+    """Return the models, the best mean rating first, each with how far it is ahead of the next one.
+
+    95 % intervals are bootstraps over questions, whose answers by different models are resampled together.
+    """
+    by_model: dict[str, list[Rating]] = {}
+    for rating in ratings:
+        by_model.setdefault(rating.model, []).append(rating)
+    order = sorted(by_model, key=lambda model: (-np.mean([rating.rating for rating in by_model[model]]), model))
+    lines = []
+    for model, following in zip(order, [*order[1:], None], strict=True):
+        mean = _difference_of_means(by_model[model], (), seed)
+        ahead = _difference_of_means(by_model[model], by_model[following], seed) if following else {}
+        line = {"model": model, "n": len(by_model[model])}
+        for name, estimate in (("mean", mean), ("ahead", ahead)):
+            line |= {
+                name: estimate.get("value"),
+                f"{name}_low": estimate.get("low"),
+                f"{name}_high": estimate.get("high"),
+            }
+        lines.append(line)
+    return lines
+
+
+def _difference_of_means(first: Sequence[Rating], second: Sequence[Rating], seed: int) -> dict[str, float | None]:
+    """Return the mean of the first ratings, minus that of the second if there are any, with an interval."""
+    both = [*first, *second]
+    values = np.array([rating.rating for rating in both], dtype=float)
+    is_first = np.array([1.0] * len(first) + [0.0] * len(second))
+    columns = [values * is_first, is_first, values * (1 - is_first), 1 - is_first]
+    questions = [(rating.language, rating.question) for rating in both]
+    statistic = bootstrap.difference_of_ratios if second else bootstrap.ratio
+    return bootstrap.estimate(columns if second else columns[:2], statistic, questions, seed)
 
 
 def r2_lines(ratings: Sequence[Rating]) -> list[dict[str, Any]]:

@@ -135,6 +135,13 @@ def languages(questions: Iterable[tuple[str, str]], detector: Detector = "cld2")
     return {code: Language(names[code], code, *counts[code]) for code in sorted(counts, key=names.__getitem__)}
 
 
+# The languages whose questions people wrote for the data set, without a forum to collect them from (CaLMQA §2).
+LOW_RESOURCE = frozenset(
+    {
+        *("Afar", "Balochi", "Faroese", "Fijian", "Hiligaynon", "Kirundi", "Papiamento", "Pashto"),
+        *("Samoan", "Tongan", "Tswana", "Wolof"),
+    }
+)
 TABLE = ("group", "answers", "repeated", "empty", "decidable", "wrong_language", "wrong_language_share", "surface")
 
 

@@ -36,6 +36,11 @@ def ratio_interval(
     return interval([numerators, denominators], ratio, clusters, level, draws, seed)
 
 
+def difference_of_ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ratio of the first two columns minus that of the next two, NaN where one has no items."""
+    return ratio(sums[:2]) - ratio(sums[2:])
+
+
 def estimate(
     columns: Sequence[ArrayLike], statistic: Statistic, clusters: Sequence[Hashable], seed: int
 ) -> dict[str, float | None]:

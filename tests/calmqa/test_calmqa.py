@@ -835,6 +835,10 @@ def test_the_command_surface(tmp_path):
         assert line in done.stderr
     write(answers, *(row | {"model": name} for name in "ab"))
     assert excam("calmqa", "surface", answers).exit_code == 0
+    write(answers, row | {"model": "m"}, row | {"model": "m", "language": "sm", "id": "b"})
+    shown = excam("calmqa", "surface", answers, "--by", "resources").stdout
+    assert "| m, other | 1 | 0 | 0 | 1 | 0 | 0.000 |" in shown
+    assert "| m, low | 1 | 0 | 0 | 1 | 1 | 1.000 |" in shown, "English where Samoan was asked for"
     write(answers, row | {"model": "\ud83d", "answer": "The \ud83d house is near the river."})
     assert "| \\ud83d | 1 |" in excam("calmqa", "surface", answers).stdout
 

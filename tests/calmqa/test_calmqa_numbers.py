@@ -384,3 +384,38 @@ def test_a_judge_rating_that_is_no_number_is_one_line(tmp_path, value):
     file.write_text("".join(json.dumps(RATING | {"judge": one}) + "\n" for one in ("4.5", None, value)))
     line = line_of(InputInvalid, ratings.read, file, "judge")
     assert line.endswith(f"ratings.jsonl:3: judge: found {value}; expected a number, or nothing")
+
+
+def test_models_are_ranked_by_mean_rating_with_the_lead_of_each():
+    def rated(model, *grades):
+        return [
+            ratings.Rating(grade, model, "specific", "en", f"question {n}", "none", "none")
+            for n, grade in enumerate(grades)
+        ]
+
+    first, second = ratings.ranks([*rated("low", 1, 2, 3), *rated("high", 3, 4, 5)])
+    assert (first["model"], first["mean"], first["ahead"], first["n"]) == ("high", 4, 2, 3)
+    assert first["ahead_low"] is None, "every draw of questions gives 2: no interval"
+    assert (second["model"], second["mean"], second["ahead"]) == ("low", 2, None)
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the public ratings are not beside the repository")
+def test_the_public_ratings_rank_the_models_as_the_paper_prints():
+    ranks = ratings.ranks(ratings.read(REAL))
+    assert [rank["model"] for rank in ranks] == ["gpt4turbo", "claude", "mixtral22b"]
+    assert all(rank["ahead_low"] > 0 for rank in ranks[:2])
+
+
+def test_specific_questions_are_compared_with_agnostic_ones():
+    kinds = ["specific", "specific", "agnostic", "agnostic"]
+    rows = [
+        {"subject": "m", "type": kind, "group": str(n), "s": 0.5, "precision": value, "factuality": value}
+        for n, (kind, value) in enumerate(zip(kinds, (0.2, 0.4, 0.5, 0.9), strict=True))
+    ]
+    rows.append({**rows[0], "s": None, "precision": None, "factuality": None, "group": "undecidable"})
+    gaps = {gap["part"]: gap for gap in numbers.type_gaps(rows, 0)}
+    assert gaps["precision"]["difference"] == pytest.approx(0.3 - 0.7)
+    assert gaps["precision"]["low"] < -0.4 < gaps["precision"]["high"]
+    assert gaps["s"]["difference"] == pytest.approx(0)
+    assert (gaps["s"]["specific"], gaps["s"]["agnostic"]) == (2, 2)
+    assert numbers.type_gaps(rows[:2], 0) == [], "no agnostic answer"
