@@ -26,6 +26,7 @@ from excam.acre.study import Study
 from excam.core import provenance, tables
 from excam.core.provenance import quiet_libraries, say, write_manifest, write_text
 from excam.pages import plotting
+from excam.pages.markdown import printed
 from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
@@ -155,7 +156,7 @@ def cult_eval_table_1(
     lines, page = pages.table_1(list(items.read(expressions_path).values()))
     tables.write_lines(numbers_path, pages.TABLE_1, lines)
     note = "Of its own 7,959 items, which are not these."
-    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+    write_text(page_path, page + printed(note, tables.read_lines(printed_path)))
 
 
 @step(
@@ -191,7 +192,7 @@ def cult_eval_table_2(
     lines, page = pages.table_2(read_study(files), seed)
     tables.write_lines(numbers_path, pages.TABLE_2, lines)
     note = "Of its systems on its own items, times 100: no reference for these rows."
-    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+    write_text(page_path, page + printed(note, tables.read_lines(printed_path)))
 
 
 @step(
@@ -261,7 +262,7 @@ def cult_eval_table_5(
     lines, page = pages.table_5(read_study(files), seed)
     tables.write_lines(numbers_path, pages.TABLE_5, lines)
     note = "✓ penalised, ✗ not; two of its cells are blank, and three of the seven errors are absent."
-    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+    write_text(page_path, page + printed(note, tables.read_lines(printed_path)))
     plotting.save(pages.figure_5(lines), [pdf_path, svg_path, png_path])
 
 
@@ -322,7 +323,7 @@ def cult_eval_ablations(
     lines, page = pages.ablations(read_study(files), seed)
     tables.write_lines(numbers_path, pages.ABLATIONS, lines)
     note = "The coefficient has no name there, and .88 is neither of those in its Table 2."
-    write_text(page_path, page + pages.printed(note, tables.read_lines(printed_path)))
+    write_text(page_path, page + printed(note, tables.read_lines(printed_path)))
 
 
 @step(

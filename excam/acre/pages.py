@@ -66,12 +66,6 @@ def table_1(items: Sequence[Item]) -> tuple[list[dict[str, Any]], str]:
     return lines, f"{text}{licences}.\n\n{table(head, body)}"
 
 
-def printed(note: str, lines: Sequence[Mapping[str, str]]) -> str:
-    """Return a section with numbers that the paper prints, as it prints them."""
-    body = [list(line.values()) for line in lines]
-    return f"\n## Printed in the paper\n\n{note}\n\n{table(list(lines[0]), body)}"
-
-
 def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return how each metric goes with the labels (Table 2), and tests of the last judge's ACRE against each other."""
     lines = numbers.correlations(study.rows, study.metrics, seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,13 +136,6 @@ def _differences(systems: Sequence[System]) -> str:
     return "## Differences between systems\n\n" + text + table(head, body)
 
 
-def printed_averages(lines: Sequence[Mapping[str, str]]) -> str:
-    """Return the averages of Table 3 as the paper prints them, of its 21 models on its own 11,862 instances."""
-    body = [[line["category"], *(line[name] for name in SHORT)] for line in lines]
-    note = "Averages over the paper's models, on its own data; they are no reference for other instances.\n\n"
-    return "\n## Printed in the paper\n\n" + note + table(["models", *SHORT.values()], body)
-
-
 def paired(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[str, Any]], str]:
     """Return the lines and the page of Table 5: single statements, pairs, and what pairs can be at that accuracy."""
     lines, body = [], []
@@ -221,36 +214,60 @@ def breakdown_page(lines: Sequence[Mapping[str, Any]], by: str) -> str:
     at = {(line["model"], line["mode"], line["group"], line["lang"]): line for line in lines}
     if not lines:
         return f"# Macaron by {by}\n\nNo scenario has such a tag.\n"
-    groups = ordered(by, {line["group"] for line in lines})
+    groups, means = ordered(by, lines), _means(lines)
     body = []
     for group in groups:
         first = at[*systems[0], group, "all"]
         cells = [with_interval(at[*system, group, "all"], "accuracy") for system in systems]
         body.append(
-            [escape(group) + "*" * (first["scenarios"] < FEW), *cells, f"{first['n']:.0f}", f"{first['scenarios']:.0f}"]
+            [
+                *(escape(group) + "*" * (first["scenarios"] < FEW), *cells, rounded(means[group])),
+                *(f"{first['n']:.0f}", f"{first['scenarios']:.0f}"),
+            ]
         )
-    head = [by, *(f"{escape(model)}, {mode}" for model, mode in systems), "n", "scenarios"]
-    worst = [min(groups, key=lambda group: at[*system, group, "all"]["accuracy"]) for system in systems]
+    head = [by, *(f"{escape(model)}, {mode}" for model, mode in systems), "mean of systems", "n", "scenarios"]
+    worst = {system: min(groups, key=lambda group: at[*system, group, "all"]["accuracy"]) for system in systems}
+    counts = Counter(worst.values())
     listed = "".join(
-        f"- {escape(model)}, {mode}: {escape(group)}\n" for (model, mode), group in zip(systems, worst, strict=True)
+        f"- {escape(group)}: {count} of {len(systems)} systems ("
+        + ", ".join(f"{escape(model)}, {mode}" for (model, mode), lowest in worst.items() if lowest == group)
+        + ")\n"
+        for group, count in counts.most_common()
     )
+    hardest, easiest = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    spread = f"{escape(easiest)} minus {escape(hardest)}, means of systems: {rounded(means[easiest] - means[hardest])}"
     return (
-        f"# Macaron by {by}\n\nPercent over all instances of a group. {NOTE}\n{table(head, body)}\nLowest:\n\n{listed}"
+        f"# Macaron by {by}\n\nPercent over all instances of a group. {NOTE}\n{table(head, body)}"
+        f"\nSpread, {spread} points.\n\nLowest:\n\n{listed}"
     )
 
 
-def ordered(by: str, groups: Iterable[str]) -> list[str]:
-    """Return the groups in the order of the taxonomy; others by name, templates by number."""
-    known = {"reasoning": REASONING, "aspects": ASPECTS}.get(by, ())
-    place = {name: at for at, name in enumerate(known)}
+def ordered(by: str, lines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the groups of a breakdown: aspects from the hardest to the easiest (mean over systems), as in Figure 5;
+    reasoning types in the order of the taxonomy; others by name, templates by number.
+    """
+    groups = {str(line["group"]) for line in lines}
+    if by == "aspects":
+        means = _means(lines)
+        return sorted(groups, key=lambda name: (means[name], name))
+    place = {name: at for at, name in enumerate(REASONING if by == "reasoning" else ())}
     return sorted(groups, key=lambda name: (place.get(name, len(place)), int(name) if name.isdecimal() else 0, name))
+
+
+def _means(lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the accuracy of each group over both languages, the mean over systems."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for line in lines:
+        if line["lang"] == "all":
+            values[str(line["group"])].append(float(line["accuracy"]))
+    return {group: sum(own) / len(own) for group, own in values.items()}
 
 
 def figure(lines: Sequence[Mapping[str, Any]], by: str) -> Figure:
     """Draw a breakdown above chance, from its lines: a heat map in points, for contexts intervals of both languages."""
     systems = list(dict.fromkeys((str(line["model"]), str(line["mode"])) for line in lines))
     at = {(line["model"], line["mode"], line["group"], line["lang"]): line for line in lines}
-    groups = ordered(by, {str(line["group"]) for line in lines})
+    groups = ordered(by, lines)
     if not lines:
         return plotting.words(TITLES[by], "No scenario has such a tag.")
     few = "Groups hold few scenarios: differences between cells are mostly chance. " if _is_few(lines) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from excam.core.sanitize import BIDI, FLAG, TAGS
 
@@ -23,6 +23,12 @@ def _escaped_line(line: str) -> str:
     visible = _UNPRINTABLE.sub(lambda match: match["flag"] or ascii(match[0])[1:-1], line).replace("\t", " ")
     plain = _MARKUP.sub(lambda match: "\\" + match[0], visible)
     return "".join(_ENTITIES.get(sign, sign) for sign in plain)
+
+
+def printed(note: str, lines: Sequence[Mapping[str, str]]) -> str:
+    """Return a section with the numbers that a paper prints, as it prints them."""
+    body = [[escape(value) for value in line.values()] for line in lines]
+    return f"\n## Printed in the paper\n\n{note}\n\n{table(list(lines[0]), body)}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -15,7 +15,7 @@ from excam import cli
 from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.inference import transcript
-from excam.macaron import answers, asks, derive, numbers, pages, rows_page, scenarios, source
+from excam.macaron import answers, asks, derive, numbers, pages, rows_page, scenarios, source, templates
 from excam.macaron.numbers import STATISTICS
 
 ROOT = Path(__file__).parents[2]
@@ -243,6 +243,38 @@ def test_breakdowns_are_drawn_from_the_numbers_they_write(systems, by, tmp_path)
     page = pages.breakdown_page(drawn, by)
     assert page.count("\n| ") == len({line["group"] for line in lines}) + 2
     assert "* |" not in page or "* marks fewer than 30 scenarios" in page
+
+
+def test_aspects_stand_from_hard_to_easy_and_the_lowest_are_counted():
+    shares = {("a", "Naming"): 90, ("b", "Naming"): 80, ("a", "Music"): 40, ("b", "Music"): 60, ("a", "Time"): 45}
+    shares[("b", "Time")] = 50
+    line = {"mode": "text", "low": None, "high": None, "above_chance": 0.0, "n": 9.0, "scenarios": 40.0}
+    lines = [
+        line | {"model": model, "group": group, "lang": "all", "accuracy": float(share)}
+        for (model, group), share in shares.items()
+    ]
+    assert pages.ordered("aspects", lines) == ["Time", "Music", "Naming"]
+    page = pages.breakdown_page(lines, "aspects")
+    assert "| Music | 40.0 | 60.0 | 50.0 | 9 | 40 |" in page
+    assert "Spread, Naming minus Time, means of systems: 37.5 points." in page
+    assert "- Music: 1 of 2 systems (a, text)\n" in page
+    assert "- Time: 1 of 2 systems (b, text)\n" in page
+
+
+def test_the_linter_takes_every_template_that_the_paper_prints():
+    for row in tables.read_lines(ROOT / "paper/macaron/templates.csv"):
+        named = [name for name in templates.slots_in(row["template"]) if name not in templates.OPTIONS]
+        template = templates.Template(
+            id=int(row["number"]),
+            question=row["template"],
+            slots={name: templates.Slot("text") for name in named},
+            options=("a", "b", "c", "d"),
+            reasoning=templates.REASONING[:1],
+            aspects=(row["aspect"] or templates.ASPECTS[0],),  # some are printed without one
+            true="It is [OPTION A].",
+            false="It is [OPTION B].",
+        )
+        assert templates.problems([template]) == [], row
 
 
 def test_every_instance_is_on_the_page_of_rows(systems):
