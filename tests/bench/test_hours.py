@@ -76,3 +76,9 @@ def test_loads_wait_for_the_file_system_with_their_cards():
 def test_what_is_no_assumption_is_refused(changed):
     with pytest.raises(ValueError, match="expected NAME=NUMBER"):
         assumptions([changed])
+
+
+def test_there_is_an_assumption_for_every_way_of_asking_that_the_configuration_has():
+    assumed, _ = assumptions([])
+    asked_ways = {judge for _, _, judge in config.load(yaml.safe_load((ROOT / "config.yaml").read_text())).systems}
+    assert {f"words/{judge}" for judge in asked_ways} <= assumed.keys()
