@@ -211,14 +211,14 @@ def keep_lines(path: Path, keys: Container[str]) -> None:
 
 
 def append(file: int, data: bytes, path: Path) -> None:
-    before = os.fstat(file).st_size
+    """Append complete lines. If not all of them fit, keep those that do, and raise OSError with the path."""
+    before, written = os.fstat(file).st_size, 0
     try:
-        written = 0
         while written < len(data):  # usually one write; the system may write only part of a very large one
             written += os.write(file, data[written:])
         os.fsync(file)
     except OSError as problem:
-        os.ftruncate(file, before)
+        os.ftruncate(file, before + data.rfind(b"\n", 0, written) + 1)
         raise OSError(problem.errno, problem.strerror, str(path)) from None
 
 

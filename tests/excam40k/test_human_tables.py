@@ -54,8 +54,6 @@ def lines(path):
 def test_the_workflow_makes_every_table():
     page = read_steps(ROOT / "scripts")["table_votes"].page
     assert page.wildcards["table"] == [*human_tables.TABLES]
-    for name in human_tables.TABLES:
-        assert f'"{name}"' in (ROOT / "report/table-votes.rst").read_text(encoding="utf-8"), "its caption"
 
 
 # --- the paper's votes

@@ -290,21 +290,30 @@ def test_a_journal_is_not_written_through_a_link(tmp_path):
     assert contents(tmp_path / "j").damaged == (3,)
 
 
-def test_full_disk_leaves_no_part_of_a_batch(tmp_path, monkeypatch):
+@pytest.mark.parametrize("room", [10, 100, 400, 900])
+def test_a_full_disk_leaves_the_answers_of_a_batch_that_fit(room, tmp_path, monkeypatch):
     journal = Journal(tmp_path / "j")
     journal.add("me", {"a": said("one")})
-    before, write = journal.path.read_bytes(), os.write
+    before, write, left = journal.path.read_bytes(), os.write, [room]
 
     def full(file, data):
-        if len(data) > 100:
-            return write(file, data[:100])
-        raise OSError(28, "No space left on device")
+        if not left[0]:
+            raise OSError(28, "No space left on device")
+        written = write(file, data[: left[0]])
+        left[0] -= written
+        return written
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(OSError, match="No space"):
-        journal.add("me", {str(at): said("x" * 50) for at in range(3)})
-    assert journal.path.read_bytes() == before
-    assert len(journal) == 1
+        journal.add("me", {str(at): said("x" * 50) for at in range(9)})
+    monkeypatch.undo()
+    kept = journal.path.read_bytes().removeprefix(before)
+    assert len(kept) <= room
+    assert kept == b"" or kept.endswith(b"\n")
+    found = contents(journal.path)
+    assert (found.partial, found.damaged) == (False, ())
+    assert len(Journal(journal.path)) == 1 + kept.count(b"\n")
+    assert bool(kept) == (room >= 400)
 
 
 WRITER = """
