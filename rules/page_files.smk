@@ -1,5 +1,7 @@
 """What pages of the results are made of, by the names under which they ask for it, and which pages a target asks for."""
 
+from difflib import get_close_matches
+
 
 def models_asked(wildcards):
     """The models of this experiment, what they are asked as, and how they decode: Table 6."""
@@ -98,10 +100,15 @@ def judged_of(trained_on):
 
 def page_inputs(page):
     """The inputs of a page: paths, and the files of the sets that it names."""
-    return {
-        name: PAGE_FILES[source] if isinstance(source, str) and "/" not in source else source
-        for name, source in page.inputs.items()
-    }
+    named = {name: source for name, source in page.inputs.items() if isinstance(source, str) and "/" not in source}
+    for name, source in named.items():
+        if source not in PAGE_FILES:
+            sets = ", ".join(get_close_matches(source, PAGE_FILES, cutoff=0.3)) or ", ".join(sorted(PAGE_FILES))
+            raise WorkflowError(
+                f"{page.name}: inputs.{name}: found {source}; expected a path with its folder, or a set of files of "
+                f"rules/*_files.smk, such as {sets}"
+            )
+    return {name: PAGE_FILES[source] if name in named else source for name, source in page.inputs.items()}
 
 
 def page_outputs(page):

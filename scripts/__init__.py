@@ -56,7 +56,7 @@ class Step:
 
 
 def step(version: int, **page: Any) -> Callable[[Callable[..., None]], Step]:
-    """Declare a step of the workflow, and the page that it makes (`excam/core/steps.py` reads both from the text)."""
+    """Make a step of a function. `page` declares what page it makes; `excam/core/steps.py` reads it from the text."""
     return lambda function: Step(function, version)
 
 
@@ -73,7 +73,8 @@ def _options(function: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Yield name, annotation and default of each option of a function, or of a dataclass."""
     has_options: Any = function.__init__ if is_dataclass(function) else function
     hints = get_type_hints(has_options, include_extras=True)
-    for name, parameter in list(signature(has_options).parameters.items())[is_dataclass(function) :]:
+    first = int(is_dataclass(function))  # behind `self`
+    for name, parameter in list(signature(has_options).parameters.items())[first:]:
         hint = hints[name]
         if is_dataclass(hint):
             yield from _options(hint)

@@ -21,27 +21,6 @@ from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
 
-@step(
-    version=1,
-    result="results/macaron/templates",
-    outputs=["numbers", "page"],
-    target="macaron",
-    category="Macaron",
-    inputs={
-        "answers": "macaron_answers",
-        "instances": "results/macaron/instances.parquet",
-    },
-)
-def macaron_templates(files: AnswerFiles, numbers_path: Path, page_path: Path) -> None:
-    """Write the easiest and the hardest templates (Table 4), and the accuracy of each.
-
-    Mean accuracy of each template over models and modes; the five easiest and hardest.
-    """
-    lines, page = pages.templates(systems(files))
-    tables.write_lines(numbers_path, pages.TEMPLATES, lines)
-    write_text(page_path, page)
-
-
 @step(version=2)
 def macaron_build(
     files_paths: Annotated[Sequence[Path], "of one folder"],
@@ -288,3 +267,24 @@ def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
     Accuracy in the local language by script: the mean over its languages.
     """
     tables.write_lines(numbers_path, pages.SCRIPTS, pages.scripts(systems(files)))
+
+
+@step(
+    version=1,
+    result="results/macaron/templates",
+    outputs=["numbers", "page"],
+    target="macaron",
+    category="Macaron",
+    inputs={
+        "answers": "macaron_answers",
+        "instances": "results/macaron/instances.parquet",
+    },
+)
+def macaron_templates(files: AnswerFiles, numbers_path: Path, page_path: Path) -> None:
+    """Write the easiest and the hardest templates (Table 4), and the accuracy of each.
+
+    Mean accuracy of each template over models and modes; the five easiest and hardest.
+    """
+    lines, page = pages.templates(systems(files))
+    tables.write_lines(numbers_path, pages.TEMPLATES, lines)
+    write_text(page_path, page)

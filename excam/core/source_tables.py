@@ -151,7 +151,7 @@ def read_table(
     if missing := [name for name in required if name not in columns]:
         raise SourceInvalid(
             f"{dataset}: {path.name}: no column {', '.join(missing)}; expected {expected}; "
-            f"found {', '.join(columns)}; check the pinned revision"
+            f"found {', '.join(columns)}; check the pinned revision, or the columns that its module names"
         )
     present = [name for name in wanted if name in columns or name.partition(".")[0] in columns]
     return pl.DataFrame({name: cells[name] for name in present}, schema_overrides=dict(wanted))

@@ -17,9 +17,9 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 
 SUFFIXES = {"numbers": (".csv",), "page": (".md",), "pictures": (".pdf", ".svg", ".png")}
-_DECLARED = re.compile(
-    r'^@step\((.*?)\)\ndef (\w+)\(.*?\) -> None:\n    """(.*?)"""', re.MULTILINE | re.DOTALL
-)  # its arguments, its name and its docstring
+# What follows `@step(`: its arguments, the name of the function, its parameters and its docstring.
+_DECLARED = re.compile(r'((?:(?!\ndef ).)*?)\)\ndef (\w+)\(((?:(?!\ndef ).)*?)\) -> None:\n    """(.*?)"""', re.DOTALL)
+_NO_SEQUENCE = re.compile(r"(\w+): (?:Annotated\[)?(list|tuple|set)\[")
 READ = (".md", ".svg")  # what a report shows of a page; of a page without them, its numbers
 
 
@@ -43,6 +43,10 @@ class Page:
     stages: Sequence[str] = ()  # whose versions count beside its own
     target: str = ""  # the target that asks for it, wherever there is something to make it of
     local: bool = True  # on a cluster, made where the command is typed
+
+    def __post_init__(self) -> None:
+        if unknown := [name for name in self.outputs if name not in SUFFIXES]:
+            raise ValueError(f"outputs: found {unknown[0]}, expected {', '.join(SUFFIXES)}; others stand in `more`")
 
     @property
     def files(self) -> dict[str, list[str]]:
@@ -80,10 +84,22 @@ def read_steps(folder: Path) -> dict[str, DeclaredStep]:
     """Return the steps that the modules of a folder declare, by name. Raises InputInvalid for an invalid one."""
     steps: dict[str, DeclaredStep] = {}
     for module in sorted(folder.glob("*.py")):
-        for declared, name, docstring in _DECLARED.findall(module.read_text(encoding="utf-8")):
+        before, *declarations = re.split(r"^@step\(", module.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        line = before.count("\n") + 1
+        for text in declarations:
+            match = _DECLARED.match(text)
+            if not match:
+                raise InputInvalid(
+                    f"{module}:{line}: expected `@step(version=N, ...)`, on the next line `def NAME(...) -> None:`, "
+                    'then a docstring in """'
+                )
+            declared, name, parameters, docstring = match.groups()
             if name in steps:
                 raise InputInvalid(f"{module}: {name}: also a step of {steps[name].module}; expected another name")
+            if found := _NO_SEQUENCE.search(parameters):
+                raise InputInvalid(f"{module}: {name}: {found[1]}: found {found[2]}[...]; expected Sequence[...]")
             steps[name] = _read(module, name, declared, cleandoc(docstring))
+            line += text.count("\n")
     return steps
 
 

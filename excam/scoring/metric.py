@@ -270,6 +270,9 @@ def _checked(metric: Metric, place: str) -> Metric:
     """Validate a metric of a user's and return it. Raises InputInvalid naming what it lacks."""
     if absent := [attribute for attribute in ("name", "version", "columns") if not hasattr(metric, attribute)]:
         raise InputInvalid(f"--metric: {place} has no {', '.join(absent)}; expected those of excam.scoring.metric")
+    for attribute in ("columns", "optional", "values"):
+        if isinstance(names := getattr(metric, attribute), str):
+            raise InputInvalid(f"--metric: {place}: {attribute}: found the text {names!r}; expected ({names!r},)")
     if type(metric).flow is Metric.flow:
         raise InputInvalid(f"--metric: {place} has no flow; expected a method flow(self, row)")
     if not set(metric.pair or ()) <= {*metric.columns, *metric.optional}:

@@ -60,6 +60,26 @@ def test_numbers_alone_are_what_a_report_shows(module):
     assert steps.read_steps(module.parent)["figure_11"].page.shown == ["results/paper/figure-11/{model}.csv"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('    """Count errors."""\n', "    pass\n"),
+        ("(rows_path: Path) -> None:", "(rows_path: Path):"),
+        ("@step(version=3)\n", "@step(version=3)\n# a word\n"),
+    ],
+)
+def test_a_step_that_is_not_complete_is_no_part_of_the_next(old, new, module):
+    module.write_text(TEXT.replace(old, new, 1))
+    with pytest.raises(InputInvalid, match=r"figures\.py:4: expected `@step\(version=N, "):
+        steps.read_steps(module.parent)
+
+
+def test_a_list_of_files_is_a_sequence(module):
+    module.write_text(TEXT.replace("rows_path: Path)", "rows_paths: list[Path])"))
+    with pytest.raises(InputInvalid, match=r"count_errors: rows_paths: found list\[...\]; expected Sequence\[...\]"):
+        steps.read_steps(module.parent)
+
+
 def test_two_steps_of_one_name_are_refused(module):
     (module.parent / "more.py").write_text('@step(version=1)\ndef figure_11() -> None:\n    """Draw."""\n')
     with pytest.raises(InputInvalid, match=r"more\.py: figure_11: also a step of .*figures\.py; expected another name"):
@@ -73,6 +93,7 @@ def test_two_steps_of_one_name_are_refused(module):
         ('    category="Results",\n', "", "missing 1 required positional argument: 'category'"),
         ('"Results"', "results()", "malformed node or string"),
         ("    version=2,\n", "", "no version"),
+        ('"pictures"]', '"table"]', "outputs: found table, expected numbers, page, pictures; others stand in `more`"),
     ],
 )
 def test_a_wrong_declaration_is_refused_in_one_line(module, old, new, said):

@@ -185,7 +185,11 @@ def test_lists_of_json_csv_and_parquet(tmp_path):
         ("a.parquet", b"PAR1 broken", ""),
         ("a.csv", LFS_POINTER, "a git-LFS pointer; expected the file itself; run `git lfs pull`"),
         ("a.csv.gz", gzip.compress(b"<html>", mtime=0), "an HTML page; expected the data file"),
-        ("a.jsonl", b'{"x": 1, "z": 2}\n', "no column y; expected x, y; found x, z; check the pinned revision"),
+        (
+            "a.jsonl",
+            b'{"x": 1, "z": 2}\n',
+            "no column y; expected x, y; found x, z; check the pinned revision, or the columns that its module names",
+        ),
         ("a.csv", b"x;y,w\n1,2\n", "no column x, y; expected x, y; found x;y, w;"),
     ],
 )

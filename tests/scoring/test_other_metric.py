@@ -115,6 +115,7 @@ def test_what_is_no_metric_is_one_line(model, tmp_path, name, said):
         ("class A(Metric): pass\n", "has no name, version, columns; expected those of excam.scoring.metric"),
         ("class A(Metric):\n    name, version, columns = 'a', 1, ('b',)\n", "has no flow; expected a method flow"),
         ("class A(MultipleChoice):\n    name = 'bleu'\n", "is called bleu, as one of this package; expected another"),
+        ("class A(MultipleChoice):\n    columns = ('text')\n", "columns: found the text 'text'; expected ('text',)"),
         ("class A(MultipleChoice):\n    pair = ('x', 'y')\n", "pair names ('x', 'y'); expected two of its columns"),
         ("import no_such_module\n", "No module named 'no_such_module'; expected a module that can be imported"),
         ("def\n", "expected a module that can be imported"),
