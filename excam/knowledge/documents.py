@@ -23,7 +23,7 @@ from excam.core.hashing import sha256
 from excam.core.row_layouts import MAX_ROW, PACKED, START, mistaken_for
 from excam.core.row_layouts import SUFFIXES as TABLES
 from excam.core.text import id_text, is_text
-from excam.knowledge import prose, web_page
+from excam.knowledge import markdown, prose, web_page
 from excam.knowledge.passages import Passage, paragraphs, pieces
 
 PASSAGES, INDEX = "passages.parquet", "index.json"
@@ -33,7 +33,7 @@ NEEDED = ("id", "text", "licence")  # of a document
 NUMBERS = ("id", "title", "revision")  # of a document, where a whole number is taken as text
 MANGO_LICENCE = "CC-BY-4.0"  # Nguyen et al., CIKM 2024: the data set's page
 PROSE: Mapping[str, tuple[str, Callable[[str, str], prose.Prose]]] = {
-    **dict.fromkeys((".md", ".markdown"), ("Markdown", prose.read_markdown)),
+    **dict.fromkeys((".md", ".markdown"), ("Markdown", markdown.read_markdown)),
     **dict.fromkeys((".html", ".htm", ".xhtml"), ("HTML", web_page.read_html)),
     **dict.fromkeys((".txt", ".text"), ("plain text", prose.read_plain)),
 }

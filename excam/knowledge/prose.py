@@ -1,4 +1,4 @@
-"""Prose as people have it: the paragraphs of plain text and of Markdown, each below its headings."""
+"""Prose as people have it: the paragraphs of plain text, each below its headings."""
 
 from __future__ import annotations
 
@@ -8,14 +8,8 @@ from dataclasses import dataclass, field
 
 import regex
 
-from excam.core.extras import require_extra
-
 HEADING_WORDS = 10  # of a line of plain text that is taken for a heading, at most
 HEADS = 3  # pages that begin or end with one line before it is taken for a running head
-_FRONT_MATTER = regex.compile(r"---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", regex.S)
-_ENTRY = regex.compile(r"([A-Za-z]+)[ \t]*:[ \t]*(.*?)[ \t]*")
-_NAMES = {"license": "licence", "lang": "language"}
-_STATED = frozenset({"title", "url", "language", "licence", "revision", "culture", "source"})
 _EMPTY_LINE = regex.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _HYPHEN = regex.compile(r"(\p{L}+)[-\u2010\u00ad]\n[^\S\n]*(\p{Ll}[\p{L}\p{M}]*)")
 _ENDS = regex.compile(r"[.!?…؟।。！？:;,][\"'”’»)\]」』]*$")
@@ -77,33 +71,6 @@ class Outline:
         top = [] if any(level == 1 for level, _ in trail) else [self.title]
         names = [name for name in (*top, *(text for _, text in trail)) if name]
         return ": ".join(name for at, name in enumerate(names) if at == 0 or name != names[at - 1])
-
-
-def read_markdown(text: str, title: str) -> Prose:
-    """Return the paragraphs of Markdown (CommonMark with tables). Its front matter may state licence, title, url ..."""
-    require_extra("knowledge", "markdown_it")
-    from markdown_it import MarkdownIt
-
-    from excam.knowledge.web_page import read_html
-
-    stated, body = _front_matter(text)
-    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(body)
-    content = read_html(page, stated.get("title") or title)
-    return Prose(content.blocks, dict(content.stated) | stated)
-
-
-def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Return the entries of the block of YAML at the beginning that a document states of itself, and the rest."""
-    text = text.replace("\r\n", "\n")
-    if not (match := _FRONT_MATTER.match(text)):
-        return {}, text
-    stated = {}
-    for line in (match[1] or "").split("\n"):
-        if entry := _ENTRY.fullmatch(line):
-            name = _NAMES.get(entry[1].lower(), entry[1].lower())
-            if name in _STATED and (value := entry[2].strip("\"'").strip()):
-                stated[name] = value
-    return stated, text[match.end() :]
 
 
 def read_plain(text: str, title: str) -> Prose:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.core.cultures import adjectives, culture_key
 from excam.core.exceptions import InputInvalid
-from excam.knowledge import documents, prose, web_page
+from excam.knowledge import documents, markdown, prose, web_page
 from excam.knowledge import index as packs
 from excam.knowledge.documents import Stated
 from excam.knowledge.passages import LONGEST, pieces, words
@@ -72,7 +72,7 @@ On that evening families eat:
 
 
 def test_markdown():
-    found = prose.read_markdown(MARKDOWN, "file name")
+    found = markdown.read_markdown(MARKDOWN, "file name")
     assert found.stated == {"title": "Food in Norway", "licence": "CC-BY-4.0", "language": "en"}
     assert blocks(found) == [
         ("Food", "People eat brunost on bread in the morning."),
@@ -97,7 +97,7 @@ def test_markdown():
     ],
 )
 def test_markdown_of_odd_shapes(text, expected):
-    assert blocks(prose.read_markdown(text, "name")) == expected
+    assert blocks(markdown.read_markdown(text, "name")) == expected
 
 
 # --- HTML
@@ -196,7 +196,7 @@ def test_every_word_of_prose_is_in_exactly_one_passage(sections, kind):
     """Words of headings stand in titles, or in a passage if nothing is below them."""
     if kind == "Markdown":
         text = "\n\n".join(f"## x{name}\n\n" + "\n\n".join(f"x{one}" for one in below) for name, below in sections)
-        found = prose.read_markdown(text, "")
+        found = markdown.read_markdown(text, "")
     elif kind == "HTML":
         text = "".join(f"<h2>x{name}</h2>" + "".join(f"<p>x{one}" for one in below) for name, below in sections)
         found = web_page.read_html(text, "")
