@@ -58,7 +58,7 @@ rule judge_counterfactuals:
         runtime=lambda w, attempt: 240 * attempt,
         pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
     params:
-        version=versions("judge", "judge", "asks.{judge}", "answers.{backend}"),
+        version=versions("judge", "asks.{judge}", "answers.{backend}"),
         model=model_settings,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),

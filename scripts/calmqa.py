@@ -311,7 +311,8 @@ def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, r
     usual R², and the order of the models.
     """
     human_ratings = ratings.read(ratings_path)
-    tables.write_lines(ranks_path, ratings.RANKS, ratings.ranks(human_ratings))
+    ranks = ratings.ranks(human_ratings)
+    tables.write_lines(ranks_path, ratings.RANKS, ranks)
     lines = ratings.r2_lines(human_ratings)
     tables.write_lines(numbers_path, ratings.R2, lines)
-    write_text(page_path, pages.regression_page(human_ratings, lines))
+    write_text(page_path, pages.regression_page(human_ratings, ranks, lines))

@@ -49,7 +49,12 @@ def surface(
     from excam.pages.markdown import escape, table
 
     with exit_on_error():
-        if detector not in PACKAGES or by not in ("model", "language", "resources"):
+        groups = {
+            "model": lambda model, _: model,
+            "language": lambda _, language: language,
+            "resources": lambda model, language: f"{model}, {'low' if language in checks.LOW_RESOURCE else 'other'}",
+        }
+        if detector not in PACKAGES or by not in groups:
             stop(f"--detector {detector}, --by {by}: expected cld2 or langid; model, language or resources")
         known = _known_languages(questions, detector) if questions else {}
         checked = list(_checked(file, known, detector, tokens, times))
@@ -63,11 +68,6 @@ def surface(
                 for answer_id, model, _, looks in checked:
                     row = {"id": answer_id, "model": model, **asdict(looks), "surface": looks.value}
                     stream.write(json.dumps(row) + "\n")
-        groups = {
-            "model": lambda model, _: model,
-            "language": lambda _, language: language,
-            "resources": lambda model, language: f"{model}, {'low' if language in checks.LOW_RESOURCE else 'other'}",
-        }
         lines = checks.table((groups[by](model, language), looks) for _, model, language, looks in checked)
         body = [[escape(str(line["group"])), *(_shown(line[name]) for name in checks.TABLE[1:])] for line in lines]
         print_text(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
@@ -147,7 +147,7 @@ def regress(
     with exit_on_error():
         rated = ratings.read(file, judge)
         agreed = ratings.agreement(rated, seed) if judge else None
-        print(pages.regression_page(rated, ratings.r2_lines(rated), agreed))
+        print(pages.regression_page(rated, ratings.ranks(rated), ratings.r2_lines(rated), agreed))
 
 
 @app.command("filter")

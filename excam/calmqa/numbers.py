@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from excam.stats import bootstrap
 
 Factuality = Literal["f1@k", "precision"]
@@ -159,16 +157,14 @@ def type_gaps(rows: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, An
     lines = []
     for subject in sorted({row["subject"] for row in rows}):
         scored = [row for row in rows if row["subject"] == subject and row["s"] is not None]
-        is_specific = np.array([row["type"] == "specific" for row in scored], dtype=float)
-        counts = {"specific": int(is_specific.sum()), "agnostic": int((1 - is_specific).sum())}
+        is_specific = [row["type"] == "specific" for row in scored]
+        counts = {"specific": sum(is_specific), "agnostic": len(scored) - sum(is_specific)}
         if all(counts.values()):
+            groups = [row["group"] for row in scored]
             for part in ("precision", "factuality", "s"):
-                values = np.array([row[part] for row in scored], dtype=float)
-                columns = [values * is_specific, is_specific, values * (1 - is_specific), 1 - is_specific]
-                groups = [row["group"] for row in scored]
-                gap = bootstrap.estimate(columns, bootstrap.difference_of_ratios, groups, seed)
-                found = {"difference": gap["value"], "low": gap["low"], "high": gap["high"]}
-                lines.append({"subject": subject, "part": part, **found, **counts})
+                gap = bootstrap.difference_of_means([row[part] for row in scored], is_specific, groups, seed)
+                difference = {"difference": gap["value"], "low": gap["low"], "high": gap["high"]}
+                lines.append({"subject": subject, "part": part, **difference, **counts})
     return lines
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from excam.calmqa import ratings as ratings_of
 from excam.calmqa.ratings import Rating
 from excam.core.language_identity import code_name
-from excam.pages.markdown import cautions, escape, table
+from excam.pages.markdown import cautions, escape, printed, table
 from excam.stats import regression
 
 FEW = 30  # a mean of fewer is marked
@@ -34,7 +34,7 @@ def table_page(
     lines: Sequence[Mapping[str, Any]],
     languages: Sequence[Mapping[str, str]],
     how: str,
-    printed: Sequence[Mapping[str, str]],
+    paper: Sequence[Mapping[str, str]],
     gaps: Sequence[Mapping[str, Any]],
 ) -> str:
     """Return the page of S: one table by subject and type, one by language, the detector's, and the paper's."""
@@ -59,8 +59,7 @@ def table_page(
         + table(["subject", "language", *head], by_language)
         + "\n## Does the detector know the language?\n\nDecidable: 90 % of the questions are named rightly.\n\n"
         + table(["language", "questions", "named rightly", "decidable"], known)
-        + "\n## Printed in the paper\n\nOther questions, answers, judges and evidence than those above.\n\n"
-        + table(list(printed[0]), [list(line.values()) for line in printed])
+        + printed("Other questions, answers, judges and evidence than those above.", paper)
     )
 
 
@@ -105,14 +104,18 @@ def _cells(line: Mapping[str, Any], counts: Sequence[str]) -> list[str]:
 
 
 def regression_page(
-    ratings: Sequence[Rating], lines: Sequence[Mapping[str, Any]], judged: Mapping[str, Any] | None = None
+    ratings: Sequence[Rating],
+    ranks: Sequence[Mapping[str, Any]],
+    lines: Sequence[Mapping[str, Any]],
+    judged: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the page of a regression: R² beside the printed ones, the odds of a high rating, a judge's agreement."""
-    return "".join(["# CaLMQA: what ratings follow\n\n", _means(ratings), _r2(lines), _odds(ratings), _judge(judged)])
+    return "".join(
+        ["# CaLMQA: what ratings follow\n\n", _means(ratings, ranks), _r2(lines), _odds(ratings), _judge(judged)]
+    )
 
 
-def _means(ratings: Sequence[Rating]) -> str:
-    ranks = ratings_of.ranks(ratings)
+def _means(ratings: Sequence[Rating], ranks: Sequence[Mapping[str, Any]]) -> str:
     body = [
         [
             escape(rank["model"]) + "*" * (rank["n"] < FEW),

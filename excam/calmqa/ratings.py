@@ -136,28 +136,19 @@ def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
     order = sorted(by_model, key=lambda model: (-np.mean([rating.rating for rating in by_model[model]]), model))
     lines = []
     for model, following in zip(order, [*order[1:], None], strict=True):
-        mean = _difference_of_means(by_model[model], (), seed)
-        ahead = _difference_of_means(by_model[model], by_model[following], seed) if following else {}
-        line = {"model": model, "n": len(by_model[model])}
-        for name, estimate in (("mean", mean), ("ahead", ahead)):
-            line |= {
-                name: estimate.get("value"),
-                f"{name}_low": estimate.get("low"),
-                f"{name}_high": estimate.get("high"),
-            }
+        own = by_model[model]
+        both = [*own, *(by_model[following] if following else ())]
+        grades, questions = [rating.rating for rating in both], [(rating.language, rating.question) for rating in both]
+        n = len(own)
+        estimates = {"mean": bootstrap.estimate([grades[:n], [1] * n], bootstrap.ratio, questions[:n], seed)}
+        if following:
+            is_own = [True] * n + [False] * (len(both) - n)
+            estimates["ahead"] = bootstrap.difference_of_means(grades, is_own, questions, seed)
+        line: dict[str, Any] = {**dict.fromkeys(RANKS), "model": model, "n": n}
+        for name, estimate in estimates.items():
+            line |= {name: estimate["value"], f"{name}_low": estimate["low"], f"{name}_high": estimate["high"]}
         lines.append(line)
     return lines
-
-
-def _difference_of_means(first: Sequence[Rating], second: Sequence[Rating], seed: int) -> dict[str, float | None]:
-    """Return the mean of the first ratings, minus that of the second if there are any, with an interval."""
-    both = [*first, *second]
-    values = np.array([rating.rating for rating in both], dtype=float)
-    is_first = np.array([1.0] * len(first) + [0.0] * len(second))
-    columns = [values * is_first, is_first, values * (1 - is_first), 1 - is_first]
-    questions = [(rating.language, rating.question) for rating in both]
-    statistic = bootstrap.difference_of_ratios if second else bootstrap.ratio
-    return bootstrap.estimate(columns if second else columns[:2], statistic, questions, seed)
 
 
 def r2_lines(ratings: Sequence[Rating]) -> list[dict[str, Any]]:

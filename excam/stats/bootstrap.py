@@ -36,11 +36,6 @@ def ratio_interval(
     return interval([numerators, denominators], ratio, clusters, level, draws, seed)
 
 
-def difference_of_ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ratio of the first two columns minus that of the next two, NaN where one has no items."""
-    return ratio(sums[:2]) - ratio(sums[2:])
-
-
 def estimate(
     columns: Sequence[ArrayLike], statistic: Statistic, clusters: Sequence[Hashable], seed: int
 ) -> dict[str, float | None]:
@@ -53,6 +48,15 @@ def estimate(
     drawn = interval(columns, statistic, clusters, seed=seed) if clusters else None
     low, high = drawn or (None, None)
     return {"value": None if np.isnan(value) else value, "low": low, "high": high}
+
+
+def difference_of_means(
+    values: ArrayLike, is_first: ArrayLike, clusters: Sequence[Hashable], seed: int
+) -> dict[str, float | None]:
+    """Return the mean of the values that are first minus that of the others, as `estimate` does; one mark per value."""
+    numbers, first = np.asarray(values, dtype=np.float64), np.asarray(is_first, dtype=np.float64)
+    columns = [numbers * first, first, numbers * (1 - first), 1 - first]
+    return estimate(columns, lambda sums: ratio(sums[:2]) - ratio(sums[2:]), clusters, seed)
 
 
 def interval(

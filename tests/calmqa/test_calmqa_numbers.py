@@ -346,7 +346,7 @@ def test_agreement_of_a_judge_with_people(tmp_path):
 
 def test_the_page_of_our_ratings():
     found = ratings.read(ROOT / "mini/calmqa-answers/ratings.csv")
-    page = pages.regression_page(found, ratings.r2_lines(found))
+    page = pages.regression_page(found, ratings.ranks(found), ratings.r2_lines(found))
     assert "**Made up**: the ratings by made-up-de, made-up-en, made-up-es, made-up-ja." in page
     assert "careful*" in page, "fewer than 30"
     assert "| **printed in the paper** | 0.740 | 0.560 |" in page
@@ -375,7 +375,7 @@ def test_ratings_that_do_not_vary(tmp_path):
     lines = {line["variant"]: line["r2"] for line in ratings.r2_lines(high) if line["predictor"] == "model"}
     assert lines["binary logit, McFadden"] is None
     assert lines["least squares"] == pytest.approx(1)
-    assert "Only one type of question" in pages.regression_page(high, ratings.r2_lines(high))
+    assert "Only one type of question" in pages.regression_page(high, ratings.ranks(high), ratings.r2_lines(high))
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "good", [3]])
