@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from bench.processes import ROOT
 from excam.core import tables
-from excam.macaron import answers, derive, numbers, pages, source
+from excam.macaron import answers, breakdowns, derive, numbers, pages, source
 from excam.macaron.asks import Answered
 from excam.macaron.scenarios import Scenario
 from scripts import run
@@ -48,8 +48,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"{len(instances):,} instances, the same bytes in any order of {len(scenarios):,} scenarios")
         files = timed("write answers", lambda: [written(folder, instances, n) for n in range(args.systems)])
         systems = timed("read and join answers", lambda: answers.join(instances, files))
-        timed("all tables and figures", lambda: pages.write_all(folder / "report", systems, 1))
-        ours = timed("one breakdown", lambda: numbers.breakdown(systems[0].rows, pages.GROUPS["aspects"], 1))
+        timed("all tables and figures", lambda: pages.write_all(folder / "report", systems, {}, 1))
+        ours = timed("one breakdown", lambda: numbers.breakdown(systems[0].rows, breakdowns.GROUPS["aspects"], 1))
         started = time.perf_counter()
         plain(systems[0].rows)
         seconds = (time.perf_counter() - started) / DRAWS * 2000

@@ -72,3 +72,6 @@ PAGE_FILES |= {  # sets of files that its pages name
     "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],
     "macaron_scenarios": ["results/macaron/scenarios.parquet"] if MACARON else [],
 }
+PAGE_SETTINGS |= {
+    "macaron_categories": json.dumps(MACARON.categories if MACARON else {}, sort_keys=True),
+}

@@ -9,6 +9,8 @@ from pydantic import Field
 
 from excam.config.base import Name, Place, Section
 
+Category = Literal["thinking", "standard", "open-weight"]  # of a model, as in Tables 3 and 5
+
 
 class Macaron(Section):
     """The benchmark Macaron: where its scenarios come from, and which models are asked (docs/macaron.md)."""
@@ -21,6 +23,10 @@ class Macaron(Section):
         default=["choose", "text"], description="the likelihood of each answer, or a generated line"
     )
     thinking: list[Name] = Field(default=[], description="models that reason before they answer")
+    categories: dict[Name, Category] = Field(
+        default={},
+        description="of models, for averages; what a model answers in mode thinking counts as `thinking`",
+    )
     written: str | None = Field(default=None, description="local folder with written answer sheets, shown like models")
     orders: Literal["shuffled", "given"] = Field(
         default="shuffled", description="of the options; given: as the files have them, the right one first"
@@ -30,7 +36,7 @@ class Macaron(Section):
 
 
 def check(section: Macaron, models: Sequence[str], at: Place) -> None:
-    """Raise ConfigInvalid for a model that is not there, or if nobody answers."""
+    """Raise ConfigInvalid for a model that is not there or not asked, or if nobody answers."""
     for role, names in (
         ("models", section.models),
         ("thinking", section.thinking),
@@ -38,5 +44,7 @@ def check(section: Macaron, models: Sequence[str], at: Place) -> None:
     ):
         for name in filter(None, names):
             at.known(name, f"macaron.{role}", "model", models)
+    for name in section.categories:
+        at.known(name, "macaron.categories", "model that is asked", [*section.models, *section.thinking])
     if not (section.models and section.modes) and not section.thinking and not section.written:
         raise at.invalid("macaron: nobody answers; expected `models`, `thinking` or `written`")

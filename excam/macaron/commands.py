@@ -294,13 +294,16 @@ def report(
     files: Annotated[list[Path], typer.Argument(help="answers, as Parquet: one file for each model and mode")],
     instances: Annotated[Path, typer.Option(help="the instances that they answer")],
     to: Annotated[Path, typer.Option(help="folder for tables and figures")],
+    category: Annotated[
+        list[str] | None, typer.Option(help="MODEL=CATEGORY: thinking, standard or open-weight, for averages")
+    ] = None,
     seed: SEED = 0,
 ) -> None:
     """Write the tables and figures of the paper for these answers: accuracy, pairs, breakdowns, tests.
 
     Example: excam macaron report a.parquet b.parquet --instances instances.parquet --to report
     """
-    from excam.macaron import answers, derive, pages
+    from excam.macaron import answers, categories, derive, pages
 
     with exit_on_error():
         asked_instances = derive.read(instances)
@@ -311,7 +314,8 @@ def report(
             if name in file_of:
                 stop(f"{file}: {'/'.join(name)} is in {file_of[name]} too; expected one file for each")
             file_of[name] = file
+        of_models = categories.parse(category or (), [system.model for system in systems])
         to.mkdir(parents=True, exist_ok=True)
-        written = pages.write_all(to, systems, seed)
+        written = pages.write_all(to, systems, of_models, seed)
         print((to / "table-3.md").read_text(encoding="utf-8"))
         say(f"{to}: {len(written)} files")

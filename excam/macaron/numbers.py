@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -15,12 +16,17 @@ from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap
-from excam.stats.permutation import PairedPermutation, paired_permutation
+from excam.stats.sign_permutation import sign_permutation
 
 Rows = Iterable[Mapping[str, Any]]  # scenario, language, format (MC, T, F), lang (EN, L), gold, pred (None: unanswered)
 Floats = NDArray[np.float64]
 NEEDED = ("scenario", "language", "format", "lang", "gold", "pred")
 CELLS = ("mc_en", "mc_l", "tf_en", "tf_l", "paired_tf_en", "paired_tf_l")  # each with its sums of right ones and of all
+MEANS = {  # numbers that are the mean of cells
+    "overall": ("mc_en", "mc_l", "tf_en", "tf_l"),
+    "tf_avg": ("tf_en", "tf_l"),
+    "paired_tf": ("paired_tf_en", "paired_tf_l"),
+}
 CHANCE = {"MC": 25.0, "TF": 50.0, "paired": 25.0}
 
 
@@ -29,8 +35,8 @@ def _share(cell: str) -> Callable[[Floats], Floats]:
     return lambda sums: 100 * bootstrap.ratio(sums[at : at + 2])
 
 
-def _mean(*names: str) -> Callable[[Floats], Floats]:
-    return lambda sums: np.mean([STATISTICS[name](sums) for name in names], axis=0)
+def _mean(number: str) -> Callable[[Floats], Floats]:
+    return lambda sums: np.mean([STATISTICS[name](sums) for name in MEANS[number]], axis=0)
 
 
 def _minus(minuend: str, subtrahend: str) -> Callable[[Floats], Floats]:
@@ -44,11 +50,11 @@ STATISTICS: dict[str, Callable[[Floats], Floats]] = {  # of the twelve sums
     "tf_en": _share("tf_en"),
     "tf_l": _share("tf_l"),
     "delta_tf": _minus("tf_l", "tf_en"),
-    "overall": _mean("mc_en", "mc_l", "tf_en", "tf_l"),
-    "tf_avg": _mean("tf_en", "tf_l"),
+    "overall": _mean("overall"),
+    "tf_avg": _mean("tf_avg"),
     "paired_tf_en": _share("paired_tf_en"),
     "paired_tf_l": _share("paired_tf_l"),
-    "paired_tf": _mean("paired_tf_en", "paired_tf_l"),
+    "paired_tf": _mean("paired_tf"),
     "drop": _minus("tf_avg", "paired_tf"),
 }
 
@@ -72,8 +78,25 @@ def accuracies(rows: Rows) -> dict[str, float | None]:
 
 def estimates(rows: Rows, seed: int = 0) -> dict[str, dict[str, float | None]]:
     """Return every number of `accuracies` with `value`, and its interval `low` to `high`, both None if undefined."""
-    scenarios, sums = _sums(rows)
-    return {name: bootstrap.estimate(list(sums), statistic, scenarios, seed) for name, statistic in STATISTICS.items()}
+    return averages([rows], seed)
+
+
+def averages(systems: Sequence[Rows], seed: int = 0) -> dict[str, dict[str, float | None]]:
+    """Return the mean over systems of every number, as `estimates` does.
+
+    All systems answered the same instances: a draw takes the same scenarios for each of them.
+    """
+    summed = [_sums(rows) for rows in systems]
+    columns = list(np.concatenate([sums for _, sums in summed]))
+
+    def mean_of(statistic: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+        size = 2 * len(CELLS)
+        return lambda sums: np.mean([statistic(sums[at : at + size]) for at in range(0, len(sums), size)], axis=0)
+
+    return {
+        name: bootstrap.estimate(columns, mean_of(statistic), summed[0][0], seed)
+        for name, statistic in STATISTICS.items()
+    }
 
 
 def _sums(rows: Rows) -> tuple[list[Hashable], Floats]:
@@ -140,29 +163,46 @@ def floors(rows: Rows) -> dict[str, dict[str, float | None]]:
 def breakdown(rows: Rows, groups: Callable[[Mapping[str, Any]], Sequence[str]], seed: int = 0) -> list[dict[str, Any]]:
     """Return the accuracy over the instances of each group, in English, in the local language and together.
 
-    `groups` returns the groups of a row; a row counts in each. Lines have `group`, `lang` (EN, L or all), `accuracy`,
-    `low`, `high`, `n`, `failures` and `scenarios`, sorted by group.
+    `groups` returns the groups of a row; a row counts in each. Lines have `group`, `lang` (EN, L, all, or gap: local
+    minus English, in points), `value`, `low`, `high`, `n`, `failures` and `scenarios`, sorted by group.
     """
     members: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         for group in groups(row):
             members[group, row["lang"]].append(row)
             members[group, "all"].append(row)
-    return [
-        {"group": group, "lang": lang, **accuracy(group_rows, seed)}
-        for (group, lang), group_rows in sorted(members.items())
+    lines = [
+        {"group": group, "lang": lang, **accuracy(group_rows, seed)} for (group, lang), group_rows in members.items()
     ]
+    for group in {group for group, lang in members if lang == "all"}:
+        if all((group, lang) in members for lang in ("EN", "L")):
+            own = members[group, "all"]
+            local = [row["lang"] == "L" for row in own]
+            lines.append({"group": group, "lang": "gap", **difference(own, local, seed)})
+    return sorted(lines, key=lambda line: (line["group"], line["lang"]))
 
 
 def accuracy(rows: Sequence[Mapping[str, Any]], seed: int = 0) -> dict[str, Any]:
     """Return the accuracy over instances with its interval, and its denominators."""
-    right = [100.0 * (is_right(row)) for row in rows]
-    scenarios = [(row["language"], row["scenario"]) for row in rows]
-    estimate = bootstrap.estimate([right, np.ones(len(right))], bootstrap.ratio, scenarios, seed)
-    return {
-        **{"accuracy": estimate["value"], "low": estimate["low"], "high": estimate["high"], "n": len(rows)},
-        **{"failures": sum(row["pred"] is None for row in rows), "scenarios": len(set(scenarios))},
-    }
+    right = [100.0 * is_right(row) for row in rows]
+    estimate = bootstrap.estimate([right, np.ones(len(right))], bootstrap.ratio, _scenarios(rows), seed)
+    return {**estimate, **_denominators(rows)}
+
+
+def difference(rows: Sequence[Mapping[str, Any]], is_first: Sequence[bool], seed: int = 0) -> dict[str, Any]:
+    """Return the accuracy of the rows that are first minus that of the others, as `accuracy` does."""
+    right = [100.0 * is_right(row) for row in rows]
+    estimate = bootstrap.difference_of_means(right, is_first, _scenarios(rows), seed)
+    return {**estimate, **_denominators(rows)}
+
+
+def _scenarios(rows: Sequence[Mapping[str, Any]]) -> list[Hashable]:
+    return [(row["language"], row["scenario"]) for row in rows]
+
+
+def _denominators(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    failures = sum(row["pred"] is None for row in rows)
+    return {"n": len(rows), "failures": failures, "scenarios": len(set(_scenarios(rows)))}
 
 
 def by_script(rows: Rows) -> list[dict[str, Any]]:
@@ -185,19 +225,43 @@ def by_script(rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
-def compare(systems: Sequence[Sequence[Mapping[str, Any]]]) -> list[PairedPermutation]:
-    """Test whether systems differ in accuracy, each pair in the order of `itertools.combinations`.
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A number of one system minus that of another, in points, with its interval and the p-value of the paired test."""
 
-    McNemar's test, exact, with whole scenarios swapped. Raise InputInvalid unless all have the same instances in the
-    same order.
+    value: float
+    low: float | None
+    high: float | None
+    p_value: float
+
+
+def compare(systems: Sequence[Sequence[Mapping[str, Any]]], number: str, seed: int = 0) -> list[Difference]:
+    """Test whether systems differ in a number of `MEANS`, each pair in the order of `itertools.combinations`.
+
+    The p-value is two-sided, from random swaps of whole scenarios. Raise InputInvalid unless all systems have the same
+    instances in the same order, and some in each cell.
     """
     first = systems[0]
     for rows in systems:
         if [row["id"] for row in rows] != [row["id"] for row in first]:
             raise InputInvalid(f"{len(first)} and {len(rows)} instances; expected the same ones in the same order")
-    right = [np.array([is_right(row) for row in rows]) for rows in systems]
-    scenarios, gold = [(row["language"], row["scenario"]) for row in first], np.ones(len(first), bool)
-    return [
-        paired_permutation(gold, system_right, other_right, clusters=scenarios)
-        for system_right, other_right in combinations(right, 2)
-    ]
+    scenarios = _sums(first)[0]
+    shares = [_contributions(rows, number) for rows in systems]
+    return [_difference(one, other, scenarios, seed) for one, other in combinations(shares, 2)]
+
+
+def _difference(one: Floats, other: Floats, scenarios: Sequence[Hashable], seed: int) -> Difference:
+    step = one - other
+    count = len(step)
+    estimate = bootstrap.estimate([count * step, np.ones(count)], bootstrap.ratio, scenarios, seed)
+    return Difference(float(step.sum()), estimate["low"], estimate["high"], sign_permutation(step, seed=seed))
+
+
+def _contributions(rows: Rows, number: str) -> Floats:
+    """Return what each scenario adds to a number of `MEANS`: the number is their sum."""
+    _, sums = _sums(rows)
+    cells = [2 * CELLS.index(cell) for cell in MEANS[number]]
+    totals = [sums[at + 1].sum() for at in cells]
+    if not all(totals):
+        raise InputInvalid(f"{number}: a cell without instances; expected some in each of {', '.join(MEANS[number])}")
+    return np.mean([100 * sums[at] / total for at, total in zip(cells, totals, strict=True)], axis=0)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from excam.core import tables
 from excam.core.provenance import write_text
-from excam.macaron import numbers
+from excam.macaron import breakdowns, categories, numbers
 from excam.macaron.answers import System
+from excam.macaron.categories import Average
+from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.numbers import STATISTICS
 from excam.macaron.scenarios import Scenario
 from excam.macaron.templates import ASPECTS, REASONING
@@ -19,49 +22,18 @@ from excam.pages import plotting
 from excam.pages.markdown import escape, table
 from excam.stats.permutation import holm
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-FEW = 30  # scenarios: with fewer, a mark says so
-NOTE = (
-    "An unanswered instance is wrong. Intervals are 95 % bootstraps over scenarios, whose instances share content. "
-    f"* marks fewer than {FEW} scenarios: too few for a statement about a model.\n"
-)
 PAIRS = (
     "A pair is right if the model calls the true statement true and the false one false, in one language; the mean of "
     "both languages. At a given accuracy of single statements, pairs lie within the bounds; guessing each statement "
     "independently gives the square.\n"
 )
 SYNTHETIC = "A mode `written` is an answer sheet that people made up, to show the tables: it is no model.\n"
-GROUPS: dict[str, Callable[[Mapping[str, Any]], Sequence[str]]] = {
-    "reasoning": lambda row: row["reasoning"],
-    "aspects": lambda row: row["aspects"],
-    "contexts": lambda row: (row["country"],),
-}
-TITLES = {
-    "reasoning": "Accuracy by reasoning type, above chance",
-    "aspects": "Accuracy by cultural aspect, above chance",
-    "contexts": "English and local language, above chance",
-}
 TABLE_3 = ("model", "mode", "number", "value", "low", "high", "n", "failures", "scenarios", "said_true")
 SHORT = {
     **{"mc_en": "MC-EN", "mc_l": "MC-L", "delta_mc": "ΔMC", "tf_en": "TF-EN", "tf_l": "TF-L", "delta_tf": "ΔTF"},
     "overall": "Overall",
 }
-
-
-def rounded(value: float | None, digits: int = 1) -> str:
-    """Return a number for a table, "n/a" for None; a minus is a minus sign."""
-    if value is None:
-        return "n/a"
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
-
-
-def with_interval(estimate: Mapping[str, Any], name: str = "value") -> str:
-    """Return a number with its interval, if it has one."""
-    interval = "" if estimate["low"] is None else f" [{rounded(estimate['low'])}, {rounded(estimate['high'])}]"
-    return rounded(estimate[name]) + interval
+SHORT_PAIRED = {"tf_avg": "T/F", "paired_tf": "paired T/F", "drop": "drop"}
 
 
 def named(system: System, scenarios: int) -> list[str]:
@@ -77,8 +49,17 @@ def estimates(systems: Sequence[System], seed: int) -> Estimates:
     return [numbers.estimates(system.rows, seed) for system in systems]
 
 
-def table_3(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[str, Any]], str]:
-    """Return the lines of every number of every system and floor, and the page with Table 3."""
+def table_3(
+    systems: Sequence[System],
+    estimated: Estimates,
+    averaged: Sequence[Average],
+    seed: int,
+    printed: Mapping[str, Mapping[str, str]] | None = None,
+) -> tuple[list[dict[str, Any]], str]:
+    """Return the lines of every number of every system, average and floor, and the page with Table 3.
+
+    `printed` are the averages that the paper prints, by category.
+    """
     lines: list[dict[str, Any]] = []
     body: list[list[str]] = []
     for system, system_estimates in zip(systems, estimated, strict=True):
@@ -89,12 +70,34 @@ def table_3(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[
         ]
         cells = [with_interval(system_estimates[name]) for name in SHORT]
         body.append([*named(system, counted["scenarios"]), *cells, *_denominators(counted)])
+    for average in averaged:
+        lines += [
+            {"model": f"average: {average.category}", "mode": "average", "number": name, **values}
+            for name, values in (average.estimates or {}).items()
+        ]
     for name, values in numbers.floors(systems[0].rows).items():
         lines += [{"model": name, "mode": "floor", "number": key, "value": value} for key, value in values.items()]
         body.append([name, "floor", *(rounded(values[key]) for key in SHORT), "", "", ""])
     head = ["model", "mode", *SHORT.values(), "n", "unanswered", "said true, %"]
-    text = "# Macaron: accuracy\n\nPercent; Δ is local minus English. " + NOTE + "\n"
-    return lines, text + _synthetic(systems) + table(head, body) + "\n" + _letters(systems) + _differences(systems)
+    text = "# Macaron: accuracy\n\nPercent; Δ is local minus English. " + NOTE + "\n" + _synthetic(systems)
+    text += table(head, body) + categories.section(averaged, SHORT, printed) + _letters(systems)
+    return lines, text + _differences(systems, estimated, "overall", "Overall", seed)
+
+
+def printed_models(systems: Sequence[System], estimated: Estimates, lines: Sequence[Mapping[str, str]]) -> str:
+    """Return Table 3 as the paper prints it, with ours where a model of the same name was asked in the same way."""
+    ours: dict[str, float | None] = {}
+    for system, estimate in zip(systems, estimated, strict=True):
+        name = f"{system.model}-thinking" if system.mode == "thinking" else system.model
+        ours.setdefault(name, estimate["overall"]["value"])  # the first mode: likelihoods, where there are some
+    body = []
+    for line in lines:
+        value = ours.get(line["model"])
+        gap = "not asked" if value is None else rounded(value - float(line["overall"]))
+        body.append([*map(escape, line.values()), rounded(value), gap])
+    note = "Models of the same name, mode `thinking` for those that end in `-thinking`.\n\n"
+    head = [*lines[0], "ours, overall", "difference"]
+    return f"\n## Printed in the paper, by model\n\n{note}{table(head, body)}"
 
 
 def _denominators(counted: Mapping[str, Any]) -> list[str]:
@@ -118,223 +121,123 @@ def _letters(systems: Sequence[System]) -> str:
     if not body:
         return ""
     head = ["model", "mode", "the JSON line and the bare letter choose the same", "Overall by bare letters"]
-    return "## Two ways of reading the likelihood\n\n" + table(head, body) + "\n"
+    return "\n## Two ways of reading the likelihood\n\n" + table(head, body)
 
 
-def _differences(systems: Sequence[System]) -> str:
-    """Return the tests between systems: McNemar's, exact, whole scenarios swapped, with Holm's correction."""
+def _differences(systems: Sequence[System], estimated: Estimates, number: str, title: str, seed: int) -> str:
+    """Return the paired tests between systems, of a number that the table above them has."""
     pairs = list(combinations(systems, 2))
-    if not pairs:
+    if not pairs or estimated[0][number]["value"] is None:
         return ""
-    tests = numbers.compare([system.rows for system in systems])
+    tests = numbers.compare([system.rows for system in systems], number, seed)
     body = [
-        [escape(system.name), escape(other.name), rounded(100 * test.difference), f"{test.p_value:.2g}", f"{p:.2g}"]
-        for (system, other), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+        [escape(one.name), escape(other.name), with_interval(asdict(test)), f"{test.p_value:.2g}", f"{p:.2g}"]
+        for (one, other), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
     ]
     head = ["a", "b", "a − b, points", "p", "p after Holm"]
-    text = "Over all instances; McNemar's test, exact, with the instances of a scenario swapped together.\n\n"
-    return "## Differences between systems\n\n" + text + table(head, body)
+    scenarios = numbers.counts(systems[0].rows)["scenarios"]
+    text = (
+        f"Of {title}, as the table has it, over {scenarios} scenarios. The interval draws scenarios; p is two-sided, "
+        "from 10,000 random swaps of whole scenarios.\n\n"
+    )
+    return "\n## Differences between systems\n\n" + text + table(head, body)
 
 
-def paired(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[str, Any]], str]:
-    """Return the lines and the page of Table 5: single statements, pairs, and what pairs can be at that accuracy."""
+def paired(
+    systems: Sequence[System],
+    estimated: Estimates,
+    averaged: Sequence[Average],
+    seed: int,
+    printed: Mapping[str, Mapping[str, str]] | None = None,
+) -> tuple[list[dict[str, Any]], str]:
+    """Return the lines and the page of Table 5: single statements, pairs, and what pairs can be at that accuracy.
+
+    `printed` are the averages that the paper prints, by category.
+    """
     lines, body = [], []
     for system, system_estimates in zip(systems, estimated, strict=True):
         counted = numbers.counts(system.rows)
-        tf = system_estimates["tf_avg"]["value"]
-        low, high = numbers.bounds(tf) if tf is not None else (None, None)
-        values = {
-            name: system_estimates[name]["value"]
-            for name in ("tf_avg", "paired_tf_en", "paired_tf_l", "paired_tf", "drop")
-        }
-        lines.append(
-            {"model": system.model, "mode": system.mode, **values, "bound_low": low, "bound_high": high, **counted}
-        )
-        cells = [with_interval(system_estimates[name]) for name in ("tf_avg", "paired_tf", "drop")]
-        body.append(
-            [
-                *named(system, counted["scenarios"]),
-                *cells,
-                f"{rounded(low)} to {rounded(high)}",
-                *_denominators(counted),
-            ]
-        )
+        line, bounds = _pairs_line(system_estimates)
+        lines.append({"model": system.model, "mode": system.mode, **line, **counted})
+        cells = [with_interval(system_estimates[name]) for name in SHORT_PAIRED]
+        body.append([*named(system, counted["scenarios"]), *cells, bounds, *_denominators(counted)])
+    for average in averaged:
+        if average.estimates:
+            line, _ = _pairs_line(average.estimates)
+            lines.append({"model": f"average: {average.category}", "mode": "average", **line})
     for name, values in numbers.floors(systems[0].rows).items():
-        cells = [rounded(values[key]) for key in ("tf_avg", "paired_tf", "drop")]
+        cells = [rounded(values[key]) for key in SHORT_PAIRED]
         body.append([name, "floor", *cells, "", "", "", ""])
-    head = ["model", "mode", "T/F", "paired T/F", "drop", "bounds", "n", "unanswered", "said true, %"]
-    return lines, f"# Macaron: pairs of statements\n\n{PAIRS}\n{NOTE}\n{_synthetic(systems)}{table(head, body)}"
+    head = ["model", "mode", *SHORT_PAIRED.values(), "bounds", "n", "unanswered", "said true, %"]
+    text = f"# Macaron: pairs of statements\n\n{PAIRS}\n{NOTE}\n{_synthetic(systems)}{table(head, body)}"
+    text += categories.section(averaged, SHORT_PAIRED, printed)
+    return lines, text + _differences(systems, estimated, "paired_tf", "paired T/F", seed)
+
+
+def _pairs_line(estimate: Mapping[str, Mapping[str, float | None]]) -> tuple[dict[str, float | None], str]:
+    """Return the numbers of single statements and pairs, and the bounds of pairs in words."""
+    values = {name: estimate[name]["value"] for name in ("tf_avg", "paired_tf_en", "paired_tf_l", "paired_tf", "drop")}
+    low, high = (None, None) if values["tf_avg"] is None else numbers.bounds(values["tf_avg"])
+    return {**values, "bound_low": low, "bound_high": high}, f"{rounded(low)} to {rounded(high)}"
 
 
 PAIRED = (
     *("model", "mode", "tf_avg", "paired_tf_en", "paired_tf_l", "paired_tf", "drop", "bound_low", "bound_high"),
     *("n", "failures", "scenarios", "said_true"),
 )
-BREAKDOWN = ("model", "mode", "group", "lang", "accuracy", "low", "high", "above_chance", "n", "failures", "scenarios")
+TEMPLATES = ("template", "value", "low", "high", "n", "scenarios", "systems", "how_many", "question")
+HOW_MANY = "how many"
+EXTREMES = 5  # templates that Table 4 has of each side
 
 
-def breakdown(systems: Sequence[System], by: str, seed: int) -> list[dict[str, Any]]:
-    """Return one line per system, group and language (EN, L, all) of a breakdown (`GROUPS`)."""
-    chance = _chance(systems[0].rows, GROUPS[by])
-    return [
-        {
-            "model": system.model,
-            "mode": system.mode,
-            **line,
-            "above_chance": line["accuracy"] - chance[line["group"], line["lang"]],
-        }
-        for system in systems
-        for line in numbers.breakdown(system.rows, GROUPS[by], seed)
-    ]
-
-
-def read_breakdown(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a breakdown from its CSV file, with numbers as numbers."""
-    numeric = ("accuracy", "low", "high", "above_chance", "n", "scenarios")
-    return [
-        line | {name: float(line[name]) if line[name] else None for name in numeric} for line in tables.read_lines(path)
-    ]
-
-
-def _chance(
-    rows: Sequence[Mapping[str, Any]], groups: Callable[[Mapping[str, Any]], Sequence[str]]
-) -> dict[tuple[str, str], float]:
-    """Return the accuracy of guessing at the instances of each group and language."""
-    chances: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        for group in groups(row):
-            for lang in (row["lang"], "all"):
-                chances[group, lang].append(numbers.CHANCE["MC" if row["format"] == "MC" else "TF"])
-    return {key: sum(values) / len(values) for key, values in chances.items()}
-
-
-def breakdown_page(lines: Sequence[Mapping[str, Any]], by: str) -> str:
-    """Return the page of a breakdown: each group with its denominators, and the worst group of each system."""
-    systems = list(dict.fromkeys((line["model"], line["mode"]) for line in lines))
-    at = {(line["model"], line["mode"], line["group"], line["lang"]): line for line in lines}
-    if not lines:
-        return f"# Macaron by {by}\n\nNo scenario has such a tag.\n"
-    groups, means = ordered(by, lines), _means(lines)
-    body = []
-    for group in groups:
-        first = at[*systems[0], group, "all"]
-        cells = [with_interval(at[*system, group, "all"], "accuracy") for system in systems]
-        body.append(
-            [
-                *(escape(group) + "*" * (first["scenarios"] < FEW), *cells, rounded(means[group])),
-                *(f"{first['n']:.0f}", f"{first['scenarios']:.0f}"),
-            ]
-        )
-    head = [by, *(f"{escape(model)}, {mode}" for model, mode in systems), "mean of systems", "n", "scenarios"]
-    worst = {system: min(groups, key=lambda group: at[*system, group, "all"]["accuracy"]) for system in systems}
-    counts = Counter(worst.values())
-    listed = "".join(
-        f"- {escape(group)}: {count} of {len(systems)} systems ("
-        + ", ".join(f"{escape(model)}, {mode}" for (model, mode), lowest in worst.items() if lowest == group)
-        + ")\n"
-        for group, count in counts.most_common()
-    )
-    hardest, easiest = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
-    spread = f"{escape(easiest)} minus {escape(hardest)}, means of systems: {rounded(means[easiest] - means[hardest])}"
-    return (
-        f"# Macaron by {by}\n\nPercent over all instances of a group. {NOTE}\n{table(head, body)}"
-        f"\nSpread, {spread} points.\n\nLowest:\n\n{listed}"
-    )
-
-
-def ordered(by: str, lines: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the groups of a breakdown: aspects from the hardest to the easiest (mean over systems), as in Figure 5;
-    reasoning types in the order of the taxonomy; others by name, templates by number.
-    """
-    groups = {str(line["group"]) for line in lines}
-    if by == "aspects":
-        means = _means(lines)
-        return sorted(groups, key=lambda name: (means[name], name))
-    place = {name: at for at, name in enumerate(REASONING if by == "reasoning" else ())}
-    return sorted(groups, key=lambda name: (place.get(name, len(place)), int(name) if name.isdecimal() else 0, name))
-
-
-def _means(lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the accuracy of each group over both languages, the mean over systems."""
-    values: dict[str, list[float]] = defaultdict(list)
-    for line in lines:
-        if line["lang"] == "all":
-            values[str(line["group"])].append(float(line["accuracy"]))
-    return {group: sum(own) / len(own) for group, own in values.items()}
-
-
-def figure(lines: Sequence[Mapping[str, Any]], by: str) -> Figure:
-    """Draw a breakdown above chance, from its lines: a heat map in points, for contexts intervals of both languages."""
-    systems = list(dict.fromkeys((str(line["model"]), str(line["mode"])) for line in lines))
-    at = {(line["model"], line["mode"], line["group"], line["lang"]): line for line in lines}
-    groups = ordered(by, lines)
-    if not lines:
-        return plotting.words(TITLES[by], "No scenario has such a tag.")
-    few = "Groups hold few scenarios: differences between cells are mostly chance. " if _is_few(lines) else ""
-    unit = "Share of right answers" if by == "contexts" else "Points"
-    note = f"{few}{unit} above that of guessing at the same instances; an unanswered instance is wrong."
-    if by == "contexts":
-        rows = [(*system, lang) for system in systems for lang in ("EN", "L")]
-        panels = {group: [_point(at[model, mode, group, lang]) for model, mode, lang in rows] for group in groups}
-        names = [f"{model}, {mode}: {'English' if lang == 'EN' else 'local'}" for model, mode, lang in rows]
-        note += " Filled: English; open: the local language; lines are 95 % intervals over scenarios."
-        return plotting.forest(panels, names, tuned=[lang == "EN" for *_, lang in rows], title=TITLES[by], note=note)
-    sizes = {group: int(at[*systems[0], group, "all"]["n"]) for group in groups}
-    values = [[float(at[*system, group, "all"]["above_chance"]) for system in systems] for group in groups]
-    rows = [f"{group} (n = {sizes[group]})" for group in groups]
-    return plotting.heat_map(
-        values, rows, [f"{m}, {mode}" for m, mode in systems], title=TITLES[by], note=note, digits=0
-    )
-
-
-def _is_few(lines: Sequence[Mapping[str, Any]]) -> bool:
-    return min(int(line["scenarios"]) for line in lines if line["lang"] == "all") < FEW
-
-
-def _point(line: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Return the share above chance with its interval; the axis of intervals is made for shares."""
-    shift = float(line["above_chance"]) - float(line["accuracy"])
-    value = float(line["accuracy"])
-    low, high = (value if line[name] is None else float(line[name]) for name in ("low", "high"))
-    return (value + shift) / 100, (low + shift) / 100, (high + shift) / 100
-
-
-TEMPLATES = ("template", "accuracy", "n", "systems", "question")
-
-
-def templates(systems: Sequence[System]) -> tuple[list[dict[str, Any]], str]:
-    """Return the accuracy of each template, the mean over systems, easiest first; and the five easiest and hardest."""
-    right: dict[int, list[list[bool]]] = defaultdict(list)
-    for system in systems:
-        own: dict[int, list[bool]] = defaultdict(list)
-        for row in system.rows:
-            own[row["template"]].append(numbers.is_right(row))
-        for name, own_right in own.items():
-            right[name].append(own_right)
-    means = {name: [100 * sum(each) / len(each) for each in by_system] for name, by_system in right.items()}
-    sizes = {name: len(by_system[0]) for name, by_system in right.items()}
+def templates(systems: Sequence[System], seed: int) -> tuple[list[dict[str, Any]], str]:
+    """Return the accuracy of each template, the mean over systems, easiest first; and the page with Table 4."""
     questions = [row for row in systems[0].rows if (row["format"], row["lang"]) == ("MC", "EN")]
     shown = {row["template"]: row["text"] for row in reversed(questions)}
-    lines = [
-        {
-            "template": name,
-            "accuracy": sum(v) / len(v),
-            "n": sizes[name],
-            "systems": len(v),
-            "question": shown.get(name, ""),
-        }
-        for name, v in sorted(means.items(), key=lambda pair: (-sum(pair[1]) / len(pair[1]), pair[0]))
-    ]
+    own: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for system in systems:
+        for row in system.rows:
+            own[row["template"]].append(row)
+    lines = []
+    for template, rows in own.items():
+        question = shown.get(template, "")
+        accuracy = numbers.accuracy(rows, seed)
+        lines.append(
+            {
+                **{"template": template, **{name: accuracy[name] for name in ("value", "low", "high", "scenarios")}},
+                **{"n": len(rows) // len(systems), "systems": len(systems)},
+                **{"how_many": HOW_MANY in question.casefold(), "question": question},
+            }
+        )
+    lines.sort(key=lambda line: (-line["value"], line["template"]))
     text = (
-        "# Macaron: easiest and hardest templates\n\nMean accuracy over systems, with one of the scenarios of each.\n\n"
+        "# Macaron: easiest and hardest templates\n\nMean accuracy over systems with its 95 % interval over scenarios, "
+        "and one of the scenarios of each template.\n\n"
     )
-    for title, part in (("Easiest", lines[:5]), ("Hardest", lines[::-1][:5])):
-        body = [
-            [str(line["template"]), rounded(line["accuracy"]), str(line["n"]), escape(line["question"])]
-            for line in part
-        ]
+    for title, part in (("Easiest", lines[:EXTREMES]), ("Hardest", lines[::-1][:EXTREMES])):
+        body = [[str(line["template"]), with_interval(line), str(line["n"]), escape(line["question"])] for line in part]
         text += f"## {title}\n\n{table(['template', 'accuracy', 'n each', 'a question'], body)}\n"
-    return lines, text
+    return lines, text + _how_many(systems, lines, seed)
+
+
+def _how_many(systems: Sequence[System], lines: Sequence[Mapping[str, Any]], seed: int) -> str:
+    """Return whether templates that ask "how many" are the hardest ones, as the paper finds."""
+    counting = {line["template"] for line in lines if line["how_many"]}
+    if not counting or len(counting) == len(lines):
+        return f'## "How many"\n\n{len(counting)} of {len(lines)} templates ask "how many": nothing to compare.\n'
+    hardest = [line for line in lines[::-1][:EXTREMES] if line["how_many"]]
+    body = []
+    for system in systems:
+        sides = [[row for row in system.rows if (row["template"] in counting) is side] for side in (True, False)]
+        cells = [with_interval(numbers.accuracy(side, seed)) for side in sides]
+        gap = numbers.difference(system.rows, [row["template"] in counting for row in system.rows], seed)
+        scenarios = [str(numbers.counts(side)["scenarios"]) for side in sides]
+        body.append([*named(system, int(scenarios[0])), *cells, with_interval(gap), *scenarios])
+    head = ["model", "mode", '"how many"', "all others", "difference, points", 'scenarios with "how many"', "others"]
+    return (
+        f'## "How many"\n\n{len(counting)} of {len(lines)} templates ask "how many" in their English question, '
+        f"{len(hardest)} of the {min(EXTREMES, len(lines))} hardest do. {NOTE}\n{table(head, body)}"
+    )
 
 
 SCRIPTS = ("model", "mode", "script", "accuracy", "languages", "n")
@@ -370,32 +273,52 @@ def coverage(scenarios: Sequence[Scenario], rows: Sequence[Mapping[str, Any]]) -
     body.append(
         ["all", "", "", str(total["scenarios"]), str(total["instances"]), str(len({s.template for s in scenarios})), ""]
     )
-    tags = Counter(tag for scenario in scenarios for tag in (*scenario.reasoning, *scenario.aspects))
-    text = (
-        "# Macaron: coverage\n\n"
-        + table(COVERAGE, body)
-        + "\n## Scenarios by tag\n\nA scenario counts for each of its tags.\n\n"
+    text = "# Macaron: coverage\n\n" + table(COVERAGE, body)
+    return lines, text + "".join(
+        _tags(title, known, [(scenario.template, of(scenario)) for scenario in scenarios])
+        for title, known, of in (
+            ("Reasoning types", REASONING, lambda scenario: scenario.reasoning),
+            ("Cultural aspects", ASPECTS, lambda scenario: scenario.aspects),
+        )
     )
-    all_tags = dict.fromkeys((*REASONING, *ASPECTS, *sorted(tags)))  # those of no taxonomy last
-    return lines, text + table(["tag", "scenarios"], [[escape(tag), str(tags[tag])] for tag in all_tags])
 
 
-def write_all(folder: Path, systems: Sequence[System], seed: int) -> list[Path]:
-    """Write every table and figure that answers alone give into a folder; return the files."""
-    estimated = estimates(systems, seed)
-    lines, page = table_3(systems, estimated)
+def _tags(title: str, known: Sequence[str], tagged: Sequence[tuple[int, Sequence[str]]]) -> str:
+    """Return how often each tag stands in the scenarios, and in the set of their templates (Figures 6 and 7).
+
+    `tagged` are the template and the tags of each scenario.
+    """
+    of_scenarios = Counter(tag for _, tags in tagged for tag in tags)
+    of_templates = Counter(tag for tags in dict(tagged).values() for tag in tags)
+    total = of_templates.total()
+    body = [
+        [escape(tag), str(of_scenarios[tag]), str(of_templates[tag]), rounded(100 * of_templates[tag] / (total or 1))]
+        for tag in dict.fromkeys((*known, *sorted(of_scenarios)))  # those of no taxonomy last
+    ]
+    n = f"{len(tagged)} scenarios, {len(dict(tagged))} templates that have one, {total} tags of templates"
+    note = "Each counts for every tag that it has; percent are of the tags of templates."
+    return f"\n## {title}\n\n{n}. {note}\n\n{table(['tag', 'scenarios', 'templates', '% of tags'], body)}"
+
+
+def write_all(folder: Path, systems: Sequence[System], of_models: Mapping[str, str], seed: int) -> list[Path]:
+    """Write every table and figure that answers alone give into a folder; return the files.
+
+    `of_models` are the categories of models.
+    """
+    estimated, averaged = estimates(systems, seed), categories.averages(systems, of_models, seed)
+    lines, page = table_3(systems, estimated, averaged, seed)
     tables.write_lines(folder / "table-3.csv", TABLE_3, lines)
     write_text(folder / "table-3.md", page)
-    lines, page = paired(systems, estimated)
+    lines, page = paired(systems, estimated, averaged, seed)
     tables.write_lines(folder / "paired.csv", PAIRED, lines)
     write_text(folder / "paired.md", page)
-    for by in TITLES:
-        lines = breakdown(systems, by, seed)
-        tables.write_lines(folder / f"{by}.csv", BREAKDOWN, lines)
-        write_text(folder / f"{by}.md", breakdown_page(lines, by))
-        plotting.save(figure(lines, by), [folder / f"{by}.pdf"])
+    for by in breakdowns.TITLES:
+        lines = breakdowns.breakdown(systems, by, seed)
+        tables.write_lines(folder / f"{by}.csv", breakdowns.BREAKDOWN, lines)
+        write_text(folder / f"{by}.md", breakdowns.page(lines, by))
+        plotting.save(breakdowns.figure(lines, by), [folder / f"{by}.pdf"])
     tables.write_lines(folder / "scripts.csv", SCRIPTS, scripts(systems))
-    lines, page = templates(systems)
+    lines, page = templates(systems, seed)
     tables.write_lines(folder / "templates.csv", TEMPLATES, lines)
     write_text(folder / "templates.md", page)
     return sorted(folder.iterdir())

@@ -47,6 +47,11 @@ def put(path: str, value: object) -> dict:
     return experiment
 
 
+def asking(model: str, category: str) -> dict:
+    """A section `macaron` that asks `tiny`, with the category of a model."""
+    return {"folder": "f", "models": ["tiny"], "categories": {model: category}}
+
+
 def refused(experiment: dict, where: str = "config.yaml") -> str:
     """The one line its user reads."""
     with pytest.raises(ConfigInvalid) as caught:
@@ -191,6 +196,8 @@ def test_a_typo_in_a_key(path, value, line):
         ("tuned/mixtures", ["without-blnd"], ("no such mixture: `without-blnd`", "mean `without-blend`?", "all,")),
         ("tuned/mixtures", ["without-mango"], ("no such mixture: `without-mango`", "without-blend, without-epic")),
         ("tuned/mixtures", ["nothing"], ("no such mixture: `nothing`",)),
+        ("macaron", asking("tinny", "standard"), ("macaron.categories: no such model that is asked", "mean `tiny`?")),
+        ("macaron", asking("tiny", "closed"), ("macaron.categories.tiny", "'standard' or 'open-weight'; found")),
         ("generation/generator", "lexi\nkon", ("no such generator: `lexi\\nkon`", "mean `lexicon`?", "tiny, served")),
     ],
 )

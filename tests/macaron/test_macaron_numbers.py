@@ -15,7 +15,19 @@ from excam import cli
 from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.inference import transcript
-from excam.macaron import answers, asks, derive, numbers, pages, rows_page, scenarios, source, templates
+from excam.macaron import (
+    answers,
+    asks,
+    breakdowns,
+    categories,
+    derive,
+    numbers,
+    pages,
+    rows_page,
+    scenarios,
+    source,
+    templates,
+)
 from excam.macaron.numbers import STATISTICS
 
 ROOT = Path(__file__).parents[2]
@@ -96,9 +108,9 @@ def test_floors_bounds_and_counts():
 def test_a_row_counts_in_each_of_its_groups():
     rows = [row("a", "MC", "EN", right=True, tags=["x", "y"]), row("b", "MC", "L", right=False, tags=["y"])]
     found = {
-        (one["group"], one["lang"]): (one["accuracy"], one["n"]) for one in numbers.breakdown(rows, lambda r: r["tags"])
+        (one["group"], one["lang"]): (one["value"], one["n"]) for one in numbers.breakdown(rows, lambda r: r["tags"])
     }
-    assert found == {("x", "EN"): (100.0, 1), ("x", "all"): (100.0, 1), ("y", "EN"): (100.0, 1), ("y", "L"): (0.0, 1), ("y", "all"): (50.0, 2)}  # fmt: skip
+    assert found == {("x", "EN"): (100.0, 1), ("x", "all"): (100.0, 1), ("y", "EN"): (100.0, 1), ("y", "L"): (0.0, 1), ("y", "all"): (50.0, 2), ("y", "gap"): (-100.0, 2)}  # fmt: skip
 
 
 def test_a_script_is_the_mean_of_its_languages():
@@ -108,13 +120,31 @@ def test_a_script_is_the_mean_of_its_languages():
     assert numbers.by_script(rows) == [{"script": "Latin", "accuracy": 62.5, "languages": "Turkish, Zulu", "n": 5}]
 
 
-def test_systems_are_compared_on_the_same_instances():
-    a = [row(f"s{n}", "MC", "EN", right=True, id=str(n)) for n in range(8)]
-    b = [one | {"pred": "B"} for one in a]
-    (found,) = numbers.compare([a, b])
-    assert (found.difference, found.p_value, found.clusters) == (1.0, 2 / 2**8, 8)
+def with_ids(rows):
+    return [one | {"id": str(at)} for at, one in enumerate(rows)]
+
+
+def test_a_paired_test_is_of_the_number_that_the_table_prints():
+    """Two systems that are right equally often over all instances differ in Overall: questions are half of it."""
+    a = with_ids([row for n in range(40) for row in scenario(f"s{n}", "100100")])
+    b = with_ids([row for n in range(40) for row in scenario(f"s{n}", "010010")])
+    (found,) = numbers.compare([a, b], "overall")
+    assert sum(map(numbers.is_right, a)) == sum(map(numbers.is_right, b))
+    assert found.value == pytest.approx(numbers.accuracies(a)["overall"] - numbers.accuracies(b)["overall"]) == 25.0
+    assert found.p_value < 0.001
+    (pairs,) = numbers.compare([a, b], "paired_tf")
+    assert (pairs.value, pairs.p_value) == (0.0, 1.0)
     with pytest.raises(InputInvalid, match="the same ones"):
-        numbers.compare([a, b[::-1]])
+        numbers.compare([a, b[::-1]], "overall")
+
+
+def test_an_average_draws_the_same_scenarios_for_all_systems():
+    """Two systems that err on opposite scenarios: their mean has no variance, though each of them has."""
+    a = [row for n in range(40) for row in scenario(f"s{n}", "111111" if n % 2 else "000000")]
+    b = [row for n in range(40) for row in scenario(f"s{n}", "000000" if n % 2 else "111111")]
+    assert numbers.averages([a, b])["overall"] == {"value": 50.0, "low": None, "high": None}
+    assert numbers.averages([a])["overall"] == numbers.estimates(a)["overall"]
+    assert numbers.estimates(a)["overall"]["low"] is not None
 
 
 # --- what the paper prints
@@ -220,45 +250,110 @@ def systems():
 
 
 def test_the_tables_name_their_denominators(systems):
-    lines, page = pages.table_3(systems, pages.estimates(systems, 1))
+    averaged = categories.averages(systems, {}, 1)
+    lines, page = pages.table_3(systems, pages.estimates(systems, 1), averaged, 1)
     assert {line["n"] for line in lines if line["mode"] == "written"} == {240}
     assert "| better-in-english | written | 82.5 [" in page
     assert "| chance | floor | 25.0 | 25.0 | 0.0 | 50.0 | 50.0 | 0.0 | 37.5 |" in page
     assert "made up" in page
-    lines, page = pages.paired(systems, pages.estimates(systems, 1))
+    lines, page = pages.paired(systems, pages.estimates(systems, 1), averaged, 1)
     assert all(line["bound_low"] <= line["paired_tf"] <= line["bound_high"] for line in lines if line["failures"] == 0)
     assert " to " in page
 
 
-@pytest.mark.parametrize("by", pages.TITLES)
+def test_averages_are_of_models_by_category_beside_the_printed_ones(systems):
+    a, b = (answers.System(f"m{at}", mode, system.rows) for at, (mode, system) in enumerate(zip(("text", "choose"), systems, strict=True)))  # fmt: skip
+    thinking = answers.System("m0", "thinking", b.rows)
+    averaged = categories.averages([a, b, thinking, systems[1]], {"m0": "standard", "m1": "standard"}, 1)
+    members = {one.category: [system.name for system in one.systems] for one in averaged}
+    assert members == {
+        "thinking": ["m0, thinking"],
+        "standard": ["m0, text", "m1, choose"],
+        "open-weight": [],
+        "all": ["m0, text", "m1, choose", "m0, thinking"],  # a written sheet is no model
+    }
+    mean_of_two = (numbers.accuracies(a.rows)["overall"] + numbers.accuracies(b.rows)["overall"]) / 2
+    assert averaged[1].estimates["overall"]["value"] == pytest.approx(mean_of_two)
+    lines = {line["category"]: line for line in printed("table-3-averages")}
+    page = categories.section(averaged, pages.SHORT, lines)
+    assert "| open-weight | ours | no model |" in page
+    assert f"| standard | printed |  |  | {' | '.join(list(lines['standard'].values())[1:])} |" in page
+    assert page.split("| standard | difference |")[1].splitlines()[0].endswith(f"{mean_of_two - 73.9:.1f} |".replace("-", "−"))  # fmt: skip
+
+
+@pytest.mark.parametrize("assignment", ["m=fast", "n=standard", "standard"])
+def test_an_unknown_category_is_one_line(assignment):
+    assert categories.parse(["m=standard"], ["m"]) == {"m": "standard"}
+    with pytest.raises(InputInvalid, match="expected MODEL=CATEGORY, a model of m, a category of thinking, standard"):
+        categories.parse([assignment], ["m"])
+
+
+@pytest.mark.parametrize("by", breakdowns.TITLES)
 def test_breakdowns_are_drawn_from_the_numbers_they_write(systems, by, tmp_path):
-    from excam.core import tables
     from excam.pages import plotting
 
-    lines = pages.breakdown(systems, by, 1)
-    tables.write_lines(tmp_path / "b.csv", pages.BREAKDOWN, lines)
-    drawn = pages.read_breakdown(tmp_path / "b.csv")
-    plotting.save(pages.figure(drawn, by), [tmp_path / "b.svg"])
+    lines = breakdowns.breakdown(systems, by, 1)
+    tables.write_lines(tmp_path / "b.csv", breakdowns.BREAKDOWN, lines)
+    drawn = breakdowns.read(tmp_path / "b.csv")
+    plotting.save(breakdowns.figure(drawn, by), [tmp_path / "b.svg"])
     assert (tmp_path / "b.svg").stat().st_size > 5000
-    page = pages.breakdown_page(drawn, by)
-    assert page.count("\n| ") == len({line["group"] for line in lines}) + 2
+    page = breakdowns.page(drawn, by)
+    assert page.count("\n| ") == 2 * (len({line["group"] for line in lines}) + 2)
     assert "* |" not in page or "* marks fewer than 30 scenarios" in page
+
+
+def test_contexts_have_the_mean_of_systems_in_both_languages(systems):
+    lines = breakdowns.breakdown(systems, "contexts", 1)
+    for lang in ("EN", "L"):
+        own = [line["value"] for line in lines if line["group"] == "Japan" and line["lang"] == lang]
+        assert own[-1] == pytest.approx(sum(own[:-1]) / 2) == pytest.approx(breakdowns.means_of(lines, lang)["Japan"])
+    (gap,) = [line for line in lines if line["lang"] == "gap" and line["group"] == "Japan" and line["mode"] == ""]
+    assert gap["value"] == pytest.approx(breakdowns.means_of(lines, "L")["Japan"] - breakdowns.means_of(lines, "EN")["Japan"])  # fmt: skip
 
 
 def test_aspects_stand_from_hard_to_easy_and_the_lowest_are_counted():
     shares = {("a", "Naming"): 90, ("b", "Naming"): 80, ("a", "Music"): 40, ("b", "Music"): 60, ("a", "Time"): 45}
-    shares[("b", "Time")] = 50
-    line = {"mode": "text", "low": None, "high": None, "above_chance": 0.0, "n": 9.0, "scenarios": 40.0}
+    shares |= {("b", "Time"): 50, ("mean of systems", "Naming"): 85, ("mean of systems", "Music"): 50}
+    shares |= {("mean of systems", "Time"): 47.5}
+    line = {"low": None, "high": None, "above_chance": 0.0, "n": 9.0, "scenarios": 40.0}
     lines = [
-        line | {"model": model, "group": group, "lang": "all", "accuracy": float(share)}
-        for (model, group), share in shares.items()
+        line
+        | {"model": model, "mode": "text" if len(model) == 1 else "", "group": group, "lang": "all", "value": float(v)}
+        for (model, group), v in shares.items()
     ]
-    assert pages.ordered("aspects", lines) == ["Time", "Music", "Naming"]
-    page = pages.breakdown_page(lines, "aspects")
+    assert breakdowns.ordered("aspects", lines) == ["Time", "Music", "Naming"]
+    page = breakdowns.page(lines, "aspects")
     assert "| Music | 40.0 | 60.0 | 50.0 | 9 | 40 |" in page
     assert "Spread, Naming minus Time, means of systems: 37.5 points." in page
     assert "- Music: 1 of 2 systems (a, text)\n" in page
     assert "- Time: 1 of 2 systems (b, text)\n" in page
+
+
+def test_how_many_is_compared_with_all_other_templates(systems):
+    lines, page = pages.templates(systems, 1)
+    counting = {line["template"] for line in lines if line["how_many"]}
+    assert counting == {2, 12, 15, 19, 22, 24}
+    assert "6 of 24 templates ask" in page
+    own = [one for one in systems[0].rows if one["template"] in counting]
+    share = 100 * sum(map(numbers.is_right, own)) / len(own)
+    assert f"| better-in-english* | written | {share:.1f} [" in page
+
+
+def test_every_number_up_to_four_is_right_in_some_question_of_how_many():
+    built = source.read(source.files(MINI), {}).scenarios
+    right = Counter(one.options_en[0] for one in built if one.template in {2, 12, 15, 22, 24})
+    assert set(right) == {"1", "2", "3", "4"}
+    assert max(right.values()) <= len(built) / 10
+
+
+def test_percent_of_tags_are_over_the_set_of_templates():
+    built = source.read(source.files(MINI), {}).scenarios
+    _, page = pages.coverage(built, [])
+    own = templates.read(MINI / "templates.yaml")
+    total = sum(len(one.reasoning) for one in own)
+    causal = sum("causal" in one.reasoning for one in own)
+    assert f"40 scenarios, 24 templates that have one, {total} tags of templates" in page
+    assert re.search(rf"\| causal \| \d+ \| {causal} \| {100 * causal / total:.1f} \|", page)
 
 
 def test_the_linter_takes_every_template_that_the_paper_prints():
