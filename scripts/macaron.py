@@ -13,7 +13,19 @@ from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say, write_text
 from excam.inference import transcript
-from excam.macaron import answers, asks, breakdowns, categories, derive, pages, proofread, rows_page, scenarios, source
+from excam.macaron import (
+    answers,
+    asks,
+    breakdowns,
+    categories,
+    claims,
+    derive,
+    pages,
+    proofread,
+    rows_page,
+    scenarios,
+    source,
+)
 from excam.macaron.answers import System
 from excam.pages import plotting
 from excam.pages.markdown import printed
@@ -313,3 +325,39 @@ def macaron_templates(
     note = "`excam macaron lint` takes each of them. Most have no printed accuracy."
     page += printed(note, tables.read_lines(printed_templates_path), "Templates that the paper prints")
     write_text(page_path, page)
+
+
+@step(
+    version=1,
+    result="results/macaron/claims",
+    outputs=["numbers", "page"],
+    target="macaron",
+    category="Macaron",
+    inputs={
+        "answers": "macaron_answers",
+        "scenarios": "macaron_scenarios",
+        "instances": "results/macaron/instances.parquet",
+        "printed": "paper/macaron/claims.csv",
+    },
+    settings={"seed": "seed", "categories": "macaron_categories"},
+)
+def macaron_claims(
+    files: AnswerFiles,
+    scenarios_path: Path,
+    numbers_path: Path,
+    page_path: Path,
+    printed_path: Annotated[Path, "what the paper says in its text"],
+    categories_json: Annotated[str, "of models, as JSON"],
+    seed: int,
+) -> None:
+    """Compare what the paper says in its text with this experiment: value, difference, or why there is none.
+
+    Each number of the paper's text, ours, and the difference, or the reason why there is none.
+    """
+    answered = systems(files)
+    of_models = json.loads(categories_json)
+    known = claims.data(scenarios.read(scenarios_path), len(answered[0].rows), answered, of_models, seed)
+    paper = tables.read_lines(printed_path)
+    lines = claims.compare(known, paper)
+    tables.write_lines(numbers_path, claims.CLAIMS, lines)
+    write_text(page_path, claims.page(known, lines, paper))

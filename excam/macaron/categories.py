@@ -16,8 +16,8 @@ from excam.pages.markdown import escape, table
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 ALL = "all"
 NOTE = (
-    "Ours are means over the sets of answers of models, one for each mode; intervals draw the same scenarios for all of "
-    "them. Printed ones are over the paper's 21 models, on its own 11,862 instances: no reference for others.\n"
+    "Ours are means over the sets of answers of models, one for each mode; intervals draw the same scenarios for all "
+    "of them. Printed ones are over the paper's 21 models, on its own 11,862 instances: no reference for others.\n"
 )
 
 

@@ -14,12 +14,14 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
+from excam.core.steps import read_steps
 from excam.inference import transcript
 from excam.macaron import (
     answers,
     asks,
     breakdowns,
     categories,
+    claims,
     derive,
     numbers,
     pages,
@@ -29,6 +31,8 @@ from excam.macaron import (
     templates,
 )
 from excam.macaron.numbers import STATISTICS
+from excam.pages.markdown import escape
+from scripts import load
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/macaron"
@@ -228,6 +232,79 @@ def test_the_hardest_templates_count_and_the_printed_ones_are_there():
     assert len({line["aspect"] for line in all_printed if line["aspect"]}) == 22
     accuracies = [float(line["accuracy"]) for line in extremes]
     assert (max(accuracies), min(accuracies)) == (92.51, 35.76)
+
+
+# --- printed and ours on pages
+
+
+@pytest.fixture(scope="module")
+def pages_with_printed_numbers(tmp_path_factory):
+    """Run each step that reads a file of paper/macaron; return its page by that file. A made-up model answers."""
+    folder = tmp_path_factory.mktemp("pages")
+    built = source.read(source.files(MINI), {})
+    tables.write_frame(folder / "scenarios.parquet", scenarios.to_frame(built.scenarios))
+    instances = derive.instances(built.scenarios, 1)
+    tables.write_frame(folder / "instances.parquet", derive.to_frame(instances))
+    sheet = answers.read_sheet(MINI / "sheets/says-yes.csv", instances)
+    for mode in ("choose", "written"):
+        tables.write_frame(folder / f"{mode}.parquet", answers.to_frame(instances, f"says-yes-{mode}", mode, sheet))
+    words = {
+        "answers": [folder / "choose.parquet", folder / "written.parquet"],
+        "instances": [folder / "instances.parquet"],
+        "scenarios": [folder / "scenarios.parquet"],
+        "seed": ["1"],
+        "categories": ['{"says-yes-choose": "open-weight"}'],
+    }
+    found = {}
+    for name, declared in read_steps(ROOT / "scripts").items():
+        page = declared.page
+        read = [path for path in page.inputs.values() if str(path).startswith("paper/macaron/")] if page else []
+        if not read:
+            continue
+        options = {key: words.get(key, [path]) for key, path in page.inputs.items()}
+        options |= {key: words[key] for key in page.settings}
+        options |= {"numbers": [folder / f"{name}.csv"], "page": [folder / f"{name}.md"]}
+        load(name)(
+            [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", *map(str, value))]
+        )
+        found |= dict.fromkeys(read, (folder / f"{name}.md").read_text())
+    return found
+
+
+def test_every_printed_number_is_on_the_page_that_reads_it(pages_with_printed_numbers):
+    files = {str(path.relative_to(ROOT)) for path in (ROOT / "paper/macaron").glob("*.csv")}
+    assert set(pages_with_printed_numbers) == files
+    for file in files:
+        rows = [row for row in pages_with_printed_numbers[file].splitlines() if row.startswith("| ")]
+        for line in tables.read_lines(ROOT / file):
+            cells = [escape(value) for value in line.values() if value]
+            assert any(all(cell in row for cell in cells) for row in rows), (file, line)
+
+
+def test_the_page_of_claims_has_those_of_the_paper_alone(pages_with_printed_numbers):
+    rows = pages_with_printed_numbers["paper/macaron/claims.csv"].splitlines()
+    keys = [row.split(" | ")[0].removeprefix("| ") for row in rows if row.startswith("| ")][2:]
+    assert keys == [line["key"] for line in printed("claims")]
+
+
+def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
+    model = answers.System("m", "choose", systems[0].rows)
+    built = source.read(source.files(MINI), {}).scenarios
+    lines = claims.compare(claims.data(built, 240, [model, systems[1]], {"m": "open-weight"}, 1), printed("claims"))
+    at = {line["key"]: line for line in lines}
+    assert (at["templates"]["ours"], at["templates"]["difference"]) == (24, -76.0)
+    assert at["models"]["ours"] == 1
+    assert at["payment"]["reason"].startswith("a benchmark's files do not say")
+    own = [row for row in model.rows if "Naming" in row["aspects"]]
+    share = 100 * sum(map(numbers.is_right, own)) / len(own)
+    assert at["aspect-mean-naming"]["ours"] == at["aspect-naming-lowest"]["ours"] == pytest.approx(share)
+    assert at["aspect-mean-naming"]["difference"] == pytest.approx(share - 92.5)
+    assert at["tf-open-weight-lowest"]["ours"] == numbers.accuracies(model.rows)["tf_avg"]
+    assert at["mathematical-lowest"]["ours"] in ("0 of 1", "1 of 1")
+    assert all("difference" in line or line["reason"] for line in lines)
+    assert "nothing here computes it" not in {line.get("reason") for line in lines}
+    without = claims.compare(claims.data(built, 240, systems, {}, 1), printed("claims"))
+    assert {line["reason"] for line in without if line["key"].startswith("aspect-")} == {"no model was asked"}
 
 
 # --- pages and commands
