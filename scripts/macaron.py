@@ -33,7 +33,7 @@ from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
 
-@step(version=2)
+@step(version=3)
 def macaron_build(
     files_paths: Annotated[Sequence[Path], "of one folder"],
     columns: Annotated[str, "names of official columns, ours to theirs, as JSON"],
@@ -59,7 +59,7 @@ def macaron_derive(scenarios_path: Path, orders: Literal["shuffled", "given"], s
     say(f"macaron: {len(made)} instances of {len(source_scenarios)} scenarios")
 
 
-@step(version=2)
+@step(version=3)
 def macaron_proofread(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the model in config.yaml"],

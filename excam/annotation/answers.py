@@ -179,7 +179,10 @@ def _answered_too_early(form: Form, values: Mapping[str, Any]) -> str | None:
 def _is_broken(rule: Rule, task: Task, values: Mapping[str, Any]) -> bool:
     if not all(_holds(allowed, _condition_value(name, task, values)) for name, allowed in rule.when.items()):
         return False
-    return not all(_fulfilled(bound, values[name], values) for name, bound in rule.then.items())
+    return not all(
+        _fulfilled(bound, values[name], values) and _is_among(bound, values[name], task)
+        for name, bound in rule.then.items()
+    )
 
 
 def _condition_value(name: str, task: Task, values: Mapping[str, Any]) -> Any:
@@ -213,6 +216,13 @@ def _texts_fulfil(bound: Bound, texts: Sequence[str]) -> bool:
     return (not bound.one_of or texts[0] in bound.one_of) and not any(
         sign in text for sign in bound.without for text in texts
     )
+
+
+def _is_among(bound: Bound, value: Any, task: Task) -> bool:
+    """Return whether every slot that is filled holds one of the values that the task lists for it, if it lists some."""
+    allowed = task.shown.get(bound.among, {}) if bound.among else {}
+    filled = {slot: text.strip(SPACE) for slot, text in value.items()} if allowed else {}
+    return all(not text or text in allowed[slot].split("\n") for slot, text in filled.items() if slot in allowed)
 
 
 def weighted_mean(weights: Mapping[str, float], values: Mapping[str, Any]) -> int | None:

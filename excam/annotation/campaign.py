@@ -154,6 +154,9 @@ def _unshowable(form: Form, task: Task) -> Iterable[str]:
                 yield f"lacks {part.of}, which the field {part.field} of the form {form.name} is about"
             elif isinstance(text := task.shown[part.of], str) and "\r" in text:
                 yield f"{part.of} holds a carriage return, in which nothing can be marked"
+    for name in {bound.among for rule in form.rules for bound in rule.then.values()} - {""}:
+        if name in task.shown and not _are_slots(task.shown[name], required=False):
+            yield f"{name} is no mapping of slots to the values that they may hold"
     yield from (f"shows {name}, which is its owner's" for name in form.owner if name in task.shown)
     yield from (f"lacks {name}, by which tasks are chosen" for name in form.facets if not _has_facet(task, name))
 

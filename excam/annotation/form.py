@@ -196,6 +196,7 @@ class Bound(Part):
     one_of: tuple[str, ...] = Field(default=(), description="what a choice may be")
     distinct: bool = Field(default=False, description="no two slots hold the same text")
     without: tuple[str, ...] = Field(default=(), description="what a text, or that of a slot, may not contain")
+    among: str = Field(default="", description="the shown mapping of slots to what they may hold, one value a line")
 
 
 class Rule(Part):
@@ -368,10 +369,12 @@ def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) ->
         yield "limits are for scales and numbers"
     elif bound.one_of and (question.kind != "choice" or not set(bound.one_of) <= set(question.values)):
         yield f"one_of is for choices; expected some of {', '.join(question.values)[:80]}"
-    elif (bound.distinct and question.kind != "slots") or (bound.without and question.kind not in ("text", "slots")):
-        yield "distinct is for slots, without for texts and slots"
-    elif not (limited or bound.needed or bound.near or bound.one_of or bound.distinct or bound.without):
-        yield "asks nothing; expected most, least, near, one_of, distinct, without or needed"
+    elif ((bound.distinct or bound.among) and question.kind != "slots") or (
+        bound.without and question.kind not in ("text", "slots")
+    ):
+        yield "distinct and among are for slots, without for texts and slots"
+    elif not any((limited, bound.needed, bound.near, bound.one_of, bound.distinct, bound.without, bound.among)):
+        yield "asks nothing; expected most, least, near, one_of, distinct, without, among or needed"
     elif limited and not any(_within(bound, value) for value in _range(question, bound)):
         yield "no value fulfils it"
     elif (

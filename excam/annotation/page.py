@@ -153,7 +153,8 @@ def _used(form: Form) -> set[str]:
     }
     compared = form.compare.when if form.compare else {}
     asked = {name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")}
-    return used | asked | {*form.facets, *compared}
+    listed = {bound.among for rule in form.rules for bound in rule.then.values()}
+    return used | asked | listed | {*form.facets, *compared}
 
 
 def _task_data(task: Task, used: Set[str]) -> dict[str, Any]:

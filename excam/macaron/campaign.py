@@ -52,9 +52,8 @@ def _author_task(template: Template, context: Context, author: str, place: str) 
         shown={
             "place": place,
             "template": template.question,
-            "gaps": {
-                name: f"{slot.kind}: {slot.note}" if slot.note else slot.kind for name, slot in template.slots.items()
-            },
+            "gaps": {name: slot.hint for name, slot in template.slots.items()},
+            "allowed": {name: "\n".join(slot.allowed) for name, slot in template.slots.items() if slot.allowed},
             "option_gaps": dict(zip(OPTIONS, template.options, strict=True)),
             "true": template.true,
             "false": template.false,
@@ -80,7 +79,7 @@ def submissions(files: Sequence[Path], campaign_: Campaign) -> Iterator[dict[str
             "saved": answer.saved,
             "slots": {name: text.strip() for name, text in answer["slots"].items()},
             "options": [answer["options"].get(name, "").strip() for name in OPTIONS],
-            **{name: answer[name].strip() for name in ("question_local", "true_local", "false_local", "why")},
+            **{name: answer[name].strip() for name in ("question_local", "true_local", "false_local", "why", "source")},
             "options_local": [answer["options_local"].get(name, "").strip() for name in OPTIONS],
             "status": "not-applicable" if skipped else "submitted",
         }
@@ -113,7 +112,7 @@ def _review_task(scenario: Scenario) -> Task:
             "option_gaps": dict(zip(OPTIONS, scenario.options_en, strict=True)),
             "option_gaps_local": dict(zip(OPTIONS, scenario.options_local, strict=True)),
             **statements,
-            **({"why": scenario.why} if scenario.why else {}),
+            **{name: text for name in ("why", "source") if (text := getattr(scenario, name))},
         },
     )
 

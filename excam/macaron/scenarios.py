@@ -58,6 +58,7 @@ class Scenario:
     status: str = "submitted"
     licence: str = ""
     why: str = ""
+    source: str = ""
 
 
 _LISTS = ("reasoning", "aspects", "options_en", "options_local")
@@ -178,7 +179,7 @@ def _scenario(
         return Dropped(name, "not-applicable", str(row.get("why") or ""))
     if status != "submitted":
         return Dropped(name, "not-submitted", str(status))
-    if wrong := [key for key in ("author", "licence", "why") if not isinstance(row.get(key, ""), str | None)]:
+    if wrong := [key for key in ("author", "licence", "why", "source") if not isinstance(row.get(key, ""), str | None)]:
         return Dropped(name, "not-text", ", ".join(wrong))
     if not (row.get("author") or "").strip():
         return Dropped(name, "author-missing")
@@ -223,6 +224,7 @@ def _scenario(
         status="submitted",
         licence=str(row.get("licence") or ""),
         why=str(row.get("why") or ""),
+        source=str(row.get("source") or ""),
     )
     problem = text_problem(made)
     return Dropped(name, *problem) if problem else made
@@ -235,8 +237,12 @@ def _slot_problem(template: Template, slots: Mapping[str, str]) -> tuple[str, st
             return "slot-unfilled", name
         if "[" in value or "]" in value:
             return "slot-with-brackets", f"{name}: {value}"
+        if (allowed := template.slots[name].allowed) and value.strip() not in allowed:
+            return "slot-not-allowed", f"{name}: {value}"
     if more := sorted(slots.keys() - template.slots.keys()):
         return "unknown-slot", ", ".join(more)
+    if len({value.strip().lower() for value in slots.values()}) < len(slots):
+        return "equal-slots", ", ".join(slots.values())
     return None
 
 
@@ -255,7 +261,12 @@ def text_problem(scenario: Scenario) -> tuple[str, str] | None:
     texts = [scenario.question_en, scenario.question_local, *scenario.options_en, *scenario.options_local]
     statements = [text for name in STATEMENTS if (text := getattr(scenario, name)) is not None]
     if SURROGATE.search(
-        "".join([*texts, *statements, *scenario.slots.values(), scenario.author, scenario.why, scenario.licence])
+        "".join(
+            [
+                *(*texts, *statements, *scenario.slots.values()),
+                *(scenario.author, scenario.why, scenario.source, scenario.licence),
+            ]
+        )
     ):
         return "lone-surrogate", scenario.id.encode("ascii", "replace").decode()
     if reason := rejection_reason(*texts, *statements):

@@ -27,16 +27,37 @@ KINDS = (
 )
 SLOT = re.compile(r"\[([^\[\]]+)\]")
 SLOT_NAME = re.compile(r"Nth|[A-Z][A-Z0-9 /'-]*")  # the paper's templates have [Nth], for an ordinal
+MOST_VALUES = 1000  # that a slot may be limited to
 OPTIONS = ("OPTION A", "OPTION B", "OPTION C", "OPTION D")
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A gap in a question: the kind of its value (`KINDS`), and whether it comes from the author's own culture."""
+    """A gap in a question: the kind of its value (`KINDS`), whether it comes from the author's own culture, and, where
+    only some values are valid, these `values`, or the whole numbers `low` to `high`.
+    """
 
     kind: str
     local: bool = True
     note: str = ""
+    values: Sequence[str] = ()
+    low: int | None = None
+    high: int | None = None
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """Return the texts that it may hold; none if it may hold any."""
+        if self.low is None or self.high is None:
+            return tuple(self.values)
+        return tuple(map(str, range(self.low, self.high + 1)))
+
+    @property
+    def hint(self) -> str:
+        """Return what an author reads beside it."""
+        some = "" if self.low is None else f"{self.low} to {self.high}"
+        return ": ".join(
+            filter(None, (self.kind, "; ".join(filter(None, (self.note, some or ", ".join(self.values))))))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +131,16 @@ def _slot(path: Path, number: int, name: Any, value: Any) -> Slot:
         slot = Slot(**value)
     except TypeError:
         slot = None
-    if slot is None or type(slot.local) is not bool or not isinstance(slot.kind, str):
+    if (
+        slot is None
+        or type(slot.local) is not bool
+        or not all(isinstance(text, str) for text in (slot.kind, slot.note))
+        or not (isinstance(slot.values, list | tuple) and all(isinstance(text, str) for text in slot.values))
+        or not all(limit is None or type(limit) is int for limit in (slot.low, slot.high))
+    ):
         raise InputInvalid(
-            f"{path}: template {number}: slots.{name}: found {value!r:.60}; expected kind, local (a boolean), note"
+            f"{path}: template {number}: slots.{name}: found {value!r:.60}; expected kind, local (a boolean), note, "
+            "and `values` (a list of texts) or `low` and `high` (whole numbers)"
         )
     return slot
 
@@ -158,6 +186,7 @@ def _problems(template: Template) -> Iterator[str]:
             yield f"slots: found {name}; expected capitals, digits and spaces, or Nth, and no option"
         if slot.kind not in KINDS:
             yield f"slots: {name}: found kind {slot.kind}; expected one of {', '.join(KINDS)}"
+        yield from (f"slots: {name}: {problem}" for problem in _constraint_problems(slot))
     if not used:
         yield "question: no slot; expected at least one in [BRACKETS]"
     if len(template.options) != 4:
@@ -180,6 +209,18 @@ def _problems(template: Template) -> Iterator[str]:
     if template.true.replace("[OPTION A]", "[OPTION B]") != template.false:
         yield "true and false: expected one text that differs in [OPTION A] and [OPTION B] alone"
     yield from _example_problems(template.example)
+
+
+def _constraint_problems(slot: Slot) -> Iterator[str]:
+    limits = (slot.low, slot.high)
+    if limits != (None, None) and (None in limits or slot.values or slot.kind != "number"):
+        yield "found low or high; expected both, without `values`, of the kind number"
+    elif slot.low is not None and slot.high is not None and not slot.low <= slot.high < slot.low + MOST_VALUES:
+        yield f"found {slot.low} to {slot.high}; expected low to high, at most {MOST_VALUES} numbers"
+    if any(not text.strip() or text != text.strip() or set(text) & set("[]\n") for text in slot.values):
+        yield "values: expected texts without brackets, and without spaces around them"
+    if len(set(slot.values)) < len(slot.values):
+        yield "values: one is there twice"
 
 
 def _example_problems(example: Mapping[str, Any]) -> Iterator[str]:

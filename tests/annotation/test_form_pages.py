@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.annotation import answers, campaign, exchange, page
 from excam.core.exceptions import InputInvalid
-from excam.macaron import scenarios
+from excam.macaron import contexts, scenarios, templates
+from excam.macaron.campaign import authoring
 
 SAVED = "2026-04-01T12:00:00.000Z"
 SENT = "session.keeper.queue.size === 0"
@@ -233,6 +234,19 @@ def test_the_question_of_a_template_is_live(browser, tmp_path):
     assert "A gap has [brackets] in it" in text_of(browser, "open-points")
 
 
+def test_a_gap_takes_listed_values_alone(browser, tmp_path):
+    places = contexts.read_contexts(MINI / "contexts.csv")[:1]
+    found = authoring(templates.read(MINI / "templates.yaml"), places, each=1, seed=0)
+    opened(browser, tmp_path, found, annotator(found))
+    browser.js("goTo(data.tasks.find((one) => 'MONTH' in one.shown.gaps))")
+    at = browser.js("Object.keys(session.task.shown.gaps).indexOf('MONTH')")
+    said = "A gap holds what it may not: choose one of the values beside it."
+    browser.click(f"#slots-{at}")
+    for typed, refused in (("Augus", True), ("t", False)):
+        browser.call("Input.insertText", text=typed)
+        assert (said in text_of(browser, "open-points")) is refused
+
+
 def test_others_are_shown_after_ones_own(browser, tmp_path):
     """In tasks that the form compares, and without names."""
     found, chance = MADE["long_form"](), random.Random(5)
@@ -334,6 +348,8 @@ AUTHORED = {
     "true_local": "日本で出される冷奴の主な材料は豆腐です。",
     "false_local": "日本で出される冷奴の主な材料はこんにゃくです。",
     "why": "Hiyayakko is chilled tofu.",
+    "source": "A cookbook",
+    "checked": True,
 }
 
 

@@ -115,6 +115,7 @@ BAD_FORMS = {
     "a name of the page": ({"steps": steps(block(field="status"))}, "field 'status': taken by the page"),
     "a facet of the page": ({"facets": ["status"]}, "facet 'status': taken by the page"),
     "weights of nothing": ({"rules": rule({"grade": {"near": {"other": 0}}})}, "near: expected weights from 0 on"),
+    "among on a choice": ({"rules": rule({"kind": {"among": "holes"}})}, "among are for slots"),
     "without an empty text": ({"rules": rule({"why": {"without": [""]}})}, "an empty text is in every text"),
     "reveal two steps behind a text": (
         {

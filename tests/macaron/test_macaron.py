@@ -42,6 +42,10 @@ def test_our_templates_cover_every_tag_and_six_count():
     assert sum("how many" in one.question.lower() for one in TEMPLATES) == 6
 
 
+def dish(kind="food", **constraints):
+    return {"slots": {"COUNTRY": {"kind": "country"}, "DISH": {"kind": kind, **constraints}}}
+
+
 def good():
     row = yaml.safe_load((MINI / "templates.yaml").read_text(encoding="utf-8"))[0]
     return json.loads(json.dumps(row))
@@ -68,6 +72,13 @@ def good():
         ({"example": {"question": "q", "options": list("abcda")}}, "example: expected four different options"),
         ({"slots": {"COUNTRY": {"kind": "country"}, "DISH": {"kind": "soup"}}}, "slots: DISH: found kind soup"),
         ({"slots": {"COUNTRY": {"kind": "country"}, "dish": {"kind": "food"}}}, "slots: found dish; expected capitals"),
+        (dish(low=1), "slots: DISH: found low or high; expected both, without `values`, of the kind number"),
+        (dish(low=1, high=3), "slots: DISH: found low or high"),
+        (dish(kind="number", low=1, high=3, values=["1"]), "slots: DISH: found low or high"),
+        (dish(kind="number", low=3, high=1), "slots: DISH: found 3 to 1; expected low to high"),
+        (dish(kind="number", low=1, high=1001), "slots: DISH: found 1 to 1001; expected low to high, at most 1000"),
+        (dish(values=["[rice]"]), "slots: DISH: values: expected texts without brackets"),
+        (dish(values=["rice", "rice"]), "slots: DISH: values: one is there twice"),
     ],
 )
 def test_a_breach_is_one_line(tmp_path, change, problem):
@@ -90,6 +101,8 @@ def test_a_breach_is_one_line(tmp_path, change, problem):
         ("- {id: true, question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "a number `id`"),
         ("- {id: 1, retired: 'no', question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "`retired`"),
         ("- {id: 1, question: q, slots: {A: {kind: place, local: 'no'}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots.A"),
+        ("- {id: 1, question: q, slots: {A: {kind: place, values: x}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "`values` (a list of texts)"),
+        ("- {id: 1, question: q, slots: {A: {kind: number, low: '1'}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "`low` and `high` (whole numbers)"),
         ("- {id: 2026-99-99}", "not readable as YAML"),
         ("- {id: 1, question: q, slots: {}, options: 4, reasoning: [], aspects: [], 'true': t, 'false': f}", "lists of texts"),
     ],
@@ -143,6 +156,50 @@ def _exported(folder, found, rows):
     path = folder / "answers.json"
     path.write_text(exchange.to_json(found, made), encoding="utf-8")
     return path
+
+
+def filled_in(task, **changes):
+    """Values of an author's answer that can be submitted."""
+    gaps = {name: task.shown["allowed"].get(name, name.lower()).split("\n")[-1] for name in task.shown["gaps"]}
+    options = {name: f"{name} {number}" for number, name in enumerate(task.shown["option_gaps"])}
+    texts = {name: f"a {name}" for name in ("question_local", "true_local", "false_local", "why", "source")}
+    return {"slots": gaps, "options": options, "options_local": options, **texts, "checked": True, **changes}
+
+
+def test_a_gap_takes_the_values_of_its_template_alone():
+    """The form refuses what `build` would leave out."""
+    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
+    (task,) = (one for one in drawn.tasks_of("Turkey-1") if one.hidden["template"] == "20")
+    assert (task.shown["gaps"]["AGE"], task.shown["allowed"]["AGE"].split("\n")) == (
+        "number: in the middle of a school; 4 to 20",
+        [str(age) for age in range(4, 21)],
+    )
+    said = ["A gap holds what it may not: choose one of the values beside it."]
+    own = {"COUNTRY": "Turkey"}
+    for age, points, reasons in (
+        ("20", [], {}),
+        ("21", said, {"slot-not-allowed": 1}),
+        ("x", said, {"slot-not-allowed": 1}),
+    ):
+        values = {**drawn.form.empty(), **filled_in(task, slots={**own, "AGE": age})}
+        assert answers.open_points(drawn.form, task, values) == points
+        row = submission(template=20, country="Turkey", language="Turkish", slots={**own, "AGE": age})
+        assert build(row).reasons == reasons
+    same = {**drawn.form.empty(), **filled_in(task, slots={"COUNTRY": "5", "AGE": "5"})}
+    assert answers.open_points(drawn.form, task, same) == ["Two gaps are the same."]
+
+
+def test_an_author_confirms_the_facts_and_says_where_they_stand(tmp_path):
+    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
+    (task,) = (one for one in drawn.tasks_of("Japan-1") if one.hidden["template"] == "1")
+    values = {**drawn.form.empty(), **filled_in(task, source=" ", checked=False)}
+    said = ["Say where you checked it.", "Confirm that you looked up the facts."]
+    assert answers.open_points(drawn.form, task, values) == said
+    good_values = filled_in(task, source="A dictionary, page 3", submitted=True)
+    (row,) = campaign.submissions([_exported(tmp_path, drawn, [(task, "Japan-1", good_values)])], drawn)
+    (built,) = scenarios.build(TEMPLATES, CONTEXTS, [row]).scenarios
+    assert built.source == "A dictionary, page 3"
+    assert campaign.reviewing([built]).tasks[0].shown["source"] == built.source
 
 
 def test_only_what_is_submitted_is_collected(tmp_path):
@@ -212,6 +269,7 @@ def test_the_miniature_builds_whole():
         ({"slots": {"COUNTRY": "Japan", "DISH": "  "}}, "slot-unfilled"),
         ({"slots": {"COUNTRY": "Japan", "DISH": "[DISH]"}}, "slot-with-brackets"),
         ({"slots": {"COUNTRY": "Japan", "DISH": "x", "MORE": "y"}}, "unknown-slot"),
+        ({"slots": {"COUNTRY": "Japan", "DISH": "japan "}}, "equal-slots"),
         ({"slots": ["Japan"]}, "slots-not-texts"),
         ({"slots": {"COUNTRY": "Japan", "DISH": 3}}, "slots-not-texts"),
         ({"options": ["a", "b", "c"]}, "not-four-options"),
@@ -230,6 +288,7 @@ def test_the_miniature_builds_whole():
         ({"author": None}, "author-missing"),
         ({"author": {"a": 1}}, "not-text"),
         ({"licence": [[]]}, "not-text"),
+        ({"source": ["a page"]}, "not-text"),
         ({"author": "\udc80", "template": 99}, "unknown-template"),
         ({"template": [1]}, "unknown-template"),
         ({"template": 1.0}, "unknown-template"),

@@ -34,10 +34,20 @@ function fulfilled(bound, value, answer) {
   return middle === null || Math.abs(value - middle) <= bound.by;
 }
 
+// whether every slot that is filled holds one of the values that the task lists for it, if it lists some
+function isAmong(bound, value, task) {
+  const allowed = (bound.among && task.shown[bound.among]) || {};
+  return Object.entries(allowed).every(([slot, values]) => {
+    const text = trimmed(value[slot] ?? "");
+    return !text || values.split("\n").includes(text);
+  });
+}
+
 function isBroken(rule, task, answer) {
   const value = (name) => (name.startsWith("task.") ? facetOf(task, name.slice(5)) : answer[name]);
   if (!Object.entries(rule.when).every(([name, allowed]) => holds(allowed, value(name)))) return false;
-  return !Object.entries(rule.then).every(([name, bound]) => fulfilled(bound, answer[name], answer));
+  const then = Object.entries(rule.then);
+  return !then.every(([name, bound]) => fulfilled(bound, answer[name], answer) && isAmong(bound, answer[name], task));
 }
 
 // of a skipped task only rules about the flag that skips it hold
