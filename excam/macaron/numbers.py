@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap
-from excam.stats.sign_permutation import sign_permutation
+from excam.stats.sign_permutation import pairwise_sign_permutation
 
 Rows = Iterable[Mapping[str, Any]]  # scenario, language, format (MC, T, F), lang (EN, L), gold, pred (None: unanswered)
 Floats = NDArray[np.float64]
@@ -247,14 +247,15 @@ def compare(systems: Sequence[Sequence[Mapping[str, Any]]], number: str, seed: i
             raise InputInvalid(f"{len(first)} and {len(rows)} instances; expected the same ones in the same order")
     scenarios = _sums(first)[0]
     shares = [_contributions(rows, number) for rows in systems]
-    return [_difference(one, other, scenarios, seed) for one, other in combinations(shares, 2)]
+    steps = [one - other for one, other in combinations(shares, 2)]
+    p_values = pairwise_sign_permutation(np.column_stack(shares), seed=seed)
+    return [_difference(step, scenarios, p_value, seed) for step, p_value in zip(steps, p_values, strict=True)]
 
 
-def _difference(one: Floats, other: Floats, scenarios: Sequence[Hashable], seed: int) -> Difference:
-    step = one - other
+def _difference(step: Floats, scenarios: Sequence[Hashable], p_value: float, seed: int) -> Difference:
     count = len(step)
     estimate = bootstrap.estimate([count * step, np.ones(count)], bootstrap.ratio, scenarios, seed)
-    return Difference(float(step.sum()), estimate["low"], estimate["high"], sign_permutation(step, seed=seed))
+    return Difference(float(step.sum()), estimate["low"], estimate["high"], p_value)
 
 
 def _contributions(rows: Rows, number: str) -> Floats:

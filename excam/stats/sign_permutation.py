@@ -32,3 +32,23 @@ def sign_permutation(
     masks = swap_masks(len(sums), draws, np.random.default_rng(seed))
     hits = sum(int((np.abs(sums.sum() - 2 * (swap @ sums)) >= observed - rounding).sum()) for swap in masks)
     return (hits + 1) / (draws + 1)
+
+
+def pairwise_sign_permutation(values: ArrayLike, draws: int = 10_000, seed: int = 0) -> list[float]:
+    """Return the p-value of `sign_permutation` for each pair of columns, in the order of `itertools.combinations`.
+
+    `values` has a row for each cluster. All pairs share their swaps, so that many cost little more than one. Raise
+    InputInvalid for fewer than two columns, no rows, numbers that are not finite, or no draws.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < 2 or len(table) == 0 or not np.isfinite(table).all() or draws < 1:
+        raise InputInvalid(f"got values of shape {table.shape} and {draws} draws, expected two finite columns or more")
+    table = table[(table != table[:, :1]).any(axis=1)]  # swapping equal values has no effect
+    first, second = np.triu_indices(table.shape[1], 1)
+    steps = table[:, first] - table[:, second]
+    observed, rounding = np.abs(steps.sum(axis=0)), 1e-9 * np.abs(steps).sum(axis=0)
+    hits = np.zeros(len(first), dtype=np.int64)
+    for swap in swap_masks(len(table), draws, np.random.default_rng(seed)):
+        drawn = (1.0 - 2.0 * swap) @ table
+        hits += (np.abs(drawn[:, first] - drawn[:, second]) >= observed - rounding).sum(axis=0)
+    return ((hits + 1) / (draws + 1)).tolist()

@@ -30,7 +30,7 @@ from excam.stats.clusters import cluster_numbers
 from excam.stats.correlation import _random_pairs, score_vectors
 from excam.stats.pairs import Pairs, middle_difference
 from excam.stats.reliability import present_scores
-from excam.stats.sign_permutation import sign_permutation
+from excam.stats.sign_permutation import pairwise_sign_permutation, sign_permutation
 from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
 
 DICE = np.random.default_rng(5)
@@ -195,6 +195,17 @@ def test_signs_by_hand():
     assert sign_permutation([1.0] * 4, ["a", "a", "b", "b"]) == pytest.approx(1 / 2, abs=0.02)
     assert sign_permutation([5.0], draws=1) == 1.0
     assert sign_permutation([1.0] * 60, draws=99) == 0.01
+
+
+def test_all_pairs_at_once_are_tested_as_each_pair_alone():
+    values = np.random.default_rng(4).normal([0, 0.5, 0.5, 0.4], 1, (60, 4))
+    found = pairwise_sign_permutation(values, draws=500, seed=2)
+    assert found == [sign_permutation(a - b, draws=500, seed=2) for a, b in combinations(values.T, 2)]
+    assert pairwise_sign_permutation([[1, 0], [1, 0], [1, 0], [1, 0], [7, 7]]) == [pytest.approx(2 / 16, abs=0.01)]
+    assert pairwise_sign_permutation([[0.1, 0], [0.2, 0], [0, 0.3]]) == [1.0], "but for rounding"
+    for refused in ([[1.0], [2.0]], [[1.0, np.nan]], np.zeros((0, 2))):
+        with pytest.raises(InputInvalid, match="two finite columns"):
+            pairwise_sign_permutation(refused)
 
 
 # --- pairs and correlation
