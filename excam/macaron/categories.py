@@ -17,8 +17,9 @@ CATEGORIES: tuple[Category, ...] = get_args(Category)
 ALL = "all"
 NOTE = (
     "Ours are means over the sets of answers of models, one for each mode; intervals draw the same scenarios for all "
-    "of them. Printed ones are over the paper's 21 models, on its own 11,862 instances: no reference for others.\n"
+    "of them."
 )
+PRINTED = " Printed ones are over the paper's 21 models, on its own 11,862 instances: no reference for others."
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def section(
                 [average.category, "difference", "", "", *(_difference(ours, name, line[name]) for name in names)]
             )
     head = ["category", "", "sets of answers (models)", "n each", *names.values()]
-    return f"\n## Averages by category of model\n\n{NOTE}\n{table(head, body)}"
+    return f"\n## Averages by category of model\n\n{NOTE}{PRINTED if printed else ''}\n\n{table(head, body)}"
 
 
 def _difference(ours: Mapping[str, Mapping[str, float | None]] | None, name: str, printed: str) -> str:
