@@ -53,6 +53,12 @@ class Price(Section):
         return round((prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6, 6)
 
 
+SENT = {  # fields of a request that are made of other settings
+    "model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "seed", "logprobs",
+    "top_logprobs", "response_format", "chat_template_kwargs", "n", "stream",
+}  # fmt: skip
+
+
 class Server(Section):
     """An OpenAI-compatible server and its rate limits."""
 
@@ -63,6 +69,9 @@ class Server(Section):
     omit: list[Literal["temperature", "top_p", "seed", "logprobs"]] = Field(
         default=[], description="request fields the server refuses"
     )
+    request_fields: dict[str, bool | int | float | str | dict[str, Any]] = Field(
+        default={}, description="more fields of each request, in the server's words: {reasoning: {enabled: true}}"
+    )
     system: bool = Field(default=True, description="it takes system messages; else they begin the user's first one")
     concurrency: int = Field(
         default=64, ge=1, description="open requests at most; fewer while the server says it is busy"
@@ -71,6 +80,13 @@ class Server(Section):
     timeout: float = Field(default=600, gt=0, description="seconds to wait for one answer")
     structure: bool = Field(default=True, description="it takes response_format: json_schema, for judges that ask so")
     price: Price | None = Field(default=None, description="for the cost in the manifest")
+
+    @model_validator(mode="after")
+    def _own_fields(self) -> Self:
+        """Raise ValueError if `request_fields` sets a field that other settings are for."""
+        if taken := sorted(self.request_fields.keys() & (SENT | {self.limit_field})):
+            raise ValueError(f"request_fields: {taken[0]} is set by other settings; expected further fields")
+        return self
 
 
 class Teaching(Section):

@@ -371,6 +371,11 @@ def test_a_layout_that_is_not_there():
             ["messages"],
             ("models.served.server.omit.0", "'temperature', 'top_p', 'seed' or 'logprobs'"),
         ),
+        (
+            "models/served/server/request_fields",
+            {"temperature": 1},
+            ("models.served.server", "request_fields: temperature is set by other settings; expected further fields"),
+        ),
         ("models/tiny/backend", "openai", ("models.tiny.server: missing",)),
         ("models/tiny/backend", "vlm", ("models.tiny.backend: no such backend: `vlm`; did you mean `vllm`?",)),
         ("models/tiny/thinking", True, ("models.tiny.thinking: set for a model of tuned.models; expected none",)),

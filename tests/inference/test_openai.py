@@ -104,6 +104,20 @@ def test_what_a_server_refuses_is_left_out_as_stated(serve):
     assert set(server.calls[1]) == {"model", "messages", "max_completion_tokens", "logprobs", "top_logprobs"}
 
 
+def test_further_request_fields_are_sent_and_part_of_the_identity(serve):
+    """How a server is told to reason differs from one to the next."""
+    server, told = serve(), {"reasoning": {"enabled": True}}
+    backend = client(server, request_fields=told)
+    answered(backend, REQUESTS[:1], Sampling(24))
+    answered(backend, [PICK])
+    assert [call["reasoning"] for call in server.calls] == [{"enabled": True}] * 2
+    settings = {"licence": "MIT", "backend": "openai", "server": {"endpoint": "http://h/v1", "name": "m"}}
+    plain = config.Model.model_validate(settings)
+    told_so = config.Model.model_validate(settings | {"server": settings["server"] | {"request_fields": told}})
+    assert plain.answer_settings != told_so.answer_settings
+    assert plain.request_settings != told_so.request_settings
+
+
 def test_a_schema_is_sent_as_response_format_unless_the_server_takes_none(serve):
     server, request = serve(), Generate(REQUESTS[0].messages, '{"type": "object"}')
     answered(client(server), [request, REQUESTS[0]])

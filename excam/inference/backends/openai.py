@@ -281,7 +281,7 @@ class Backend:
             first = turns.pop(0)["content"]
             turns[0]["content"] = f"{first}\n\n{turns[0]['content']}"
         sent = {field: value for field, value in settings.items() if field not in self.server.omit}
-        return {"model": self.name, "messages": turns, **sent, **self._template}
+        return {"model": self.name, "messages": turns, **sent, **self._template, **self.server.request_fields}
 
     async def _answer(self, asking: Asking, question: Question[A]) -> A | Missing:
         delay, reason, alike = 0.0, "", 0
