@@ -14,14 +14,14 @@ from excam.config import Experiment, Recipe
 from excam.core import provenance, tables
 from excam.error_reports import record_files
 from excam.inference import backend_factory, chat, gpus
-from excam.preflight import asking, look, page, rows, stepping, trial, work
+from excam.preflight import asking, look, page, rows, stepping, systems, trial, work
 from excam.training import devices
 from excam.training.layout import load_layout
 from scripts import step
 from scripts.asking import ModelOptions, model_of, prepare_process
 
 
-@step(version=1)
+@step(version=2)
 def preflight(
     experiment_json: Annotated[str, "config.yaml with its overlays, as JSON"],
     results_path: Annotated[Path, "folder whose disk is looked at"],
@@ -49,8 +49,9 @@ def preflight(
         trained=look.trials(training_paths),
     )
     made = look.checks(experiment, existing, results_path)
-    rows = work.rows_of(experiment, samples)
-    tasks, bills = work.planned_tasks(experiment, rows, existing.asked, existing.trained), work.bills(experiment, rows)
+    rows, others = work.rows_of(experiment, samples), systems.requests(experiment)
+    tasks = work.planned_tasks(experiment, rows, existing.asked, existing.trained, others)
+    bills = work.bills(experiment, rows, others)
     looked = datetime.now(UTC).isoformat(timespec="minutes")
     numbers = {"checks": made, "work": tasks, "servers": bills}
     tried = {"asked": existing.asked, "rows": existing.rows, "trained": existing.trained}

@@ -77,7 +77,7 @@ def _whole(name: str, manifest: Path) -> Check | None:
 
 def keys(experiment: Experiment, environment: Mapping[str, str]) -> list[Check]:
     """Check that the key of each server is in the environment. No server is asked."""
-    required = [*experiment.baselines.models, experiment.generation.generator]
+    required = [*experiment.baselines.models, experiment.generation.generator, *plan.asked_by_others(experiment)]
     checks = []
     for name in dict.fromkeys([*required, *experiment.external.models]):
         server = experiment.models[name].server if name in experiment.models else None

@@ -58,9 +58,16 @@ def _work_section(tasks: Sequence[Task]) -> str:
 def _bills_section(bills: Sequence[Bill]) -> str:
     if not bills:
         return ""
-    rows = [[escape(bill.model), f"{bill.rows:,}", _number(bill.cost), escape(bill.rests_on)] for bill in bills]
-    return "\n## Models behind servers\n\nAt most, in the currency of `price`.\n\n" + table(
-        ("model", "requests", "cost", "rests on"), rows
+    rows = [
+        [bill.what, escape(bill.model), f"{bill.rows:,}", _number(bill.cost), escape(bill.rests_on)] for bill in bills
+    ]
+    known = sum(bill.cost for bill in bills if bill.cost is not None)
+    left = sum(bill.cost is None for bill in bills)
+    total = f"{known:,.2f}" + (f", and {left} lines without a price" if left else "")
+    return (
+        "\n## Models behind servers\n\nAt most, in the currency of `price`.\n\n"
+        + table(("work", "model", "requests", "cost", "rests on"), rows)
+        + f"\nTogether: {total}.\n"
     )
 
 

@@ -30,3 +30,17 @@ def ways_of_asking(experiment: Experiment, model: str) -> list[str]:
 def fetched_models(experiment: Experiment) -> list[str]:
     """Return the entries of `models:` whose weights the experiment needs."""
     return list(dict.fromkeys(experiment.weights(name) for name in models(experiment)))
+
+
+def asked_by_others(experiment: Experiment) -> list[str]:
+    """Return the models that Macaron, the rubric, CulT-Eval and CaLMQA ask."""
+    named: list[str | None] = []
+    if section := experiment.macaron:
+        named += [*section.models, *section.thinking, section.proofreader]
+    if section := experiment.rubric:
+        named += section.models
+    if section := experiment.cult_eval:
+        named += [*section.models, *section.judges]
+    if section := experiment.calmqa:
+        named += [*section.models, section.translator, section.extractor, section.verifier, section.relevance]
+    return [name for name in dict.fromkeys(named) if name in experiment.models]

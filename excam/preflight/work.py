@@ -6,7 +6,7 @@ counted too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -15,6 +15,7 @@ from excam.config import LEXICON, Experiment
 from excam.error_reports import record_files
 from excam.excam40k import datasets
 from excam.preflight.plan import LONGEST
+from excam.preflight.systems import Requests
 from excam.preflight.trial import Trial
 from excam.training import layout
 
@@ -48,8 +49,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """The requests to a server, at most, and their cost in the currency of its `price`; None: no price."""
+    """The requests of one kind to a server, at most, and their cost in the currency of its `price`; None: no price."""
 
+    what: str
     model: str
     rows: int
     cost: float | None
@@ -76,7 +78,11 @@ def _rows(experiment: Experiment, name: str, samples: Path | None) -> Rows:
 
 
 def planned_tasks(
-    experiment: Experiment, rows: Mapping[str, Rows], asked: Mapping[str, Trial], trained: Mapping[str, Trial]
+    experiment: Experiment,
+    rows: Mapping[str, Rows],
+    asked: Mapping[str, Trial],
+    trained: Mapping[str, Trial],
+    others: Sequence[Requests] = (),
 ) -> list[Task]:
     """Return the work that takes a card, in the order in which it is done; models behind servers are in `bills`."""
     tasks = _generation_tasks(experiment, rows, asked)
@@ -84,6 +90,11 @@ def planned_tasks(
         tasks += _training_tasks(experiment, model, rows, asked, trained.get(model))
     for model in dict.fromkeys(system[0] for system in experiment.systems):
         tasks += _judging_tasks(experiment, model, rows, asked.get(model))
+    tasks += [
+        _asking_task(line.what, experiment, line.model, line.count, 1, asked.get(line.model))
+        for line in others
+        if experiment.models[line.model].is_local
+    ]
     return tasks
 
 
@@ -164,18 +175,28 @@ def _judging_tasks(experiment: Experiment, model: str, rows: Mapping[str, Rows],
     return [_asking_task("judging", experiment, model, count, len(own) + len(with_dev), trial)]
 
 
-def bills(experiment: Experiment, rows: Mapping[str, Rows]) -> list[Bill]:
+def bills(experiment: Experiment, rows: Mapping[str, Rows], others: Sequence[Requests] = ()) -> list[Bill]:
     """Return what each model behind a server is asked at most: prompts of a token a byte, answers of max_tokens."""
-    server_bills = []
-    for model, (count, prompt_bytes) in _at_servers(experiment, rows).items():
-        entry = experiment.models[model]
-        price = entry.server and entry.server.price
-        answers = count * entry.sampling.max_tokens
-        cost = price.cost(ceil(prompt_bytes or 0), answers) if price else None
-        rests = f"answers of {entry.sampling.max_tokens} tokens"
-        rests += ", prompts of a token a byte" if prompt_bytes is not None else "; prompts not counted: no rows yet"
-        server_bills.append(Bill(model, count, cost, rests if price else "no price in config.yaml"))
-    return server_bills
+    judged = [
+        _bill(experiment, "judging and errors", model, count, prompt_bytes, count)
+        for model, (count, prompt_bytes) in _at_servers(experiment, rows).items()
+    ]
+    return judged + [
+        _bill(experiment, line.what, line.model, line.count, line.prompt_bytes, line.texts)
+        for line in others
+        if not experiment.models[line.model].is_local
+    ]
+
+
+def _bill(experiment: Experiment, what: str, model: str, count: int, prompt_bytes: float | None, texts: int) -> Bill:
+    """Return the bill of `count` requests, of which `texts` are answered by max_tokens and the others by one token."""
+    entry = experiment.models[model]
+    price = entry.server and entry.server.price
+    answers = texts * entry.sampling.max_tokens + (count - texts)
+    cost = price.cost(ceil(prompt_bytes or 0), answers) if price else None
+    rests = f"answers of {entry.sampling.max_tokens if texts else 1} tokens"
+    rests += ", prompts of a token a byte" if prompt_bytes is not None else "; prompts not counted: no rows yet"
+    return Bill(what, model, count, cost, rests if price else "no price in config.yaml")
 
 
 def _at_servers(experiment: Experiment, rows: Mapping[str, Rows]) -> dict[str, tuple[int, float | None]]:

@@ -16,7 +16,8 @@ from excam.config import Model, Recipe
 from excam.core import provenance, tables
 from excam.error_reports import record_files
 from excam.error_reports.records import Report, Sample
-from excam.preflight import asking, here, look, node, page, plan, rows, sizes, stepping, trial, tried, work
+from excam.macaron import source as macaron
+from excam.preflight import asking, here, look, node, page, plan, rows, sizes, stepping, systems, trial, tried, work
 from excam.preflight.checks import Check
 from excam.preflight.trial import Trial
 from excam.training import layout
@@ -220,6 +221,63 @@ def test_hours_rest_on_trials(tmp_path):
     assert (
         f"Together: {judging.hours + training.hours:.1f} GPU hours, and {len(tasks) - 2} lines without a trial" in made
     )
+
+
+def asked_of_a_server(**changed):
+    """The embedded experiment with a priced server in place of its model, outside ExCAM."""
+    mini = yaml.safe_load((ROOT / "experiments/mini.yaml").read_text())
+    server = {"endpoint": "http://h/v1", "price": {"prompt": 1.0, "completion": 100.0}, **changed}
+    entry = {"backend": "openai", "server": server, "licence": "MIT", "gpus": 0, "sampling": {"max_tokens": 50}}
+    mini["models"]["served"] = entry
+    mini["macaron"] |= {"models": ["served", "smollm2-135m"], "thinking": ["served"], "proofreader": "served"}
+    mini["rubric"] |= {"models": ["served"], "mode": "text"}
+    mini["cult_eval"] |= {"models": ["served"], "shots": [0, 1], "judges": ["served"], "mode": "text"}
+    mini["calmqa"] |= {"models": ["served"], "extractor": "served", "relevance": "served"}
+    mini["crossing"] = None
+    return experiment(**mini)
+
+
+def lines_of(files):
+    return sum(path.read_bytes().count(b"\n") for path in (ROOT / "mini").glob(files))
+
+
+def test_requests_of_the_other_systems_are_counted_and_priced(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    one = asked_of_a_server()
+    lines = systems.requests(one)
+    counts = {line.what: line.count for line in lines if line.model == "served"}
+    items, written = lines_of("cult-eval/items.jsonl"), lines_of("cult-eval/translations/*.jsonl")
+    scenarios = len(macaron.read(macaron.files(Path("mini/macaron")), {}).scenarios)
+    instances, questions = 6 * scenarios, lines_of("calmqa-answers/questions/*.jsonl")
+    assert counts == {
+        **{"macaron, choose": 2 * instances, "macaron, text": instances, "macaron, thinking": instances},
+        **{"macaron, proofreading": scenarios * 7, "rubric, text": lines_of("rubric/responses.jsonl")},
+        **{"cult-eval, 0-shot": items, "cult-eval, 1-shot": items, "cult-eval, judging": 2 * 3 * (written + 2 * items)},
+        **{"calmqa, answers": questions, "calmqa, claims": 3 * questions * systems.SENTENCES},
+        "calmqa, relevance": 3 * questions,
+    }
+    bills = {bill.what: bill for bill in work.bills(one, {}, lines)}
+    assert set(bills) == set(counts)
+    line = next(line for line in lines if line.what == "macaron, text")
+    assert bills[line.what].cost == pytest.approx((line.prompt_bytes * 1 + instances * 50 * 100) / 1e6)
+    choice = next(line for line in lines if line.what == "macaron, choose")
+    assert bills[choice.what].cost == pytest.approx((choice.prompt_bytes + choice.count * 100) / 1e6), "one token each"
+    tasks = {(task.what, task.of): task.amount for task in work.planned_tasks(one, {}, {}, {}, lines)}
+    assert tasks["macaron, choose", "smollm2-135m"].startswith(f"at most {2 * instances} prompts")
+    total = sum(bill.cost for bill in bills.values())
+    assert f"Together: {total:,.2f}.\n" in page.page_text([], [], list(bills.values()), "now")
+
+
+def test_a_server_without_likelihoods_is_asked_for_texts(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    lines = systems.requests(asked_of_a_server(omit=["logprobs"]))
+    assert [line.what for line in lines if line.model == "served"][:2] == ["macaron, text", "macaron, thinking"]
+
+
+def test_keys_of_the_other_systems_are_required():
+    one = asked_of_a_server(key_env="THE_KEY")
+    (check,) = here.keys(one, {})
+    assert (check.of, check.verdict, check.expected) == ("served", "wrong", "THE_KEY set")
 
 
 # --- what is said
