@@ -12,7 +12,7 @@ import pytest
 import yaml
 from base_samples import acting
 
-from excam.core import licences
+from excam.core import licences, row_files
 from excam.core.provenance import hash_record_path, sha256
 from excam.core.splits import SPLITS
 from excam.error_reports import record_files
@@ -264,6 +264,29 @@ def test_every_configuration_loads_and_counts_match(tmp_path):
         }
     ]
     assert sum(loaded["test"]["in_test_100"]) == 2 * len(own)
+
+
+def test_features_and_sizes_are_declared_as_the_shards_have_them(tmp_path, caplog):
+    """What others load is typed by the card; saved and loaded again, it is the same and our own commands read it."""
+    import datasets
+    from datasets.exceptions import NonMatchingSplitsSizesError
+
+    place, cache = build("all", put("blend", "normad")), str(tmp_path / "cache")
+    loaded = datasets.load_dataset(str(place), "blend", cache_dir=cache)
+    features = loaded["test"].features
+    assert features["templates"] == datasets.List(datasets.Value("string"))
+    assert features["errors"].feature["start"] == datasets.Value("int64")
+    assert (features["output"], features["in_test_100"]) == (datasets.Value("string"), datasets.Value("bool"))
+    shard = place / "cc-by-sa-4.0/blend/test.parquet"
+    assert loaded["test"].to_list() == pl.read_parquet(shard).to_dicts()
+    assert list(features) == pl.read_parquet_schema(shard).names()
+    loaded.save_to_disk(tmp_path / "saved")
+    assert datasets.load_from_disk(tmp_path / "saved")["test"].features == features
+    assert [row for _, row in row_files.rows(tmp_path / "saved/test")] == loaded["test"].to_list()
+    assert "malformed" not in caplog.text, "`datasets` leaves out what it cannot read in a card"
+    (place / "cc-by-4.0/normad/dev.parquet").write_bytes((place / "cc-by-4.0/normad/test.parquet").read_bytes())
+    with pytest.raises(NonMatchingSplitsSizesError):
+        datasets.load_dataset(str(place), "normad", cache_dir=cache)
 
 
 def test_croissant_loads_and_its_records_can_be_read():

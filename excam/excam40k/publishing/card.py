@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import yaml
 
 from excam.core.splits import SPLITS
+from excam.error_reports.records import Sample, to_row
 from excam.excam40k import agreement
 from excam.excam40k.audits.page import CONTENT_NOTICE
 from excam.excam40k.construction import splits
@@ -62,13 +64,46 @@ def _card_metadata(build: str, parts: Sequence[Part]) -> dict[str, Any]:
         "task_categories": ["question-answering", "text-generation", "text-classification"],
         "tags": ["culture", "cultural-awareness", "evaluation", "error-detection", "synthetic"],
         "configs": configs(parts),
+        "dataset_info": features_and_sizes(parts),
     }
+
+
+def features_and_sizes(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Return the columns with their types, and the rows of each split, of every configuration.
+
+    `datasets.load_dataset` casts to the first (else it reads long strings and lists as types of their own), and refuses
+    a folder in which the second differ. `num_bytes` are those of the rows as JSON.
+    """
+    features = [{"name": name, **_feature(kind)} for name, (kind, _) in COLUMNS.items()]
+    return [
+        {
+            "config_name": name,
+            "features": features,
+            "splits": [
+                {"name": split, "num_bytes": sum(map(_size, rows)), "num_examples": len(rows)}
+                for split in SPLITS
+                if (rows := [sample for part in own for sample in part.splits[split]])
+            ],
+        }
+        for name, (_, own) in _kinds(parts).items()
+    ]
+
+
+def _size(sample: Sample) -> int:
+    return len(json.dumps(to_row(sample), ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _feature(kind: str) -> dict[str, Any]:
+    """Return a type of `COLUMNS` in the words of `datasets`."""
+    if kind == "errors":
+        return {"list": [{"name": name, **_feature(inner)} for name, (inner, _) in ERROR_COLUMNS.items()]}
+    if kind == "list of text":
+        return {"list": "string"}
+    return {"dtype": {"text": "string", "integer": "int64", "number": "float64", "boolean": "bool"}[kind]}
 
 
 def configs(parts: Sequence[Part]) -> list[dict[str, Any]]:
     """Return one configuration per licence and one per dataset; none mixes licences, and there is no default."""
-    kinds = {name: (f"{name}/*", own) for name, own in _by(parts, lambda part: folder_of(part.licence)).items()}
-    kinds |= {name: (f"*/{name}", own) for name, own in _by(parts, lambda part: part.dataset).items()}
     return [
         {
             "config_name": name,
@@ -78,8 +113,17 @@ def configs(parts: Sequence[Part]) -> list[dict[str, Any]]:
                 if any(part.splits[split] for part in own)
             ],
         }
-        for name, (folder, own) in kinds.items()
+        for name, (folder, own) in _kinds(parts).items()
     ]
+
+
+def _kinds(parts: Sequence[Part]) -> dict[str, tuple[str, list[Part]]]:
+    """Return the folders, as a pattern, and the parts of each configuration."""
+    by_licence = _by(parts, lambda part: folder_of(part.licence))
+    by_dataset = _by(parts, lambda part: part.dataset)
+    return {name: (f"{name}/*", own) for name, own in by_licence.items()} | {
+        name: (f"*/{name}", own) for name, own in by_dataset.items()
+    }
 
 
 def _by(parts: Sequence[Part], key: Callable[[Part], str]) -> dict[str, list[Part]]:
