@@ -167,6 +167,23 @@ def test_documents_can_be_read():
     assert sizes.words("CHANGELOG.md") <= 500
 
 
+def test_libraries_work_where_the_page_says():
+    """Each of the ten has a row; a named file imports the package, or is a layout that configures it."""
+    section = (ROOT / "docs/reading-the-paper.md").read_text().split("## Libraries")[1].split("\n## ")[0]
+    places = {
+        name: re.findall(r"`([^`]+)`", where) for name, where in re.findall(r"^\| (\w+) \| (.+?) \|", section, re.M)
+    }
+    ten = {"snakemake", "datasets", "vllm", "transformers", "peft", "trl", "deepspeed", "nltk", "polars", "scipy"}
+    assert places.keys() - {"package"} == ten
+    for name in ten:
+        texts = {path: (ROOT / path).read_text() for path in places[name]}
+        assert texts, name
+        uses = rf"^{name}:|^\s*(?:import|from) {name}\b"
+        assert re.search(uses, "".join(texts.values()), re.M), name
+        if name != "datasets":  # a card is text for it
+            assert [path for path, text in texts.items() if not re.search(uses, text, re.M)] == [], name
+
+
 def test_library_knows_nothing_of_the_workflow():
     for path in (ROOT / "excam").rglob("*.py"):
         assert not re.search(r"^\s*(import|from) snakemake", path.read_text(), re.M), path

@@ -673,6 +673,21 @@ def test_a_tracker_that_is_not_installed(weights, tmp_path, monkeypatch):
     )
 
 
+def test_the_layout_without_a_gpu_differs_in_devices_alone():
+    """`zero2` of experiments/excam-paper.yaml, and what the nightly test runs in its place."""
+    paper, tried = (layout.load_layout(name) for name in ("zero2", "zero2-cpu"))
+    assert (paper.processes, paper.padding) == (tried.processes, tried.padding) == (2, "padded")
+    assert (paper.device, tried.device) == ("gpu", "cpu")
+    stages = [settings.deepspeed["zero_optimization"] for settings in (paper, tried)]
+    assert [{**stage, "overlap_comm": None} for stage in stages] == [{**stages[0], "overlap_comm": None}] * 2
+    assert stages[0]["stage"] == 2
+    assert "offload_optimizer" not in stages[0], "without CPU offload (Appendix B)"
+    rest = [
+        {key: value for key, value in one.deepspeed.items() if key != "zero_optimization"} for one in (paper, tried)
+    ]
+    assert rest[0] == rest[1] | {"bf16": {"enabled": "auto"}}
+
+
 @pytest.mark.nightly
 def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
     """DeepSpeed ZeRO-2 with real processes: the steps of one process, two rows on each."""
