@@ -13,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = (
     "tests/lineage/test_map.py",
+    "tests/lineage/test_specification.py",
     "tests/test_licences.py",
     "tests/scoring/test_metric_options.py",
 )  # which they test

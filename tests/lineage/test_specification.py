@@ -1,0 +1,61 @@
+"""docs/specification.md equals what docs/specification.csv gives, and what it names is there; `REWRITE_DOCS=1` rewrites it."""
+
+import csv
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from excam.cli import app
+
+ROOT = Path(__file__).parents[2]
+DATA, PAGE = ROOT / "docs/specification.csv", ROOT / "docs/specification.md"
+STATES = ("works", "differs", "partial", "missed", "not built")
+LAST, PROMISES = 160, 30
+HEAD = """# Specification
+
+What the five documents describe (rows 1 to 153), what is ours (154 to 160), and what the software promises about itself: each
+with its state and the file or command that shows it. [Reading the paper](reading-the-paper.md) gives the reasons behind
+ExCAM's rows. Written by `tests/lineage/test_specification.py` from `docs/specification.csv` (`python tests/records.py`).
+"""
+with DATA.open(encoding="utf-8", newline="") as stream:
+    ROWS = list(csv.DictReader(stream))
+
+
+def written() -> str:
+    counts = Counter(row["state"] for row in ROWS)
+    parts = [HEAD, "\n", ", ".join(f"{counts[state]} {state}" for state in STATES), ".\n"]
+    for document in dict.fromkeys(row["document"] for row in ROWS):
+        parts.append(f"\n## {document}\n\n|row|what|state|shown by|\n|---|---|---|---|\n")
+        for row in (row for row in ROWS if row["document"] == document):
+            state = f"{row['state']}: {row['why']}" if row["why"] else row["state"]
+            parts.append(f"|{row['row']}|{row['what']}|{state}|`{row['shown']}`|\n")
+    return "".join(parts)
+
+
+def test_the_page_is_the_data():
+    if os.environ.get("REWRITE_DOCS"):
+        PAGE.write_text(written(), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == written(), "run: python tests/records.py"
+
+
+def test_every_row_is_there_once():
+    numbers = [*map(str, range(1, LAST + 1)), *(f"P{number}" for number in range(1, PROMISES + 1))]
+    assert [row["row"] for row in ROWS] == numbers
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["row"])
+def test_a_row_names_what_shows_it_and_why_it_is_not_whole(row):
+    assert row["state"] in STATES
+    assert bool(row["why"]) == (row["state"] != "works")
+    assert "|" not in "".join(row.values())
+    if row["state"] == "partial":
+        assert row["why"].startswith("needs "), "a card, or files that were not at hand"
+    if row["shown"].startswith("excam "):
+        command = typer.main.get_command(app)
+        for word in row["shown"].split()[1:]:
+            command = command.commands[word]
+    else:
+        assert (ROOT / row["shown"]).is_file()
