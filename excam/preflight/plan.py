@@ -28,19 +28,21 @@ def ways_of_asking(experiment: Experiment, model: str) -> list[str]:
 
 
 def fetched_models(experiment: Experiment) -> list[str]:
-    """Return the entries of `models:` whose weights the experiment needs."""
-    return list(dict.fromkeys(experiment.weights(name) for name in models(experiment)))
+    """Return the entries of `models:` whose weights the experiment needs, those of the other systems last."""
+    others = [name for name in asked_by_others(experiment) if experiment.models[name].is_local]
+    return list(dict.fromkeys(experiment.weights(name) for name in [*models(experiment), *others]))
 
 
 def asked_by_others(experiment: Experiment) -> list[str]:
-    """Return the models that Macaron, the rubric, CulT-Eval and CaLMQA ask."""
+    """Return the models that Macaron, the rubric, CulT-Eval and CaLMQA use, their encoders included."""
     named: list[str | None] = []
     if section := experiment.macaron:
         named += [*section.models, *section.thinking, section.proofreader]
     if section := experiment.rubric:
         named += section.models
     if section := experiment.cult_eval:
-        named += [*section.models, *section.judges]
+        named += [*section.models, *section.judges, section.encoder, section.metricx]
     if section := experiment.calmqa:
         named += [*section.models, section.translator, section.extractor, section.verifier, section.relevance]
+        named += [section.encoder]
     return [name for name in dict.fromkeys(named) if name in experiment.models]

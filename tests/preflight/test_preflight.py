@@ -280,6 +280,15 @@ def test_keys_of_the_other_systems_are_required():
     assert (check.of, check.verdict, check.expected) == ("served", "wrong", "THE_KEY set")
 
 
+def test_weights_of_the_other_systems_are_listed_with_their_licences():
+    one = experiment(**yaml.safe_load((ROOT / "experiments/macaron-paper.yaml").read_text()))
+    fetched, licences = here.weights(one, {})
+    assert "internlm-internlm3-8b-instruct" in fetched.found
+    assert "google-gemini-2.5-flash" not in fetched.found
+    assert "coherelabs-aya-23-8b (CC-BY-NC-4.0)" in licences.found
+    assert licences.verdict == "unknown", "terms that a person has to read"
+
+
 # --- what is said
 
 
