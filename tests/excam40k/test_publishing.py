@@ -283,6 +283,7 @@ def test_features_and_sizes_are_declared_as_the_shards_have_them(tmp_path, caplo
     loaded.save_to_disk(tmp_path / "saved")
     assert datasets.load_from_disk(tmp_path / "saved")["test"].features == features
     assert [row for _, row in row_files.rows(tmp_path / "saved/test")] == loaded["test"].to_list()
+    assert "&id" not in (place / "README.md").read_text(encoding="utf-8"), "each configuration is whole for any reader"
     assert "malformed" not in caplog.text, "`datasets` leaves out what it cannot read in a card"
     (place / "cc-by-4.0/normad/dev.parquet").write_bytes((place / "cc-by-4.0/normad/test.parquet").read_bytes())
     with pytest.raises(NonMatchingSplitsSizesError):

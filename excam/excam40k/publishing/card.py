@@ -74,11 +74,10 @@ def features_and_sizes(parts: Sequence[Part]) -> list[dict[str, Any]]:
     `datasets.load_dataset` casts to the first (else it reads long strings and lists as types of their own), and refuses
     a folder in which the second differ. `num_bytes` are those of the rows as JSON.
     """
-    features = [{"name": name, **_feature(kind)} for name, (kind, _) in COLUMNS.items()]
     return [
         {
             "config_name": name,
-            "features": features,
+            "features": [{"name": column, **_feature(kind)} for column, (kind, _) in COLUMNS.items()],
             "splits": [
                 {"name": split, "num_bytes": sum(map(_size, rows)), "num_examples": len(rows)}
                 for split in SPLITS
