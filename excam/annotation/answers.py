@@ -14,12 +14,12 @@ from math import floor
 from types import MappingProxyType
 from typing import Any
 
+from excam.annotation import wording
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import ANY, SUBMITTED, Bound, Form, Question, Rule
 from excam.core.exceptions import InputInvalid
 
 MAX_SECONDS = 10**7
-MOST_SPANS = 100  # of one field
 SLOT_LONGEST = 500  # characters
 SPACE = " \t\r\n\u00a0\u3000"  # what is nothing at the ends of a text, in the page's script too
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
@@ -114,14 +114,26 @@ def is_done(form: Form, values: Mapping[str, Any]) -> bool:
 
 
 def open_points(form: Form, task: Task, values: Mapping[str, Any]) -> list[str]:
-    """Return what keeps an answer from being submitted, a line each: unanswered fields, then broken rules.
+    """Return what keeps an answer from being submitted, a line each: what is unanswered, lengths, broken rules.
 
     Of a skipped task only rules about the flag that skips it hold.
     """
     if is_skipped(form, values):
         return [rule.say for rule in form.rules if form.skip in rule.when and _is_broken(rule, task, values)]
     missing = [f"{question.label}: not answered" for question in _required(form) if not _is_answered(question, values)]
-    return missing + [rule.say for rule in form.rules if _is_broken(rule, task, values)]
+    worded = [problem for question in form.questions for problem in _length_problems(question, values)]
+    return missing + worded + [rule.say for rule in form.rules if _is_broken(rule, task, values)]
+
+
+def _length_problems(question: Question, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for a text that has not as many sentences as its field asks for."""
+    if question.sentences is None or _is_blank(values[question.field]):
+        return
+    low, high = question.sentences
+    count = wording.sentences(values[question.field])
+    if not low <= count <= high:
+        expected = f"{low}" if low == high else f"{low} to {high}"
+        yield f"{question.label}: sentences found {count}; expected {expected}"
 
 
 def is_compared(form: Form, task: Task) -> bool:
@@ -202,16 +214,18 @@ def _fulfilled(bound: Bound, value: Any, values: Mapping[str, Any]) -> bool:
     if _is_blank(value):
         return not bound.needed
     if isinstance(value, str | dict):
-        return _texts_fulfil(bound, list(value.values()) if isinstance(value, dict) else [value])
+        return _texts_fulfil(bound, list(value.values()) if isinstance(value, dict) else [value], values)
     if (bound.most is not None and value > bound.most) or (bound.least is not None and value < bound.least):
         return False
     middle = weighted_mean(bound.near, values) if bound.near else None
     return middle is None or abs(value - middle) <= bound.by
 
 
-def _texts_fulfil(bound: Bound, texts: Sequence[str]) -> bool:
+def _texts_fulfil(bound: Bound, texts: Sequence[str], values: Mapping[str, Any]) -> bool:
     filled = [text.strip(SPACE).lower() for text in texts if text.strip(SPACE)]
     if bound.distinct and len(set(filled)) < len(filled):
+        return False
+    if bound.names and not wording.names(texts[0], values[bound.names]):
         return False
     return (not bound.one_of or texts[0] in bound.one_of) and not any(
         sign in text for sign in bound.without for text in texts
@@ -297,8 +311,8 @@ def _number_problems(name: str, question: Question, value: float) -> Iterator[st
 
 
 def _span_problems(name: str, question: Question, value: Sequence[Any], text: str) -> Iterator[str]:
-    if len(value) > MOST_SPANS:
-        yield f"{name} has {len(value)} marks; expected at most {MOST_SPANS}"
+    if len(value) > question.marks:
+        yield f"{name} has {len(value)} marks; expected at most {question.marks}"
     for mark in value:
         if not (isinstance(mark, list) and len(mark) == 3 and type(mark[0]) is int and type(mark[1]) is int):
             yield f"{name} holds {str(mark)[:40]}; expected [start, end, label]"

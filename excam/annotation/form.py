@@ -25,6 +25,7 @@ SUBMITTED = "submitted"  # the column of a form with `submit`
 RESERVED = ("campaign", "task", "annotator", "seconds", "saved", SUBMITTED)
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 LONGEST = 5000  # characters of a text
+MOST_SPANS = 100  # of one field
 TYPED: tuple[Kind, ...] = ("text", "number", "span", "slots")  # kinds whose answer can be taken back by writing
 ANY = "*"  # in a condition: any value that is not empty
 
@@ -83,7 +84,7 @@ class Question(Part):
     | flags | true or false for each of `values` | false |
     | text | a text of at most `longest` characters | "" |
     | number | from `low` to `high` with at most `decimals` decimals | null |
-    | span | [[start, end, label], ...] in characters of the shown text `of`; labels are `values` | [] |
+    | span | [[start, end, label], ...] in characters of the shown text `of`, labels of `values`; at most `marks` | [] |
     | order | all of `values`, best first | [] |
     | slots | {slot: text} for the slots of the shown mapping `of`, each with a hint | {} |
     """
@@ -102,6 +103,8 @@ class Question(Part):
     decimals: int = Field(default=0, ge=0, le=4)
     longest: int = Field(default=LONGEST, ge=1, le=LONGEST)
     lines: int = Field(default=2, ge=1, le=30)
+    sentences: tuple[int, int] | None = Field(default=None, description="of a text that is not empty: from, to")
+    marks: int = Field(default=MOST_SPANS, ge=1, le=MOST_SPANS, description="of a span, at most")
     prefilled: str = Field(default="", description="of a text: the entry of a task that stands in it at first, if any")
 
     @model_validator(mode="before")
@@ -124,6 +127,8 @@ class Question(Part):
             raise ValueError(f"{self.field}: the values of a scale are whole numbers")
         if self.prefilled and self.kind != "text":
             raise ValueError(f"{self.field}: a {self.kind} that is prefilled; expected a text")
+        if self.sentences and (self.kind != "text" or not 1 <= self.sentences[0] <= self.sentences[1]):
+            raise ValueError(f"{self.field}: sentences {list(self.sentences)}; expected a text, and from 1 to as many")
         if self.kind in ("span", "slots") and not self.of:
             raise ValueError(f"{self.field}: a {self.kind} without `of`, the shown entry that it is about")
         numbers = [value for value in self.values if re.fullmatch("0|[1-9][0-9]*", value)]
@@ -197,6 +202,7 @@ class Bound(Part):
     distinct: bool = Field(default=False, description="no two slots hold the same text")
     without: tuple[str, ...] = Field(default=(), description="what a text, or that of a slot, may not contain")
     among: str = Field(default="", description="the shown mapping of slots to what they may hold, one value a line")
+    names: str = Field(default="", description="the text field whose words a text must name, if it has some")
 
 
 class Rule(Part):
@@ -211,8 +217,22 @@ class Rule(Part):
     then: dict[str, Bound]
 
 
+class Review(Part):
+    """Which own answers a pause sends one back to: `least` to `most` of those since the pause before it.
+
+    First those in which one point more or less on one scale of `mean` would change the rounded mean; then the least
+    `sure` ones, a scale, and the latest.
+    """
+
+    mean: dict[str, float] = Field(description="weights of the scales of the mean")
+    sure: str
+    least: int = Field(ge=1)
+    most: int
+
+
 class Pause(Part):
-    """When the page proposes a pause: at each `every` finished tasks; or where, over the `last` ones and not before
+    """When the page proposes a pause, and what it links: sections of the instructions (`read`, by title), own answers
+    (`review`). At each `every` finished tasks; or where, over the `last` ones and not before
     there are as many, the mean time is above `minutes`, or the standard deviation of the scale `spread` above `above`.
     """
 
@@ -222,6 +242,8 @@ class Pause(Part):
     minutes: float = Field(default=0, ge=0)
     spread: str = ""
     above: float = 0
+    read: tuple[str, ...] = ()
+    review: Review | None = None
 
 
 class Compare(Part):
@@ -256,6 +278,7 @@ class Form(Part):
     submit: bool = Field(default=False, description="a task is finished when it is submitted, which rules can refuse")
     rules: tuple[Rule, ...] = ()
     clock: bool = Field(default=False, description="show the time on the task")
+    minutes: int = Field(default=0, ge=0, description="about how long a task takes, shown beside the clock")
     pauses: tuple[Pause, ...] = ()
     compare: Compare | None = None
 
@@ -312,9 +335,7 @@ def _problems(form: Form) -> Iterator[str]:
             yield f"show {part.show}: {strange[0]!r} is no field"
     for rule in form.rules:
         yield from _rule_problems(rule, columns)
-    for where in (pause.spread for pause in form.pauses if pause.spread):
-        if where not in columns or columns[where].kind not in ("scale", "number"):
-            yield f"pauses: {where!r} is no scale or number"
+    yield from _pause_problems(form)
     yield from _comparison_problems(form)
 
 
@@ -327,6 +348,19 @@ def _reveal_problems(form: Form) -> Iterator[str]:
             yield f"step {step.title!r}: reveal behind {texts[0]}, which can be emptied again; expected it open"
     if form.steps and form.steps[0].reveal:
         yield f"step {form.steps[0].title!r}: reveal; expected an open first step"
+
+
+def _pause_problems(form: Form) -> Iterator[str]:
+    titles = [section.title for section in form.instructions]
+    for pause in form.pauses:
+        review = pause.review
+        for where in (pause.spread, *((*review.mean, review.sure) if review else ())):
+            if where and (where not in form.columns or form.columns[where].kind not in ("scale", "number")):
+                yield f"pauses: {where!r} is no scale or number"
+        if review and not (_are_weights(review.mean.values()) and review.least <= review.most):
+            yield f"pauses: review of {review.least} to {review.most}; expected weights of a mean, and least to most"
+        if strange := [title for title in pause.read if title not in titles]:
+            yield f"pauses: {strange[0]!r} is no section of the instructions; expected one of {', '.join(titles)}"
 
 
 def _comparison_problems(form: Form) -> Iterator[str]:
@@ -373,8 +407,12 @@ def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) ->
         bound.without and question.kind not in ("text", "slots")
     ):
         yield "distinct and among are for slots, without for texts and slots"
-    elif not any((limited, bound.needed, bound.near, bound.one_of, bound.distinct, bound.without, bound.among)):
-        yield "asks nothing; expected most, least, near, one_of, distinct, without, among or needed"
+    elif bound.names and not all(name in columns and columns[name].kind == "text" for name in (name, bound.names)):
+        yield "names is for a text, and names another one"
+    elif not limited and not any(
+        (bound.needed, bound.near, bound.one_of, bound.distinct, bound.without, bound.among, bound.names)
+    ):
+        yield "asks nothing; expected most, least, near, one_of, distinct, without, among, names or needed"
     elif limited and not any(_within(bound, value) for value in _range(question, bound)):
         yield "no value fulfils it"
     elif (

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from excam.annotation import answers, exchange
+from excam.annotation import answers, exchange, wording
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import FORMS, Form, Section, Show, load
 from excam.pages.html import content_security_policy as content_policy
@@ -26,6 +26,7 @@ ASSETS = Path(__file__).parent / "assets"
 PARTS = (
     *(
         "answers",
+        "wording",
         "rules",
         "exchange",
         "storage",
@@ -117,7 +118,8 @@ def _instructions(form: Form) -> str:
 def _section(number: int, section: Section) -> str:
     text = "".join(f'<p dir="auto">{html.escape(paragraph)}</p>' for paragraph in section.text)
     points = "".join(f'<li dir="auto">{html.escape(point)}</li>' for point in section.points)
-    return f"<h3>{number} {html.escape(section.title)}</h3>{text}{f'<ul>{points}</ul>' if points else ''}"
+    listed = f"<ul>{points}</ul>" if points else ""
+    return f'<h3 id="section-{number}" tabindex="-1">{number} {html.escape(section.title)}</h3>{text}{listed}'
 
 
 def _served_tasks(campaign: Campaign, annotator: str) -> tuple[Task, ...]:
@@ -142,7 +144,9 @@ def _page_data(campaign: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
         "head": exchange.head(campaign.form),
         "tasks": [_task_data(task, used) for task in tasks],
         "patterns": {name: pattern.pattern for name, pattern in answers.PATTERNS.items()},
-        "limits": {"seconds": answers.MAX_SECONDS, "slot": answers.SLOT_LONGEST, "spans": answers.MOST_SPANS},
+        "limits": {"seconds": answers.MAX_SECONDS, "slot": answers.SLOT_LONGEST},
+        "wording": {**wording.PATTERNS, "run": wording.RUN},
+        "sections": [section.title for section in campaign.form.instructions],
     }
 
 

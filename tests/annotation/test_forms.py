@@ -165,6 +165,13 @@ BAD_FORMS = {
     "limit of a text": ({"rules": rule({"why": {"most": 3}})}, "limits are for scales and numbers"),
     "one of a scale": ({"rules": rule({"grade": {"one_of": ["1"]}})}, "one_of is for choices"),
     "pause of a text": ({"pauses": [{"say": "Rest.", "spread": "why", "above": 1}]}, "pauses: 'why' is no scale"),
+    "a review of a text": (
+        {"pauses": [{"say": "Rest.", "review": {"mean": {"why": 1}, "sure": "grade", "least": 3, "most": 5}}]},
+        "pauses: 'why' is no scale",
+    ),
+    "a section that is none": ({"pauses": [{"say": "Rest.", "read": ["Anchors"]}]}, "'Anchors' is no section"),
+    "sentences of a choice": ({"steps": steps(block(sentences=[1, 2]))}, "kind: sentences [1, 2]; expected a text"),
+    "a scale that names": ({"rules": rule({"grade": {"names": "why"}})}, "names is for a text"),
     "show without a name": ({"shows": [{"show": "text"}]}, "show text: lacks what it shows"),
     "compare of no field": ({"compare": {"when": {}, "fields": ["mood"]}}, "compare: 'mood' is no field"),
     "no version": ({"version": None}, "version"),

@@ -146,7 +146,8 @@ def value(question, task, chance, odd=False):
     if question.kind == "scale":
         return int(chance.choice(listed))
     if question.kind == "text":
-        return text()[: question.longest]
+        low, high = (1, 1) if odd else question.sentences or (1, 1)
+        return " ".join(f"{text()}." for _ in range(chance.randint(low, high)))[: question.longest].removesuffix(".")
     if question.kind == "number":
         found = round(chance.uniform(question.low, min(question.high, question.low + 100)), question.decimals)
         return int(found) if found == int(found) else found
@@ -155,7 +156,7 @@ def value(question, task, chance, odd=False):
     if question.kind == "slots":
         return {slot: f"{text()} {number}" for number, slot in enumerate(task.shown[question.of])}
     length = len(task.shown[question.of])
-    starts = sorted({chance.randrange(length) for _ in range(2)})
+    starts = sorted({chance.randrange(length) for _ in range(2)})[: question.marks]
     return [[start, chance.randrange(start + 1, length + 1), chance.choice(listed)] for start in starts]
 
 
@@ -175,6 +176,8 @@ def finished(found, task, annotator, chance, saved="2026-04-01T12:00:00.000Z"):
     """A submitted answer that breaks no rule."""
     for _ in range(5000):
         made = values(found, task, chance, 1.0)
+        for rule in found.form.rules:
+            made |= {name: f"Wrong: {made[bound.names]}" for name, bound in rule.then.items() if bound.names}
         if not answers.open_points(found.form, task, made):
             return answers.Answer(task.id, annotator, {**made, "submitted": True}, 5, saved)
     raise AssertionError(f"{found.form.name}: no answer without open points")

@@ -111,7 +111,7 @@ function textProblem(name, value, longest) {
 }
 
 function spanProblem(name, question, value, text) {
-  if (value.length > data.limits.spans) return `${name} has ${value.length} marks; expected at most ${data.limits.spans}`;
+  if (value.length > question.marks) return `${name} has ${value.length} marks; expected at most ${question.marks}`;
   const length = [...text].length;
   for (const mark of value) {
     const [start, end, label] = Array.isArray(mark) && mark.length === 3 ? mark : [];

@@ -4,7 +4,8 @@ function clockLine() {
   const { task, waiting, since } = session;
   const now = since === null ? 0 : performance.now() - since;
   const seconds = answerHere().seconds + Math.floor(((waiting[task.id] ?? 0) + now) / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  const about = data.form.minutes ? ` of about ${data.form.minutes}:00` : "";
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}${about}`;
 }
 
 function showClock() {
@@ -31,12 +32,43 @@ function isDue(pause, finished, seen) {
   return Boolean(pause.spread) && deviation(last.map((one) => one[pause.spread])) > pause.above;
 }
 
+// whether one point more or less on one scale would change the rounded mean
+function isBorderline(weights, answer) {
+  const mean = weightedMean(weights, answer);
+  return Object.keys(weights).some((name) => [-1, 1].some((step) => weightedMean(weights, { ...answer, [name]: answer[name] + step }) !== mean));
+}
+
+// own answers to look at again: those on a border first, then the least sure ones, then the latest
+function toReview({ mean, sure, least, most }, recent) {
+  const borderline = recent.filter((answer) => isBorderline(mean, answer)).length;
+  const order = (answer) => [isBorderline(mean, answer) ? 0 : 1, answer[sure], -recent.indexOf(answer)];
+  const compared = (one, other) => order(one).map((value, at) => value - order(other)[at]).find(Boolean) ?? 0;
+  return [...recent].sort(compared).slice(0, Math.min(most, Math.max(least, borderline)));
+}
+
+function linkTo(anchor, words) {
+  const link = make("a", "", words);
+  link.href = `#${anchor}`;
+  return make("li", "", link);
+}
+
+function pauseLinks(pause, recent) {
+  const sections = pause.read.map((title) => linkTo(`section-${data.sections.indexOf(title) + 1}`, `Read again: ${title}`));
+  const answers = pause.review ? toReview(pause.review, recent) : [];
+  const tasks = new Map(data.tasks.map((task) => [task.id, task]));
+  const scores = (answer) => [...Object.keys(pause.review.mean), pause.review.sure].map((name) => `${fieldLabel(name)} ${answer[name]}`).join(", ");
+  return [...sections, ...answers.map((answer) => linkTo(`task-${answer.task}`, `Look again: task ${placeOf(tasks.get(answer.task))} (${scores(answer)})`))];
+}
+
 function refreshPauses() {
   const finished = [...answers().values()].filter((answer) => statusOf(answer) === "done");
   finished.sort((one, other) => (one.saved < other.saved ? -1 : 1));
   const seen = session.notice.pauses ?? {};
   const at = data.form.pauses.findIndex((pause, number) => isDue(pause, finished, seen[number] ?? 0));
   show($("pause-words"), at === -1 ? "" : data.form.pauses[at].say);
+  const pause = data.form.pauses[at];
+  const links = pause ? pauseLinks(pause, finished.slice(-(pause.every || pause.last))) : [];
+  if (pause && !isDrawn($("pause-links"), [at, finished.length])) $("pause-links").replaceChildren(...links);
   $("pause").hidden = at === -1;
   $("pause-seen").onclick = () => {
     remind({ pauses: { ...seen, [at]: finished.length } });

@@ -30,6 +30,7 @@ function fulfilled(bound, value, answer) {
   if (bound.distinct && new Set(filledIn.map((text) => trimmed(text).toLowerCase())).size < filledIn.length) return false;
   if (bound.one_of.length && !bound.one_of.includes(value)) return false;
   if (bound.without.some((sign) => texts.some((text) => text.includes(sign)))) return false;
+  if (bound.names && !namesText(texts[0], answer[bound.names])) return false;
   const middle = isEmpty(bound.near) ? null : weightedMean(bound.near, answer);
   return middle === null || Math.abs(value - middle) <= bound.by;
 }
@@ -56,7 +57,22 @@ function brokenRules(task, answer) {
   return rules.filter((rule) => isBroken(rule, task, answer));
 }
 
+// texts that have not as many sentences as their field asks for, a line each
+function lengthProblems(answer) {
+  return allQuestions().flatMap((one) => {
+    if (!one.sentences || isBlank(answer[one.field])) return [];
+    const [low, high] = one.sentences;
+    const count = sentencesOf(answer[one.field]);
+    return count < low || count > high ? [`${one.label}: sentences found ${count}; expected ${low === high ? low : `${low} to ${high}`}`] : [];
+  });
+}
+
+// what is filled in and wrong, a line each
+function wrongPoints(task, answer) {
+  return [...(isSkipped(answer) ? [] : lengthProblems(answer)), ...brokenRules(task, answer).map((rule) => rule.say)];
+}
+
 function openPoints(task, answer) {
   const missing = isSkipped(answer) ? [] : allQuestions().filter((one) => isRequired(one) && !isAnswered(one, answer));
-  return [...missing.map((one) => `${one.label}: not answered`), ...brokenRules(task, answer).map((rule) => rule.say)];
+  return [...missing.map((one) => `${one.label}: not answered`), ...wrongPoints(task, answer)];
 }

@@ -40,9 +40,10 @@ function markSelection(question, label) {
   }
   const marks = answerHere()[question.field];
   if (area.value !== session.task.shown[question.of].replace(/\r\n?/g, "\n")) return drawSpan(question);
-  if (marks.length >= data.limits.spans) return say(`There are ${marks.length} marks already; no more can be made here.`);
   if (marks.some((mark) => sameValue(mark, [start, end, label]))) return say("These words are marked like this already.");
-  const sorted = [...marks, [start, end, label]].sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  if (marks.length >= question.marks && question.marks > 1) return say(`There are ${marks.length} marks already; no more can be made here.`);
+  const kept = question.marks > 1 ? marks : []; // where one is asked for, the new one replaces it
+  const sorted = [...kept, [start, end, label]].sort((one, other) => one[0] - other[0] || one[1] - other[1]);
   return change({ [question.field]: sorted });
 }
 

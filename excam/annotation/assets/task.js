@@ -187,8 +187,8 @@ function showSubmission(answer) {
   $("submission").hidden = !data.form.submit;
   if (!data.form.submit) return;
   const open = openPoints(session.task, answer);
-  const broken = brokenRules(session.task, answer).map((rule) => rule.say);
-  $("open-points").replaceChildren(...open.map((line) => make("li", broken.includes(line) ? "problem" : "", line)));
+  const wrong = wrongPoints(session.task, answer);
+  $("open-points").replaceChildren(...open.map((line) => make("li", wrong.includes(line) ? "problem" : "", line)));
   $("submit").disabled = answer.submitted;
   $("reset").textContent = session.cleared.has(answer.task) ? "Bring back what was cleared" : "Clear this task";
   $("submit-hint").textContent = answer.submitted ? "Submitted; a change that breaks no rule stays submitted." : open.length ? `Still open: ${open.length}` : "Nothing is open.";
