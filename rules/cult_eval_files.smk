@@ -55,6 +55,7 @@ PAGE_FILES |= {  # sets of files that its pages name
     ),
     "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
+    "cult_eval_removed": cult_eval_source.removed(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_rows": cult_eval_files("rows"),
     "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
 }

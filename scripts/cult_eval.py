@@ -31,7 +31,7 @@ from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
 
-@step(version=1)
+@step(version=2)
 def cult_eval_read(
     files_paths: Annotated[Sequence[Path], "items, then a file for each system"],
     expressions_path: Path,
@@ -46,7 +46,7 @@ def cult_eval_read(
     say(f"cult-eval: {len(items_by_id)} items, {len(rows)} translations by {len(translations.systems(rows))} systems")
 
 
-@step(version=2)
+@step(version=3)
 def cult_eval_translate(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the model in config.yaml"],
@@ -93,7 +93,7 @@ def cult_eval_judge(
     provenance.say(f"{name}: {len(verdicts)} verdicts in {asker.seconds:.0f} s; failures: {failures}")
 
 
-@step(version=1)
+@step(version=2)
 def cult_eval_metrics(
     rows_path: Path,
     layer: Annotated[int, "of the encoder"],
@@ -139,24 +139,39 @@ def read_study(files: StudyFiles) -> Study:
 
 
 @step(
-    version=1,
+    version=2,
     result="results/cult_eval/table-1",
     outputs=["numbers", "page"],
     target="cult_eval",
     category="CulT-Eval",
-    inputs={"expressions": "cult_eval_items", "printed": "paper/cult-eval/table-1.csv"},
+    inputs={
+        "expressions": "cult_eval_items",
+        "removed": "cult_eval_removed",
+        "printed": "paper/cult-eval/table-1.csv",
+    },
+    optional=["removed"],
+    more={"removals": "results/cult_eval/removals.csv"},
 )
 def cult_eval_table_1(
-    expressions_path: Path, printed_path: Annotated[Path, "what the paper prints"], numbers_path: Path, page_path: Path
+    expressions_path: Path,
+    printed_path: Annotated[Path, "what the paper prints"],
+    numbers_path: Path,
+    page_path: Path,
+    removals_path: Annotated[Path, "candidates by reason"],
+    removed_path: Annotated[Path | None, "candidates that became no item"] = None,
 ) -> None:
-    """Write the counts and mean lengths of the items by category (Table 1).
+    """Write the counts and mean lengths of the items by category (Table 1), and of candidates by reason.
 
-    Items of the benchmark by category (Table 1 of the CulT-Eval paper), with mean lengths in characters.
+    Items of the benchmark by category (Table 1 of the CulT-Eval paper), with mean lengths in characters; and how many
+    candidates became none, by reason (its section 3.4).
     """
-    lines, page = pages.table_1(list(items.read(expressions_path).values()))
+    known = items.read(expressions_path)
+    lines, page = pages.table_1(list(known.values()))
     tables.write_lines(numbers_path, pages.TABLE_1, lines)
-    note = "Of its own 7,959 items, which are not these."
-    write_text(page_path, page + printed(note, tables.read_lines(printed_path)))
+    removed, section = pages.removals(len(known), items.read_removed(removed_path, known) if removed_path else [])
+    tables.write_lines(removals_path, pages.REMOVALS, removed)
+    note = "Of its own 7,959 items out of about 12,000 candidates, which are not these; it prints no counts of reasons."
+    write_text(page_path, page + section + printed(note, tables.read_lines(printed_path)))
 
 
 @step(

@@ -1,7 +1,7 @@
 """People as judges: they mark expressions (form `culture_spans`) and judge translations (`translation_errors`).
 
-What annotators export becomes items and labels. Where annotators of one translation disagree, there is no label: they
-settle it first.
+What annotators export becomes items, candidates left out with their reason, and labels. Where annotators of one
+translation disagree, there is no label: they settle it first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from excam.acre import items
 from excam.acre.errors import ERRORS, primary
-from excam.acre.items import DOMAINS
+from excam.acre.items import DOMAINS, KEPT, REASONS
 from excam.acre.translations import Translated
 from excam.annotation import exchange, form
 from excam.annotation.answers import Answer
@@ -34,6 +34,7 @@ class Collected:
 
     rows: Sequence[Mapping[str, Any]]
     left_out: Mapping[str, int]
+    removed: Sequence[Mapping[str, Any]] = ()  # candidates that became no item, each with its reason
 
     @property
     def summary(self) -> str:
@@ -105,10 +106,15 @@ def _task(row: str, each: int, seed: int, kind: str, shown: Mapping[str, str], h
 def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
     """Return what annotators submitted: items of a campaign of `marking`, labels of one of `labelling`.
 
-    Raise InputInvalid for a file that holds no answers to the campaign, a campaign of another form, and an answer that
-    two files have.
+    Raise InputInvalid for a file that holds no answers to the campaign, a campaign of another form or of an earlier
+    version of it, and an answer that two files have.
     """
     readers = {"culture_spans": _items, "translation_errors": _labels}
+    if campaign_.form.name == "culture_spans" and "verdict" not in campaign_.form.columns:
+        raise InputInvalid(
+            f"campaign {campaign_.id}: version {campaign_.form.version} of culture_spans, without reasons; expected "
+            f"version {form.load('culture_spans').version}; collect it with the release that drew it"
+        )
     if campaign_.form.name not in readers:
         raise InputInvalid(
             f"campaign {campaign_.id}: of the form {campaign_.form.name}; expected {' or '.join(readers)}"
@@ -121,22 +127,25 @@ def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
             answers[answer.task].append(answer)
     left_out = Counter({"not submitted": unsubmitted})
     rows = list(readers[campaign_.form.name](((task, answers[task.id]) for task in campaign_.tasks), left_out))
-    return Collected(rows, +left_out)
+    removed = [row for row in rows if "reason" in row]
+    left_out.update(REASONS[row["reason"]] for row in removed)
+    return Collected([row for row in rows if "reason" not in row], +left_out, removed)
 
 
 def _items(
     answers_by_task: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the first answer to each task as an item; others are counted."""
+    """Yield the first answer to each task as an item, or as a candidate that is left out; others are counted."""
     for task, answers in answers_by_task:
         left_out["second answer"] += max(len(answers) - 1, 0)
         for answer in answers[:1]:
-            if answer["none_here"]:
-                left_out["no expression here"] += 1
-            elif not answer["target_span"]:
-                left_out["nothing stands for it in the translation"] += 1
-            else:
+            if answer["verdict"] == KEPT:
                 yield _item(task, answer)
+            else:
+                texts = {field: task.shown[field] for field in ("source", "reference", "domain")}
+                reason = answer["verdict"].replace("_", "-")
+                licence = task.hidden["licence"]
+                yield {"id": task.row, **texts, "reason": reason, "annotator": answer.annotator, "licence": licence}
 
 
 def _item(task: Task, answer: Answer) -> dict[str, Any]:

@@ -224,6 +224,7 @@ def collect(
     file: Annotated[Path, typer.Argument(help="the campaign")],
     exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
     to: TO,
+    removed: Annotated[Path | None, typer.Option(help="file for candidates that became no item, with reasons")] = None,
 ) -> None:
     """Collect what people submitted: items of marked expressions, or labels where annotators agree.
 
@@ -237,6 +238,8 @@ def collect(
     with exit_on_error():
         collected = campaign.collect(exports, campaigns.read(file))
         write_text(to, lines(collected.rows))
+        if removed:
+            write_text(removed, lines(collected.removed))
         say(f"{to}: {collected.summary}")
 
 

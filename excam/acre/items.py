@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
+from excam.core.language_identity import code_name, language_code
 from excam.core.text import is_text
 
 CATEGORIES = ("Material", "Social", "Religious", "Ecological", "Linguistic")
 DOMAINS = ("literary", "institutional")
+KEPT = "keep"
+REASONS = {  # why a candidate became no item (§3.4), and what tables call it
+    "not-salient": "little salience",
+    "weak-context": "weak context",
+    "misaligned": "semantic misalignment",
+    "transliterated": "unglossed transliteration",
+    "meaning-lost": "meaning lost in the reference",
+}
 Protocol = Literal["A", "B"]
 TEXTS = ("id", "source", "reference", "term", "target", "category", "domain", "licence")
 SPANS = ("source_start", "source_end", "target_start", "target_end")
@@ -24,7 +33,8 @@ class Item:
     """One sentence with its expression: `source[source_start:source_end] == term`, the same for `target`.
 
     `accepted` are renderings that hold besides the standardised `equivalent`; `literal` are word-for-word glosses that
-    do not. `protocol` overrides the one that follows from the category.
+    do not. `protocol` overrides the one that follows from the category. `target_language`, by its English name, is that
+    of references and translations.
     """
 
     id: str
@@ -44,6 +54,7 @@ class Item:
     accepted: tuple[str, ...] = ()
     literal: tuple[str, ...] = ()
     protocol: Protocol | None = None
+    target_language: str = "English"
 
     @property
     def route(self) -> Protocol:
@@ -69,6 +80,23 @@ def read(path: Path) -> dict[str, Item]:
     return items
 
 
+def read_removed(path: Path, known: Collection[str]) -> list[str]:
+    """Return the reason of each candidate that became no item, of a file with `id` and `reason`.
+
+    Raise InputInvalid for another reason, an id that occurs twice, and one of `known`, the items.
+    """
+    reasons: dict[str, str] = {}
+    for number, row in row_files.rows(path):
+        name, reason = row.get("id"), row.get("reason")
+        if not is_text(name) or not name.strip() or name in reasons or name in known or reason not in REASONS:
+            raise InputInvalid(
+                f"{path}:{number}: id {shown(name)}, reason {shown(reason)}; expected each id once, that of no item, "
+                f"and one of {', '.join(REASONS)}"
+            )
+        reasons[name] = reason
+    return list(reasons.values())
+
+
 def item(row: Mapping[str, Any], where: str) -> Item:
     """Return the item of a row. Raise InputInvalid for a missing field, an unknown category, or a span that is off."""
     for name in TEXTS:
@@ -81,7 +109,7 @@ def item(row: Mapping[str, Any], where: str) -> Item:
         if row.get(name) not in known:
             expected = ", ".join(str(value) for value in known if value)
             raise InputInvalid(f"{where}: {name}: found {str(row.get(name))[:60]}; expected {expected}")
-    for name in ("explication", "equivalent"):
+    for name in ("explication", "equivalent", "target_language"):
         if row.get(name) is not None and not is_text(row[name]):
             raise InputInvalid(f"{where}: {name}: found {shown(row[name])}; expected text or null")
     _check_span(row, where, "source", "term", "reference")
@@ -89,9 +117,17 @@ def item(row: Mapping[str, Any], where: str) -> Item:
     if row["source"].strip() == row["reference"].strip():
         raise InputInvalid(f"{where}: source and reference are the same text; expected a translation as reference")
     values: dict[str, Any] = {field.name: row[field.name] for field in fields(Item) if field.name in row}
+    values["target_language"] = _language(row.get("target_language") or "English", where)
     values |= {name: _texts(row.get(name), where, name) for name in ("accepted", "literal")}
     values["explication"] = (row.get("explication") or "").strip()
     return Item(**values)
+
+
+def _language(name: str, where: str) -> str:
+    try:
+        return code_name(language_code(name))
+    except InputInvalid as problem:
+        raise InputInvalid(f"{where}: target_{problem}") from None
 
 
 def _check_span(row: Mapping[str, Any], where: str, text: str, term: str, other: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from excam.acre import errors
 from excam.acre.asks import Judged
-from excam.acre.items import CATEGORIES, DOMAINS, Item
+from excam.acre.items import CATEGORIES, DOMAINS, REASONS, Item
 from excam.acre.translations import Translated, name
 from excam.core.exceptions import InputInvalid
 from excam.stats import binary_gold, bootstrap
@@ -42,6 +42,13 @@ def counts(items: Sequence[Item]) -> list[dict[str, Any]]:
         }
         for category, group in [*groups, ("all", list(items))]
     ]
+
+
+def removals(kept: int, reasons: Sequence[str]) -> list[dict[str, Any]]:
+    """Return how many candidates became items, and how many were left out for each reason, with shares in percent."""
+    counted = Counter(reasons)
+    lines = [("kept", kept), *((reason, counted[reason]) for reason in REASONS), ("all", kept + len(reasons))]
+    return [{"outcome": name, "candidates": n, "share": 100 * n / (kept + len(reasons))} for name, n in lines]
 
 
 def weighted_mean(lines: Sequence[Mapping[str, Any]], column: str) -> float:

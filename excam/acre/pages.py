@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from excam.acre import numbers
 from excam.acre.asks import VARIANTS
 from excam.acre.errors import ERRORS
-from excam.acre.items import Item
+from excam.acre.items import REASONS, Item
 from excam.acre.judgements import EQUIVALENT
 from excam.acre.sentence_metrics import TITLES
 from excam.acre.study import Study, acre_scores, title
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FEW = 30  # translations: with fewer, a mark says so
 INTERVALS = "Intervals are 95 % bootstraps over items, whose translations share a source. "
 LABELS = "The label is whether the expression is right in the translation, not whether the sentence is good. "
+REMOVALS = ("outcome", "candidates", "share")
 TABLE_1 = ("category", "items", "share", *numbers.LENGTHS)
 TABLE_2 = (
     "metric",
@@ -64,6 +65,15 @@ def table_1(items: Sequence[Item]) -> tuple[list[dict[str, Any]], str]:
     text = "# CulT-Eval: items\n\nMean lengths in characters, over items. Licences: "
     licences = ", ".join(sorted({escape(item.licence) for item in items}))
     return lines, f"{text}{licences}.\n\n{table(head, body)}"
+
+
+def removals(kept: int, reasons: Sequence[str]) -> tuple[list[dict[str, Any]], str]:
+    """Return how many candidates became items or were left out, by reason (§3.4), and the section."""
+    lines = numbers.removals(kept, reasons)
+    names = {"kept": "**became an item**", "all": "**all candidates**", **REASONS}
+    body = [[names[line["outcome"]], line["candidates"], rounded(line["share"], 1)] for line in lines]
+    text = "\n## From candidates to items\n\nOne reason a candidate, the first that held.\n\n"
+    return lines, text + table(["outcome", "candidates", "%"], body)
 
 
 def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:

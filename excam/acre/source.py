@@ -11,6 +11,7 @@ from excam.acre.translations import Translated
 from excam.core.exceptions import InputInvalid
 
 ITEMS, LABELS, EXAMPLE, TRANSLATIONS = "items.jsonl", "labels.jsonl", "example.jsonl", "translations"
+REMOVED = "removed.jsonl"
 WRITTEN = "written"  # what the translations of the folder are called beside those of models
 
 
@@ -24,6 +25,11 @@ def files(folder: Path) -> list[Path]:
 def labels(folder: Path) -> list[Path]:
     """Return the file of labels, if there is one."""
     return [path for path in (folder / LABELS,) if path.is_file()]
+
+
+def removed(folder: Path) -> list[Path]:
+    """Return the file of candidates that became no items, if there is one."""
+    return [path for path in (folder / REMOVED,) if path.is_file()]
 
 
 def example(folder: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from excam.acre import (
     exports,
     items,
     judgements,
+    numbers,
     quality,
     source,
     study,
@@ -28,7 +29,8 @@ from excam.acre import (
     translations,
 )
 from excam.annotation import exchange
-from excam.annotation.answers import Answer
+from excam.annotation.answers import Answer, open_points
+from excam.annotation.answers import read as read_answer
 from excam.annotation.form import SUBMITTED
 from excam.cli import app
 from excam.core import tables
@@ -798,25 +800,66 @@ def test_items_come_back_from_a_campaign(tmp_path):
     drawn, _ = campaign.marking(MINI / "items.jsonl", 1, 0)
     by_source = {one.source: one for one in ITEMS.values()}
 
+    out = {"kang": "not_salient", "qipao": "transliterated"}
+
     def mark(task):
         one = by_source[task.shown["source"]]
-        if one.id == "kang":
-            return {"none_here": True}
-        target = [] if one.id == "qipao" else [[one.target_start, one.target_end, "equivalent"]]
+        if one.id in out:
+            return {"verdict": out[one.id]}
         return {
+            "verdict": "keep",
             "source_span": [[one.source_start, one.source_end, one.category]],
-            "target_span": target,
+            "target_span": [[one.target_start, one.target_end, "equivalent"]],
             "explication": one.explication,
             "equivalents": "\n".join(one.accepted),
         }
 
     (tmp_path / "ada.json").write_text(answers_to(drawn, "ada", mark), encoding="utf-8")
     found = campaign.collect([tmp_path / "ada.json"], drawn)
-    assert found.summary == "28 rows; left out: no expression here 1, nothing stands for it in the translation 1"
+    assert found.summary == "28 rows; left out: little salience 1, unglossed transliteration 1"
+    removed = write(tmp_path / "removed.jsonl", found.removed)
+    reasons = items.read_removed(removed, {row["id"] for row in found.rows})
+    counted = {line["outcome"]: line["candidates"] for line in numbers.removals(28, reasons)}
+    assert (counted["kept"], counted["not-salient"], counted["transliterated"], counted["all"]) == (28, 1, 1, 30)
+    with pytest.raises(InputInvalid, match="that of no item"):
+        items.read_removed(removed, {"kang"})
     back = items.read(write(tmp_path / "items.jsonl", found.rows))
     same = ("term", "target", "category", "domain", "explication", "accepted", "licence")
     for name, one in back.items():
         assert [getattr(one, field) for field in same] == [getattr(ITEMS[name], field) for field in same]
+
+
+@pytest.mark.parametrize(
+    ("change", "point"),
+    [
+        ({"source_span": []}, "Mark the expression in the source."),
+        ({"target_span": []}, "Mark what stands for it in the translation"),
+        ({"explication": ""}, "Write one sentence that says what it means here."),
+        ({"explication": "A dress. It has a high collar."}, "sentences found 2; expected 1"),
+    ],
+)
+def test_an_item_is_complete_and_a_candidate_that_is_left_out_has_a_reason(change, point):
+    drawn, _ = campaign.marking(MINI / "items.jsonl", 1, 0)
+    task = drawn.tasks[0]
+    marked = drawn.form.empty() | {
+        "verdict": "keep",
+        "source_span": [[0, 1, "Social"]],
+        "target_span": [[0, 1, "part"]],
+        "explication": "It is a rest after childbirth.",
+    }
+    assert open_points(drawn.form, task, marked) == []
+    (found,) = open_points(drawn.form, task, marked | change)
+    assert point in found
+    assert open_points(drawn.form, task, drawn.form.empty() | {"verdict": "misaligned"}) == []
+    assert len(open_points(drawn.form, task, drawn.form.empty())) == 1
+
+
+def test_an_expression_has_one_category():
+    drawn, _ = campaign.marking(MINI / "items.jsonl", 1, 0)
+    values = drawn.form.empty() | {"source_span": [[0, 1, "Social"], [0, 1, "Linguistic"]]}
+    row = Answer(drawn.tasks[0].id, "ada", values, 5, "2026-04-01T12:00:00.000Z").row()
+    with pytest.raises(InputInvalid, match="source_span has 2 marks; expected at most 1"):
+        read_answer(row, drawn)
 
 
 # --- commands
