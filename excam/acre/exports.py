@@ -17,7 +17,7 @@ MINOR = ("neutralization", "pragmatic-shift", "over-interpretation")  # the mean
 
 def instruction(row: Translated) -> str:
     """Return what a translator was asked."""
-    return f"Translate into English: {row.item.source}"
+    return f"Translate into {row.item.target_language}: {row.item.source}"
 
 
 def pairs(rows: Sequence[Translated]) -> list[dict[str, Any]]:
@@ -28,7 +28,7 @@ def pairs(rows: Sequence[Translated]) -> list[dict[str, Any]]:
             "instruction": instruction(row),
             "output": row.translation,
             "system": name(row),
-            "language": "English",
+            "language": row.item.target_language,
             "culture": "China",
         }
         for row in rows
@@ -55,7 +55,7 @@ def soft_errors(rows: Sequence[Translated]) -> list[dict[str, Any]]:
                 "type": error,
                 "severity": "minor" if error in MINOR else "major",
                 "explanation": explanation,
-                "language": "English",
+                "language": row.item.target_language,
                 "culture": "China",
             }
         )

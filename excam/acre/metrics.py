@@ -110,11 +110,21 @@ class _WithReference(Metric):
 class Bleu(_WithReference):
     """Sentence BLEU."""
 
-    name, title, range = "bleu", "Sentence BLEU", (0.0, 100.0)
+    name, version, title, range = "bleu", 2, "Sentence BLEU", (0.0, 100.0)  # before 2 all texts were split as English
+    optional = ("target_language",)
+    defaults: ClassVar[Mapping[str, str]] = {"target_language": "English"}
+
+    @property
+    def signature(self) -> str:
+        """Return the metric's part of a signature: which languages are split by another tokenizer than the usual."""
+        others = ",".join(f"{language}:{name}" for language, name in sentence_metrics.TOKENIZERS.items())
+        return f"tok:{sentence_metrics.TOKENIZER},{others}|{super().signature}"
 
     def flow(self, row: Row) -> Flow[Outcome]:
-        """Return the score of one translation without a request."""
-        return Outcome(sentence_metrics.bleu([(row.texts["translation"], row.texts["reference"])]).scores[0])
+        """Return the score of one translation without a request. Raise InputInvalid for an unknown language."""
+        tokenizer = sentence_metrics.tokenizer(str(row.values.get("target_language") or "English"))
+        texts = [(row.texts["translation"], row.texts["reference"])]
+        return Outcome(sentence_metrics.bleu(texts, [tokenizer]).scores[0], parts={"tokenizer": tokenizer})
         yield
 
 

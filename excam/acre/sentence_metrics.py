@@ -6,7 +6,7 @@ environment of its own (`scripts/comet.py`), because it needs other releases tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import polars as pl
 from excam.acre.translations import Translated
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.extras import require_extra
+from excam.core.language_identity import language_code
 from excam.core.typed_tables import read_typed
 
 METRICS = ("bleu", "chrf", "bertscore", "comet", "metricx_qe")
@@ -35,6 +36,10 @@ class Column:
 
 
 Texts = Sequence[tuple[str, str]]  # translations with their references
+# sacrebleu's tokenizers for languages that are written without spaces; its own for Japanese and Korean need packages
+# more, and Korean has spaces
+TOKENIZERS = {"zh": "zh", "yue": "zh", "ja": "char", "th": "char", "lo": "char", "km": "char", "my": "char"}
+TOKENIZER = "13a"  # for all others
 
 
 def texts(rows: Sequence[Translated]) -> Texts:
@@ -42,13 +47,28 @@ def texts(rows: Sequence[Translated]) -> Texts:
     return [(row.translation, row.item.reference) for row in rows]
 
 
-def bleu(rows: Texts) -> Column:
-    """Return sentence BLEU by sacrebleu, 0 to 100, with `effective_order`; an empty translation has 0."""
+def tokenizer(language: str) -> str:
+    """Return the name of sacrebleu's tokenizer for a target language. Raise InputInvalid for an unknown language."""
+    return TOKENIZERS.get(language_code(language), TOKENIZER)
+
+
+def bleu(rows: Texts, tokenizers: Sequence[str] = ()) -> Column:
+    """Return sentence BLEU by sacrebleu, 0 to 100, with `effective_order`; an empty translation has 0.
+
+    Each row has its tokenizer, without any the usual one; the signature is sacrebleu's, for each that was used.
+    """
     require_extra("translation", "sacrebleu")
     from sacrebleu.metrics.bleu import BLEU
 
-    metric = BLEU(effective_order=True)
-    return _sacrebleu(metric, rows)
+    tokenizers = tokenizers or [TOKENIZER] * len(rows)
+    columns: dict[str, Iterator[float]] = {}
+    signatures: list[str] = []
+    for name in sorted(set(tokenizers)):
+        own = [row for row, used in zip(rows, tokenizers, strict=True) if used == name]
+        column = _sacrebleu(BLEU(effective_order=True, tokenize=name), own)
+        columns[name] = iter(column.scores)
+        signatures.append(column.signature)
+    return Column(tuple(next(columns[name]) for name in tokenizers), " and ".join(signatures))
 
 
 def chrf(rows: Texts) -> Column:
@@ -132,7 +152,7 @@ def measure(
 ) -> dict[str, Column]:
     """Return BLEU and chrF++, and BERTScore and MetricX-QE where a folder with weights and its name is given."""
     compared = texts(rows)
-    columns = {"bleu": bleu(compared), "chrf": chrf(compared)}
+    columns = {"bleu": bleu(compared, [tokenizer(row.item.target_language) for row in rows]), "chrf": chrf(compared)}
     if encoder:
         columns["bertscore"] = bertscore(compared, *encoder, layer)
     if metricx:

@@ -20,9 +20,9 @@ def prompt(item: Item, example: Item | None) -> str:
     shown = (
         ""
         if example is None
-        else f"\nChinese text: {_quoted(example.source)}\nEnglish translation: {example.reference}\n"
+        else f"\nChinese text: {_quoted(example.source)}\n{item.target_language} translation: {example.reference}\n"
     )
-    return filled("translate", {"source": _quoted(item.source), "example": shown})
+    return filled("translate", {"source": _quoted(item.source), "example": shown, "language": item.target_language})
 
 
 def _quoted(text: str) -> str:

@@ -69,6 +69,25 @@ def test_an_empty_translation_has_bleu_0_and_the_reference_100():
     assert sentence_metrics.chrf(texts(rows)).scores == pytest.approx((0.0, 100.0))
 
 
+def test_bleu_splits_a_text_as_its_language_is_written():
+    from sacrebleu.metrics.bleu import BLEU
+
+    languages = {"English": "13a", "Korean": "13a", "zh-Hant": "zh", "Japanese": "char", "th": "char"}
+    assert {name: sentence_metrics.tokenizer(name) for name in languages} == languages
+    target = {"translation": "他吃软不吃硬", "reference": "他很吃软不吃硬"}
+    rows = [
+        Translated(replace(ITEM, reference=target["reference"], target_language="Chinese"), "a", target["translation"]),
+        Translated(ITEM, "a", "She wore a dress."),
+    ]
+    bleu = sentence_metrics.measure(rows)["bleu"]
+    direct = (
+        BLEU(effective_order=True, tokenize="zh").sentence_score(target["translation"], [target["reference"]]).score
+    )
+    assert bleu.scores[0] == direct > sentence_metrics.bleu(texts(rows)[:1]).scores[0] == 0
+    assert "tok:13a" in bleu.signature
+    assert "tok:zh" in bleu.signature
+
+
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     """A random BERT of two layers, with a tokenizer of words."""
