@@ -41,7 +41,7 @@ def responses_of(options: RatingOptions) -> Sequence[Response]:
     return responses.read(options.responses_paths)
 
 
-@step(version=5)
+@step(version=6)
 def rubric_campaign(
     rating: RatingOptions,
     raters: Annotated[Sequence[str], "the evaluator, then the validators"],
@@ -59,7 +59,7 @@ def rubric_campaign(
     say(f"rubric: {len(drawn.tasks)} responses for {len(raters)} raters")
 
 
-@step(version=2)
+@step(version=3)
 def rubric_collect(
     rating: RatingOptions,
     given_paths: Annotated[Sequence[Path], "ratings: .jsonl of people, .parquet of models"],
@@ -110,7 +110,7 @@ def rubric_settle(
 
 
 @step(
-    version=2,
+    version=3,
     result="results/rubric/reliability",
     outputs=["numbers", "page"],
     more={

@@ -19,6 +19,7 @@ from excam.core.escapes import visible_line
 from excam.core.exceptions import InputInvalid
 from excam.core.text import is_text
 from excam.rubric import responses as responses_
+from excam.rubric import wording
 from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
 from excam.rubric.ratings import CAP_KEYS, NAMES, PHASES, RATIONALES, ROLES, SCHEMA, Rating, draft_of
 from excam.rubric.responses import Response
@@ -169,6 +170,8 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
     confidence = _score(row, "confidence", problems) if not model or row.get("confidence") is not None else None
     findings = _findings(row.get("findings"), problems)
     flags = _flags(row.get("flags"), findings, rubric, problems)
+    if failure is None and not model:
+        problems += wording.breaches(texts, findings, rubric)
     caps = _caps(row.get("caps"), problems)
     chances = {name: likelihoods for name in DIMENSIONS if (likelihoods := _chances(row, f"chances_{name}", problems))}
     saved, seconds = _times(row, model, problems)

@@ -13,11 +13,12 @@ from typing import Any
 from excam.annotation import form
 from excam.annotation.answers import weighted_mean
 from excam.annotation.form import Form
-from excam.rubric import anchoring
+from excam.rubric import anchoring, wording
 from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric
 
 NAME, FLAG = "rubric", "flag_"
+ANCHORS, EXAMPLES, EXEMPLAR = "Anchors", "Quick examples", "Exemplar of a good response"  # sections that pauses link
 FACTS = {"scenario": "Scenario", "complexity": "Complexity", "language_condition": "Writer's language condition",
          "unsafe": "Unsafe task"}  # fmt: skip
 BOOLEAN = {False: "no", True: "yes"}
@@ -50,15 +51,10 @@ def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
     return form.parse(
         {
             **{"name": NAME, "version": rubric.signature, "title": "Rate responses", "submit": True, "clock": True},
+            "minutes": sum(manual.minutes.values()),
             "purpose": "You rate how well responses of language models suit a culture, by one manual for all.",
             "warning": "Some responses hold stereotypes, or claims that are made up.",
-            "instructions": [
-                {"title": "Do", "points": manual.do},
-                {"title": "Do not", "points": manual.dont},
-                {"title": "Rules", "points": [f"{name}: {rule.text}" for name, rule in manual.rules.items()]},
-                {"title": "Each response", "points": manual.checklist},
-                {"title": "Source", "text": [f"{manual.source}. Licence: {manual.licence}."]},
-            ],
+            "instructions": [{"title": name, **section} for name, section in _instructions(rubric).items()],
             "facets": ["culture", "language", "phase"],
             "owner": ["model", "role_of_evaluator", "rubric"],
             "shows": [
@@ -68,17 +64,24 @@ def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
             "steps": [
                 {
                     "title": "What you find",
-                    "blocks": [_finding(name, prefilled) for name in FINDINGS] + [_flags(rubric)],
+                    "intro": rubric.steps["read"],
+                    "blocks": [_finding(name, prefilled) for name in FINDINGS],
                 },
                 {
                     "title": "The four scores",
+                    "intro": rubric.steps["rate"],
                     "blocks": [block for name in DIMENSIONS for block in _scored(name, rubric)],
                 },
-                {"title": "Overall", "intro": manual.overall.text, "blocks": _overall_blocks(rubric, weights)},
+                {
+                    "title": "Overall",
+                    "intro": " ".join([rubric.steps["overall"], manual.overall.start, manual.overall.text]),
+                    "blocks": _overall_blocks(rubric, weights),
+                },
+                {"title": "Tags and confidence", "intro": rubric.steps["tags"], "blocks": _last_blocks(rubric)},
             ],
-            "rules": [*_caps(rubric), *_overall(rubric, weights), *_edge_cases(rubric)],
+            "rules": [*_caps(rubric), *_mentions(rubric), *_overall(rubric, weights), *_edge_cases(rubric)],
             "pauses": [
-                {"say": manual.self_calibration.text, "every": manual.self_calibration.every},
+                _self_calibration(rubric, weights),
                 {"say": limits.text, "every": limits.items},
                 {
                     "say": limits.text,
@@ -97,6 +100,48 @@ def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
     )
 
 
+def _instructions(rubric: Rubric) -> dict[str, dict[str, list[str]]]:
+    """Return the sections of the instructions, by title."""
+    manual = rubric.manual
+    shorts = {**{name: manual.dimensions[name].short for name in DIMENSIONS}, "overall": manual.overall.short}
+    glosses = [f"{name.capitalize()}: {short}" for name, short in shorts.items() if short]
+    levels = [f"{score} {level.name}: {level.text}" for score, level in manual.scale.items()]
+    return {
+        "Purpose and principles": {"text": list(filter(None, [manual.purpose])), "points": manual.principles},
+        "The five scores": {"text": list(filter(None, [manual.scale_note])), "points": [*glosses, *levels]},
+        f"Each response: about {sum(manual.minutes.values())} minutes": {
+            "points": [*rubric.steps.values(), *manual.checklist]
+        },
+        "Do": {"points": manual.do},
+        "Do not": {"points": manual.dont},
+        "Rules": {"points": [f"{name}: {rule.text}" for name, rule in manual.rules.items()]},
+        ANCHORS: {
+            "points": [
+                f"{name.capitalize()} {score}: {words}"
+                for name in DIMENSIONS
+                for score, words in manual.dimensions[name].anchors.items()
+            ]
+        },
+        EXAMPLES: {
+            "points": [
+                f"{example.dimension.capitalize()} {example.score}: {example.text}"
+                + (f" (Note: {example.note})" if example.note else "")
+                for example in manual.examples
+            ]
+        },
+        EXEMPLAR: {"text": [manual.exemplar]},
+        "Source": {"text": [f"{manual.source}. Licence: {manual.licence}."]},
+    }
+
+
+def _self_calibration(rubric: Rubric, weights: Mapping[str, float]) -> dict[str, Any]:
+    """Return the pause that sends raters back to the anchors, the exemplars, and cases of their own."""
+    asked = rubric.manual.self_calibration
+    least, most = asked.review
+    review = {"mean": dict(weights), "sure": "confidence", "least": least, "most": most}
+    return {"say": asked.text, "every": asked.every, "read": [ANCHORS, EXAMPLES, EXEMPLAR], "review": review}
+
+
 def _overall_blocks(rubric: Rubric, weights: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the blocks of the last step: the mean of the four scores, Overall, and what explains a difference."""
     manual = rubric.manual
@@ -110,27 +155,41 @@ def _overall_blocks(rubric: Rubric, weights: Mapping[str, float]) -> list[dict[s
     return [
         mean,
         {"field": "overall", "kind": "scale", "label": "Overall", "hint": manual.overall.definition, "values": levels},
-        _text("rationale_overall", "Why not the rounded mean? One sentence", manual.overall.template, optional=True),
+        _text(rubric, "rationale_overall", "Why not the rounded mean?", manual.overall.template, optional=True),
         {
             **{"field": "edge_case", "kind": "choice", "label": "Edge case, if it is further away", "optional": True},
             "values": {name: name.replace("-", " ").capitalize() for name in edge_cases(rubric)},
         },
+    ]
+
+
+def _last_blocks(rubric: Rubric) -> list[dict[str, Any]]:
+    """Return the blocks of the last step: flags, confidence, notes."""
+    return [
+        _flags(rubric),
         {
             **{"field": "confidence", "kind": "scale", "label": "How sure are you?"},
             "values": {"1": "a guess", "2": "unsure", "3": "fairly sure", "4": "sure", "5": "certain"},
         },
-        _text("notes", "Notes for the study, such as what in you may have influenced this", "", optional=True),
+        _text(rubric, "notes", "Notes for the study, such as what in you may have influenced this", "", optional=True),
     ]
 
 
-def _text(name: str, label: str, hint: str, *, optional: bool) -> dict[str, Any]:
-    return {"field": name, "kind": "text", "label": label, "hint": hint, "optional": optional}
+def _text(rubric: Rubric, name: str, label: str, hint: str, *, optional: bool) -> dict[str, Any]:
+    """Return a field for a text, which says how many sentences the manual asks for."""
+    sentences = wording.lengths(rubric).get(name)
+    if sentences:
+        low, high = sentences
+        label += f" ({low if low == high else f'{low} to {high}'} sentence{'s' * (high > 1)})"
+    field = {"field": name, "kind": "text", "label": label, "hint": hint, "optional": optional}
+    return field | ({"sentences": sentences} if sentences else {})
 
 
 def _finding(name: str, prefilled: bool) -> dict[str, Any]:
     label, values = LABELS[name]
     if not values:
-        field = _text(name, label, PREFILLED if prefilled else "", optional=True)
+        hint = PREFILLED if prefilled else ""
+        field: dict[str, Any] = {"field": name, "kind": "text", "label": label, "hint": hint, "optional": True}
         return field | ({"prefilled": anchoring.KEY + name} if prefilled else {})
     return {"field": name, "kind": "choice", "label": label, "values": values}
 
@@ -157,9 +216,7 @@ def _scored(name: Dimension, rubric: Rubric) -> Iterator[dict[str, Any]]:
         "hint": f"{anchored.definition} {flags}",
         "values": anchors,
     }
-    yield _text(
-        f"rationale_{name}", f"{name.capitalize()}: why? One or two sentences", anchored.template, optional=False
-    )
+    yield _text(rubric, f"rationale_{name}", f"{name.capitalize()}: why?", anchored.template, optional=False)
 
 
 def _conditions(rule: Any) -> dict[str, list[Any]]:
@@ -179,6 +236,15 @@ def _caps(rubric: Rubric) -> Iterator[dict[str, Any]]:
         if then:
             limits = ", ".join(f"{dimension} at most {bound['most']}" for dimension, bound in then.items())
             yield {"say": f"{limits.capitalize()} (rule {name}): {rule.text}", "when": _conditions(rule), "then": then}
+
+
+def _mentions(rubric: Rubric) -> Iterator[dict[str, Any]]:
+    for name, rule in rubric.manual.rules.items():
+        for score, finding in rule.mention.items():
+            say = (
+                f"Rationale of {score.capitalize()}: quote three words of the claim in a row (rule {name}): {rule.text}"
+            )
+            yield {"say": say, "when": {finding: [form.ANY]}, "then": {f"rationale_{score}": {"names": finding}}}
 
 
 def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from importlib import resources
+from itertools import accumulate
 from math import lcm
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -37,6 +38,7 @@ FACTS: Mapping[str, tuple[Any, ...]] = {  # what rules may need to know of a tas
     "unsafe": (False, True),
     "complexity": ("low", "medium", "high"),
 }
+WORKFLOW = ("read", "rate", "overall", "tags")  # the steps of rating a response, in order
 GIVEN = "given"  # in a rule: any text
 
 
@@ -50,6 +52,7 @@ class Level(_Part):
 
 
 class Anchored(_Part):
+    short: str = ""
     definition: str
     anchors: dict[int, str]
     red_flags: list[str]
@@ -57,8 +60,11 @@ class Anchored(_Part):
 
 
 class OverallRule(_Part):
+    short: str = ""
     definition: str
+    start: str = ""
     text: str
+    limit: str = ""
     template: str
     deviation: int = Field(ge=0)
 
@@ -68,6 +74,7 @@ class Rule(_Part):
     needs: dict[str, list[str | bool]] = {}
     at_most: dict[str, int] = {}
     lower: dict[str, int] = {}
+    mention: dict[str, str] = {}
     text: str
 
 
@@ -112,13 +119,18 @@ class Adjustment(_Part):
 
 
 class Manual(_Part):
-    """The content of a manual's file."""
+    """The content of a manual's file. What has a default is not in the versions that studies made of it earlier."""
 
     name: str
     title: str
     source: str
     licence: str
+    users: str = ""
+    scope: str = ""
+    purpose: str = ""
+    principles: list[str] = []
     adjustments: list[Adjustment]
+    scale_note: str = ""
     scale: dict[int, Level]
     dimensions: dict[Dimension, Anchored]
     overall: OverallRule
@@ -128,6 +140,9 @@ class Manual(_Part):
     flags: list[str]
     aliases: dict[str, str]
     minutes: dict[str, int]
+    workflow: dict[str, str] = {}
+    sentences: dict[Literal["rationale", "overall", "notes"], list[int]] = {}
+    audit: str = ""
     calibration: Shared
     self_calibration: Review
     fatigue: Timing
@@ -162,6 +177,15 @@ class Rubric:
         """Return the version, and the weights of the base if the study declares some."""
         weights = self.manual.weights
         return self.name + (f"|weights:{','.join(f'{weights[name]:g}' for name in DIMENSIONS)}" if weights else "")
+
+    @property
+    def steps(self) -> dict[str, str]:
+        """Return the steps of rating a response: the minutes of each, and what is done in them, if the manual says."""
+        lengths = [self.manual.minutes[name] for name in WORKFLOW]
+        return {
+            name: f"Minute {end - length}–{end}: {self.manual.workflow.get(name, name)}"
+            for name, length, end in zip(WORKFLOW, lengths, accumulate(lengths), strict=True)
+        }
 
     @cached_property
     def whole_weights(self) -> Mapping[str, int]:
@@ -225,6 +249,12 @@ def _problems(manual: Manual) -> Iterator[str]:
     for name, anchored in manual.dimensions.items():
         if tuple(anchored.anchors) != SCALE:
             yield f"dimensions.{name}.anchors: found {list(anchored.anchors)}; expected {list(SCALE)}"
+    for part, keys in (("minutes", manual.minutes), ("workflow", manual.workflow or manual.minutes)):
+        if set(keys) != set(WORKFLOW):
+            yield f"{part}: found {', '.join(keys)}; expected {', '.join(WORKFLOW)}"
+    for name, range_ in manual.sentences.items():
+        if len(range_) != 2 or not 1 <= range_[0] <= range_[1]:
+            yield f"sentences.{name}: found {range_}; expected the least and the most, from 1 on"
     weights = manual.weights
     if weights is not None and (
         set(weights) != set(DIMENSIONS) or not all(0 < weight < 1e9 for weight in weights.values())
@@ -246,6 +276,9 @@ def _problems(manual: Manual) -> Iterator[str]:
             for key, value in effects.items():
                 if key not in SCORES or value not in SCALE:
                     yield f"rules.{name}.{part}.{key}: found {value}; expected 1 to 5 for one of {', '.join(SCORES)}"
+        for key, finding in rule.mention.items():
+            if key not in SCORES or FINDINGS.get(finding) != ("",) or finding not in rule.when:
+                yield f"rules.{name}.mention.{key}: found {finding}; expected a score, and a text that the rule finds"
         if "overall" in rule.lower:
             yield f"rules.{name}.lower.overall: expected a dimension: Overall follows from the four"
 

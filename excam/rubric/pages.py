@@ -21,7 +21,7 @@ FATIGUE = (
     *("rater", "ratings", "longest_stretch", "mean_minutes", "worst_minutes", "worst_sd", "rest_due_after", "why"),
 )
 CONDITION_LINES = ("condition", "value", "raters", "score", "mean", "low", "high", "items", "ratings")
-RULES = ("rater", "role", "ratings", "failures", "corrected", "rule", "changed", "undecidable")
+RULES = ("rater", "role", "ratings", "failures", "corrected", "unworded", "rule", "changed", "undecidable")
 
 
 def write_all(folder: Path, study: Study) -> list[Path]:

@@ -6,7 +6,7 @@ Functions take ratings of one version of the rubric (`same_rubric`) in which eac
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import combinations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
+from excam.rubric import wording
 from excam.rubric.manual import SCALE, SCORES, Rubric, Timing
 from excam.rubric.ratings import Rating, by_rater, draft_of
 from excam.rubric.responses import CONDITIONS, Response
@@ -249,7 +250,10 @@ def conditions(ratings: Sequence[Rating], known: Sequence[Response], seed: int) 
 def rule_counts(
     ratings: Iterable[Rating], known: Sequence[Response], rubrics: Sequence[Rubric]
 ) -> list[dict[str, Any]]:
-    """Return for each rater how often each rule changed a score, could not be decided, and how many ratings changed."""
+    """Return for each rater how often each rule changed a score, could not be decided, and how many ratings changed.
+
+    `unworded` counts a model's ratings whose words are not as the manual asks (see `wording`).
+    """
     tasks = {response.task_id: response for response in known}
     versions = {rubric.signature: rubric for rubric in rubrics}
     lines = []
@@ -263,9 +267,10 @@ def rule_counts(
                 undecided.update(settle(draft_of(rating), rating.findings, task, versions[rating.rubric]).undecidable)
         counted = {"rater": rater, "role": rater_ratings[0].role, "ratings": len(rater_ratings)}
         counted |= {"failures": sum(rating.scores is None for rating in rater_ratings)}
-        counted |= {
-            "corrected": sum(rating.corrected for rating in rater_ratings) if rater_ratings[0].role == "model" else None
-        }
+        of_model = rater_ratings[0].role == "model"  # people are refused what is counted here
+        counted |= {"corrected": sum(rating.corrected for rating in rater_ratings) if of_model else None}
+        unworded = sum(any(_unworded(rating, versions[rating.rubric])) for rating in rater_ratings)
+        counted |= {"unworded": unworded if of_model else None}
         lines.append(
             counted
             | {"rule": "all", "changed": sum(bool(rating.caps) for rating in rater_ratings), "undecidable": None}
@@ -273,6 +278,11 @@ def rule_counts(
         for rule in sorted(changed.keys() | undecided.keys()):
             lines.append(counted | {"rule": rule, "changed": changed[rule], "undecidable": undecided[rule]})
     return lines
+
+
+def _unworded(rating: Rating, rubric: Rubric) -> Iterator[str]:
+    texts = {f"rationale_{name}": words for name, words in rating.rationales.items()}
+    return wording.breaches(texts, rating.findings, rubric)  # a model's notes are those of its parser
 
 
 def trivial_raters(known: Sequence[Response], like: Sequence[Rating]) -> list[Rating]:

@@ -19,7 +19,15 @@ def parts(rubric: Rubric, dimension: str | None) -> Iterator[Part]:
     if dimension is not None and dimension not in DIMENSIONS:
         raise InputInvalid(f"--dimension: found {dimension}; expected one of {', '.join(DIMENSIONS)}")
     if dimension is None:
-        yield "Scale", [f"{score} {level.name}: {level.text}" for score, level in manual.scale.items()]
+        if manual.principles:
+            yield "Purpose and principles", [manual.purpose, *manual.principles]
+        yield (
+            "Scale",
+            [
+                *filter(None, [manual.scale_note]),
+                *(f"{score} {level.name}: {level.text}" for score, level in manual.scale.items()),
+            ],
+        )
     for name in DIMENSIONS:
         if dimension in (None, name):
             anchored = manual.dimensions[name]
@@ -32,19 +40,32 @@ def parts(rubric: Rubric, dimension: str | None) -> Iterator[Part]:
             ]
             yield (
                 name.capitalize(),
-                [anchored.definition, *anchors, *flags, *examples, f"Rationale: {anchored.template}"],
+                [
+                    *filter(None, [anchored.short]),
+                    anchored.definition,
+                    *anchors,
+                    *flags,
+                    *examples,
+                    f"Rationale: {anchored.template}",
+                ],
             )
     if dimension is not None:
         return
     weights = "plain" if manual.weights is None else ", ".join(f"{k} {v:g}" for k, v in manual.weights.items())
-    yield "Overall", [manual.overall.definition, manual.overall.text, f"Weights of the mean: {weights}."]
+    overall = manual.overall
+    told = filter(None, [overall.short, overall.definition, overall.start, overall.text, overall.limit])
+    yield "Overall", [*told, f"Weights of the mean: {weights}."]
     yield (
         "Rules, applied in this order: caps, grammar, base, Overall, off-topic",
         [f"{name}: {rule.text}" for name, rule in manual.rules.items()],
     )
     yield "Flags", [", ".join(manual.flags)]
+    yield f"Each response: about {sum(manual.minutes.values())} minutes", list(rubric.steps.values())
+    if manual.sentences:
+        yield "Sentences", [f"{name}: {low} to {high}" for name, (low, high) in manual.sentences.items()]
     controls = (manual.calibration, manual.self_calibration, manual.fatigue, manual.reliability)
-    yield "Quality control", [control.text for control in controls]
+    yield "Quality control", [*(control.text for control in controls), *filter(None, [manual.audit])]
+    yield "Exemplar of a good response", [manual.exemplar]
     yield "Do", manual.do
     yield "Don't", manual.dont
     yield "Checklist", manual.checklist

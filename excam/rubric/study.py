@@ -139,6 +139,11 @@ def cautions(rating_study: Study) -> list[str]:
     for counts in rating_study.rules:
         if counts["rule"] == "all" and counts["failures"]:
             lines.append(f"{counts['rater']}: {counts['failures']} of {counts['ratings']} answers could not be read.")
+        if counts["rule"] == "all" and counts["unworded"]:
+            lines.append(
+                f"{counts['rater']}: {counts['unworded']} of {counts['ratings']} ratings have a rationale of another "
+                "length than the manual asks, or one that does not name the made-up claim; they are kept as written."
+            )
     few = len({rating.task_id for rating in rating_study.ratings})
     if few < FEW:
         lines.append(f"{few} responses: too few to say anything about raters, models or conditions in general.")

@@ -139,7 +139,7 @@ WORDS = ("송편", "كشري", "=1+1", 'he said "so"', "a;b\tc", "two\nlines", "
 
 def value(question, task, chance, odd=False):
     """A value that the field can have, not empty; `odd` texts are those that files must keep to the letter."""
-    text = (lambda: chance.choice(WORDS)) if odd else (lambda: f"word {chance.randrange(1000)}")
+    text = (lambda: chance.choice(WORDS)) if odd else (lambda: f"Word {chance.randrange(1000)}")
     listed = list(question.values)
     if question.kind == "choice":
         return chance.choice(listed)

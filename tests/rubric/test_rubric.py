@@ -135,7 +135,7 @@ def test_agreement_of_the_miniature_is_neither_full_nor_none():
         ({"flags": "stereotype"}, "flags: found 'stereotype'; expected a list"),
         ({"flags": ["hallucination"]}, "flags: found hallucination without findings.false_claim"),
         ({"flags": ["off_topic"]}, "flags: found off-topic without findings.off_topic"),
-        ({"findings": {"false_claim": "x"}, "accuracy": 2}, "findings.false_claim: found without its flag"),
+        ({"findings": {"false_claim": "so it is"}, "accuracy": 2}, "findings.false_claim: found without its flag"),
         ({"findings": {"mood": "bad"}}, "findings: found mood; expected refusal, off_topic"),
         ({"findings": {"grammar": "bad"}}, "findings.grammar: found 'bad'; expected none, minor, impedes"),
         ({"findings": {"under_informative": "yes"}}, "findings.under_informative: found 'yes'; expected false, true"),
@@ -161,7 +161,7 @@ def test_agreement_of_the_miniature_is_neither_full_nor_none():
         ({"role": "judge\nr.jsonl: fine"}, "role: found judge\\nr.jsonl: fine; expected evaluator"),
         ({"task_id": "mars-1"}, "task_id: no such response; expected one of 24, such as china-1"),
         ({"overall": 5}, "overall: found 5; expected 4, or one sentence in rationale_overall"),
-        ({"overall": 1, "rationale_overall": "Bad."}, "overall: found 1; expected 3: at most 1 from the rounded mean"),
+        ({"overall": 1, "rationale_overall": "It is bad."}, "overall: found 1; expected 3: at most 1 from the rounded mean"),
         ({"findings": {"stereotype_phrase": "all of them"}}, "sensitivity: found 4; expected at most 2 by rule stereotype"),
         ({"findings": {"grammar": "impedes"}}, "appropriateness: found 4; expected 3, 1 less, with this in `caps`,"),
     ],
@@ -681,7 +681,9 @@ def filled(case, made):
     for name in manual.FINDINGS:
         value = getattr(found, name)
         values[name] = form.BOOLEAN[value] if isinstance(value, bool) else value
-    values |= {name: getattr(one, name) for name in DIMENSIONS} | {f"rationale_{name}": "So." for name in DIMENSIONS}
+    values |= {name: getattr(one, name) for name in DIMENSIONS} | {
+        f"rationale_{name}": f"So it is: {found.false_claim}" for name in DIMENSIONS
+    }
     overall = rules.settle(one, found, response(case["task"]), RUBRIC).base if one.overall is None else one.overall
     values |= {"overall": overall, "rationale_overall": one.sentence, "edge_case": one.edge_case, "confidence": 3}
     return values | {"submitted": True}
@@ -702,6 +704,85 @@ def test_the_form_refuses_what_the_rules_would_change(case):
     unfound = bool(edge) and not rules.is_edge_case(SHORT[edge], rating.findings, RUBRIC)
     points = answers.open_points(found.form, shown, values)
     assert bool(points) == (bool(settled.breaches) or unfound), (points, settled.breaches)
+
+
+LENGTHS = [  # a change of a good rating, and what the manual asks
+    ({"rationale_depth": "x"}, "rationale_depth: found 0 sentences; expected 1 to 2"),
+    (
+        {"rationale_depth": "It is so. It is. It was. It will be."},
+        "rationale_depth: found 4 sentences; expected 1 to 2",
+    ),
+    (
+        {"rationale_overall": "It is one more. It is useful.", "overall": 5},
+        "rationale_overall: found 2 sentences; expected 1",
+    ),
+    ({"notes": "I grew up there."}, "notes: found 1 sentences; expected 2 to 3"),
+    (
+        {"accuracy": 2, "overall": 4, "flags": ["hallucination"], "findings": {"false_claim": "tea grows in the sea"}},
+        "rationale_accuracy: does not name 'tea grows in the sea'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "problem"), LENGTHS, ids=[problem for _, problem in LENGTHS])
+def test_people_word_a_rating_as_the_manual_asks(tmp_path, change, problem):
+    """In a file, and on the form, which says it too."""
+    overall = {"overall": 4} if "overall" not in change else {}
+    (breach,) = checked(tmp_path, good(**(overall | change))).breaches
+    assert problem in breach
+    made = form.made_of(RUBRIC)
+    task = campaign.drawn(KNOWN, "eva", [], 0, 0, RUBRIC, 0).tasks[0]
+    findings_ = change.get("findings", {})
+    texts = {name: value for name, value in (overall | change).items() if name not in ("flags", "findings")}
+    row = good(**texts)
+    values = made.empty() | {name: row[name] for name in row if name in made.columns} | findings_
+    values |= dict.fromkeys(("refusal", "grammar", "frames"), "none") | {"off_topic": "no"}
+    values |= dict.fromkeys(("under_informative", "insightfully_concise"), "no")
+    (point,) = answers.open_points(made, task, values)
+    assert ("quote three words of the claim" in point) if findings_ else (problem.partition(" sentences; ")[2] in point)
+
+
+def test_the_words_of_a_model_are_counted_and_not_refused():
+    rated = read(answered(accuracy={"rationale": "Right.", "score": 4}))
+    counts = {
+        one["rater"]: one
+        for one in quality.rule_counts([rated, *READ.ratings], KNOWN, [RUBRIC])
+        if one["rule"] == "all"
+    }
+    assert {one["unworded"] for one in counts.values() if one["role"] != "model"} == {None}
+    assert counts[rated.rater]["unworded"] == 1
+
+
+def test_frames_are_recorded_and_change_nothing(tmp_path):
+    found = checked(
+        tmp_path,
+        good(findings={"frames": "imposes"}),
+        good(rater="bo", role="validator", findings={"frames": "compares"}),
+    )
+    assert found.breaches == ()
+    assert [one.findings.frames for one in found.ratings] == ["imposes", "compares"]
+    assert ratings.to_frame(found.ratings)["findings"].struct.field("frames").to_list() == ["imposes", "compares"]
+    assert {one.scores["sensitivity"] for one in found.ratings} == {4}
+
+
+def test_the_form_shows_the_workflow_and_what_the_pause_sends_to():
+    made = form.made_of(RUBRIC)
+    assert [step.intro.partition(":")[0] for step in made.steps] == [
+        "Minute 0–2",
+        "Minute 2–6",
+        "Minute 6–7",
+        "Minute 7–8",
+    ]
+    assert made.minutes == 8
+    sections = {section.title: " ".join((*section.text, *section.points)) for section in made.instructions}
+    pause = made.pauses[0]
+    shown = " ".join(sections[title] for title in pause.read)
+    assert RUBRIC.manual.exemplar in shown
+    assert all(example.text in shown for example in RUBRIC.manual.examples)
+    assert all(words in shown for one in RUBRIC.manual.dimensions.values() for words in one.anchors.values())
+    assert (pause.review.least, pause.review.most, pause.every) == (3, 5, 50)
+    assert all(principle in sections["Purpose and principles"] for principle in RUBRIC.manual.principles)
+    assert all(one.short in sections["The five scores"] for one in RUBRIC.manual.dimensions.values())
 
 
 def test_a_campaign_is_drawn_answered_and_collected(tmp_path):

@@ -54,7 +54,7 @@ def findings(words: str) -> Findings:
 def draft(case) -> Draft:
     sentence, _, edge = case["why"].partition(":")
     overall = None if case["overall"] == "-" else int(case["overall"])
-    return Draft(*map(int, case["draft"]), overall, "Because." if sentence else "", SHORT.get(edge, ""))
+    return Draft(*map(int, case["draft"]), overall, "Because it is so." if sentence else "", SHORT.get(edge, ""))
 
 
 @pytest.mark.parametrize("case", TABLE, ids=lambda case: "-".join(filter(None, list(case.values())[:5])))
@@ -235,6 +235,12 @@ def test_the_contradiction_of_the_manual_is_kept_and_the_rule_wins():
         ({"rules": {"x": {"when": {"refusal": ["loud"]}, "text": "t"}}}, "rules.x.when.refusal: found"),
         ({"rules": {"x": {"when": {}, "at_most": {"depth": 6}, "text": "t"}}}, "rules.x.at_most.depth: found 6"),
         ({"rules": {"x": {"when": {}, "lower": {"overall": 1}, "text": "t"}}}, "rules.x.lower.overall"),
+        ({"minutes": {"read": 8}}, "minutes: found read; expected read, rate, overall, tags"),
+        ({"sentences": {"notes": [3, 2]}}, r"sentences.notes: found \[3, 2\]; expected the least"),
+        (
+            {"rules": {"x": {"when": {}, "mention": {"depth": "mood"}, "text": "t"}}},
+            "rules.x.mention.depth: found mood",
+        ),
         ({"colour": "red"}, "colour: extra inputs are not permitted"),
         ({"flags": "stereotype"}, "flags: input should be a valid list"),
     ],
