@@ -48,6 +48,14 @@ def cult_eval_target(wildcards):
     return pages_of("cult_eval")
 
 
+def cult_eval_numbers():
+    """The tables that are compared with the paper's; some need labels."""
+    if not CULT_EVAL:
+        return []
+    labelled = ["table-2", "table-5", "ablations"] if cult_eval_source.labels(Path(CULT_EVAL.folder)) else []
+    return [f"results/cult_eval/{name}.csv" for name in ("table-1", "removals", *labelled)]
+
+
 PAGE_FILES |= {  # sets of files that its pages name
     "cult_eval_items": ["results/cult_eval/items.parquet"] if CULT_EVAL else [],
     "cult_eval_judged": cult_eval_files(
@@ -55,10 +63,18 @@ PAGE_FILES |= {  # sets of files that its pages name
     ),
     "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
+    "cult_eval_numbers": cult_eval_numbers(),
+    "cult_eval_printed": sorted(map(str, Path("paper/cult-eval").glob("*.csv"))),
     "cult_eval_removed": cult_eval_source.removed(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_rows": cult_eval_files("rows"),
     "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
 }
 PAGE_SETTINGS |= {
+    "cult_eval_claimed": json.dumps(
+        {
+            "models": {name: EXPERIMENT.models[name].backend for name in (CULT_EVAL.models if CULT_EVAL else [])},
+            "shots": CULT_EVAL.shots if CULT_EVAL else [],
+        }
+    ),
     "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
 }

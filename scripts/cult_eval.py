@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from excam.acre import (
     asks,
@@ -15,6 +16,7 @@ from excam.acre import (
     judgements,
     misaligned,
     pages,
+    printed,
     sentence_metrics,
     source,
     study,
@@ -25,8 +27,8 @@ from excam.acre.quality import COMBINATIONS
 from excam.acre.study import Study
 from excam.core import provenance, tables
 from excam.core.provenance import quiet_libraries, say, write_manifest, write_text
-from excam.pages import plotting
-from excam.pages.markdown import printed
+from excam.pages import claims, plotting
+from excam.pages.markdown import printed as printed_table
 from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
@@ -171,7 +173,7 @@ def cult_eval_table_1(
     removed, section = pages.removals(len(known), items.read_removed(removed_path, known) if removed_path else [])
     tables.write_lines(removals_path, pages.REMOVALS, removed)
     note = "Of its own 7,959 items out of about 12,000 candidates, which are not these; it prints no counts of reasons."
-    write_text(page_path, page + section + printed(note, tables.read_lines(printed_path)))
+    write_text(page_path, page + section + printed_table(note, tables.read_lines(printed_path)))
 
 
 @step(
@@ -207,7 +209,7 @@ def cult_eval_table_2(
     lines, page = pages.table_2(read_study(files), seed)
     tables.write_lines(numbers_path, pages.TABLE_2, lines)
     note = "Of its systems on its own items, times 100: no reference for these rows."
-    write_text(page_path, page + printed(note, tables.read_lines(printed_path)))
+    write_text(page_path, page + printed_table(note, tables.read_lines(printed_path)))
 
 
 @step(
@@ -277,7 +279,7 @@ def cult_eval_table_5(
     lines, page = pages.table_5(read_study(files), seed)
     tables.write_lines(numbers_path, pages.TABLE_5, lines)
     note = "✓ penalised, ✗ not; two of its cells are blank, and three of the seven errors are absent."
-    write_text(page_path, page + printed(note, tables.read_lines(printed_path)))
+    write_text(page_path, page + printed_table(note, tables.read_lines(printed_path)))
     plotting.save(pages.figure_5(lines), [pdf_path, svg_path, png_path])
 
 
@@ -338,7 +340,7 @@ def cult_eval_ablations(
     lines, page = pages.ablations(read_study(files), seed)
     tables.write_lines(numbers_path, pages.ABLATIONS, lines)
     note = "The coefficient has no name there, and .88 is neither of those in its Table 2."
-    write_text(page_path, page + printed(note, tables.read_lines(printed_path)))
+    write_text(page_path, page + printed_table(note, tables.read_lines(printed_path)))
 
 
 @step(
@@ -390,3 +392,30 @@ def cult_eval_figure_3(files: StudyFiles, numbers_path: Path, pictures_paths: Se
     lines = pages.composition(read_study(files))
     tables.write_lines(numbers_path, pages.FIGURE_3, lines)
     plotting.save(pages.figure_3(lines), pictures_paths)
+
+
+@step(
+    version=1,
+    result="results/cult_eval/printed",
+    outputs=["numbers", "page"],
+    target="cult_eval",
+    category="CulT-Eval",
+    inputs={"tables": "cult_eval_numbers", "printed": "cult_eval_printed"},
+    settings={"settings": "cult_eval_claimed"},
+)
+def cult_eval_printed(
+    tables_paths: Annotated[Sequence[Path], "the CSV files of our tables"],
+    printed_paths: Annotated[Sequence[Path], "paper/cult-eval/*.csv"],
+    settings: Annotated[dict[str, Any], json.loads, "models and examples, as JSON"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Write every number of the CulT-Eval paper beside ours, with the difference, or the reason why there is none.
+
+    Every number that the CulT-Eval paper prints, in its text and its tables, what this experiment gives, and the
+    difference, ours minus printed; where there is nothing of ours, the reason. Its Tables 3 and 6 are blank.
+    """
+    paper, ours = ({path.stem: tables.read_lines(path) for path in paths} for paths in (printed_paths, tables_paths))
+    beside = claims.beside(printed.claims(printed_paths), printed.answers(paper, ours, settings))
+    tables.write_lines(numbers_path, claims.COLUMNS, beside)
+    write_text(page_path, f"# CulT-Eval: every number of the paper beside ours\n\n{claims.page_table(beside)}")

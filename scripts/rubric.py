@@ -15,7 +15,8 @@ from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say, write_text
 from excam.inference import transcript
-from excam.rubric import asks, campaign, changes, checks, pages, ratings, responses, study
+from excam.pages import claims
+from excam.rubric import asks, campaign, changes, checks, pages, printed, ratings, responses, study
 from excam.rubric.manual import DIMENSIONS, Rubric
 from excam.rubric.responses import Response
 from scripts import step
@@ -155,3 +156,32 @@ def rubric_quality(
         rules=rules_path,
         summary=summary_path,
     )
+
+
+@step(
+    version=1,
+    result="results/rubric/printed",
+    outputs=["numbers", "page"],
+    target="rubric",
+    category="Rubric",
+    inputs={"printed": "paper/rubric/numbers.csv", "flags": "paper/rubric/flags.csv"},
+    settings={"rubric": "rubric_version", "base": "rubric_weights"},
+)
+def rubric_printed(
+    rubric: Annotated[str, "version of the manual, or the .yaml file of a study's version"],
+    base: Annotated[str, "weights of the base as JSON, null for the plain mean"],
+    printed_path: Annotated[Path, "the manual's numbers"],
+    flags_path: Annotated[Path, "its flags"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Write every number and flag that the manual prints beside that of the rubric used here.
+
+    Every number and flag that the scoring manual prints, what the rubric of this study has in its place, and the
+    difference, ours minus printed: 0 unless the study changed the manual.
+    """
+    used = changes.opened(rubric).with_weights(json.loads(base))
+    numbers, flags = tables.read_lines(printed_path), tables.read_lines(flags_path)
+    beside = claims.beside(printed.claims(numbers, flags), printed.answers(used, flags))
+    tables.write_lines(numbers_path, claims.COLUMNS, beside)
+    write_text(page_path, f"# Rubric: every number of the manual beside ours\n\n{claims.page_table(beside)}")

@@ -22,6 +22,7 @@ from excam.acre import (
     study,
     translations,
 )
+from excam.acre import printed as acre_printed
 from excam.acre.asks import Judged
 from excam.acre.sentence_metrics import texts
 from excam.acre.study import Study
@@ -30,6 +31,7 @@ from excam.config import Model
 from excam.core import tables
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.inference.backend_factory import LazyBackend
+from excam.pages import claims
 from excam.scoring import files, metric
 from excam.scoring.metric import Setup
 from excam.scoring.models import OpenedModel
@@ -472,3 +474,29 @@ def test_table_7_deltas_and_their_order():
     drops = {one["variant"]: round(float(one["correlation"]) - float(full["correlation"]), 2) for one in others}
     assert drops == {one["variant"]: float(one["delta"]) for one in others}
     assert sorted(drops, key=drops.__getitem__) == ["no-explication", "no-gate", "no-routing", "no-reference"]
+
+
+def test_every_printed_number_has_one_of_ours_and_the_reverse(tmp_path):
+    """All files of paper/cult-eval, cell by cell; without labels, the reasons say so."""
+    paper = sorted(PAPER.glob("*.csv"))
+    cells = sum(len(set(line) - {"source", "reference", "translation"}) - 1 for path in paper
+                if path.stem != "claims" for line in printed(path.stem))  # fmt: skip
+    stated = acre_printed.claims(paper)
+    assert len(stated) == cells + len(printed("claims"))
+    tables_of_paper = {path.stem: printed(path.stem) for path in paper}
+    pages.write_all(tmp_path, small_study(), 0)
+    tables.write_lines(tmp_path / "table-1.csv", pages.TABLE_1, pages.table_1(list(ITEMS.values()))[0])
+    tables.write_lines(tmp_path / "removals.csv", pages.REMOVALS, pages.removals(30, ["misaligned"])[0])
+    names = ("table-1", "removals", "table-2", "table-5", "ablations")
+    ours = {name: tables.read_lines(tmp_path / f"{name}.csv") for name in names}
+    settings = {"models": {"nllb": "seq2seq", "m": "vllm"}, "shots": [0, 1]}
+    lines = {line["id"]: line for line in claims.beside(stated, acre_printed.answers(tables_of_paper, ours, settings))}
+    assert lines["candidates"]["ours"] == "31"
+    assert lines["table-2/BLEU/pearson"]["difference"] != ""
+    assert (lines["systems-mt"]["ours"], lines["table-4/low score and right/valid"]["ours"]) == ("1", "1")
+    assert all(line["ours"] or line["note"] for line in lines.values())
+    few = {name: ours[name] for name in ("table-1", "removals")}
+    unlabelled = {
+        line["id"]: line for line in claims.beside(stated, acre_printed.answers(tables_of_paper, few, settings))
+    }
+    assert unlabelled["table-7/full/correlation"]["note"] == "no labels of people: labels.jsonl"

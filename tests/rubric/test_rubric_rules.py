@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from excam.core.exceptions import InputInvalid
+from excam.pages import claims
 from excam.rubric import manual, rules
+from excam.rubric import printed as printed_manual
 from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
 from excam.rubric.rules import Draft, Findings, settle
@@ -159,32 +161,14 @@ def printed(name: str):
         return list(csv.DictReader(stream))
 
 
-def test_printed_numbers():
-    found, said = RUBRIC.manual, {row["key"]: row["value"] for row in printed("numbers")}
-    counted = {
-        "dimensions": len(found.dimensions),
-        "anchors": sum(len(one.anchors) for one in found.dimensions.values()),
-        "red-flags": sum(len(one.red_flags) for one in found.dimensions.values()),
-        **{f"red-flags-{name}": len(found.dimensions[name].red_flags) for name in DIMENSIONS},
-        **{f"weight-{name}": found.suggested_weights[name] for name in DIMENSIONS},
-        "weights": sum(found.suggested_weights.values()),
-        **{f"minutes-{name}": value for name, value in found.minutes.items()},
-        "minutes": sum(found.minutes.values()),
-        "calibration-low": found.calibration.items[0],
-        "calibration-high": found.calibration.items[1],
-        "self-calibration": found.self_calibration.every,
-        "review-low": found.self_calibration.review[0],
-        "review-high": found.self_calibration.review[1],
-        "rest-items": found.fatigue.items,
-        "rest-minutes": found.fatigue.minutes,
-        "rest-sd": found.fatigue.sd,
-        "rest-window": found.fatigue.window,
-        "rest-hours": found.fatigue.rest_hours,
-        "icc": found.reliability.icc,
-        "difference": found.reliability.difference,
-        "deviation": found.overall.deviation,
-    }
-    assert {name: float(value) for name, value in said.items()} == counted
+def test_every_printed_number_has_one_of_ours_and_the_reverse():
+    stated = printed_manual.claims(printed("numbers"), printed("flags"))
+    lines = claims.beside(stated, printed_manual.answers(RUBRIC, printed("flags")))
+    assert {line["difference"] for line in lines if not line["id"].startswith("flag/")} == {"+0"}
+    assert {line["id"]: line["ours"] for line in lines}["flag/unsafe advice"] == "unsafe"
+    with pytest.raises(InputInvalid, match="a line of ours, not printed"):
+        claims.beside(stated[1:], printed_manual.answers(RUBRIC, printed("flags")))
+    assert sorted(path.stem for path in (ROOT / "paper/rubric").iterdir()) == ["flags", "numbers"]
 
 
 def test_flags_are_those_of_both_lists():

@@ -1,0 +1,97 @@
+"""Claims of a paper, each beside what this experiment gives, or beside the reason why there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from excam.core.exceptions import InputInvalid
+from excam.pages.markdown import escape, table
+
+COLUMNS = ("id", "claim", "printed", "unit", "place", "ours", "difference", "note")
+_THOUSANDS = "k"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a paper states: a number or words, with the place where it stands."""
+
+    id: str
+    text: str
+    printed: str
+    unit: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """Our value of a claim, "" where there is none; `note` says where it comes from, or why there is none."""
+
+    value: str | float
+    note: str
+
+
+def missing(reasons: Mapping[str, Iterable[str]]) -> dict[str, Ours]:
+    """Return a claim without a value for each id, from reason -> ids."""
+    return {claim: Ours("", reason) for reason, claims in reasons.items() for claim in claims}
+
+
+def beside(claims: Sequence[Claim], ours: Mapping[str, Ours]) -> list[dict[str, Any]]:
+    """Return a line for each claim (`COLUMNS`); the difference, ours minus printed, where both are numbers.
+
+    Raises InputInvalid if a claim has no line of ours, or the reverse.
+    """
+    printed = {claim.id for claim in claims}
+    if apart := sorted(printed ^ ours.keys()):
+        where = "printed, without a line of ours" if apart[0] in printed else "a line of ours, not printed"
+        raise InputInvalid(f"claims: {apart[0]}: {where}; expected the same {len(printed)} on both sides")
+    return [
+        {
+            **{"id": claim.id, "claim": claim.text, "printed": claim.printed, "unit": claim.unit, "place": claim.place},
+            **{"ours": _text(ours[claim.id].value), "note": ours[claim.id].note},
+            "difference": _difference(ours[claim.id].value, claim.printed),
+        }
+        for claim in claims
+    ]
+
+
+def page_table(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the claims as a Markdown table, behind a sentence that counts those without a value of ours."""
+    compared = sum(line["difference"] != "" for line in lines)
+    valued = sum(line["ours"] != "" for line in lines)
+    body = [
+        [
+            f"{escape(str(line['claim']))} (`{line['id']}`)",
+            escape(str(line["place"])),
+            escape(f"{line['printed']} {line['unit']}".strip()),
+            *(escape(str(line[name])) or "–" for name in ("ours", "difference", "note")),
+        ]
+        for line in lines
+    ]
+    return (
+        f"{len(lines)} claims: {compared} with a difference, ours minus printed; {valued - compared} whose value is no "
+        f"number on one side; {len(lines) - valued} without a value, and why.\n\n"
+        + table(["claim", "place", "printed", "ours", "difference", "from, or why not"], body)
+    )
+
+
+def number(text: str) -> float | None:
+    """Return a printed number, also one in thousands such as "12.2k"; None if it is none."""
+    plain, factor = (text.removesuffix(_THOUSANDS), 1000) if text.endswith(_THOUSANDS) else (text, 1)
+    try:
+        return round(float(plain) * factor, 9)
+    except ValueError:
+        return None
+
+
+def _text(value: str | float) -> str:
+    """Return a number with four decimals, a smaller one with two digits."""
+    if isinstance(value, str):
+        return value
+    return f"{round(value, 4):.10g}" if abs(value) >= 0.001 else f"{value:.2g}"
+
+
+def _difference(ours: str | float, printed: str) -> str:
+    reported, own = number(printed), number(_text(ours))
+    return "" if reported is None or own is None else f"{round(own - reported, 6):+.10g}"
