@@ -264,23 +264,25 @@ def _problems(manual: Manual) -> Iterator[str]:
         if flag not in manual.flags:
             yield f"aliases.{alias}: found {flag}; expected one of {', '.join(manual.flags)}"
     for name, rule in manual.rules.items():
-        for part, conditions, known in (("when", rule.when, FINDINGS), ("needs", rule.needs, FACTS)):
-            for key, values in conditions.items():
-                allowed = known.get(key, ())
-                allowed = (GIVEN,) if allowed == ("",) else allowed
-                if not values or not all(
-                    any(value is option or value == option for option in allowed) for value in values
-                ):
-                    yield f"rules.{name}.{part}.{key}: found {values}; expected some of {allowed or list(known)}"
-        for part, effects in (("at_most", rule.at_most), ("lower", rule.lower)):
-            for key, value in effects.items():
-                if key not in SCORES or value not in SCALE:
-                    yield f"rules.{name}.{part}.{key}: found {value}; expected 1 to 5 for one of {', '.join(SCORES)}"
-        for key, finding in rule.mention.items():
-            if key not in SCORES or FINDINGS.get(finding) != ("",) or finding not in rule.when:
-                yield f"rules.{name}.mention.{key}: found {finding}; expected a score, and a text that the rule finds"
-        if "overall" in rule.lower:
-            yield f"rules.{name}.lower.overall: expected a dimension: Overall follows from the four"
+        yield from _rule_problems(name, rule)
+
+
+def _rule_problems(name: str, rule: Rule) -> Iterator[str]:
+    for part, conditions, known in (("when", rule.when, FINDINGS), ("needs", rule.needs, FACTS)):
+        for key, values in conditions.items():
+            allowed = known.get(key, ())
+            allowed = (GIVEN,) if allowed == ("",) else allowed
+            if not values or not all(any(value is option or value == option for option in allowed) for value in values):
+                yield f"rules.{name}.{part}.{key}: found {values}; expected some of {allowed or list(known)}"
+    for part, effects in (("at_most", rule.at_most), ("lower", rule.lower)):
+        for key, value in effects.items():
+            if key not in SCORES or value not in SCALE:
+                yield f"rules.{name}.{part}.{key}: found {value}; expected 1 to 5 for one of {', '.join(SCORES)}"
+    for key, finding in rule.mention.items():
+        if key not in SCORES or FINDINGS.get(finding) != ("",) or finding not in rule.when:
+            yield f"rules.{name}.mention.{key}: found {finding}; expected a score, and a text that the rule finds"
+    if "overall" in rule.lower:
+        yield f"rules.{name}.lower.overall: expected a dimension: Overall follows from the four"
 
 
 def adjusted(rubric: Rubric, name: str, adjustment: Adjustment) -> Rubric:
