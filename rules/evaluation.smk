@@ -20,7 +20,7 @@ rule evaluate:
         "../envs/data.yaml"
     params:
         version=versions("evaluate"),
-        seed=EXPERIMENT.seed,
+        seed=evaluation_choices(),
     shell:
         "python -m scripts evaluate --judgements {input:q} --seed {params.seed:q} --numbers {output.numbers:q}"
         " 2>&1 | tee {log:q}"

@@ -48,6 +48,12 @@ def hard_error_choices():
     return EXPERIMENT.seed if chosen == "matched" else [EXPERIMENT.seed, "--wrong", chosen]
 
 
+def evaluation_choices():
+    """The seed of intervals, and how many pairs of rows are sampled if not all are counted (as before it was a setting)."""
+    pairs = EXPERIMENT.scoring.pairs
+    return EXPERIMENT.seed if pairs is None else [EXPERIMENT.seed, "--pairs", pairs]
+
+
 def generator_settings(wildcards):
     name = EXPERIMENT.generation.generator
     return "null" if name == LEXICON else EXPERIMENT.models[name].request_settings

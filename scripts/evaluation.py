@@ -26,10 +26,15 @@ from scripts import step
 
 
 @step(version=3)
-def evaluate(judgements_paths: Sequence[Path], seed: int, numbers_path: Path) -> None:
+def evaluate(
+    judgements_paths: Sequence[Path],
+    seed: int,
+    numbers_path: Path,
+    pairs: Annotated[int | None, "random pairs for the tie-calibrated accuracy; without it, all"] = None,
+) -> None:
     """Compute the numbers of one cell from the judgements of one dataset, or of all together."""
     frame = pl.concat([tables.read_frame(path) for path in judgements_paths])
-    numbers = verdicts.evaluate(frame, seed)
+    numbers = verdicts.evaluate(frame, seed, pairs)
     numbers["inputs"] = {str(path): provenance.sha256(path) for path in judgements_paths}
     provenance.write_json(numbers_path, numbers)
 
@@ -205,6 +210,11 @@ TABLE_4_NOTE = (
 )
 
 
+SAMPLED = (
+    "Tie-calibrated of systems: about {pairs:,} random pairs of rows; of trivial baselines and in tests: all pairs."
+)
+
+
 Line = Mapping[str, str]
 
 
@@ -239,7 +249,8 @@ def table_4(
     use no judgement.
     """
     tests, correlations = (read_json(path, "tests")["tests"] for path in (tests_path, correlation_tests_path))
-    lines = [line for path in cells_paths for line in _table_4_lines(cells.read(path), tests, correlations)]
+    made = [cells.read(path) for path in cells_paths]
+    lines = [line for cell in made for line in _table_4_lines(cell, tests, correlations)]
     trivial = tables.read_lines(floors_path)
     for line in lines:
         for verdict, column in WON.items():
@@ -247,7 +258,8 @@ def table_4(
             if line.get(verdict) == "yes" and surely <= trivial_baselines.highest(trivial, "all", column):
                 line[verdict] = "no"
     tables.write_lines(numbers_path, TABLE_4_COLUMNS, [*lines, *_floors(trivial, floors_path)])
-    write_text(page_path, _table_4_page(tables.read_lines(numbers_path), tables.read_lines(printed_path)))
+    pairs = max((cell.numbers["correlation"].get("pairs", 0) for cell in made), default=0)
+    write_text(page_path, _table_4_page(tables.read_lines(numbers_path), tables.read_lines(printed_path), pairs))
 
 
 def _table_4_lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> list[dict[str, Any]]:
@@ -306,8 +318,11 @@ def better_than_all(system: str, tests: Sequence[Test], level: float = cells.LEV
     return "" if p_value is None else "yes" if p_value <= level else "no"
 
 
-def _table_4_page(ours: Sequence[Line], printed: Sequence[Line]) -> str:
-    """Return the table for a reader, each number beside the printed one of the same system."""
+def _table_4_page(ours: Sequence[Line], printed: Sequence[Line], pairs: int) -> str:
+    """Return the table for a reader, each number beside the printed one of the same system.
+
+    `pairs` is how many pairs of rows were sampled for the tie-calibrated accuracy; 0: all were counted.
+    """
     paper = {line["system"]: line for line in printed}
     named = {_printed_name(line): line for line in ours}
     body = [
@@ -318,7 +333,8 @@ def _table_4_page(ours: Sequence[Line], printed: Sequence[Line]) -> str:
         for name, line in named.items()
     ]
     missing = ", ".join(name for name in paper if name not in named)
-    text = f"# Table 4: every system on all test sets together\n\n{TABLE_4_NOTE}\n\n{table(TABLE_4_HEAD, body)}"
+    note = f"{TABLE_4_NOTE} {SAMPLED.format(pairs=pairs)}" if pairs else TABLE_4_NOTE
+    text = f"# Table 4: every system on all test sets together\n\n{note}\n\n{table(TABLE_4_HEAD, body)}"
     return text + (f"\nPrinted, not in this experiment: {missing}.\n" if missing else "")
 
 

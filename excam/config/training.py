@@ -121,6 +121,9 @@ class Scoring(Section):
     """How answers become numbers."""
 
     end_token: bool = Field(default=True, description="p(R) includes the token that ends the answer")
+    pairs: int | None = Field(
+        default=None, ge=1, description="random pairs of rows for the tie-calibrated accuracy; null: all, exactly"
+    )
 
 
 class Judging(Section):

@@ -187,3 +187,14 @@ def test_the_interval_draws_whole_groups():
     clustered = verdicts.evaluate(frame_of(rows), seed=1)["accuracy"]
     alone = verdicts.evaluate(frame_of(rows, group=pl.col("id")), seed=1)["accuracy"]
     assert clustered["high"] - clustered["low"] > 2 * (alone["high"] - alone["low"])
+
+
+def test_sampled_pairs_change_the_tie_calibrated_accuracy_alone():
+    frame = frame_of()
+    exact, sampled = (verdicts.evaluate(frame, seed=1, pairs=pairs) for pairs in (None, 4))
+    assert "pairs" not in exact["correlation"]
+    assert sampled["correlation"].pop("pairs") == 4
+    assert sampled["correlation"] != exact["correlation"], "of four pairs"
+    for name in ("score", "score_p", "constant"):
+        assert sampled["correlation"][name]["kendall_b"] == exact["correlation"][name]["kendall_b"]
+    assert sampled | {"correlation": None} == exact | {"correlation": None}

@@ -15,8 +15,12 @@ from excam.stats import accuracy, correlation
 MIN_SECTION = 20  # rows below which a language or an origin gets no section of its own
 
 
-def evaluate(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
-    """Return the numbers of one cell. `frame` has the columns of `JUDGEMENT_SCHEMA`."""
+def evaluate(frame: pl.DataFrame, seed: int, pairs: int | None = None) -> dict[str, Any]:
+    """Return the numbers of one cell. `frame` has the columns of `JUDGEMENT_SCHEMA`.
+
+    With `pairs` the tie-calibrated accuracy is of about so many random pairs of rows, and the cell says of how many.
+    """
+    sampled = {} if pairs is None else {"pairs": pairs}
     read = frame.filter(pl.col("failure").is_null())
     return {
         "n": frame.height,
@@ -27,10 +31,11 @@ def evaluate(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
         "accuracy": _accuracy_numbers(frame, seed),
         "correlation": {
             "n": read.height,
-            "score": _correlation_numbers(read, read["score"]),
-            "score_p": _correlation_numbers(read, with_certainty(read)),
+            **sampled,
+            "score": _correlation_numbers(read, read["score"], seed, pairs),
+            "score_p": _correlation_numbers(read, with_certainty(read), seed, pairs),
             "constant": _correlation_numbers(
-                frame, pl.zeros(frame.height, eager=True)
+                frame, pl.zeros(frame.height, eager=True), seed, pairs
             ),  # the trivial baseline, over every row
         },
         "rates": _rates(frame),
@@ -76,11 +81,16 @@ def _accuracy_numbers(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
     }
 
 
-def _correlation_numbers(frame: pl.DataFrame, scores: pl.Series) -> dict[str, float | None]:
+def _correlation_numbers(
+    frame: pl.DataFrame, scores: pl.Series, seed: int, pairs: int | None
+) -> dict[str, float | None]:
     gold, metric = frame["gold_score"].to_list(), scores.to_list()
     if frame.height < 2 or len(set(gold)) < 2:
         return {"kendall_b": None, "tie_calibrated": None, "epsilon": None}
-    calibrated = correlation.tie_calibrated_accuracy(gold, metric)
+    if pairs is None:
+        calibrated = correlation.tie_calibrated_accuracy(gold, metric)
+    else:
+        calibrated = correlation.sampled_tie_calibration(gold, metric, pairs, seed)
     # a constant metric has no tau-b: it orders nothing, which is not the same as ordering at random
     kendall = correlation.kendall(gold, metric) if len(set(metric)) > 1 else None
     return {"kendall_b": kendall, "tie_calibrated": calibrated.accuracy, "epsilon": calibrated.epsilon}
