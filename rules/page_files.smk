@@ -24,6 +24,15 @@ def models_asked(wildcards):
     )
 
 
+def settings_claimed():
+    """The sections of this experiment about which the paper's text states something."""
+    sections = {"datasets", "models", "construction", "generation", "training", "scoring", "tuned", "baselines"}
+    values = EXPERIMENT.model_dump(mode="json", include=sections | {"annotation"})
+    models = {name: {key: m[key] for key in ("hub", "gpus", "training")} for name, m in values["models"].items()}
+    datasets = {name: {"cap": entry["cap"]} for name, entry in values["datasets"].items()}
+    return json.dumps(values | {"models": models, "datasets": datasets, "soft": SOFT}, sort_keys=True)
+
+
 def unseen():
     """Adapter and dataset that it never saw."""
     return [f"{t}/{name}" for t in EXPERIMENT.tuned.mixtures for name in DATASETS if name not in learnt_from(t)]
@@ -155,6 +164,7 @@ def of_systems(systems, pattern):
 config["captions"] = {name: page.caption for name, page in PAGES.items()}  # read by report/page.rst
 
 PAGE_FILES = {  # sets of files that pages name as inputs
+    "adapter_manifests": [f"results/adapters/{m}/{t}/manifest.json" for m, t in EXPERIMENT.adapters],
     "all_splits": expand(
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test", "test-100"]
     ),
@@ -167,6 +177,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "cells_of_columns": [  # every number of Figure 3
         f"results/evaluation/{s}/{d}/test.json" for d in [*DATASETS, "all"] for s in column_systems(d)
     ],
+    "cells_of_excam_in_domain": [f"results/evaluation/{s}/{d}/test.json" for s in in_domain_excam() for d in DATASETS],
     "certainty_cells": of_systems(column_systems("all"), "results/certainty/{system}/test.json"),
     "certainty_cells_of_excam": of_systems(in_domain_excam(), "results/certainty/{system}/test.json"),
     "counterfactual_rows": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.rows.parquet"),
@@ -205,8 +216,15 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "losses": lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
     "printed_votes": printed_votes,
     "report_cells": [f"results/reports/{m}/{t}/{j}/all/test.json" for m, t, j in EXPERIMENT.systems if j == "report"],
+    "report_numbers": ["results/paper/reports.csv"] if any(j == "report" for _, _, j in EXPERIMENT.systems) else [],
     "sets_with_evidence": sets_with_evidence("results/excam40k/{dataset}/{split}.parquet"),
     "soft_counts": expand("results/errors/soft/{dataset}.counts.json", dataset=SOFT),
+    "soft_error_manifests": expand(
+        "results/errors/soft/{dataset}/{severity}/{shard}.manifest.json",
+        dataset=SOFT,
+        severity=["minor", "major"],
+        shard=SHARDS,
+    ),
     "source_manifests": expand("results/sources/{dataset}/manifest.json", dataset=DATASETS),
     "split_counts": expand("results/excam40k/{dataset}/counts.json", dataset=DATASETS),
     "test_sets": expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
@@ -220,6 +238,12 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test"]
     ),
     "train_mixtures": expand("results/mixtures/{trained_on}/train.jsonl", trained_on=EXPERIMENT.tuned.mixtures),
+    "transcript_manifests_of_excam": [
+        f"results/transcripts/{m}/{t}/{j}/{d}/{EXPERIMENT.judging.split}.manifest.json"
+        for m, t, j in EXPERIMENT.systems
+        if t != "nothing"
+        for d in judged_of(t)
+    ],
     "variant_adapters": expand("results/adapters/{model}/all/manifest.json", model=EXPERIMENT.variants),
     "variant_cells": expand("results/evaluation/{model}/all/report/all/dev.json", model=EXPERIMENT.variants),
 }
@@ -229,6 +253,7 @@ PAGE_SETTINGS = {  # values that pages name as settings
     "licences": licences(),
     "models_asked": models_asked,
     "seed": EXPERIMENT.seed,
+    "settings_claimed": settings_claimed(),
     "shares": json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
     "soft": SOFT,
     "shown_trained": shown_trained(),

@@ -1,0 +1,432 @@
+"""Set every claim of the ExCAM paper's text beside what this experiment gives."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, median
+from typing import Annotated, Any
+
+from excam.config import Recipe
+from excam.core import tables
+from excam.core.provenance import read_json, write_text
+from excam.error_reports.evaluation.cells import LEVEL, System
+from excam.error_reports.records import WEIGHTS, Report
+from excam.error_reports.scoring import score
+from excam.excam40k.construction import templates
+from excam.pages import claims
+from excam.pages.claims import Claim, Ours
+from excam.training.layout import load_layout
+from scripts import annotation, figures, step
+
+Line = Mapping[str, str]
+
+PRINTED_SYSTEMS = {"gemma3": "gemma3-27b", "phi3": "phi3-medium-4k"}  # in the ids of claims -> the model's key
+PRINTED_PROMPTS = ("count", "severity", "binary")
+FILES = "results/paper"
+
+HEAD = (
+    "# Every claim of the ExCAM paper beside ours\n\nNumbers compare only where model, data and generator are the "
+    "paper's; the last column says what ours is of. Where the paper contradicts itself, see comparison.md.\n\n"
+)
+
+NO_VALUE = {  # reason -> claims
+    "people's answers: table-3.md, where annotation.people names them": (
+        *("human-annotators", "human-spans-all-agree", "human-error-all-agree", "human-no-error-majority"),
+        "human-skips",
+    ),
+    "people's answers: table-12.md, where annotation.people names them": ("human-explanations-zh-de",),
+    "people's answers: table-13.md, where annotation.people names them": (
+        *("human-severity-minor", "human-severity-major", "human-changed-mind"),
+    ),
+    "people's answers: human-ratings.md, where annotation.people names them": (
+        *("explanation-soft-n", "explanation-soft-found-gemma3", "explanation-soft-found-phi3"),
+        *("explanation-likert-gemma3", "explanation-likert-phi3"),
+    ),
+    "people's time and pay; the seconds of each answer are in what excam annotate export writes": (
+        *("human-hours", "human-cost"),
+    ),
+    "an external judge: figure-4.md, made by snakemake external": ("gpt5-margin", "gpt5-wins", "gpt5-loses"),
+    "no evaluation during training; the paper's interval is never reached either": ("training-eval-steps",),
+    "another recipe, compared on the dev sets: experiments/ranks.yaml, recipes.csv": ("lora-r-ablation",),
+    "GPU hours of the generator depend on its cards; each shard's seconds are in its manifest": (
+        "generation-gpu-hours",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ResultFiles:
+    """The numbers that claims are answered from. What an experiment may lack is empty then."""
+
+    table_2_path: Annotated[Path, "table-2-claims.csv"]
+    cultures_path: Annotated[Path, "inventory-cultures.csv"]
+    table_4_path: Path
+    correlation_tests_path: Path
+    figure_3_path: Path
+    figure_10_path: Path
+    error_rates_path: Path
+    leave_one_out_path: Path
+    in_domain_paths: Annotated[Sequence[Path], "cells of ExCAM, trained on all, on single test sets"] = ()
+    reports_paths: Annotated[Sequence[Path], "reports.csv"] = ()
+    adapters_paths: Annotated[Sequence[Path], "manifests of adapters"] = ()
+    judged_paths: Annotated[Sequence[Path], "manifests of transcripts of ExCAM"] = ()
+    generated_paths: Annotated[Sequence[Path], "manifests of soft errors"] = ()
+
+
+@step(
+    version=1,
+    result="results/paper/claims",
+    outputs=["numbers", "page"],
+    category="Results",
+    target="paper",
+    inputs={
+        "table_2": "results/paper/table-2-claims.csv",
+        "cultures": "results/audits/inventory-cultures.csv",
+        "table_4": "results/paper/table-4.csv",
+        "correlation_tests": "results/significance/all/test.correlations.json",
+        "figure_3": "results/paper/figure-3.csv",
+        "figure_10": "results/paper/figure-10.csv",
+        "error_rates": "results/paper/error-rates.csv",
+        "leave_one_out": "results/paper/leave-one-out.csv",
+        "in_domain": "cells_of_excam_in_domain",
+        "reports": "report_numbers",
+        "adapters": "adapter_manifests",
+        "judged": "transcript_manifests_of_excam",
+        "generated": "soft_error_manifests",
+        "printed": "paper/claims.csv",
+    },
+    optional=["in_domain", "reports", "adapters", "judged", "generated"],
+    settings={"experiment": "settings_claimed"},
+)
+def paper_claims(
+    files: ResultFiles,
+    experiment: Annotated[dict[str, Any], json.loads, "sections of the experiment, as JSON"],
+    printed_path: Annotated[Path, "paper/claims.csv"],
+    numbers_path: Path,
+    page_path: Path,
+) -> None:
+    """Write every claim of the ExCAM paper beside ours, with the difference, or the reason why there is none.
+
+    Every claim of the paper's text and captions: what it prints, what this experiment gives, and the difference, ours
+    minus printed; where there is nothing of ours, the reason.
+    """
+    printed = [
+        Claim(line["id"], line["what"], line["printed"], line["unit"], line["source"])
+        for line in tables.read_lines(printed_path)
+    ]
+    lines = claims.beside(printed, claims_answered(files, experiment))
+    tables.write_lines(numbers_path, claims.COLUMNS, lines)
+    write_text(page_path, HEAD + claims.page_table(lines))
+
+
+def claims_answered(files: ResultFiles, experiment: Mapping[str, Any]) -> dict[str, Ours]:
+    """Return ours of every claim, by its id."""
+    table_4 = tables.read_lines(files.table_4_path)
+    return (
+        claims.missing(NO_VALUE)
+        | dict(_constants(experiment))
+        | dict(_data_settings(experiment))
+        | dict(_training_settings(experiment))
+        | dict(_model_settings(experiment))
+        | dict(_rows(tables.read_lines(files.table_2_path), tables.read_lines(files.cultures_path)))
+        | {"permutations": _draws(read_json(files.correlation_tests_path, "tests")["tests"])}
+        | dict(_best(table_4))
+        | dict(_baselines(table_4))
+        | dict(_out_of_domain(tables.read_lines(files.figure_3_path)))
+        | dict(_in_domain(files.in_domain_paths))
+        | dict(_languages(tables.read_lines(files.figure_10_path)))
+        | dict(_rates(tables.read_lines(files.error_rates_path)))
+        | dict(_explanations([line for path in files.reports_paths for line in tables.read_lines(path)]))
+        | dict(_left_out(tables.read_lines(files.leave_one_out_path)))
+        | dict(_hours(files, experiment))
+    )
+
+
+Answers = Iterator[tuple[str, Ours]]
+
+
+def _constants(experiment: Mapping[str, Any]) -> Answers:
+    slots = {len(templates.names(slot)) for slot in templates.SLOTS if slot not in templates.FEWER}
+    pairs = experiment["scoring"]["pairs"]
+    yield "weight-minor", Ours(WEIGHTS["minor"], "records.py")
+    yield "weight-major", Ours(WEIGHTS["major"], "records.py")
+    yield "score-best-heuristic", Ours(score(Report(), None), "a report without errors, without p(R)")
+    yield "score-best", Ours(score(Report(), 1.0), "a report without errors, p(R) = 1")
+    yield "paraphrases", Ours(min(slots), f"of each slot but {', '.join(templates.FEWER)}")
+    yield "random-accuracy", Ours((0 + 1) / 2, "scaled accuracy 0")
+    yield "pairs", Ours("all" if pairs is None else pairs, "scoring.pairs; null: exact over all pairs")
+    yield "table-4-alpha", Ours(LEVEL, "table-4.csv")
+    yield "figure-3-alpha", Ours(LEVEL, "figure-3.csv")
+    yield "gpt5-alpha", Ours(annotation.LEVEL, "figure-4.csv")
+    yield "language-minimum", Ours(figures.MORE_THAN, "figure-10.csv")
+    yield "errors-per-sample", Ours(len(WEIGHTS), "a try for each severity")
+
+
+def _data_settings(experiment: Mapping[str, Any]) -> Answers:
+    datasets, people = experiment["datasets"], experiment["annotation"]
+    subset, soft = experiment["construction"]["subset"], experiment["soft"]
+    drawn: Counter[str] = Counter()
+    for name in soft:
+        drawn.update(people["languages"].get(name, {"English": people["rows"]}))
+    yield "base-datasets", Ours(len(datasets), "datasets")
+    yield "cap", Ours(max(entry["cap"] for entry in datasets.values()), "the highest datasets.<name>.cap")
+    yield "gpt5-samples", Ours(subset, "construction.subset")
+    yield "gpt5-samples-all", Ours(subset * len(datasets), "construction.subset of each dataset")
+    yield "human-samples", Ours(drawn.total(), "annotation: rows to draw")
+    for language in ("English", "German", "Japanese", "Chinese"):
+        yield f"human-{language.lower()}", Ours(drawn[language], "annotation: rows to draw")
+    generation = experiment["generation"]
+    generator = experiment["models"].get(generation["generator"])
+    gpus = generator["gpus"] if generator else 0
+    yield "generation-processes", Ours(generation["shards"] * len(soft) * len(WEIGHTS), "shards, datasets, severities")
+    yield "generation-gpus", Ours(gpus, f"of each process of {generation['generator']}; the paper's are of all")
+
+
+def _training_settings(experiment: Mapping[str, Any]) -> Answers:
+    tuned = experiment["tuned"]["models"]
+    model = tuned[0] if tuned else ""
+    recipe = Recipe.model_validate(experiment["training"] | (experiment["models"][model]["training"] if model else {}))
+    layout = load_layout(recipe.layout)
+    at = f"training of {model}" if model else "training; no adapter is trained"
+    values = {
+        "training-weight-decay": recipe.weight_decay,
+        "training-warmup": recipe.warmup_steps,
+        "training-adam-beta1": recipe.beta1,
+        "training-adam-beta2": recipe.beta2,
+        "training-max-grad-norm": recipe.max_grad_norm,
+        "training-learning-rate": recipe.learning_rate,
+        "training-epochs": recipe.epochs,
+        "lora-r": recipe.rank,
+        "lora-alpha": recipe.alpha,
+        "lora-dropout": recipe.dropout,
+    }
+    for claim, value in values.items():
+        yield claim, Ours(value, at)
+    kept = "a killed training repeats at most so many; the paper's interval is never reached"
+    yield "training-save-steps", Ours(recipe.save_steps, kept)
+    in_layout = f"layout {recipe.layout}; {recipe.rows_per_step} rows a step in all, the paper's 8"
+    yield "training-batch", Ours(layout.rows_per_pass, in_layout)
+    yield "training-accumulation", Ours(layout.passes(recipe.rows_per_step), in_layout)
+    yield "training-gpus", Ours(layout.processes if layout.device == "gpu" else 0, f"layout {recipe.layout}")
+    yield "training-logging-steps", Ours(1, "loss.csv has every step; means of ten can be taken from it")
+    left_out = sum(mixture.startswith("without-") for mixture in experiment["tuned"]["mixtures"])
+    yield "loo-adapters", Ours(left_out, "tuned.mixtures")
+
+
+def _model_settings(experiment: Mapping[str, Any]) -> Answers:
+    judges = [judge for judge in experiment["baselines"]["judges"] if judge in PRINTED_PROMPTS]
+    yield "baseline-prompts", Ours(len(judges), f"baselines.judges of Table 11: {', '.join(judges) or 'none'}")
+    for name, claim in (("phi4", "phi4-version"), ("phi3-medium-4k", "phi3-version")):
+        hub = (experiment["models"].get(name) or {}).get("hub")
+        yield claim, Ours(hub or "", f"models.{name}" if hub else f"this experiment has no {name}")
+    asked = {*experiment["tuned"]["models"], *experiment["baselines"]["models"]}
+    hubs = [experiment["models"][name]["hub"] or name for name in asked]
+    sizes = [(float(match[1]), hub) for hub in hubs if (match := re.search(r"(\d+(?:\.\d+)?)b\b", hub, re.IGNORECASE))]
+    size, hub = max(sizes, default=("", "no model asked has its size in billions in its name"))
+    yield "largest-model", Ours(size, hub)
+
+
+def _rows(lines: Sequence[Line], cultures: Sequence[Line]) -> Answers:
+    ours = {line["claim"]: line["ours"] for line in lines}
+    for claim, text in zip(("rows-hard", "rows-soft", "rows-clean"), ours, strict=True):
+        yield claim, Ours(ours[text], f"{FILES}/table-2-claims.csv: {text}")
+    mango = sum(line["dataset"] == "mango" for line in cultures)
+    yield "mango-cultures", Ours(mango or "", "inventory-cultures.csv" if mango else "no rows of Mango")
+
+
+def _draws(tests: Sequence[Mapping[str, Any]]) -> Ours:
+    draws = [test["draws"] for test in tests if "draws" in test]
+    note = "for correlations; tests of accuracy are exact over all swaps"
+    return Ours(draws[0], note) if draws else Ours("", f"{note}; no correlation was tested")
+
+
+def _systems(table_4: Sequence[Line]) -> list[tuple[System, float]]:
+    """Return each system once, with its scaled accuracy; scores without judgement are left out."""
+    return [
+        (System(line["model"], line["trained_on"], line["judge"]), float(line["scaled_accuracy"]))
+        for line in table_4
+        if line["judge"] != "none" and not line["fallback"]
+    ]
+
+
+def _best(table_4: Sequence[Line]) -> Answers:
+    systems = _systems(table_4)
+    tuned = [(value, system.key) for system, value in systems if system.tuned and system.trained_on == "all"]
+    names = ("accuracy-best", "accuracy-best-rounded", "gap-gemma3", "gap-phi4")
+    if not tuned:
+        yield from ((name, Ours("", "no adapter was trained on all datasets")) for name in names)
+        return
+    best, key = max(tuned)
+    accuracy = (1 + best) / 2
+    yield "accuracy-best", Ours(accuracy, f"{key} in table-4.csv")
+    yield "accuracy-best-rounded", Ours(round(100 * accuracy, 1), f"{key}; balanced test set")
+    base = [value for system, value in systems if not system.tuned and system.model == key.split("/")[0]]
+    others = [(value, system.key) for system, value in systems if not system.tuned]
+    yield "gap-gemma3", _gap(best, max(base, default=None), f"{key}, over the best prompt of its base")
+    rival, rival_key = max(others, default=(None, "no untuned model"))
+    yield "gap-phi4", _gap(best, rival, f"{key}, over the best untuned model: {rival_key}")
+
+
+def _gap(best: float, other: float | None, note: str) -> Ours:
+    return Ours("" if other is None else best - other, note if other is not None else f"{note}: not asked")
+
+
+def _baselines(table_4: Sequence[Line]) -> Answers:
+    prompts: dict[str, dict[str, float]] = {}
+    for system, value in _systems(table_4):
+        if not system.tuned:
+            prompts.setdefault(system.model, {})[system.judge] = value
+    if not prompts:
+        names = ("weakest", "best-baseline-prompt", "fallback-effect")
+        yield from ((name, Ours("", "no untuned model is asked")) for name in names)
+        return
+    accuracy = {model: max(own.values()) for model, own in prompts.items()}
+    low = sorted(accuracy, key=accuracy.__getitem__)[:2]
+    said = ", ".join(f"{model} ({accuracy[model]:.3f})" for model in low)
+    yield "weakest", Ours(said, f"the lowest of {len(prompts)} untuned models, each with its best prompt")
+    compared = {model: own for model, own in prompts.items() if len(set(own) & set(PRINTED_PROMPTS)) > 1}
+    best = Counter(max(own, key=own.__getitem__) for own in compared.values())
+    counted = ", ".join(f"{judge} {n} of {len(compared)}" for judge, n in best.most_common())
+    note = (
+        f"models for which a prompt is best; asked: {', '.join(sorted({j for own in prompts.values() for j in own}))}"
+    )
+    yield "best-baseline-prompt", Ours(counted, note if counted else f"{note}; no model has two of Table 11")
+    yield "fallback-effect", Ours(0.0, "by construction: p(R) cannot make or remove an error")
+
+
+def _out_of_domain(lines: Sequence[Line]) -> Answers:
+    columns = [line for line in lines if line["column"] not in (figures.IN_DOMAIN, figures.AVERAGE)]
+    tuned = [line for line in columns if line["p_baselines"]]
+    names = ("ood-significant-all-baselines", "ood-significant-own-base", "ood-better", "ood-random")
+    if not tuned:
+        yield from ((name, Ours("", "no adapter was judged on a dataset it never saw")) for name in names)
+        return
+    best = _best_row(tuned)
+    own = {line["column"]: line for line in tuned if line["row"] == best}
+    note = f"{best} on {len(own)} test sets: {FILES}/figure-3.csv"
+    surely = [name for name, line in own.items() if float(line["p_baselines"]) <= LEVEL]
+    over_base = [name for name, line in own.items() if line["p_own_base"] and float(line["p_own_base"]) <= LEVEL]
+    rivals = {name: [line for line in columns if line["column"] == name and not line["p_baselines"]] for name in own}
+    above = [
+        name
+        for name, line in own.items()
+        if name not in surely
+        and all(float(line["scaled_accuracy"]) > float(r["scaled_accuracy"]) for r in rivals[name])
+    ]
+    random = [
+        name
+        for name in own
+        if all(float(line["low"]) <= 0 for line in columns if line["column"] == name and line["low"])
+    ]
+    yield names[0], Ours(_listed(surely), note)
+    yield names[1], Ours(f"{len(over_base)} of {len(own)}", note)
+    yield names[2], Ours(_listed(above), f"{note}; above every untuned model, p > {LEVEL}")
+    yield names[3], Ours(_listed(random), "no system with an interval above 0")
+
+
+def _best_row(lines: Sequence[Line]) -> str:
+    """Return the row with the highest mean of scaled accuracies."""
+    values: dict[str, list[float]] = {}
+    for line in lines:
+        values.setdefault(line["row"], []).append(float(line["scaled_accuracy"]))
+    return max(values, key=lambda row: mean(values[row]))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _in_domain(cells: Sequence[Path]) -> Answers:
+    read = [(System.from_path(path), read_json(path, "accuracy")["accuracy"]) for path in cells if "epic" in path.parts]
+    better = [system.key for system, accuracy in read if accuracy["low"] is not None and accuracy["low"] > 0]
+    note = f"interval above 0, of {len(read)} ExCAM systems trained on all"
+    yield "epic-in-domain", Ours(_listed(better), note) if read else Ours("", "no ExCAM system was judged on EPIC")
+
+
+def _languages(lines: Sequence[Line]) -> Answers:
+    shown = [line for line in lines if line["shown"] == "True"]
+    names = ("language-spread", "language-count", "language-best", "language-weaker")
+    languages = {line["language"] for line in shown}
+    tuned = [line for line in shown if line["tuned"] == "True"]
+    if len(languages) < 2 or not tuned:
+        why = f"fewer than two languages with more than {figures.MORE_THAN} rows, or no ExCAM: {FILES}/figure-10.csv"
+        yield from ((name, Ours("", why)) for name in names)
+        return
+    row = _best_row(tuned)
+    spread = next(line["spread"] for line in tuned if line["row"] == row)
+    rows = dict.fromkeys(line["row"] for line in shown)
+    means = {name: mean(float(line["scaled_accuracy"]) for line in shown if line["row"] == name) for name in rows}
+    order = sorted(means, key=means.__getitem__)
+    yield names[0], Ours(spread, f"{row}; the paper does not say of which row its spread is")
+    yield names[1], Ours(len(languages), ", ".join(sorted(languages)))
+    yield names[2], Ours(f"{order[-1]} ({means[order[-1]]:.3f})", f"highest mean over languages of {len(rows)} rows")
+    yield names[3], Ours(", ".join(f"{name} ({means[name]:.3f})" for name in order[:2]), "the two lowest means")
+
+
+def _rates(lines: Sequence[Line]) -> Answers:
+    rates = {(line["system"], line["rows"]): line for line in lines}
+    for claim, rows in (("clean-as-clean", "without error"), ("error-as-error", "with an error")):
+        for name, model in PRINTED_SYSTEMS.items():
+            line = rates.get((f"{model}/all/report", rows))
+            yield f"{claim}-{name}", _of_system(model, line, "rate", "error-rates.csv")
+
+
+def _explanations(lines: Sequence[Line]) -> Answers:
+    held = {
+        line["model"]: line
+        for line in lines
+        if (line["trained_on"], line["judge"], line["dataset"], line["measure"])
+        == ("all", "report", "all", "explanations_held")
+    }
+    for name, model in PRINTED_SYSTEMS.items():
+        yield f"explanation-match-{name}", _of_system(model, held.get(model), "value", "reports.csv")
+
+
+def _of_system(model: str, line: Line | None, column: str, file: str) -> Ours:
+    """Return a share of one of the paper's systems in percent."""
+    if not line or not line[column]:
+        return Ours("", f"this experiment has no {model}/all/report; its own systems: {FILES}/{file}")
+    return Ours(round(100 * float(line[column]), 1), f"n = {line['n']}: {FILES}/{file}")
+
+
+def _left_out(lines: Sequence[Line]) -> Answers:
+    changes = [float(line["difference"]) for line in lines if line["on"] == "others"]
+    note = f"scaled accuracy on the other datasets, over {len(changes)} adapters: {FILES}/leave-one-out.md"
+    value = f"{min(changes):+.3f} to {max(changes):+.3f}" if changes else ""
+    yield "leave-one-out", Ours(value, note if changes else "no adapter was trained without a dataset")
+
+
+def _hours(files: ResultFiles, experiment: Mapping[str, Any]) -> Answers:
+    trained = [read_json(path) for path in files.adapters_paths]
+    judged = sum(read_json(path)["seconds"] for path in files.judged_paths)
+    minutes: dict[str, list[float]] = {}
+    for manifest in trained:
+        minutes.setdefault(manifest["model"], []).append(manifest["training_seconds"] / 60)
+    own = "; ".join(f"{model}: {median(values):.1f} min, n = {len(values)}" for model, values in minutes.items())
+    for name, model in PRINTED_SYSTEMS.items():
+        there = minutes.get(model)
+        why = f"this experiment trains no {model} ({own or 'no adapter'})"
+        note = f"median of {len(there or ())} adapters"
+        yield f"training-time-{name}", Ours(median(there), note) if there else Ours("", why)
+    jobs = f"sum over {len(files.judged_paths)} judging jobs of ExCAM, which may run at once"
+    yield "evaluation-time", Ours(judged / 3600, jobs) if judged else Ours("", "no ExCAM system was judged")
+    cards = [_cards(manifest) for manifest in trained]
+    spent = sum(manifest["training_seconds"] * n for manifest, n in zip(trained, cards, strict=True))
+    if any(cards):
+        yield "gpu-hours", Ours(spent / 3600, f"training alone, {len(trained)} adapters")
+    else:
+        yield "gpu-hours", Ours("", "nothing was trained on a GPU")
+    shards = [read_json(path)["seconds"] / 3600 for path in files.generated_paths]
+    generator = experiment["generation"]["generator"]
+    hours = f"{min(shards):.2g} to {max(shards):.2g}" if shards else ""
+    yield "generation-hours", Ours(hours, f"{len(shards)} shards of {generator}")
+
+
+def _cards(manifest: Mapping[str, Any]) -> int:
+    layout = manifest["settings"]["layout"]
+    return layout["processes"] if layout["device"] == "gpu" else 0
