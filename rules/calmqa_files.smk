@@ -91,9 +91,12 @@ def calmqa_target(wildcards):
 
 PAGE_FILES |= {  # sets of files that its pages name
     "calmqa_languages": ["results/calmqa/languages.csv"] if CALMQA else [],
+    "calmqa_questions": ["results/calmqa/questions.parquet"] if CALMQA else [],
     "calmqa_ratings": CALMQA_RATINGS,
     "calmqa_scores": ["results/calmqa/scores.parquet"] if CALMQA else [],
+    "calmqa_surface": ["results/calmqa/surface.parquet"] if CALMQA else [],
 }
 PAGE_SETTINGS |= {
+    "calmqa_claimed": json.dumps(CALMQA.model_dump(mode="json", include={"models", "repetition"}) if CALMQA else {}),
     "calmqa_how": calmqa_how(),
 }

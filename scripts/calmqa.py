@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from excam.calmqa import asks, numbers, pages, ratings, rows_page, source, stages
+from excam.calmqa import asks, numbers, pages, printed, ratings, rows_page, source, stages
 from excam.calmqa.source import Answer
 from excam.core import tables
 from excam.core.provenance import say, write_text
@@ -16,6 +17,8 @@ from excam.inference import transcript
 from excam.inference.encoder import cosines
 from excam.knowledge import index as packs
 from excam.knowledge.index import build
+from excam.pages import claims
+from excam.pages.claims import Claim
 from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
@@ -316,3 +319,54 @@ def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, r
     lines = ratings.r2_lines(human_ratings)
     tables.write_lines(numbers_path, ratings.R2, lines)
     write_text(page_path, pages.regression_page(human_ratings, ranks, lines))
+
+
+@step(
+    version=1,
+    result="results/calmqa/printed",
+    outputs=["numbers", "page"],
+    target="calmqa",
+    category="CaLMQA",
+    inputs={
+        "questions": "calmqa_questions",
+        "surface": "calmqa_surface",
+        "scores": "calmqa_scores",
+        "languages": "calmqa_languages",
+        "ratings": "calmqa_ratings",
+        "printed": "paper/calmqa/claims.csv",
+    },
+    optional=["ratings"],
+    settings={"seed": "seed", "settings": "calmqa_claimed"},
+)
+def calmqa_printed(
+    questions_path: Path,
+    surface_path: Path,
+    scores_path: Path,
+    languages_path: Path,
+    printed_path: Annotated[Path, "paper/calmqa/claims.csv"],
+    seed: int,
+    settings: Annotated[dict[str, Any], json.loads, "models and repetition, as JSON"],
+    numbers_path: Path,
+    page_path: Path,
+    ratings_paths: Annotated[Sequence[Path], "ratings by people"] = (),
+) -> None:
+    """Write every claim of the CaLMQA paper beside ours, with the difference, or the reason why there is none.
+
+    Every claim of the CaLMQA paper: what it prints, what this experiment gives, and the difference, ours minus printed;
+    where there is nothing of ours, the reason. Models, questions and documents are others than the paper's.
+    """
+    lines = tables.read_lines(printed_path)
+    rows = tables.read_frame(surface_path).drop("surface", "empty").join(tables.read_frame(scores_path), on="answer")
+    answered = printed.answers(
+        {line["id"]: line["printed"] for line in lines},
+        source.questions_of(questions_path),
+        rows.to_dicts(),
+        numbers.type_gaps(rows.to_dicts(), seed),
+        tables.read_lines(languages_path),
+        [rating for path in ratings_paths for rating in ratings.read(path)],
+        settings,
+    )
+    stated = [Claim(line["id"], line["claim"], line["printed"], line["unit"], line["place"]) for line in lines]
+    beside = claims.beside(stated, answered)
+    tables.write_lines(numbers_path, claims.COLUMNS, beside)
+    write_text(page_path, f"# CaLMQA: every claim of the paper beside ours\n\n{claims.page_table(beside)}")
