@@ -240,3 +240,50 @@ def collect(
             stop(f"{len(exports)} files hold nothing that was submitted; expected some; submit on the page first")
         tables.write_lines(to, campaign.COLUMNS, rows)
         say(f"{to}: {len(rows)} ratings of {len(drawn.tasks)} questions")
+
+
+@app.command()
+def draw_seeds(
+    languages: Annotated[str, typer.Argument(help="languages to write in, parted by commas")],
+    to: Annotated[Path, typer.Option(help="the campaign, as JSON")],
+    people: Annotated[int, typer.Option(min=1, help="writers of a language")] = 1,
+    each: Annotated[int, typer.Option(min=1, help="questions of a writer")] = 20,
+) -> None:
+    """Draw a campaign in which people write questions of their culture. `excam annotate` shows it to them.
+
+    Example: excam calmqa draw-seeds Wolof,Fijian --people 2 --each 20 --to campaign.json
+    """
+    from excam.annotation.campaign import write
+    from excam.calmqa import seeds
+
+    with exit_on_error():
+        drawn = seeds.drawing([name.strip() for name in languages.split(",") if name.strip()], people, each)
+        write(to, drawn)
+        writers = dict.fromkeys(name for task in drawn.tasks for name in task.assigned)
+        say(f"{to}: {len(drawn.tasks)} questions to write, by {', '.join(writers)}")
+
+
+@app.command()
+def collect_seeds(
+    file: Annotated[Path, typer.Argument(help="the campaign that `draw-seeds` wrote")],
+    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    to: Annotated[
+        Path, typer.Option(help="JSON Lines in the official columns, as `filter` and `calmqa.questions` read")
+    ],
+) -> None:
+    """Collect the questions that people wrote, in the official columns.
+
+    Example: excam calmqa collect-seeds campaign.json wo-1.json --to questions.jsonl
+    """
+    import json
+
+    from excam.annotation import campaign as campaigns
+    from excam.calmqa import seeds
+    from excam.core.provenance import write_text
+
+    with exit_on_error():
+        rows, counts = seeds.collected(exports, campaigns.read(file))
+        if not rows:
+            stop(f"{len(exports)} files hold no submitted question; expected some; submit on the page first")
+        write_text(to, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        say(f"{to}: {len(rows)} questions; {', '.join(f'{name} {n}' for name, n in counts.items())}")

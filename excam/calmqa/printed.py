@@ -22,7 +22,10 @@ RELIABLE = 0.9  # share of answers in the right language, without loops; the pap
 NO_RATINGS = "no ratings by people: calmqa.people"
 NEUTRAL = ("human-neutral", "human-neutral-p")
 NO_VALUE = {  # reason -> claims
-    "how the authors collected; excam calmqa seeds draws and collects such questions": ("seed-questions", "writers"),
+    "how the authors collected; excam calmqa draw-seeds and collect-seeds collect such questions": (
+        "seed-questions",
+        "writers",
+    ),
     "what the authors paid; the seconds of each answer are in the files that people export": (
         *("seed-cost", "writer-test", "question-pay-low", "question-pay-high"),
     ),

@@ -1,6 +1,7 @@
 """People rate three answers of a question: drawn, submitted, exported, collected in the authors' columns, regressed."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,7 @@ from excam import cli
 from excam.annotation import campaign as campaigns
 from excam.annotation import exchange, form
 from excam.annotation.answers import Answer as Said
-from excam.calmqa import campaign, ratings, source
+from excam.calmqa import campaign, ratings, seeds, source
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 
@@ -140,3 +141,55 @@ def test_answers_of_another_form_are_refused():
     other = form_campaigns.culture_spans()
     assert "expected long_form" in line_of(InputInvalid, lambda: list(campaign.ratings([], other, QUESTIONS)))
     assert "not among the questions" in line_of(InputInvalid, lambda: list(campaign.ratings([], drawn(), {})))
+
+
+# --- questions that people write
+
+
+def written(drawn_, question, **more):
+    """An answer to each task of a campaign: its question, or None for no further one."""
+    rows = []
+    for task, text in zip(drawn_.tasks, question, strict=True):
+        values = dict(drawn_.form.empty()) | {form.SUBMITTED: True, "no_more": text is None}
+        if text:
+            values |= {"question": text, "question_en": "Why?", "category": "food and drinks", "why": "Only here."}
+        rows.append(Said(task.id, task.assigned[0], values | more, 30, "2026-04-01T12:00:00.000Z"))
+    return rows
+
+
+def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_path):
+    file, exported, to = tmp_path / "campaign.json", tmp_path / "all.json", tmp_path / "questions.jsonl"
+    words = ["draw-seeds", "Wolof,de", "--people", "2", "--each", "2", "--to", str(file)]
+    done = CliRunner().invoke(cli.app, ["calmqa", *words])
+    assert "8 questions to write, by wo-1, wo-2, de-1, de-2" in done.stderr
+    found = campaigns.read(file)
+    assert {task.assigned for task in found.tasks if task.language == "Wolof"} == {("wo-1",), ("wo-2",)}
+    texts = ["Lu tax?", None, " lu  TAX?", "Kan?", "Lu tax?", "Warum?", None, "Wer?"]
+    answers_ = written(found, texts)
+    answers_[-1] = replace(answers_[-1], values=dict(answers_[-1].values) | {form.SUBMITTED: False})
+    exported.write_text(exchange.to_json(found, answers_), encoding="utf-8")
+    done = CliRunner().invoke(cli.app, ["calmqa", "collect-seeds", str(file), str(exported), "--to", str(to)])
+    assert done.exit_code == 0, done.output
+    assert "4 questions; submitted 7, not submitted 1, no_more 2, repeated 1" in done.stderr
+    read = source.read_questions([to])
+    assert [(row.language, row.question) for row in read] == [
+        *(("wo", "Lu tax?"), ("wo", "Kan?")),
+        *(("de", "Lu tax?"), ("de", "Warum?")),
+    ]
+    assert {row.type for row in read} == {"specific"}
+    assert json.loads(to.read_text(encoding="utf-8").splitlines()[0])["why"] == "Only here."
+
+
+def test_what_cannot_be_collected_is_refused(tmp_path):
+    import form_campaigns
+
+    assert "each once" in line_of(InputInvalid, seeds.drawing, ["Wolof", "wo"], 1, 1)
+    assert "expected seed_questions" in line_of(InputInvalid, seeds.collected, [], form_campaigns.long_form())
+    file = tmp_path / "campaign.json"
+    found = seeds.drawing(["Wolof"], 1, 1)
+    campaigns.write(file, found)
+    (tmp_path / "a.json").write_text(exchange.to_json(found, written(found, [None])), encoding="utf-8")
+    words = ["collect-seeds", str(file), str(tmp_path / "a.json"), "--to", str(tmp_path / "q.jsonl")]
+    done = CliRunner().invoke(cli.app, ["calmqa", *words])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "no submitted question" in done.stderr

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from excam.annotation import answers, campaign, form
+from excam.calmqa import seeds
 from excam.core.hash_order import digest
 from excam.macaron import campaign as macaron
 from excam.macaron import contexts, source, templates
@@ -122,6 +123,10 @@ def rubric():
     return raters.drawn(chosen, "eva", ["li"], overlap=1, calibration=1, rubric=manual.load(), seed=0)
 
 
+def seed_questions():
+    return seeds.drawing(["Wolof", "fa"], people=1, each=2)
+
+
 MADE = {
     "long_form": long_form,
     "culture_spans": culture_spans,
@@ -129,6 +134,7 @@ MADE = {
     "macaron_author": macaron_author,
     "macaron_review": macaron_review,
     "rubric": rubric,
+    "seed_questions": seed_questions,
 }
 
 
