@@ -23,7 +23,8 @@ Line = dict[str, str]
 
 HEAD = (
     "# Ours beside the paper's\n\nNumbers compare only where model, data and generator are the paper's. Where both are "
-    "there, the difference, ours minus printed, is in brackets; if not, the last column says why.\n"
+    "there, the difference, ours minus printed, is in brackets; if not, the last column says why. Every claim of the "
+    "text: `claims.md`.\n"
 )
 
 
@@ -34,7 +35,7 @@ EXTERNAL = (
 
 
 @step(
-    version=7,
+    version=8,
     result="results/paper/comparison",
     outputs=["page"],
     category="Results",
