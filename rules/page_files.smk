@@ -164,7 +164,11 @@ def of_systems(systems, pattern):
 config["captions"] = {name: page.caption for name, page in PAGES.items()}  # read by report/page.rst
 
 PAGE_FILES = {  # sets of files that pages name as inputs
-    "adapter_manifests": [f"results/adapters/{m}/{t}/manifest.json" for m, t in EXPERIMENT.adapters],
+    "adapter_manifests": expand(
+        "results/adapters/{model}/{trained_on}/manifest.json",
+        model=EXPERIMENT.tuned.models,
+        trained_on=EXPERIMENT.tuned.mixtures,
+    ),
     "all_splits": expand(
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test", "test-100"]
     ),
@@ -190,6 +194,12 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         for name in EXAMPLE_TABLES.get(int(w.number), DATASETS)
         if name in DATASETS
     ],
+    "human_numbers": (
+        [f"results/paper/{name}.csv" for name in ("table-3", "table-12", "table-13", "human-ratings")]
+        + ["results/annotation/answers.counts.json"]
+        if EXPERIMENT.annotation.people
+        else []
+    ),
     "judgements_in_domain": [
         f"results/judgements/{s}/{d}/test.parquet" for s in column_systems("all") for d in DATASETS
     ],
@@ -239,10 +249,11 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     ),
     "train_mixtures": expand("results/mixtures/{trained_on}/train.jsonl", trained_on=EXPERIMENT.tuned.mixtures),
     "transcript_manifests_of_excam": [
-        f"results/transcripts/{m}/{t}/{j}/{d}/{EXPERIMENT.judging.split}.manifest.json"
-        for m, t, j in EXPERIMENT.systems
-        if t != "nothing"
+        f"results/transcripts/{s}/{d}/test.manifest.json"
+        for t in EXPERIMENT.tuned.mixtures
         for d in judged_of(t)
+        for s in column_systems("all" if t == "all" else d)
+        if Path(s).parts[1] == t
     ],
     "variant_adapters": expand("results/adapters/{model}/all/manifest.json", model=EXPERIMENT.variants),
     "variant_cells": expand("results/evaluation/{model}/all/report/all/dev.json", model=EXPERIMENT.variants),

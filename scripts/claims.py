@@ -18,6 +18,7 @@ from excam.error_reports.evaluation.cells import LEVEL, System
 from excam.error_reports.records import WEIGHTS, Report
 from excam.error_reports.scoring import score
 from excam.excam40k.construction import templates
+from excam.excam40k.validation import human_ratings
 from excam.pages import claims
 from excam.pages.claims import Claim, Ours
 from excam.training.layout import load_layout
@@ -35,21 +36,7 @@ HEAD = (
 )
 
 NO_VALUE = {  # reason -> claims
-    "people's answers: table-3.md, where annotation.people names them": (
-        *("human-annotators", "human-spans-all-agree", "human-error-all-agree", "human-no-error-majority"),
-        "human-skips",
-    ),
-    "people's answers: table-12.md, where annotation.people names them": ("human-explanations-zh-de",),
-    "people's answers: table-13.md, where annotation.people names them": (
-        *("human-severity-minor", "human-severity-major", "human-changed-mind"),
-    ),
-    "people's answers: human-ratings.md, where annotation.people names them": (
-        *("explanation-soft-n", "explanation-soft-found-gemma3", "explanation-soft-found-phi3"),
-        *("explanation-likert-gemma3", "explanation-likert-phi3"),
-    ),
-    "people's time and pay; the seconds of each answer are in what excam annotate export writes": (
-        *("human-hours", "human-cost"),
-    ),
+    "what the authors paid; the hours are above": ("human-cost",),
     "an external judge: figure-4.md, made by snakemake external": ("gpt5-margin", "gpt5-wins", "gpt5-loses"),
     "no evaluation during training; the paper's interval is never reached either": ("training-eval-steps",),
     "another recipe, compared on the dev sets: experiments/ranks.yaml, recipes.csv": ("lora-r-ablation",),
@@ -57,6 +44,13 @@ NO_VALUE = {  # reason -> claims
         "generation-gpu-hours",
     ),
 }
+NO_PEOPLE = "people's answers; annotation.people names none"
+OF_PEOPLE = (
+    *("human-annotators", "human-hours", "human-skips", "human-spans-all-agree", "human-error-all-agree"),
+    *("human-no-error-majority", "human-explanations-zh-de", "human-severity-minor", "human-severity-major"),
+    *("human-changed-mind", "explanation-soft-n"),
+    *(f"explanation-{what}-{name}" for what in ("soft-found", "likert") for name in PRINTED_SYSTEMS),
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +70,7 @@ class ResultFiles:
     adapters_paths: Annotated[Sequence[Path], "manifests of adapters"] = ()
     judged_paths: Annotated[Sequence[Path], "manifests of transcripts of ExCAM"] = ()
     generated_paths: Annotated[Sequence[Path], "manifests of soft errors"] = ()
+    people_paths: Annotated[Sequence[Path], "answers.counts.json, and the tables of people's answers"] = ()
 
 
 @step(
@@ -98,9 +93,10 @@ class ResultFiles:
         "adapters": "adapter_manifests",
         "judged": "transcript_manifests_of_excam",
         "generated": "soft_error_manifests",
+        "people": "human_numbers",
         "printed": "paper/claims.csv",
     },
-    optional=["in_domain", "reports", "adapters", "judged", "generated"],
+    optional=["in_domain", "reports", "adapters", "judged", "generated", "people"],
     settings={"experiment": "settings_claimed"},
 )
 def paper_claims(
@@ -144,6 +140,7 @@ def claims_answered(files: ResultFiles, experiment: Mapping[str, Any]) -> dict[s
         | dict(_explanations([line for path in files.reports_paths for line in tables.read_lines(path)]))
         | dict(_left_out(tables.read_lines(files.leave_one_out_path)))
         | dict(_hours(files, experiment))
+        | dict(_people({path.stem: path for path in files.people_paths}))
     )
 
 
@@ -264,7 +261,7 @@ def _best(table_4: Sequence[Line]) -> Answers:
     best, key = max(tuned)
     accuracy = (1 + best) / 2
     yield "accuracy-best", Ours(accuracy, f"{key} in table-4.csv")
-    yield "accuracy-best-rounded", Ours(round(100 * accuracy, 1), f"{key}; balanced test set")
+    yield "accuracy-best-rounded", Ours(100 * accuracy, f"{key}; balanced test set")
     base = [value for system, value in systems if not system.tuned and system.model == key.split("/")[0]]
     others = [(value, system.key) for system, value in systems if not system.tuned]
     yield "gap-gemma3", _gap(best, max(base, default=None), f"{key}, over the best prompt of its base")
@@ -430,3 +427,48 @@ def _hours(files: ResultFiles, experiment: Mapping[str, Any]) -> Answers:
 def _cards(manifest: Mapping[str, Any]) -> int:
     layout = manifest["settings"]["layout"]
     return layout["processes"] if layout["device"] == "gpu" else 0
+
+
+def _people(files: Mapping[str, Path]) -> Answers:
+    """Answer the claims about annotators, from the tables of their answers, by the name of the file."""
+    if not files:
+        yield from ((name, Ours("", NO_PEOPLE)) for name in OF_PEOPLE)
+        return
+    each = read_json(files["answers.counts"], "annotators")["annotators"].values()
+    hours = [person["seconds"] / 3600 for person in each]
+    yield "human-annotators", Ours(len(each), "answers.counts.json")
+    yield "human-hours", Ours(f"{min(hours):.1f} to {max(hours):.1f}", "time on tasks, answers.counts.json")
+    yield "human-skips", Ours(max(person["skipped"] for person in each), "answers.counts.json")
+    yield from _votes({name: tables.read_lines(files[name]) for name in ("table-3", "table-12", "table-13")})
+    yield from _ratings(tables.read_lines(files["human-ratings"]))
+
+
+def _votes(votes: Mapping[str, Sequence[Line]]) -> Answers:
+    three = {line["criterion"]: line for line in votes["table-3"]}
+    strict, partial = (three[f"Error valid ({how})"] for how in ("strict", "partial"))
+    yield "human-spans-all-agree", Ours(strict["3/3"], f"table-3.md, n = {strict['n']}")
+    yield "human-error-all-agree", Ours(partial["3/3"], f"table-3.md, n = {partial['n']}")
+    against = [float(partial[share]) * int(partial["n"]) / 100 for share in ("1/3", "0/3") if partial[share]]
+    yield "human-no-error-majority", Ours(round(sum(against)) if against else "", f"table-3.md, n = {partial['n']}")
+    valid = [line for line in votes["table-12"] if line["criterion"] == "Expl. valid" and line["percent"]]
+    both = ", ".join(f"{line['language']} {line['percent']} (n = {line['n']})" for line in valid)
+    yield "human-explanations-zh-de", Ours(both, "table-12.md, each language" if both else "table-12.md: no votes")
+    by_majority = {line["criterion"]: line for line in votes["table-13"]}
+    for claim, criterion in (
+        ("human-severity-minor", "Severity OK (minor)"),
+        ("human-severity-major", "Severity OK (major)"),
+        ("human-changed-mind", "Changed mind"),
+    ):
+        line = by_majority[criterion]
+        yield claim, Ours(line["percent"], f"table-13.md, n = {line['n']}")
+
+
+def _ratings(lines: Sequence[Line]) -> Answers:
+    own = {line["system"]: line for line in lines if line["items"] == human_ratings.VALID}
+    sizes = sorted({int(line["n"]) for line in own.values()})
+    yield "explanation-soft-n", Ours(" or ".join(map(str, sizes)), "human-ratings.md, items of a system")
+    for name, model in PRINTED_SYSTEMS.items():
+        line = own.get(f"{model}/all/report")
+        for claim, column in (("soft-found", "percent"), ("likert", "mean")):
+            note = f"human-ratings.md, n = {line['n']}" if line else f"no explanations of {model}/all/report were rated"
+            yield f"explanation-{claim}-{name}", Ours(line[column] if line else "", note)

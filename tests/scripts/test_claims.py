@@ -11,6 +11,8 @@ from excam import config
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.steps import read_steps
+from excam.excam40k.validation.human_ratings import VALID
+from excam.excam40k.validation.human_tables import TABLES
 from excam.pages import claims
 from excam.pages.claims import Claim, Ours
 from scripts import claims as steps
@@ -169,6 +171,38 @@ def test_minutes_are_those_of_the_printed_model_alone():
     assert "gemma3-27b: 60.0 min" in at["training-time-phi3"]["note"]
     assert at["evaluation-time"]["ours"] == "0.5"
     assert float(at["gpu-hours"]["ours"]) == pytest.approx(2 + 1 / 60, abs=1e-4), "two cards for an hour"
+
+
+def printed_votes():
+    """The paper's tables of people's answers as ours, and two annotators."""
+    for name in ("table-3", "table-13"):
+        tables.write_lines(Path(f"{name}.csv"), TABLES[name].columns, [
+            {column: line[column] for column in TABLES[name].columns if column in line} for line in lines_of(PAPER / f"{name}.csv")
+        ])  # fmt: skip
+    (valid,) = [line for line in lines_of(PAPER / "table-12.csv") if line["criterion"] == "Expl. valid"]
+    spoken = [
+        {"criterion": "Expl. valid", "language": name, "percent": valid[name.lower()], "n": 6}
+        for name in ("Chinese", "German")
+    ]
+    tables.write_lines(Path("table-12.csv"), TABLES["table-12"].columns, spoken)
+    rated = {"items": VALID, "system": SEEN, "n": 90, "percent": 67.0, "mean": 4.01}
+    tables.write_lines(
+        Path("human-ratings.csv"), TABLES["human-ratings"].columns, [rated, rated | {"items": "all", "n": 100}]
+    )
+    people = {"a": {"seconds": 3600, "skipped": 0}, "b": {"seconds": 9000, "skipped": 12}}
+    Path("answers.counts.json").write_text(json.dumps({"annotators": people}))
+    return [*(f"{name}.csv" for name in ("table-3", "table-12", "table-13", "human-ratings")), "answers.counts.json"]
+
+
+def test_the_printed_tables_answer_the_claims_about_people():
+    at = page(people=printed_votes())
+    differing = {name: at[name]["difference"] for name in steps.OF_PEOPLE if at[name]["difference"] not in ("", "+0")}
+    assert differing == {"human-annotators": "-2", "human-severity-minor": "+0.7", "human-severity-major": "-1"}, (
+        "two people of ours; the others are contradictions of the paper"
+    )
+    assert at["human-explanations-zh-de"]["ours"] == "Chinese 50.0 (n = 6), German 50.0 (n = 6)"
+    assert (at["human-hours"]["ours"], at["explanation-soft-n"]["difference"]) == ("1.0 to 2.5", "+0")
+    assert "phi3-medium-4k" in at["explanation-likert-phi3"]["note"]
 
 
 # --- every printed file has its page
