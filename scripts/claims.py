@@ -28,11 +28,11 @@ Line = Mapping[str, str]
 
 PRINTED_SYSTEMS = {"gemma3": "gemma3-27b", "phi3": "phi3-medium-4k"}  # in the ids of claims -> the model's key
 PRINTED_PROMPTS = ("count", "severity", "binary")
-FILES = "results/paper"
 
 HEAD = (
     "# Every claim of the ExCAM paper beside ours\n\nNumbers compare only where model, data and generator are the "
-    "paper's; the last column says what ours is of. Where the paper contradicts itself, see comparison.md.\n\n"
+    "paper's; the last column says what ours is of, and names files of this folder. Where the paper contradicts "
+    "itself, see comparison.md.\n\n"
 )
 
 NO_VALUE = {  # reason -> claims
@@ -115,13 +115,15 @@ def paper_claims(
         Claim(line["id"], line["what"], line["printed"], line["unit"], line["source"])
         for line in tables.read_lines(printed_path)
     ]
-    lines = claims.beside(printed, claims_answered(files, experiment))
+    lines = claims.beside(printed, claims_answered(files, experiment, printed))
     tables.write_lines(numbers_path, claims.COLUMNS, lines)
     write_text(page_path, HEAD + claims.page_table(lines))
 
 
-def claims_answered(files: ResultFiles, experiment: Mapping[str, Any]) -> dict[str, Ours]:
+def claims_answered(files: ResultFiles, experiment: Mapping[str, Any], printed: Sequence[Claim]) -> dict[str, Ours]:
     """Return ours of every claim, by its id."""
+    ids = {claim.text: claim.id for claim in printed}
+    rows = {ids[line["claim"]]: line["ours"] for line in tables.read_lines(files.table_2_path)}
     table_4 = tables.read_lines(files.table_4_path)
     return (
         claims.missing(NO_VALUE)
@@ -129,7 +131,8 @@ def claims_answered(files: ResultFiles, experiment: Mapping[str, Any]) -> dict[s
         | dict(_data_settings(experiment))
         | dict(_training_settings(experiment))
         | dict(_model_settings(experiment))
-        | dict(_rows(tables.read_lines(files.table_2_path), tables.read_lines(files.cultures_path)))
+        | {claim: Ours(count, "table-2-claims.csv") for claim, count in rows.items()}
+        | {"mango-cultures": _cultures(tables.read_lines(files.cultures_path))}
         | {"permutations": _draws(read_json(files.correlation_tests_path, "tests")["tests"])}
         | dict(_best(table_4))
         | dict(_baselines(table_4))
@@ -228,12 +231,9 @@ def _model_settings(experiment: Mapping[str, Any]) -> Answers:
     yield "largest-model", Ours(size, hub)
 
 
-def _rows(lines: Sequence[Line], cultures: Sequence[Line]) -> Answers:
-    ours = {line["claim"]: line["ours"] for line in lines}
-    for claim, text in zip(("rows-hard", "rows-soft", "rows-clean"), ours, strict=True):
-        yield claim, Ours(ours[text], f"{FILES}/table-2-claims.csv: {text}")
-    mango = sum(line["dataset"] == "mango" for line in cultures)
-    yield "mango-cultures", Ours(mango or "", "inventory-cultures.csv" if mango else "no rows of Mango")
+def _cultures(lines: Sequence[Line]) -> Ours:
+    mango = sum(line["dataset"] == "mango" for line in lines)
+    return Ours(mango, "inventory-cultures.csv") if mango else Ours("", "no rows of Mango")
 
 
 def _draws(tests: Sequence[Mapping[str, Any]]) -> Ours:
@@ -305,7 +305,7 @@ def _out_of_domain(lines: Sequence[Line]) -> Answers:
         return
     best = _best_row(tuned)
     own = {line["column"]: line for line in tuned if line["row"] == best}
-    note = f"{best} on {len(own)} test sets: {FILES}/figure-3.csv"
+    note = f"{best} on {len(own)} test sets: figure-3.csv"
     surely = [name for name, line in own.items() if float(line["p_baselines"]) <= LEVEL]
     over_base = [name for name, line in own.items() if line["p_own_base"] and float(line["p_own_base"]) <= LEVEL]
     rivals = {name: [line for line in columns if line["column"] == name and not line["p_baselines"]] for name in own}
@@ -351,7 +351,7 @@ def _languages(lines: Sequence[Line]) -> Answers:
     languages = {line["language"] for line in shown}
     tuned = [line for line in shown if line["tuned"] == "True"]
     if len(languages) < 2 or not tuned:
-        why = f"fewer than two languages with more than {figures.MORE_THAN} rows, or no ExCAM: {FILES}/figure-10.csv"
+        why = f"fewer than two languages with more than {figures.MORE_THAN} rows, or no ExCAM: figure-10.csv"
         yield from ((name, Ours("", why)) for name in names)
         return
     row = _best_row(tuned)
@@ -387,13 +387,13 @@ def _explanations(lines: Sequence[Line]) -> Answers:
 def _of_system(model: str, line: Line | None, column: str, file: str) -> Ours:
     """Return a share of one of the paper's systems in percent."""
     if not line or not line[column]:
-        return Ours("", f"this experiment has no {model}/all/report; its own systems: {FILES}/{file}")
-    return Ours(round(100 * float(line[column]), 1), f"n = {line['n']}: {FILES}/{file}")
+        return Ours("", f"this experiment has no {model}/all/report; its own systems: {file}")
+    return Ours(round(100 * float(line[column]), 1), f"n = {line['n']}: {file}")
 
 
 def _left_out(lines: Sequence[Line]) -> Answers:
     changes = [float(line["difference"]) for line in lines if line["on"] == "others"]
-    note = f"scaled accuracy on the other datasets, over {len(changes)} adapters: {FILES}/leave-one-out.md"
+    note = f"scaled accuracy on the other datasets, over {len(changes)} adapters: leave-one-out.md"
     value = f"{min(changes):+.3f} to {max(changes):+.3f}" if changes else ""
     yield "leave-one-out", Ours(value, note if changes else "no adapter was trained without a dataset")
 

@@ -98,7 +98,9 @@ def figure_3_line(row, column, value, p="", p_own="", low=None):
 
 def page(**more):
     """Run the step on small files and return its lines by claim."""
-    Path("t2.csv").write_text("claim,ours\nhard,6000\nsoft,4000\nclean,10000\n")
+    Path("t2.csv").write_text(
+        "claim,ours\nsoft error samples,4000\nhard error samples,6000\nerror-free samples,10000\n"
+    )
     Path("cultures.csv").write_text("dataset,culture\nmango,a\nmango,b\nepic,c\n")
     Path("tests.json").write_text(json.dumps({"tests": [{"draws": 1000}, {"untested": "a constant"}]}))
     printed_table_4()
@@ -130,6 +132,7 @@ def test_the_printed_table_answers_the_claims_about_it():
     assert at["accuracy-best"]["ours"] == "0.7955", "of the adapter trained on all, not of a leave-one-out one"
     assert (at["gap-gemma3"]["ours"], at["gap-gemma3"]["difference"]) == ("0.28", "+0.1"), "the contradiction"
     assert (at["gap-phi4"]["ours"], at["gap-phi4"]["difference"]) == ("0.24", "+0.1")
+    assert [at[f"rows-{name}"]["difference"] for name in ("hard", "soft", "clean")] == ["-6200", "-4300", "-8800"]
     assert at["weakest"]["ours"] == "phi3-medium-4k (0.270), qwen3-14b (0.280)"
     assert at["best-baseline-prompt"]["ours"] == "count 1 of 1", "of models that were asked two printed prompts"
 
