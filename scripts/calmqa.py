@@ -18,7 +18,6 @@ from excam.inference.encoder import cosines
 from excam.knowledge import index as packs
 from excam.knowledge.index import build
 from excam.pages import claims
-from excam.pages.claims import Claim
 from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
@@ -366,7 +365,6 @@ def calmqa_printed(
         [rating for path in ratings_paths for rating in ratings.read(path)],
         settings,
     )
-    stated = [Claim(line["id"], line["claim"], line["printed"], line["unit"], line["place"]) for line in lines]
-    beside = claims.beside(stated, answered)
+    beside = claims.beside(claims.stated(lines), answered)
     tables.write_lines(numbers_path, claims.COLUMNS, beside)
     write_text(page_path, f"# CaLMQA: every claim of the paper beside ours\n\n{claims.page_table(beside)}")

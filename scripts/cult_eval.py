@@ -28,7 +28,7 @@ from excam.acre.study import Study
 from excam.core import provenance, tables
 from excam.core.provenance import quiet_libraries, say, write_manifest, write_text
 from excam.pages import claims, plotting
-from excam.pages.markdown import printed as printed_table
+from excam.pages.markdown import printed_table
 from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 

@@ -18,17 +18,17 @@ from excam.macaron import (
     asks,
     breakdowns,
     categories,
-    claims,
     derive,
     pages,
+    printed,
     proofread,
     rows_page,
     scenarios,
     source,
 )
 from excam.macaron.answers import System
-from excam.pages import plotting
-from excam.pages.markdown import printed
+from excam.pages import claims, plotting
+from excam.pages.markdown import printed_table
 from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
@@ -235,7 +235,7 @@ def macaron_coverage(
         scenarios.read(scenarios_path), [asdict(instance) for instance in derive.read(instances_path)]
     )
     tables.write_lines(numbers_path, pages.COVERAGE, lines)
-    write_text(page_path, page + printed("Of its own benchmark.", tables.read_lines(printed_path)))
+    write_text(page_path, page + printed_table("Of its own benchmark.", tables.read_lines(printed_path)))
 
 
 @step(
@@ -321,15 +321,15 @@ def macaron_templates(
     """
     lines, page = pages.templates(systems(files), seed)
     tables.write_lines(numbers_path, pages.TEMPLATES, lines)
-    page += printed("Means over its 21 models, of its own templates.", tables.read_lines(printed_path))
+    page += printed_table("Means over its 21 models, of its own templates.", tables.read_lines(printed_path))
     note = "`excam macaron lint` takes each of them. Most have no printed accuracy."
-    page += printed(note, tables.read_lines(printed_templates_path), "Templates that the paper prints")
+    page += printed_table(note, tables.read_lines(printed_templates_path), "Templates that the paper prints")
     write_text(page_path, page)
 
 
 @step(
     version=1,
-    result="results/macaron/claims",
+    result="results/macaron/printed",
     outputs=["numbers", "page"],
     target="macaron",
     category="Macaron",
@@ -341,7 +341,7 @@ def macaron_templates(
     },
     settings={"seed": "seed", "categories": "macaron_categories"},
 )
-def macaron_claims(
+def macaron_printed(
     files: AnswerFiles,
     scenarios_path: Path,
     numbers_path: Path,
@@ -356,8 +356,9 @@ def macaron_claims(
     """
     answered = systems(files)
     of_models = json.loads(categories_json)
-    known = claims.data(scenarios.read(scenarios_path), len(answered[0].rows), answered, of_models, seed)
-    paper = tables.read_lines(printed_path)
-    lines = claims.compare(known, paper)
-    tables.write_lines(numbers_path, claims.CLAIMS, lines)
-    write_text(page_path, claims.page(known, lines, paper))
+    known = printed.data(scenarios.read(scenarios_path), len(answered[0].rows), answered, of_models, seed)
+    stated = claims.stated(tables.read_lines(printed_path))
+    beside = claims.beside(stated, printed.answers(known, stated))
+    tables.write_lines(numbers_path, claims.COLUMNS, beside)
+    title = "# Macaron: what the paper says in its text, and ours"
+    write_text(page_path, f"{title}\n\n{printed.introduction(known)}{claims.page_table(beside)}")

@@ -15,7 +15,7 @@ from excam.acre.errors import ERRORS
 from excam.acre.items import CATEGORIES, DOMAINS, REASONS, Protocol
 from excam.acre.sentence_metrics import METRICS, TITLES
 from excam.core import tables
-from excam.pages.claims import Claim, Ours, missing
+from excam.pages.claims import Claim, Ours, missing, stated
 
 Lines = Sequence[Mapping[str, str]]
 Answers = Iterator[tuple[str, Ours]]
@@ -33,7 +33,7 @@ def claims(folder: Sequence[Path]) -> list[Claim]:
     for path in folder:
         lines = tables.read_lines(path)
         if path.stem == "claims":
-            listed += [Claim(line["id"], line["claim"], line["printed"], line["unit"], line["place"]) for line in lines]
+            listed += stated(lines)
             continue
         place = path.stem.replace("table-", "Table ")
         for line in lines:

@@ -8,7 +8,7 @@ from typing import Any
 from excam.calmqa import ratings as ratings_of
 from excam.calmqa.ratings import Rating
 from excam.core.language_identity import code_name
-from excam.pages.markdown import cautions, escape, printed, table
+from excam.pages.markdown import cautions, escape, printed_table, table
 from excam.stats import regression
 
 FEW = 30  # a mean of fewer is marked
@@ -59,7 +59,7 @@ def table_page(
         + table(["subject", "language", *head], by_language)
         + "\n## Does the detector know the language?\n\nDecidable: 90 % of the questions are named rightly.\n\n"
         + table(["language", "questions", "named rightly", "decidable"], known)
-        + printed("Other questions, answers, judges and evidence than those above.", paper)
+        + printed_table("Other questions, answers, judges and evidence than those above.", paper)
     )
 
 

@@ -58,9 +58,9 @@ def category_of(system: System, categories: Mapping[str, str]) -> str | None:
 def averages(systems: Sequence[System], categories: Mapping[str, str], seed: int) -> list[Average]:
     """Return the average of each category, and of all models."""
     models = asked(systems)
-    members = {name: [one for one in models if category_of(one, categories) == name] for name in CATEGORIES}
+    members = {name: [system for system in models if category_of(system, categories) == name] for name in CATEGORIES}
     return [
-        Average(name, tuple(own), numbers.averages([one.rows for one in own], seed) if own else None)
+        Average(name, tuple(own), numbers.averages([system.rows for system in own], seed) if own else None)
         for name, own in {**members, ALL: models}.items()
     ]
 

@@ -32,6 +32,11 @@ class Ours:
     note: str
 
 
+def stated(lines: Iterable[Mapping[str, str]]) -> list[Claim]:
+    """Return the claims of a file of printed numbers, whose columns are `id, claim, printed, unit, place`."""
+    return [Claim(line["id"], line["claim"], line["printed"], line["unit"], line["place"]) for line in lines]
+
+
 def missing(reasons: Mapping[str, Iterable[str]]) -> dict[str, Ours]:
     """Return a claim without a value for each id, from reason -> ids."""
     return {claim: Ours("", reason) for reason, claims in reasons.items() for claim in claims}

@@ -25,7 +25,7 @@ def _escaped_line(line: str) -> str:
     return "".join(_ENTITIES.get(sign, sign) for sign in plain)
 
 
-def printed(note: str, lines: Sequence[Mapping[str, str]], title: str = "Printed in the paper") -> str:
+def printed_table(note: str, lines: Sequence[Mapping[str, str]], title: str = "Printed in the paper") -> str:
     """Return a section with what a paper prints, as it prints it."""
     body = [[escape(value) for value in line.values()] for line in lines]
     return f"\n## {title}\n\n{note}\n\n{table(list(lines[0]), body)}"

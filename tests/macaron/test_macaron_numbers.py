@@ -21,7 +21,6 @@ from excam.macaron import (
     asks,
     breakdowns,
     categories,
-    claims,
     derive,
     numbers,
     pages,
@@ -30,7 +29,9 @@ from excam.macaron import (
     source,
     templates,
 )
+from excam.macaron import printed as paper
 from excam.macaron.numbers import STATISTICS
+from excam.pages import claims
 from excam.pages.markdown import escape
 from scripts import load
 
@@ -283,28 +284,33 @@ def test_every_printed_number_is_on_the_page_that_reads_it(pages_with_printed_nu
 
 def test_the_page_of_claims_has_those_of_the_paper_alone(pages_with_printed_numbers):
     rows = pages_with_printed_numbers["paper/macaron/claims.csv"].splitlines()
-    keys = [row.split(" | ")[0].removeprefix("| ") for row in rows if row.startswith("| ")][2:]
-    assert keys == [line["key"] for line in printed("claims")]
+    ids = [re.search(r"\(`([^`]+)`\)", row)[1] for row in rows if row.startswith("| ") and "(`" in row]
+    assert ids == [line["id"] for line in printed("claims")]
 
 
 def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
     model = answers.System("m", "choose", systems[0].rows)
     built = source.read(source.files(MINI), {}).scenarios
-    lines = claims.compare(claims.data(built, 240, [model, systems[1]], {"m": "open-weight"}, 1), printed("claims"))
-    at = {line["key"]: line for line in lines}
-    assert (at["templates"]["ours"], at["templates"]["difference"]) == (24, -76.0)
-    assert at["models"]["ours"] == 1
-    assert at["payment"]["reason"].startswith("a benchmark's files do not say")
+    stated = claims.stated(printed("claims"))
+    known = paper.data(built, 240, [model, systems[1]], {"m": "open-weight"}, 1)
+    at = {line["id"]: line for line in claims.beside(stated, paper.answers(known, stated))}
+    assert (at["templates"]["ours"], at["templates"]["difference"]) == ("24", "-76")
+    assert at["models"]["ours"] == "1"
+    assert at["payment"]["note"].startswith("a benchmark's files do not say")
     own = [row for row in model.rows if "Naming" in row["aspects"]]
     share = 100 * sum(map(numbers.is_right, own)) / len(own)
-    assert at["aspect-mean-naming"]["ours"] == at["aspect-naming-lowest"]["ours"] == pytest.approx(share)
-    assert at["aspect-mean-naming"]["difference"] == pytest.approx(share - 92.5)
-    assert at["tf-open-weight-lowest"]["ours"] == numbers.accuracies(model.rows)["tf_avg"]
+    assert at["aspect-mean-naming"]["ours"] == at["aspect-naming-lowest"]["ours"]
+    assert float(at["aspect-mean-naming"]["ours"]) == pytest.approx(share, abs=1e-3)
+    assert at["aspect-mean-naming"]["note"].startswith("95 % interval [")
+    assert float(at["aspect-mean-naming"]["difference"]) == pytest.approx(share - 92.5, abs=1e-3)
+    assert float(at["tf-open-weight-lowest"]["ours"]) == pytest.approx(
+        numbers.accuracies(model.rows)["tf_avg"], abs=1e-3
+    )
     assert at["mathematical-lowest"]["ours"] in ("0 of 1", "1 of 1")
-    assert all("difference" in line or line["reason"] for line in lines)
-    assert "nothing here computes it" not in {line.get("reason") for line in lines}
-    without = claims.compare(claims.data(built, 240, systems, {}, 1), printed("claims"))
-    assert {line["reason"] for line in without if line["key"].startswith("aspect-")} == {"no model was asked"}
+    assert all(line["ours"] or line["note"] for line in at.values())
+    assert "nothing here computes it" not in {line["note"] for line in at.values()}
+    without = paper.answers(paper.data(built, 240, systems, {}, 1), stated)
+    assert {ours.note for claim, ours in without.items() if claim.startswith("aspect-")} == {"no model was asked"}
 
 
 # --- pages and commands

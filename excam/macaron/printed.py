@@ -1,4 +1,4 @@
-"""What the paper says about its benchmark and its models, beside ours, or the reason why nothing compares."""
+"""What the paper says about its benchmark and its models, answered from an experiment."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import Any
 from excam.macaron import breakdowns, categories, numbers, pages
 from excam.macaron.answers import System
 from excam.macaron.breakdowns import MEAN
-from excam.macaron.cells import rounded, with_interval
+from excam.macaron.cells import rounded
 from excam.macaron.scenarios import Scenario
 from excam.macaron.templates import ASPECTS
-from excam.pages.markdown import escape, table
+from excam.pages.claims import Claim, Ours
 
 Line = Mapping[str, Any]
-CLAIMS = ("key", "printed", "unit", "ours", "low", "high", "difference", "reason")
 ENDS = 2  # aspects at each end that are not in the band of the others
 WIDEST = 3  # languages with the largest gaps that are named
 
@@ -26,7 +25,7 @@ class Absent(str):
     """The reason why a claim has no number of ours."""
 
 
-Ours = float | str | Line  # a number, words, or an estimate with its interval
+Value = float | str | Line  # a number, words, or an estimate with its interval
 NO_MODEL = Absent("no model was asked")
 
 
@@ -47,44 +46,29 @@ class Data:
         return len({part for value in values for part in (value if isinstance(value, tuple) else (value,))})
 
 
-def compare(data: Data, printed: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
-    """Return one line per printed claim, in their order, with ours and the difference, or the reason why none."""
-    return [_line(claim, _ours(claim["key"], data)) for claim in printed]
+def answers(known: Data, printed: Sequence[Claim]) -> dict[str, Ours]:
+    """Return ours of each claim by its id, or the reason why there is none."""
+    return {claim.id: _answer(_value(claim.id, known)) for claim in printed}
 
 
-def _line(claim: Mapping[str, str], ours: Ours) -> dict[str, Any]:
-    line: dict[str, Any] = {"key": claim["key"], "printed": claim["value"], "unit": claim["unit"]}
-    if isinstance(ours, Absent):
-        return {**line, "reason": str(ours)}
-    if isinstance(ours, str):
-        return {**line, "ours": ours, "reason": "no difference: words, or shares of other models"}
-    estimate = ours if isinstance(ours, Mapping) else {"value": ours, "low": None, "high": None}
-    line |= {"ours": estimate["value"], "low": estimate["low"], "high": estimate["high"]}
-    try:
-        return {**line, "difference": estimate["value"] - float(claim["value"])}
-    except ValueError:
-        return {**line, "reason": "no difference: printed in words"}
+def _answer(value: Value) -> Ours:
+    if isinstance(value, Absent):
+        return Ours("", str(value))
+    if isinstance(value, str):
+        return Ours(value, "words, or shares of other models")
+    if isinstance(value, Mapping):
+        return Ours(value["value"], f"95 % interval [{rounded(value['low'])}, {rounded(value['high'])}]")
+    return Ours(value, "")
 
 
-def page(data: Data, lines: Sequence[Line], printed: Sequence[Mapping[str, str]]) -> str:
-    """Return the page of all claims."""
-    body = []
-    for line, claim in zip(lines, printed, strict=True):
-        ours, digits = line.get("ours", "–"), 0 if isinstance(line.get("ours"), int) else 1
-        if not isinstance(ours, str):
-            ours = with_interval({"value": ours, "low": line["low"], "high": line["high"]}) if digits else str(ours)
-        gap = rounded(line["difference"], digits) if "difference" in line else line["reason"]
-        shown = (claim["key"], f"{claim['value']} {claim['unit']}", ours, gap, claim["text"], claim["place"])
-        body.append([escape(text) for text in shown])
-    answered = f"{len(data.models)} sets of answers of {len({system.model for system in data.models})} models"
-    text = (
-        f"# Macaron: what the paper says, and ours\n\nOurs: {len(data.scenarios)} scenarios, {data.instances} "
-        f"instances, {answered}; means and ranges are over these sets, without written sheets. A difference is ours "
-        "minus printed. Scenarios and models are others: it says how far apart the two are, not who is right. "
-        "Intervals are 95 % bootstraps over scenarios.\n\n"
+def introduction(known: Data) -> str:
+    """Return what the claims are compared with, and how."""
+    answered = f"{len(known.models)} sets of answers of {len({system.model for system in known.models})} models"
+    return (
+        f"Ours: {len(known.scenarios)} scenarios, {known.instances} instances, {answered}; means and ranges are over "
+        "these sets, without written sheets. Scenarios and models are others than the paper's: a difference says how "
+        "far apart the two are, not who is right. Intervals are bootstraps over scenarios.\n\n"
     )
-    head = ["claim", "printed", "ours", "difference, or why there is none", "what it says", "place"]
-    return text + table(head, body)
 
 
 def data(
@@ -103,7 +87,7 @@ def data(
 # --- ours
 
 
-def _ours(key: str, known: Data) -> Ours:
+def _value(key: str, known: Data) -> Value:
     if key in OF_SCENARIOS:
         return OF_SCENARIOS[key](known)
     if key == "models":
@@ -133,7 +117,7 @@ def _system(line: Line) -> tuple[str, str]:
     return line["model"], line["mode"]
 
 
-def _authors(known: Data) -> Ours:
+def _authors(known: Data) -> Value:
     authors: dict[str, set[str]] = defaultdict(set)
     for scenario in known.scenarios:
         authors[scenario.country].add(scenario.author)
@@ -142,7 +126,7 @@ def _authors(known: Data) -> Ours:
     return sum(map(len, authors.values())) / len(authors)
 
 
-OF_SCENARIOS: Mapping[str, Callable[[Data], Ours]] = {
+OF_SCENARIOS: Mapping[str, Callable[[Data], Value]] = {
     "templates": lambda known: known.count("template"),
     "reasoning-types": lambda known: known.count("reasoning"),
     "aspects": lambda known: known.count("aspects"),
@@ -159,12 +143,12 @@ OF_SCENARIOS: Mapping[str, Callable[[Data], Ours]] = {
 }
 
 
-def _mathematical(known: Data) -> Ours:
+def _mathematical(known: Data) -> Value:
     worst = list(breakdowns.lowest_of(known.by["reasoning"]).values())
     return f"{worst.count('mathematical')} of {len(worst)}"
 
 
-def _highest(known: Data) -> Ours:
+def _highest(known: Data) -> Value:
     means = breakdowns.means_of(known.by["reasoning"])
     return max(means, key=means.__getitem__) if means else Absent("no scenario has a reasoning type")
 
@@ -173,22 +157,22 @@ def _means(known: Data) -> list[float]:
     return sorted(breakdowns.means_of(known.by["aspects"]).values())
 
 
-def _spread(known: Data) -> Ours:
+def _spread(known: Data) -> Value:
     return _means(known)[-1] - _means(known)[0] if _means(known) else Absent("no scenario has an aspect")
 
 
-def _band(place: int) -> Callable[[Data], Ours]:
-    def end(known: Data) -> Ours:
+def _band(place: int) -> Callable[[Data], Value]:
+    def end(known: Data) -> Value:
         others = _means(known)[ENDS:-ENDS]
         return others[place] if others else Absent("too few aspects")
 
     return end
 
 
-def _open_weight(choose: Callable[..., Line]) -> Callable[[Data], Ours]:
-    def end(known: Data) -> Ours:
-        own = [one for one in known.models if categories.category_of(one, known.of_models) == "open-weight"]
-        values = [numbers.estimates(one.rows)["tf_avg"] for one in own]
+def _open_weight(choose: Callable[..., Line]) -> Callable[[Data], Value]:
+    def end(known: Data) -> Value:
+        own = [system for system in known.models if categories.category_of(system, known.of_models) == "open-weight"]
+        values = [numbers.estimates(system.rows)["tf_avg"] for system in own]
         values = [value for value in values if value["value"] is not None]
         return choose(values, key=lambda value: value["value"]) if values else Absent("no open-weight model was asked")
 
@@ -200,11 +184,11 @@ def _gaps(known: Data) -> list[tuple[float, str]]:
     return sorted((line["value"], line["group"]) for line in lines)
 
 
-def _not_below(known: Data) -> Ours:
+def _not_below(known: Data) -> Value:
     return ", ".join(country for gap, country in _gaps(known) if gap >= 0) or "none"
 
 
-def _widest(known: Data) -> Ours:
+def _widest(known: Data) -> Value:
     language = {scenario.country: scenario.language for scenario in known.scenarios}
     return (
         ", ".join(f"{language[country]} ({rounded(gap)})" for gap, country in _gaps(known)[:WIDEST] if gap < 0)
@@ -212,7 +196,7 @@ def _widest(known: Data) -> Ours:
     )
 
 
-OF_MODELS: Mapping[str, Callable[[Data], Ours]] = {
+OF_MODELS: Mapping[str, Callable[[Data], Value]] = {
     "mathematical-lowest": _mathematical,
     "reasoning-highest": _highest,
     "aspect-spread": _spread,
