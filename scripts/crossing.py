@@ -79,7 +79,7 @@ def read(sources: Sources) -> Iterator[Row]:
         yield from rows.of_responses(known, ratings.ratings)
 
 
-@step(version=3)
+@step(version=4)
 def crossing_score(
     asking: AskingOptions,
     name: Annotated[str, "the key of the metric in crossing.metrics"],

@@ -211,7 +211,7 @@ def test_the_printed_tables_answer_the_claims_about_people():
 # --- every printed file has its page
 
 
-@pytest.mark.parametrize("folder", ["", "calmqa"])
+@pytest.mark.parametrize("folder", ["", "calmqa", "macaron", "rubric"])  # CulT-Eval's page reads its whole folder
 def test_every_file_of_printed_numbers_is_read_by_a_page(folder):
     pages = [step.page for step in read_steps(ROOT / "scripts").values() if step.page]
     inputs = [source for page in pages for source in page.inputs.values()]
