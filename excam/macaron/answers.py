@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ SCHEMA: dict[str, Any] = {
     "thinking": pl.String(),
 }
 FIELDS = tuple(field.name for field in fields(Instance))
+ANSWERED = tuple(field.name for field in fields(Answered))
 SHEET = ("scenario", "format", "lang", "answer")  # the columns of a written answer sheet
 
 
@@ -44,7 +45,8 @@ class System:
 def to_frame(instances: Iterable[Instance], model: str, mode: str, answers: Iterable[Answered]) -> pl.DataFrame:
     """Return the answers as a table, one row per instance."""
     rows = [
-        {"instance": instance.id, "asked": instance.digest, "model": model, "mode": mode} | asdict(answered)
+        {"instance": instance.id, "asked": instance.digest, "model": model, "mode": mode}
+        | {name: getattr(answered, name) for name in ANSWERED}  # `asdict` takes ten times as long
         for instance, answered in zip(instances, answers, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
