@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from excam.core.exceptions import AnswersMissing, ModelInvalid
-from excam.inference import Answer, Ask, Flow, R, Request
+from excam.inference import Answer, Ask, Choose, Flow, Generate, R, Request
 
 
 class Item(Protocol):
@@ -35,6 +35,21 @@ class ResultWithRounds(Generic[R]):
 
     result: R
     rounds: tuple[Round, ...]
+
+
+def next_requests(flow: Flow[R], answers: Sequence[Answer] | None) -> tuple[Request, ...]:
+    """Give a flow its answers, or None to start it, and return what it asks next. Raises StopIteration at its end.
+
+    A flow that yields anything else gets a TypeError at that `yield`, so that the traceback names its line.
+    """
+    asked: Any = flow.send(answers)  # pyright: ignore[reportArgumentType]  # None starts the generator
+    requests = tuple(asked) if isinstance(asked, Iterable) else (asked,)
+    strange = [request for request in requests if not isinstance(request, Generate | Choose)]
+    if isinstance(asked, Iterable) and not strange:
+        return requests
+    yielded = type(asked).__name__ + (f" of {type(strange[0]).__name__}" if isinstance(asked, Iterable) else "")
+    flow.throw(TypeError(f"yielded {yielded}; expected a list of Generate or Choose; a result is returned"))
+    raise AssertionError("a flow went on after this TypeError")
 
 
 def without_asking(flow: Flow[R]) -> R:
@@ -65,7 +80,7 @@ def run_with_rounds(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], a
         asking: dict[int, tuple[Request, ...]] = {}
         for index, answer in answers.items():
             try:
-                asking[index] = tuple(flows[index].send(answer))  # pyright: ignore[reportArgumentType]  # None starts the generator
+                asking[index] = next_requests(flows[index], answer)
             except StopIteration as end:
                 results[index] = end.value
         owners = [items[index].id for index, requests in asking.items() for _ in requests]
@@ -88,7 +103,7 @@ def together(flows: Sequence[Flow[R]]) -> Flow[list[R]]:
         asking: dict[int, Sequence[Request]] = {}
         for index, answer in answers.items():
             try:
-                asking[index] = flows[index].send(answer)  # pyright: ignore[reportArgumentType]  # None starts it
+                asking[index] = next_requests(flows[index], answer)
             except StopIteration as end:
                 results[index] = end.value
         if not asking:

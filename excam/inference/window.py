@@ -17,7 +17,7 @@ from excam.core.provenance import Progress
 from excam.inference import Answer, Completion, Flow, Missing, R, Request, Sampling, Window
 from excam.inference.cache_keys import cache_key
 from excam.inference.journal import Journal
-from excam.inference.run import ItemT
+from excam.inference.run import ItemT, next_requests
 
 AHEAD = 4096  # rows in memory whose results wait for that of an earlier one
 REMEMBERED = 256  # rows that are done and whose answers are still known: a later row may ask the same
@@ -152,7 +152,7 @@ class _Driver(Generic[ItemT, R]):
         """Give a flow its answers, and ask what it wants to know next; what the journal has is answered at once."""
         while True:
             try:
-                requests = tuple(row.flow.send(answers))  # pyright: ignore[reportArgumentType]  # None starts it
+                requests = next_requests(row.flow, answers)
             except StopIteration as end:
                 row.results.append(end.value)
                 return

@@ -8,7 +8,7 @@ from dataclasses import replace
 import regex
 
 from excam.inference import Flow, Message, R, Request
-from excam.inference.run import ItemT
+from excam.inference.run import ItemT, next_requests
 from excam.knowledge.passages import Passage
 
 OPEN_BOOK_PASSAGES = 3  # before a pair: few, because small models lose the pair behind many
@@ -44,9 +44,10 @@ def open_book(
 
 def _with_passages(asked: Flow[R], passages: Sequence[Passage]) -> Flow[R]:
     try:
-        requests = next(asked)
+        requests = next_requests(asked, None)
         while True:
-            requests = asked.send((yield [_preceded(request, passages) for request in requests]))
+            answers = yield [_preceded(request, passages) for request in requests]
+            requests = next_requests(asked, answers)
     except StopIteration as end:  # at once, if nothing is asked about an item
         return end.value
 

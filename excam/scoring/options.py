@@ -17,7 +17,7 @@ from excam.scoring.agreement import Combine
 from excam.scoring.asking import SHORT
 from excam.scoring.defaults import BAND
 from excam.scoring.ensemble import Ensemble, Repetition
-from excam.scoring.metric import Metric, Outcome, Row, Setup
+from excam.scoring.metric import Metric, Row, Setup
 from excam.scoring.models import Address, OpenedModel, open_model, parse
 from excam.scoring.scorer import Scorer
 from excam.scoring.server_options import Serving
@@ -181,15 +181,8 @@ def _first_request(
 ) -> tuple[Generate, Sampling]:
     """Return what a metric asks first about its example, and how; a short request for a metric without one."""
     how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
-    try:
-        started = (
-            _prepared(wanted, options, model, index).flow(Row("example", {**wanted.defaults, **wanted.example}))
-            if wanted.example
-            else iter(())
-        )
-        asked = () if isinstance(started, Outcome) else next(started)
-    except (InputInvalid, StopIteration):
-        asked = ()
+    ready, example = _prepared(wanted, options, model, index), Row("example", {**wanted.defaults, **wanted.example})
+    asked = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
     schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
     return next((request for request in asked if isinstance(request, Generate)), replace(SHORT, schema=schema)), how
 

@@ -22,7 +22,7 @@ from excam.core.release import VERSION
 from excam.inference import Answer, Completion, Flow, Request, Sampling, window
 from excam.inference.budget import Budget
 from excam.inference.journal import InMemory, Journal, ask
-from excam.inference.run import run
+from excam.inference.run import next_requests, run
 from excam.knowledge.index import Index
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES, open_book
 from excam.scoring import async_bridge, calibration, own_metrics
@@ -233,7 +233,7 @@ def _watched(flow: Flow[Outcome], seen: list[Answer]) -> Flow[Outcome]:
     answers: Any = None
     while True:
         try:
-            requests = flow.send(answers)
+            requests = next_requests(flow, answers)
         except StopIteration as end:
             return end.value
         answers = yield requests

@@ -146,6 +146,11 @@ class A(Metric):
         ("return Outcome(True)", "flow returned a score of True; expected a number, or None with a failure"),
         ("return Outcome(1.0, parts={'a': {1}})", "flow returned parts that are no JSON"),
         ("return Outcome(1 / 0)", "ZeroDivisionError: division by zero (my_metric.py, line 5)"),
+        (
+            "yield Outcome(1.0)",
+            "TypeError: yielded Outcome; expected a list of Generate or Choose; a result is returned",
+        ),
+        ("yield [Outcome(1.0)]", "TypeError: yielded list of Outcome; expected a list of Generate or Choose"),
     ],
 )
 def test_a_mistake_in_a_metric_is_one_line_with_the_row(tmp_path, body, found):
