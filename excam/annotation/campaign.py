@@ -129,7 +129,7 @@ def _checked(drawn: Campaign) -> Campaign:
     for task in drawn.tasks:
         if not _has_id(task):
             raise InputInvalid(f"task {task.id[:40]!r}: expected an id of 16 hexadecimal digits")
-        for problem in _unshowable(drawn.form, task):
+        for problem in unshowable(drawn.form, task):
             raise InputInvalid(f"task {task.id}: {problem}; draw the campaign again")
         _refuse_half_characters(f"task {task.id}", asdict(task))
     return drawn
@@ -139,7 +139,8 @@ def _has_id(task: Task) -> bool:
     return len(task.id) == 16 and set(task.id) <= set("0123456789abcdef")
 
 
-def _unshowable(form: Form, task: Task) -> Iterable[str]:
+def unshowable(form: Form, task: Task) -> Iterable[str]:
+    """Yield why a form cannot show a task."""
     for part in form.parts():
         if isinstance(part, Show):
             for name in part.of:

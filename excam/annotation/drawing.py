@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from excam.annotation.campaign import Task
+from excam.annotation.campaign import Task, unshowable
 from excam.annotation.form import Form
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
@@ -26,7 +26,7 @@ def tasks(path: Path, form: Form, annotators: int) -> list[Task]:
 def _task(where: str, row: Mapping[str, Any], form: Form, annotators: int) -> Task:
     for problem in _problems(row):
         raise InputInvalid(f"{where}: {problem}")
-    return Task(
+    task = Task(
         id=digest(0, "annotation/row", form.name, row["id"])[:16],
         row=row["id"],
         language=row.get("language", ""),
@@ -36,6 +36,9 @@ def _task(where: str, row: Mapping[str, Any], form: Form, annotators: int) -> Ta
         hidden=row.get("hidden", {}),
         assigned=tuple(row.get("assigned", ())),
     )
+    for problem in unshowable(form, task):  # here, where the row has a line, not only an id
+        raise InputInvalid(f"{where}: {problem}; the row shows {', '.join(task.shown) or 'nothing'}")
+    return task
 
 
 def _problems(row: Mapping[str, Any]) -> Iterator[str]:

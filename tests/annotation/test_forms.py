@@ -474,7 +474,11 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
         ('{"id": "a", "language": 3}\n', ":1: language is 3"),
         ('{"id": "a", "hidden": {"g": 1}}\n', ":1: hidden is"),
         ('{"id": "a", "assigned": "eva"}\n', ":1: assigned is"),
-        ('{"id": "a", "language": "Hebrew"}\n', "lacks text, which the form small shows"),
+        ('{"id": "a", "language": "Hebrew"}\n', ":1: lacks text, which the form small shows; the row shows nothing"),
+        (
+            '{"id": "a", "text": "x", "hole": {}}\n',
+            ":1: lacks holes, which the field gaps of the form small is about; the row shows text, hole",
+        ),
     ],
 )
 def test_rows_that_make_no_tasks(tmp_path, rows, said):
