@@ -72,6 +72,9 @@ def test_an_edit_of_the_file_counts_at_once(own):
     assert datasets.load("own_set", "ext/own_set.py").MISTAKE == "opinion"
 
 
+UNKNOWN = "ext/own_set.py: SOURCE.licence: found"
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [
@@ -83,6 +86,8 @@ def test_an_edit_of_the_file_counts_at_once(own):
         (("SOURCE = base", "SOURCES = base"), "ext/own_set.py: no SOURCE; expected a base.Source"),
         (('("*/a.csv", "*/b.tsv")', '"*/a.csv"'), "ext/own_set.py: SOURCE.files: found a text; expected patterns"),
         (('"CC0-1.0"', '"C-UDA-1.0", terms=("nc",)'), "ext/own_set.py: SOURCE.terms: found nc; expected some of"),
+        (('"CC0-1.0"', '"C-UDA-1.0"'), f"{UNKNOWN} 'C-UDA-1.0', whose terms are not known; expected its `terms` as"),
+        (('"CC0-1.0"', '"MIT License"'), f"{UNKNOWN} 'MIT License', whose terms are not known; expected an identifier"),
     ],
 )
 def test_what_is_wrong_with_the_file_is_one_line(own, change, line):

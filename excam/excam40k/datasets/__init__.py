@@ -15,7 +15,7 @@ import polars as pl
 
 from excam.config import modules_in
 from excam.core.exceptions import ConfigInvalid, SourceInvalid, in_a_line
-from excam.core.licences import Term
+from excam.core.licences import Term, expected_instead, terms
 from excam.excam40k.datasets.base import Benchmark, Errors, Mistake, Reading, Source, Task
 
 _LEAST_QUESTIONS = 5  # of a culture: fewer say nothing about it
@@ -50,6 +50,11 @@ def load(name: str, own: str | None = None) -> Benchmark:
     if unknown := set(source.terms).difference(get_args(Term)):
         raise ConfigInvalid(
             f"{place}: SOURCE.terms: found {', '.join(sorted(unknown))}; expected some of {', '.join(get_args(Term))}"
+        )
+    if terms(source.licence, source.terms) is None:
+        raise ConfigInvalid(
+            f"{place}: SOURCE.licence: found {source.licence!r}, whose terms are not known; expected "
+            f"{expected_instead(source.licence)}"
         )
     if not callable(getattr(module, "read", None)):
         raise ConfigInvalid(f"{place}: no function read; expected read(folder) that returns base.gather(...)")
