@@ -84,6 +84,7 @@ def build_samples(
     provenance.write_json(counts_path, counts)
     for line in datasets.summary_lines(reading, len(bases)):
         provenance.say(line)
+    provenance.say(f"{dataset}: cap {cap}, of {'base samples' if cap_stage == 'before' else 'final rows'}; seed {seed}")
     without = {name: sum(codes.values()) for name, codes in frames.items() if code_of(name) is None}
     if local and without:
         shown = ", ".join(
