@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -122,6 +122,16 @@ def cult_eval_metrics(
     say(f"{len(rows)} translations measured: {', '.join(columns)}")
 
 
+# The inputs of `StudyFiles`.
+STUDY = {
+    "rows": "cult_eval_rows",
+    "labels": "cult_eval_labels",
+    "judged": "cult_eval_judged",
+    "metrics": "cult_eval_metrics",
+    "scores": "cult_eval_scores",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyFiles:
     """The files of a study."""
@@ -140,6 +150,21 @@ def read_study(files: StudyFiles) -> Study:
     return study.read(files.rows_paths, files.labels_path, files.judged_paths, files.metrics_paths, scores)
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableFiles:
+    """A table, its page, and the table of the paper that the page shows below ours."""
+
+    numbers_path: Path
+    page_path: Path
+    printed_path: Annotated[Path, "what the paper prints"]
+
+    def write(self, columns: Sequence[str], table: tuple[Sequence[Mapping[str, Any]], str], note: str) -> None:
+        """Write the lines and the page of `table`; `note` says what the paper's numbers are of."""
+        lines, page = table
+        tables.write_lines(self.numbers_path, columns, lines)
+        write_text(self.page_path, page + printed_table(note, tables.read_lines(self.printed_path)))
+
+
 @step(
     version=2,
     result="results/cult_eval/table-1",
@@ -156,9 +181,7 @@ def read_study(files: StudyFiles) -> Study:
 )
 def cult_eval_table_1(
     expressions_path: Path,
-    printed_path: Annotated[Path, "what the paper prints"],
-    numbers_path: Path,
-    page_path: Path,
+    files: TableFiles,
     removals_path: Annotated[Path, "candidates by reason"],
     removed_path: Annotated[Path | None, "candidates that became no item"] = None,
 ) -> None:
@@ -169,11 +192,10 @@ def cult_eval_table_1(
     """
     known = items.read(expressions_path)
     lines, page = pages.table_1(list(known.values()))
-    tables.write_lines(numbers_path, pages.TABLE_1, lines)
     removed, section = pages.removals(len(known), items.read_removed(removed_path, known) if removed_path else [])
     tables.write_lines(removals_path, pages.REMOVALS, removed)
     note = "Of its own 7,959 items out of about 12,000 candidates, which are not these; it prints no counts of reasons."
-    write_text(page_path, page + section + printed_table(note, tables.read_lines(printed_path)))
+    files.write(pages.TABLE_1, (lines, page + section), note)
 
 
 @step(
@@ -182,34 +204,19 @@ def cult_eval_table_1(
     outputs=["numbers", "page"],
     target="cult_eval",
     category="CulT-Eval",
-    inputs={
-        "rows": "cult_eval_rows",
-        "labels": "cult_eval_labels",
-        "judged": "cult_eval_judged",
-        "metrics": "cult_eval_metrics",
-        "scores": "cult_eval_scores",
-        "printed": "paper/cult-eval/table-2.csv",
-    },
+    inputs={**STUDY, "printed": "paper/cult-eval/table-2.csv"},
     optional=["scores"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
 )
-def cult_eval_table_2(
-    files: StudyFiles,
-    numbers_path: Path,
-    page_path: Path,
-    printed_path: Annotated[Path, "what the paper prints"],
-    seed: int,
-) -> None:
+def cult_eval_table_2(sources: StudyFiles, files: TableFiles, seed: int) -> None:
     """Write how each metric goes with the labels of people (Table 2), with tests between metrics.
 
     How each metric goes with people's labels, whether the expression is right in a translation (Table 2 of the
     CulT-Eval paper). Four coefficients with 95 % bootstrap intervals over items, the number of rows and of failures,
     and permutation tests.
     """
-    lines, page = pages.table_2(read_study(files), seed)
-    tables.write_lines(numbers_path, pages.TABLE_2, lines)
     note = "Of its systems on its own items, times 100: no reference for these rows."
-    write_text(page_path, page + printed_table(note, tables.read_lines(printed_path)))
+    files.write(pages.TABLE_2, pages.table_2(read_study(sources), seed), note)
 
 
 @step(
@@ -218,13 +225,7 @@ def cult_eval_table_2(
     outputs=["numbers", "page"],
     target="cult_eval",
     category="CulT-Eval",
-    inputs={
-        "rows": "cult_eval_rows",
-        "labels": "cult_eval_labels",
-        "judged": "cult_eval_judged",
-        "metrics": "cult_eval_metrics",
-        "scores": "cult_eval_scores",
-    },
+    inputs=STUDY,
     optional=["scores", "labels", "judged"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
 )
@@ -245,14 +246,7 @@ def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, se
     outputs=["numbers", "page"],
     target="cult_eval",
     category="CulT-Eval",
-    inputs={
-        "rows": "cult_eval_rows",
-        "labels": "cult_eval_labels",
-        "judged": "cult_eval_judged",
-        "metrics": "cult_eval_metrics",
-        "scores": "cult_eval_scores",
-        "printed": "paper/cult-eval/table-5.csv",
-    },
+    inputs={**STUDY, "printed": "paper/cult-eval/table-5.csv"},
     optional=["scores"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
     more={
@@ -262,25 +256,17 @@ def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, se
     },
 )
 def cult_eval_table_5(
-    files: StudyFiles,
-    numbers_path: Path,
-    page_path: Path,
-    pdf_path: Path,
-    svg_path: Path,
-    png_path: Path,
-    printed_path: Annotated[Path, "what the paper prints"],
-    seed: int,
+    sources: StudyFiles, files: TableFiles, pdf_path: Path, svg_path: Path, png_path: Path, seed: int
 ) -> None:
     """Write how far each metric drops for each kind of error (Table 5), and draw it (Figure 5).
 
     How far each metric drops for each kind of error, against the right translations of the same item, in its standard
     deviations (Table 5 and Figure 5 of the CulT-Eval paper).
     """
-    lines, page = pages.table_5(read_study(files), seed)
-    tables.write_lines(numbers_path, pages.TABLE_5, lines)
+    table = pages.table_5(read_study(sources), seed)
     note = "✓ penalised, ✗ not; two of its cells are blank, and three of the seven errors are absent."
-    write_text(page_path, page + printed_table(note, tables.read_lines(printed_path)))
-    plotting.save(pages.figure_5(lines), [pdf_path, svg_path, png_path])
+    files.write(pages.TABLE_5, table, note)
+    plotting.save(pages.figure_5(table[0]), [pdf_path, svg_path, png_path])
 
 
 @step(
@@ -289,13 +275,7 @@ def cult_eval_table_5(
     outputs=["numbers", "page"],
     target="cult_eval",
     category="CulT-Eval",
-    inputs={
-        "rows": "cult_eval_rows",
-        "labels": "cult_eval_labels",
-        "judged": "cult_eval_judged",
-        "metrics": "cult_eval_metrics",
-        "scores": "cult_eval_scores",
-    },
+    inputs=STUDY,
     optional=["scores", "labels"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
 )
@@ -315,32 +295,17 @@ def cult_eval_table_6(files: StudyFiles, numbers_path: Path, page_path: Path, se
     outputs=["numbers", "page"],
     target="cult_eval",
     category="CulT-Eval",
-    inputs={
-        "rows": "cult_eval_rows",
-        "labels": "cult_eval_labels",
-        "judged": "cult_eval_judged",
-        "metrics": "cult_eval_metrics",
-        "scores": "cult_eval_scores",
-        "printed": "paper/cult-eval/table-7.csv",
-    },
+    inputs={**STUDY, "printed": "paper/cult-eval/table-7.csv"},
     optional=["scores"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
 )
-def cult_eval_ablations(
-    files: StudyFiles,
-    numbers_path: Path,
-    page_path: Path,
-    printed_path: Annotated[Path, "what the paper prints"],
-    seed: int,
-) -> None:
+def cult_eval_ablations(sources: StudyFiles, files: TableFiles, seed: int) -> None:
     """Write how ACRE goes with the labels without its gate, routing, explication or reference (Table 7).
 
     ACRE without its parts (Table 7 of the CulT-Eval paper), on the same rows.
     """
-    lines, page = pages.ablations(read_study(files), seed)
-    tables.write_lines(numbers_path, pages.ABLATIONS, lines)
     note = "The coefficient has no name there, and .88 is neither of those in its Table 2."
-    write_text(page_path, page + printed_table(note, tables.read_lines(printed_path)))
+    files.write(pages.ABLATIONS, pages.ablations(read_study(sources), seed), note)
 
 
 @step(
@@ -349,13 +314,7 @@ def cult_eval_ablations(
     outputs=[],
     target="cult_eval",
     category="CulT-Eval",
-    inputs={
-        "rows": "cult_eval_rows",
-        "labels": "cult_eval_labels",
-        "judged": "cult_eval_judged",
-        "metrics": "cult_eval_metrics",
-        "scores": "cult_eval_scores",
-    },
+    inputs=STUDY,
     optional=["scores"],
     settings={"scored": "cult_eval_scored"},
     more={"html": "results/cult_eval/misaligned.html"},
@@ -374,13 +333,7 @@ def cult_eval_misaligned(files: StudyFiles, html_path: Path) -> None:
     outputs=["numbers", "pictures"],
     target="cult_eval",
     category="CulT-Eval",
-    inputs={
-        "rows": "cult_eval_rows",
-        "labels": "cult_eval_labels",
-        "judged": "cult_eval_judged",
-        "metrics": "cult_eval_metrics",
-        "scores": "cult_eval_scores",
-    },
+    inputs=STUDY,
     optional=["scores"],
     settings={"scored": "cult_eval_scored"},
 )

@@ -123,6 +123,10 @@ def macaron_answers(
     say(f"{name}/{mode}: {len(answered)} answers; failures: {answers.failure_counts(answered)}")
 
 
+# The inputs of `AnswerFiles`.
+ANSWERS = {"answers": "macaron_answers", "instances": "results/macaron/instances.parquet"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class AnswerFiles:
     """What pages of answers are made of."""
@@ -149,8 +153,7 @@ def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
     target="macaron",
     category="Macaron",
     inputs={
-        "answers": "macaron_answers",
-        "instances": "results/macaron/instances.parquet",
+        **ANSWERS,
         "printed": "paper/macaron/table-3-averages.csv",
         "printed_models": "paper/macaron/table-3.csv",
     },
@@ -185,7 +188,7 @@ def macaron_table_3(
     outputs=["numbers", "page", "pictures"],
     target="macaron",
     category="Macaron",
-    inputs={"answers": "macaron_answers", "instances": "results/macaron/instances.parquet"},
+    inputs=ANSWERS,
     settings={"seed": "seed"},
     wildcards={"by": ["reasoning", "aspects", "contexts"]},
 )
@@ -245,8 +248,7 @@ def macaron_coverage(
     target="macaron",
     category="Macaron",
     inputs={
-        "answers": "macaron_answers",
-        "instances": "results/macaron/instances.parquet",
+        **ANSWERS,
         "printed": "paper/macaron/table-5.csv",
     },
     settings={"seed": "seed", "categories": "macaron_categories"},
@@ -282,7 +284,7 @@ def macaron_paired(
     outputs=["numbers"],
     target="macaron",
     category="Macaron",
-    inputs={"answers": "macaron_answers", "instances": "results/macaron/instances.parquet"},
+    inputs=ANSWERS,
 )
 def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
     """Write the accuracy in the local language by script: the mean over its languages (Appendix B).
@@ -299,8 +301,7 @@ def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
     target="macaron",
     category="Macaron",
     inputs={
-        "answers": "macaron_answers",
-        "instances": "results/macaron/instances.parquet",
+        **ANSWERS,
         "printed": "paper/macaron/table-4.csv",
         "printed_templates": "paper/macaron/templates.csv",
     },
@@ -334,9 +335,8 @@ def macaron_templates(
     target="macaron",
     category="Macaron",
     inputs={
-        "answers": "macaron_answers",
+        **ANSWERS,
         "scenarios": "macaron_scenarios",
-        "instances": "results/macaron/instances.parquet",
         "printed": "paper/macaron/claims.csv",
     },
     settings={"seed": "seed", "categories": "macaron_categories"},

@@ -1,6 +1,7 @@
 """What the steps of the workflow declare: their versions, and the pages of the results that some of them make.
 
 A step is a function under `@step(version=N)`; the step of a page names the fields of `Page` there too, as literals.
+Inputs that several pages share stand once, in a dictionary above them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`.
 They are read without an import, so that planning loads no library for them.
 """
 
@@ -19,6 +20,7 @@ from excam.core.exceptions import InputInvalid
 SUFFIXES = {"numbers": (".csv",), "page": (".md",), "pictures": (".pdf", ".svg", ".png")}
 # What follows `@step(`: its arguments, the name of the function, its parameters and its docstring.
 _DECLARED = re.compile(r'((?:(?!\ndef ).)*?)\)\ndef (\w+)\(((?:(?!\ndef ).)*?)\) -> None:\n    """(.*?)"""', re.DOTALL)
+_SHARED = re.compile(r"^([A-Z_]+) = (\{[^{}]*\})", re.MULTILINE)
 _NO_SEQUENCE = re.compile(r"(\w+): (?:Annotated\[)?(list|tuple|set)\[")
 READ = (".md", ".svg")  # what a report shows of a page; of a page without them, its numbers
 
@@ -84,8 +86,10 @@ def read_steps(folder: Path) -> dict[str, DeclaredStep]:
     """Return the steps that the modules of a folder declare, by name. Raises InputInvalid for an invalid one."""
     steps: dict[str, DeclaredStep] = {}
     for module in sorted(folder.glob("*.py")):
-        before, *declarations = re.split(r"^@step\(", module.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        whole = module.read_text(encoding="utf-8")
+        before, *declarations = re.split(r"^@step\(", whole, flags=re.MULTILINE)
         line = before.count("\n") + 1
+        shared = dict(_SHARED.findall(whole))
         for text in declarations:
             match = _DECLARED.match(text)
             if not match:
@@ -98,15 +102,15 @@ def read_steps(folder: Path) -> dict[str, DeclaredStep]:
                 raise InputInvalid(f"{module}: {name}: also a step of {steps[name].module}; expected another name")
             if found := _NO_SEQUENCE.search(parameters):
                 raise InputInvalid(f"{module}: {name}: {found[1]}: found {found[2]}[...]; expected Sequence[...]")
-            steps[name] = _read(module, name, declared, cleandoc(docstring))
+            steps[name] = _read(module, name, declared, cleandoc(docstring), shared)
             line += text.count("\n")
     return steps
 
 
-def _read(module: Path, name: str, declared: str, docstring: str) -> DeclaredStep:
+def _read(module: Path, name: str, declared: str, docstring: str, shared: Mapping[str, str]) -> DeclaredStep:
     try:
         call: Any = ast.parse(f"step({declared})", mode="eval").body
-        values = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+        values = {keyword.arg: _literal(keyword.value, shared) for keyword in call.keywords}
         version = values.pop("version")
         caption = docstring.partition("\n\n")[2] or docstring
         return DeclaredStep(module, version, Page(name=name, caption=caption, **values) if values else None)
@@ -114,3 +118,17 @@ def _read(module: Path, name: str, declared: str, docstring: str) -> DeclaredSte
         names = ", ".join(page_field.name for page_field in fields(Page)[2:])
         why = "no version" if isinstance(problem, KeyError) else problem
         raise InputInvalid(f"{module}: {name}: {why}; expected version=N, and of a page literals of {names}") from None
+
+
+def _literal(node: ast.expr, shared: Mapping[str, str]) -> Any:
+    """Return the value of a literal, of a shared dictionary, or of one that begins with shared entries."""
+    if isinstance(node, ast.Name):
+        if node.id not in shared:
+            raise ValueError(f"{node.id} is no dictionary of literals in this module")
+        return ast.literal_eval(shared[node.id])
+    if isinstance(node, ast.Dict):
+        merged: dict[str, Any] = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            merged |= _literal(value, shared) if key is None else {ast.literal_eval(key): ast.literal_eval(value)}
+        return merged
+    return ast.literal_eval(node)

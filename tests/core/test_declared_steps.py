@@ -61,6 +61,22 @@ def test_numbers_alone_are_what_a_report_shows(module):
 
 
 @pytest.mark.parametrize(
+    ("declared", "inputs"),
+    [("SETS", {"rows": "all_rows"}), ('{**SETS, "printed": "a/b.csv"}', {"rows": "all_rows", "printed": "a/b.csv"})],
+)
+def test_pages_share_inputs_that_stand_above_them(declared, inputs, module):
+    sets = 'SETS = {\n    "rows": "all_rows",  # of each model\n}\n'
+    module.write_text(sets + TEXT.replace('category="Results",', f'category="Results",\n    inputs={declared},'))
+    assert steps.read_steps(module.parent)["figure_11"].page.inputs == inputs
+
+
+def test_shared_inputs_of_another_module_are_refused(module):
+    module.write_text(TEXT.replace('category="Results",', 'category="Results", inputs=SETS,'))
+    with pytest.raises(InputInvalid, match="figure_11: SETS is no dictionary of literals in this module; expected"):
+        steps.read_steps(module.parent)
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ('    """Count errors."""\n', "    pass\n"),
