@@ -287,9 +287,22 @@ def pages_of(target):
     ]
 
 
+def refuse_unknown_targets():
+    """Stop for a page whose target asks for no pages: it would never be made, and nothing would say so."""
+    files = [Path(workflow.basedir) / "Snakefile", *Path(workflow.basedir, "rules").glob("*.smk")]
+    known = {name for file in files for name in re.findall(r'pages_of\("(\w+)"\)', file.read_text(encoding="utf-8"))}
+    for page in PAGES.values():
+        if page.target and page.target not in known:
+            expected = ", ".join(sorted(known))
+            raise WorkflowError(f"{page.name}: target: found {page.target}; expected one of {expected}")
+
+
 def combinations(values, names):
     return [dict(zip(names, chosen)) for chosen in product(*(values[name] for name in names))]
 
 
 def files_of(source, values):
     return source(SimpleNamespace(**values)) if callable(source) else source
+
+
+refuse_unknown_targets()

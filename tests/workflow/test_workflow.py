@@ -216,6 +216,18 @@ def test_mistyped_key_is_one_line_that_says_what_would_do(run):
     assert "--config: construction.spanns: unknown key; did you mean `spans`?" in done.text
 
 
+def test_mistyped_target_of_a_page_is_one_line(run):
+    file = run.folder / "scripts/certainty.py"
+    content = file.read_text(encoding="utf-8")
+    file.write_text(content.replace('target="paper"', 'target="papers"', 1), encoding="utf-8")
+    try:
+        done = run("-n", "all")
+    finally:
+        file.write_text(content, encoding="utf-8")
+    assert done.returncode != 0
+    assert re.search(r"\w+: target: found papers; expected one of all, .*, paper, rubric\n", done.text)
+
+
 def test_missing_column_names_dataset_file_and_columns(run):
     file = run.folder / "mini/normad/normad_etiquette_final_data.csv"
     content = file.read_text(encoding="utf-8")
