@@ -15,12 +15,12 @@ Adapters: `all-seed-1`, `-2` and `-3`; `permuted`, a control whose labels are ex
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench import taught_card
-from bench.taught_card import read_lines, say, write_lines
+from bench.taught_card import asked_line, read_lines, say, training_lines, write_judgements, write_lines
 
 if TYPE_CHECKING:
     from excam.config import Recipe
@@ -56,7 +56,7 @@ def prepare(args: argparse.Namespace) -> None:
     """Write `ids.jsonl.gz`: settings, the rows of each adapter in the order of training, and the test rows."""
     from transformers import GenerationConfig
 
-    from excam.error_reports.judges import report
+    from excam.excam40k.construction import splits
     from excam.inference import chat
 
     recipe = taught_card.read_experiment(EXPERIMENT).training.model_copy(update={"rows": args.rows, "epochs": 1})
@@ -70,10 +70,9 @@ def prepare(args: argparse.Namespace) -> None:
         | {"recipes": {name: own.model_dump(mode="json") for name, (_, own) in recipes.items()}}
     ]
     for name, (mixture, own) in recipes.items():
-        lines += _training_lines(name, mixture, own, tokenizer, train)
-    for sample in judged:
-        messages = report.messages(sample.instruction, sample.output)
-        lines.append({"kind": "asked", "id": sample.id, "ids": list(chat.encode(tokenizer, messages).input_ids)})
+        mixed = splits.mixture(train, mixture, own.rows, seed=SEED)
+        lines += training_lines(name, mixed, own, tokenizer, SEED if own.seed is None else own.seed)
+    lines += [asked_line(sample, tokenizer) for sample in judged]
     args.to.mkdir(parents=True, exist_ok=True)
     write_lines(args.to / "ids.jsonl.gz", lines)
     say(f"{args.to / 'ids.jsonl.gz'}: {len(recipes)} adapters, {len(judged)} test rows")
@@ -107,22 +106,6 @@ def _drawn(test: dict[str, list[Sample]], limit: int) -> list[Sample]:
     return judged
 
 
-def _training_lines(
-    name: str, mixture: str, recipe: Recipe, tokenizer: Any, train: dict[str, list[Sample]]
-) -> Iterator[dict[str, Any]]:
-    from excam.error_reports.judges import report
-    from excam.excam40k.construction import splits
-    from excam.training import sft, tokens
-
-    assert recipe.report != "grounded", f"{EXPERIMENT}: expected a recipe without passages"
-    mixed = splits.mixture(train, mixture, recipe.rows, seed=SEED)
-    rows = tokens.encode(tokenizer, report.training_examples(mixed, recipe.report, recipe.labels))
-    kept = tokens.without_long_rows(rows, recipe, None).drop_nulls("input_ids")
-    seed = SEED if recipe.seed is None else recipe.seed
-    for ids, prompt in sft.training_order(kept, recipe, seed).select("input_ids", "prompt_tokens").iter_rows():
-        yield {"kind": "train", "model": name, "ids": list(ids), "prompt": prompt}
-
-
 def compute(args: argparse.Namespace) -> None:
     """Train each adapter and write its reports, as ids: `answers-<adapter>.jsonl`."""
     kinds: dict[str, list[dict[str, Any]]] = {}
@@ -141,9 +124,7 @@ def compute(args: argparse.Namespace) -> None:
 def score(args: argparse.Namespace) -> None:
     """Write `judgements-<adapter>.parquet` and `numbers.csv`."""
     from excam.core import tables
-    from excam.error_reports import record_files
     from excam.error_reports.evaluation import verdicts
-    from excam.error_reports.judges import report
     from excam.inference import chat
 
     settings = next(iter(read_lines(args.to / "ids.jsonl.gz")))
@@ -154,18 +135,8 @@ def score(args: argparse.Namespace) -> None:
         path = args.to / f"answers-{name}.jsonl"
         if not path.exists():
             continue
-        answers = list(read_lines(path))
-        judged = [samples[line["id"]] for line in answers]
-        read = [
-            report.verdict(
-                chat.completion_from_ids(tokenizer, settings["stops"], 0, line["ids"], None),
-                row.instruction,
-                row.output,
-            )
-            for line, row in zip(answers, judged, strict=True)
-        ]
         written = args.to / f"judgements-{name}.parquet"
-        record_files.write_judgements(written, judged, read)
+        write_judgements(written, list(read_lines(path)), samples, tokenizer, settings["stops"])
         numbers = verdicts.evaluate(tables.read_frame(written), SEED)
         parts = {"all": numbers["accuracy"] | {"n": numbers["n"]}} | numbers["by_dataset"]
         for dataset, part in parts.items():

@@ -23,14 +23,14 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench import taught_training as training
 
 if TYPE_CHECKING:
-    from excam.config import Experiment
+    from excam.config import Experiment, Recipe
     from excam.error_reports.records import BaseSample, Sample
     from excam.excam40k import corpus
 
@@ -187,31 +187,45 @@ def _training_lines(
     experiment: Experiment, models: Sequence[str], tokenizer: Any, samples: Sequence[Sample], seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield the training rows of each adapter, in the order of training."""
-    from excam.error_reports.judges import report
     from excam.excam40k.construction import splits
-    from excam.training import sft, tokens
 
     train = [sample for sample in samples if sample.split == "train"]
     by_dataset = {name: [sample for sample in train if sample.dataset == name] for name in experiment.datasets}
     for model in models:
         recipe = experiment.recipe(model)
         mixed = splits.mixture(by_dataset, MIXTURE, recipe.rows, seed=seed)
-        assert recipe.report != "grounded", f"{model}: expected a recipe without passages"
-        rows = tokens.encode(tokenizer, report.training_examples(mixed, recipe.report, recipe.labels))
-        kept = tokens.without_long_rows(rows, recipe, None).drop_nulls("input_ids")
-        for ids, prompt in sft.training_order(kept, recipe, seed).select("input_ids", "prompt_tokens").iter_rows():
-            yield {"kind": "train", "model": model, "ids": list(ids), "prompt": prompt}
+        yield from training_lines(model, mixed, recipe, tokenizer, seed)
+
+
+def training_lines(
+    model: str, mixed: Sequence[Sample], recipe: Recipe, tokenizer: Any, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the training rows of one adapter, in the order of training."""
+    from excam.error_reports.judges import report
+    from excam.training import sft, tokens
+
+    assert recipe.report != "grounded", f"{model}: expected a recipe without passages"
+    rows = tokens.encode(tokenizer, report.training_examples(mixed, recipe.report, recipe.labels))
+    kept = tokens.without_long_rows(rows, recipe, None).drop_nulls("input_ids")
+    for ids, prompt in sft.training_order(kept, recipe, seed).select("input_ids", "prompt_tokens").iter_rows():
+        yield {"kind": "train", "model": model, "ids": list(ids), "prompt": prompt}
+
+
+def asked_line(sample: Sample, tokenizer: Any) -> dict[str, Any]:
+    """Return the prompt that asks for a report on a test row."""
+    from excam.error_reports.judges import report
+    from excam.inference import chat
+
+    messages = report.messages(sample.instruction, sample.output)
+    return {"kind": "asked", "id": sample.id, "ids": list(chat.encode(tokenizer, messages).input_ids)}
 
 
 def _asked_lines(tokenizer: Any, test: Sequence[Sample], bases: Iterable[BaseSample]) -> Iterator[dict[str, Any]]:
     """Yield the prompt of each test row, and each option of the facts behind them."""
-    from excam.error_reports.judges import report
     from excam.excam40k.corpus import answer, bare_question
     from excam.inference import Message, chat
 
-    for sample in test:
-        messages = report.messages(sample.instruction, sample.output)
-        yield {"kind": "asked", "id": sample.id, "ids": list(chat.encode(tokenizer, messages).input_ids)}
+    yield from (asked_line(sample, tokenizer) for sample in test)
     judged = {sample.base for sample in test}
     for base in bases:
         for option in (base.answer, *base.wrong) if base.id in judged else ():
@@ -346,25 +360,15 @@ def _points(experiment: Experiment, world: int, model: str, tokenizer: Any, fold
     from excam.core import tables
     from excam.error_reports import record_files
     from excam.error_reports.evaluation import known_facts
-    from excam.error_reports.judges import report
     from excam.excam40k import corpus
-    from excam.inference import chat
     from scripts.teaching import READINGS, blind_verdicts
 
     settings = next(iter(read_lines(folder / "ids.jsonl.gz")))
     bases = {base.id: base for base in record_files.read_bases(folder / "bases.jsonl")}
     samples = {sample.id: sample for sample in record_files.read_samples(folder / "test.parquet")}
-    answers = {line["id"]: line["ids"] for line in read_lines(folder / f"answers-{model}.jsonl")}
-    judged = [samples[row] for row in sorted(answers)]
-    completions = (
-        chat.completion_from_ids(tokenizer, settings["stops"], 0, answers[sample.id], None) for sample in judged
-    )
-    verdicts = [
-        report.verdict(answer, sample.instruction, sample.output)
-        for sample, answer in zip(judged, completions, strict=True)
-    ]
     written = folder / f"judgements-{model}.parquet"
-    record_files.write_judgements(written, judged, verdicts)
+    answers = sorted(read_lines(folder / f"answers-{model}.jsonl"), key=lambda line: line["id"])
+    write_judgements(written, answers, samples, tokenizer, settings["stops"])
     times = corpus.read_times(folder / "facts.csv")
     answers_of = {name: base.answer for name, base in bases.items()}
     recipe = experiment.recipe(model)
@@ -380,6 +384,24 @@ def _points(experiment: Experiment, world: int, model: str, tokenizer: Any, fold
         frame = known_facts.with_readings([tables.read_frame(written)], samples, facts, blind_verdicts(bases, times))
         points.append(known_facts.points(frame, names, READINGS))
     return points[0], [{**point, "verdict": None} for point in points[1]]
+
+
+def write_judgements(
+    to: Path, answers: Sequence[dict[str, Any]], samples: Mapping[str, Sample], tokenizer: Any, stops: Sequence[int]
+) -> None:
+    """Read the reports that `judge` wrote as ids, and write them with their rows, in their order."""
+    from excam.error_reports import record_files
+    from excam.error_reports.judges import report
+    from excam.inference import chat
+
+    judged = [samples[line["id"]] for line in answers]
+    verdicts = [
+        report.verdict(
+            chat.completion_from_ids(tokenizer, stops, 0, line["ids"], None), sample.instruction, sample.output
+        )
+        for line, sample in zip(answers, judged, strict=True)
+    ]
+    record_files.write_judgements(to, judged, verdicts)
 
 
 def _preferences(path: Path, base: str) -> dict[str, Any]:
