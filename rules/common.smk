@@ -105,7 +105,6 @@ PERMISSIVE = [name for name in DATASETS if is_permissive(BENCHMARKS[name].SOURCE
 SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
 SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
-TRAINED_MODELS = EXPERIMENT.trained
 TAUGHT = [name for name, model in EXPERIMENT.models.items() if model.teach]
 EXPLAINERS = EXPERIMENT.explainers
 JUDGES = {"report", *(system[2] for system in EXPERIMENT.systems), *EXPERIMENT.external.judges}
@@ -159,10 +158,11 @@ PARTS = {  # module with the version of a stage that is chosen by name; the vers
 def stage_version(stage):
     """The version of a stage, e.g. of `score` or `judges.count`, as text."""
     part, _, name = stage.partition(".")
+    if not name:
+        return str(STEPS[stage].version)
+    pattern, *field = PARTS[part]
     try:
-        pattern, *field = PARTS.get(part, ("",))
-        path = Path(workflow.basedir) / pattern.format(name.replace("-", "_"))
-        return str(version(path, *field) if name else STEPS[stage].version)
+        return str(version(Path(workflow.basedir) / pattern.format(name.replace("-", "_")), *field))
     except ExcamError as problem:
         raise WorkflowError(str(problem)) from None
 

@@ -94,7 +94,7 @@ def shown_evidence(wildcards):
 def longest_rows(wildcards):
     """How long a training row may be, and what happens to a longer one, for each base model that is trained."""
     fields = {"max_length", "overflow"}
-    return json.dumps({name: EXPERIMENT.recipe(name).model_dump(include=fields) for name in TRAINED_MODELS})
+    return json.dumps({name: EXPERIMENT.recipe(name).model_dump(include=fields) for name in EXPERIMENT.trained})
 
 
 def reader(wildcards):

@@ -25,7 +25,7 @@ def chat_template(wildcards):
 
 def tokenizers(wildcards):
     """The tokenizer of each base model that is trained; one from the hub comes without the weights."""
-    bases = [EXPERIMENT.weights(name) for name in TRAINED_MODELS]
+    bases = [EXPERIMENT.weights(name) for name in EXPERIMENT.trained]
     # a taught base has the tokenizer of the model that it is made of; its own weights are made of the rows measured here
     bases = [teach.base if (teach := EXPERIMENT.models[name].teach) else name for name in bases]
     return [
@@ -35,7 +35,7 @@ def tokenizers(wildcards):
 
 def long_rows(wildcards):
     """The pairs that are too long to train a base model on, if any is trained."""
-    return f"results/samples/{wildcards.dataset}.too-long.json" if TRAINED_MODELS else []
+    return f"results/samples/{wildcards.dataset}.too-long.json" if EXPERIMENT.trained else []
 
 
 def weights(wildcards):
