@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +13,6 @@ from excam.core.terminal import exit_on_error, stop
 from excam.scoring.server_options import Serving, with_server_options
 
 if TYPE_CHECKING:
-    from excam.macaron.derive import Instance
     from excam.macaron.scenarios import Built
 
 app = typer.Typer(no_args_is_help=True, help="Build a benchmark from templates, ask models, report their numbers.")
@@ -217,9 +214,6 @@ def derive(
     orders: Annotated[
         str, typer.Option(help="order of the options: shuffled, or given (the right one first)")
     ] = "shuffled",
-    hardest: Annotated[
-        Path | None, typer.Option(help="answers of a model: false statements state the distractor that it chose")
-    ] = None,
 ) -> None:
     """Derive six instances of each scenario: multiple choice, true and false, in English and the local language.
 
@@ -233,26 +227,10 @@ def derive(
         if orders not in ("shuffled", "given"):
             stop(f"--orders: found {orders}; expected shuffled or given")
         scenarios_ = scenarios.read(file)
-        if hardest:
-            scenarios_, changed = deriving.with_hardest(
-                scenarios_, _chosen(deriving.instances(scenarios_, seed, orders), hardest)
-            )
-            say(f"{changed} of {len(scenarios_)} false statements state another distractor")
         made = deriving.instances(scenarios_, seed, orders)
         tables.write_frame(to, deriving.to_frame(made))
         without = sum(scenario.true_en is None for scenario in scenarios_)
         say(f"{to}: {len(made)} instances of {len(scenarios_)} scenarios; without statements: {without}")
-
-
-def _chosen(instances: Sequence[Instance], answers_file: Path) -> dict[str, list[int]]:
-    """Return the indices of the options that a model chose, by scenario."""
-    from excam.macaron import answers
-
-    chosen: dict[str, list[int]] = defaultdict(list)
-    for row in answers.join(instances, [answers_file])[0].rows:
-        if row["format"] == "MC" and row["pred"] is not None:
-            chosen[row["scenario"]].append(row["order"]["ABCD".index(row["pred"])])
-    return chosen
 
 
 @app.command()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,6 @@ import polars as pl
 
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
-from excam.core.phrases import is_whole_word
 from excam.core.typed_tables import read_typed
 from excam.macaron.scenarios import Scenario
 
@@ -116,36 +115,6 @@ def _orders(scenarios: Sequence[Scenario], seed: int) -> dict[str, tuple[int, ..
             order.insert(letters[place % 4], 0)
             orders[name] = tuple(order)
     return orders
-
-
-def with_hardest(scenarios: Sequence[Scenario], chosen: Mapping[str, Sequence[int]]) -> tuple[list[Scenario], int]:
-    """State the distractor that a model chose most often in the false statements; return also how many changed.
-
-    `chosen` has the indices that the model chose, by scenario. A statement changes only where the option that it states
-    stands in both languages exactly once, so that it can be replaced; a scenario without a wrong choice stays.
-    """
-    changed = []
-    for scenario in scenarios:
-        wrong = [at for at in chosen.get(scenario.id, ()) if at]
-        hardest = max(sorted(set(wrong)), key=wrong.count) if wrong else scenario.false_option
-        texts = [_restated(scenario, name, hardest) for name in ("false_en", "false_local")]
-        if hardest != scenario.false_option and all(texts):
-            changed.append(replace(scenario, false_en=texts[0], false_local=texts[1], false_option=hardest))
-        else:
-            changed.append(scenario)
-    return changed, sum(new is not old for new, old in zip(changed, scenarios, strict=True))
-
-
-def _restated(scenario: Scenario, name: str, option: int) -> str | None:
-    """Return a false statement with another option in place of the one it states; None where that is not safe."""
-    text, options = getattr(scenario, name), scenario.options_en if name == "false_en" else scenario.options_local
-    stated = options[scenario.false_option]
-    if text is None or text.count(stated) != 1:
-        return None
-    start = text.find(stated)
-    if not is_whole_word(text, start, start + len(stated)):
-        return None
-    return text.replace(stated, options[option])
 
 
 def to_frame(rows: Iterable[Instance]) -> pl.DataFrame:

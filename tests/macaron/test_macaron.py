@@ -658,20 +658,6 @@ def test_a_statement_that_is_a_question_is_marked():
     assert forms == {("T", "EN"): "question", ("T", "L"): "question", ("F", "EN"): "statement", ("F", "L"): "question"}
 
 
-def test_the_hardest_distractor_can_be_stated():
-    one = next(one for one in BUILT.scenarios if one.id.startswith("mexico/11"))
-    (changed,), number = derive.with_hardest([one], {one.id: [0, 3, 3, 2]})
-    assert number == 1
-    assert changed.false_option == 3
-    assert "Octavio Paz" in changed.false_en
-    assert "Octavio Paz" in changed.false_local
-    assert derive.with_hardest([one], {one.id: [0, 0]}) == ([one], 0)
-    inside = replace(one, options_en=("b", "tea", "x", "y"), false_en="Steam is used.")
-    assert derive.with_hardest([inside], {one.id: [3]}) == ([inside], 0)
-    inflected = replace(one, false_local="Otra frase.")
-    assert derive.with_hardest([inflected], {one.id: [3]}) == ([inflected], 0)
-
-
 # --- prompts and answers
 
 
