@@ -2,41 +2,88 @@
 
 from __future__ import annotations
 
-import difflib
-import json
-from dataclasses import asdict
+import importlib
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from excam.acre.commands import app as acre_app
-from excam.annotation.commands import app as annotate_app
-from excam.calmqa.commands import app as calmqa_app
-from excam.cli import (
-    calibrate_commands,
-    compare_commands,
-    meta_commands,
-    qualify_commands,
-    score_commands,
-    serve_commands,
-)
-from excam.core.command_input import standard_input
-from excam.core.folders import files_below
-from excam.core.paths import JOURNALS, RESULTS
-from excam.core.provenance import say
 from excam.core.release import VERSION
-from excam.core.terminal import JSON, exit_on_error, print_json, print_text, stdout, stdout_can_encode, stop
-from excam.error_reports.evaluation.rows_command import rows
-from excam.error_reports.records import Unreadable
-from excam.knowledge.commands import app as knowledge_app
-from excam.lineage import commands
-from excam.macaron.commands import app as macaron_app
-from excam.rubric.commands import app as rubric_app
-from excam.scoring import report_commands
-from excam.scoring.sharing import commands as sharing_commands
 
-app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
+COMMANDS = {  # in the order of the help: a function, or a group of commands
+    "read": "error_reports.read_command:read",
+    "score": "cli.score_commands:score",
+    "explain": "cli.score_commands:explain",
+    "calibrate": "cli.calibrate_commands:calibrate",
+    "qualify": "cli.qualify_commands:qualify",
+    "compare": "cli.compare_commands:compare",
+    "meta": "cli.meta_commands:meta",
+    "report": "scoring.report_commands:report",
+    "serve": "cli.serve_commands:serve",
+    "push": "scoring.sharing.commands:push",
+    "pull": "scoring.sharing.commands:pull",
+    "audit": "lineage.commands:audit",
+    "why": "lineage.commands:why",
+    "rows": "error_reports.evaluation.rows_command:rows",
+    "list": "cli.list_commands:list_",
+    "lock": "cli.list_commands:lock",
+    "journal": "cli.journal_commands:app",
+    "annotate": "annotation.commands:app",
+    "knowledge": "knowledge.commands:app",
+    "macaron": "macaron.commands:app",
+    "rubric": "rubric.commands:app",
+    "acre": "acre.commands:app",
+    "calmqa": "calmqa.commands:app",
+}
+_HELP = r'^def {0}\(.*?"""(.*?)"""|^{0} = typer\.Typer\([^"]*help="(.*?)"'
+
+
+def _summary(place: str) -> str:
+    """Return the help of a command, read from its source: importing all modules takes most of the time of a help."""
+    module, _, name = place.partition(":")
+    source = (Path(__file__).parents[1] / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
+    match = re.search(_HELP.format(name), source, re.M | re.S)
+    assert match, f"{place}: neither a function with a docstring nor a group with a help"
+    return match[1] or match[2]
+
+
+class LazyGroup(TyperGroup):
+    """Commands whose modules are imported when they are used; help and completion show them without."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands.update((name, TyperCommand(name)) for name in COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command = getattr(importlib.import_module(f"excam.{module}"), name)
+        parent = typer.Typer()
+        if isinstance(command, typer.Typer):
+            parent.add_typer(command, name=cmd_name)
+        else:
+            parent.command(cmd_name)(command)
+        return typer.main.get_group(parent).commands[cmd_name]
+
+    def listed(self) -> TyperGroup:
+        """Return the group as help and completion show it: commands that have a name and a help, and cannot run."""
+        group = TyperGroup(name=self.name, help=self.help, params=self.params)
+        group.commands.update((name, TyperCommand(name, help=_summary(place))) for name, place in COMMANDS.items())
+        return group
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.listed().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        return self.listed().shell_complete(ctx, incomplete)
+
+
+app = typer.Typer(
+    cls=LazyGroup, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__
+)
 
 
 def _print_version(wanted: bool) -> None:
@@ -51,163 +98,3 @@ def main(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version and exit")
     ] = False,
 ) -> None: ...
-
-
-@app.command()
-def read() -> None:
-    """Turn a raw model answer on stdin into a report on stdout; exit with code 1 and the reason on a parse failure.
-
-    Deviations that the lenient parser accepted (a code fence, prose around the report) are listed on stderr.
-    """
-    from excam.error_reports.judges import report
-
-    with exit_on_error():
-        text = standard_input().read().decode("utf-8", errors="replace")
-        reading = report.read(text)
-        if isinstance(reading, Unreadable):
-            say(f"excam: unreadable: {reading.reason}")
-            raise typer.Exit(1)
-        if overlooked := report.recovered(text):
-            say(f"excam: overlooked: {', '.join(overlooked)}")
-        print_json(asdict(reading), indent=2)
-
-
-journal_app = typer.Typer(no_args_is_help=True, help="Inspect and repair journals, the caches of model answers.")
-app.add_typer(journal_app, name="journal")
-app.add_typer(annotate_app, name="annotate")
-app.add_typer(knowledge_app, name="knowledge")
-app.add_typer(macaron_app, name="macaron")
-app.add_typer(rubric_app, name="rubric")
-app.add_typer(acre_app, name="acre")
-app.add_typer(calmqa_app, name="calmqa")
-_JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
-
-
-def _journal_files(files: list[Path] | None) -> list[Path]:
-    paths = files or [JOURNALS]
-    journals = [file for path in paths for file in (files_below(path) if path.is_dir() else [path])]
-    journals = [file for file in journals if file in paths or file.suffix == ".jsonl"]
-    if not journals:
-        stop(f"{paths[0]}: no journals; expected .jsonl files below {JOURNALS}")
-    return journals
-
-
-@journal_app.command()
-def show(paths: _JOURNALS = None) -> None:
-    """Show answers and tokens by model, and how answers ended, as JSON Lines on stdout.
-
-    Example: excam journal show results/journal
-    """
-    from excam.inference.journal import totals
-    from excam.inference.journal_contents import contents
-
-    with exit_on_error():
-        for path in _journal_files(paths):
-            for identity, answers in contents(path).answers.items():
-                print_json({"journal": str(path), "identity": identity, **totals(answers)})
-
-
-@journal_app.command()
-def verify(paths: _JOURNALS = None) -> None:
-    """Check every line against its checksum; exit with code 1 if one is damaged. Change nothing."""
-    from excam.inference.journal_contents import contents
-
-    damaged = 0
-    with exit_on_error():
-        for path in _journal_files(paths):
-            journal = contents(path)
-            damaged += len(journal.damaged)
-            total = sum(map(len, journal.answers.values()))
-            notes = [f"{total} answers"]
-            notes += [f"{journal.duplicates} duplicates"] * bool(journal.duplicates)
-            notes += ["an incomplete last line"] * journal.partial
-            notes += [f"damaged lines: {', '.join(map(str, journal.damaged[:20]))}"] * bool(journal.damaged)
-            print(f"{path}: {'; '.join(notes)}")
-    raise typer.Exit(1 if damaged else 0)
-
-
-@journal_app.command()
-def compact(paths: _JOURNALS = None) -> None:
-    """Drop lines that are damaged or duplicated. Safe while jobs write.
-
-    Damaged lines are saved next to the journal, in NAME.jsonl.damaged. A file that is not a journal is left unchanged:
-    it is skipped in a folder and refused if it was named.
-    """
-    from excam.inference.journal import is_not_a_journal
-    from excam.inference.journal_contents import compact as compact_journal
-
-    with exit_on_error():
-        journals = _journal_files(paths)
-        others = [path for path in journals if path not in (paths or ()) and is_not_a_journal(path)]
-        if others:
-            say(f"excam: {others[0]}: one of {len(others)} files that hold no complete journal entry; left as they are")
-        for path in sorted(set(journals) - set(others)):
-            outcome = compact_journal(path)
-            kept = f"; damaged, kept in {outcome.aside}: {outcome.damaged}" if outcome.damaged else ""
-            print(f"{path}: {outcome.dropped} lines dropped{kept}")
-
-
-app.command()(score_commands.score)
-app.command()(score_commands.explain)
-app.command()(calibrate_commands.calibrate)
-app.command()(qualify_commands.qualify)
-app.command()(compare_commands.compare)
-app.command()(meta_commands.meta)
-app.command()(report_commands.report)
-app.command()(serve_commands.serve)
-app.command()(sharing_commands.push)
-app.command()(sharing_commands.pull)
-app.command()(commands.audit)
-app.command()(commands.why)
-app.command()(rows)
-
-
-@app.command("list")
-def list_(
-    what: Annotated[str, typer.Argument(help="metrics, datasets or judges")] = "datasets", as_json: JSON = False
-) -> None:
-    """List the metrics (what each reads, returns and needs), the benchmarks (task, licence, source, rows), the judges.
-
-    Example: excam list metrics
-    """
-    from excam.config import modules_in
-
-    if what not in ("metrics", "datasets", "judges"):
-        close = difflib.get_close_matches(what, ("metrics", "datasets", "judges"), n=1)
-        stop(
-            f"{what}: nothing to list; {f'did you mean {close[0]}? ' if close else ''}known: metrics, datasets, judges"
-        )
-    from excam.excam40k.publishing import listing
-
-    with exit_on_error():
-        if what == "metrics":
-            lines = score_commands.list_metrics()
-            if as_json:
-                for line in lines:
-                    print_json(line)
-                return
-            for line in lines:
-                name, *facts = [f"{key} {value}" for key, value in line.items() if value]
-                print_text(f"{name.removeprefix('metric ')}\n" + "".join(f"    {fact}\n" for fact in facts))
-            return
-        if what == "judges":
-            names = modules_in("error_reports/judges")
-            print("\n".join(json.dumps({"judge": name}) for name in names) if as_json else "\n".join(names))
-            return
-        table = listing.lines(RESULTS)
-        if as_json:
-            for line in table[1:]:
-                print_json(dict(zip(table[0], line, strict=True)))
-            return
-        text = "\n".join(listing.align_columns(table) if stdout().isatty() else ["\t".join(line) for line in table])
-        print(text if stdout_can_encode(text) else text.replace(listing.ABSENT, "-"))
-
-
-@app.command()
-def lock() -> None:
-    """Record the code as it is in versions.lock (for developers); a dry run names the files that differ from it."""
-    from excam.core import versions
-
-    with exit_on_error():
-        changed = versions.lock()
-        print("\n".join(changed) or "nothing changed")

@@ -1,6 +1,7 @@
 """The command line: data on stdout, the rest on stderr, one line and an exit code for whatever cannot be done."""
 
 import csv
+import inspect
 import io
 import json
 import os
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from small_adapters import make
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from excam import cli, load
@@ -489,6 +491,25 @@ def test_without_a_command_comes_help():
     shown = excam()
     assert shown.exit_code == 2
     assert all(command in shown.output for command in ("score", "read", "list", "lock"))
+
+
+def test_the_help_imports_no_command():
+    """Most of its time was the imports of all systems; polars, NumPy and pydantic belong to what commands do."""
+    code = "import sys, atexit; atexit.register(lambda: print(*sys.modules)); from excam.cli import app; app()"
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()[-1].split()
+    ground = {"core", "core.exceptions", "core.offline", "core.release", "core.splits", "scoring", "scoring.spans"}
+    own = {"cli", "error_reports", "error_reports.records"} | ground
+    assert {name.removeprefix("excam.") for name in modules if name.startswith("excam.")} == own
+    assert not {"polars", "numpy", "scipy", "pydantic", "yaml", "httpx", "torch"} & set(modules)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_the_help_lists_a_command_by_its_own_help(name):
+    group = get_command(cli.app)
+    summary = inspect.cleandoc(group.listed().commands[name].help)
+    assert summary
+    assert summary == group.get_command(None, name).help
 
 
 def test_as_a_program():

@@ -47,10 +47,11 @@ def resolved(name: str) -> object:
 
 def commands(group, prefix: str = "") -> set[str]:
     """Names of all commands, those of groups after the name of their group."""
-    found = set()
-    for name, one in group.commands.items():
-        found |= commands(one, f"{prefix}{name} ") if hasattr(one, "commands") else {prefix + name}
-    return found
+    names = set()
+    for name in group.commands:
+        command = group.get_command(None, name)
+        names |= commands(command, f"{prefix}{name} ") if hasattr(command, "commands") else {prefix + name}
+    return names
 
 
 @pytest.mark.parametrize("name", NAMES)
