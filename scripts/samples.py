@@ -112,7 +112,7 @@ def find_long_rows(
     learnt = [sample for sample in record_files.read_samples(samples_path) if sample.split == "train"]
     examples = list(report.training_examples(learnt))
     folders = [manifest.parent / "files" for manifest in tokenizers_paths]
-    encoded = {folder: tokens.encode(chat.load_tokenizer(folder), examples) for folder in dict.fromkeys(folders)}
+    encoded = {folder: tokens.encode(chat.ids_tokenizer(folder), examples) for folder in dict.fromkeys(folders)}
     too_long, counts = set[str](), {}
     for (name, recipe), folder in zip(recipes.items(), folders, strict=True):
         rows = encoded[folder]

@@ -48,7 +48,7 @@ def tokenize_samples(
         examples = grounded.training_examples(grounded.rows(samples, bases, recipe.evidence, seed))
     else:
         examples = report.training_examples(samples, recipe.report, recipe.labels)
-    encoded = tokens.encode(chat.load_tokenizer(files), examples)
+    encoded = tokens.encode(chat.ids_tokenizer(files), examples)
     rows = tokens.without_long_rows(encoded, recipe, chat.max_positions(files))
     tables.write_frame(tokens_path, rows)
     counts = tokens.statistics(rows)

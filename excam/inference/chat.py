@@ -21,6 +21,7 @@ from excam.core.provenance import say
 from excam.inference import Completion, Message, tokenizer_files
 from excam.inference.loading import loading
 from excam.inference.rendering import render_conversations
+from excam.inference.tokenizer_files import ChatTokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -55,7 +56,7 @@ class Encoded:
 
 
 def encode(
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizer: ChatTokenizer,
     messages: Sequence[Message],
     answer: str | None = None,
     *,
@@ -94,7 +95,7 @@ def replace_lone_surrogates(text: str) -> str:
     return LONE_SURROGATES.sub("\ufffd", text)
 
 
-def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
+def end_of_turn(tokenizer: ChatTokenizer) -> int:
     """Return the id of the token that the template writes after an assistant message, or of the end of text.
 
     Raise ModelInvalid if there is neither.
@@ -112,7 +113,7 @@ def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
     )
 
 
-def stop_ids(tokenizer: PreTrainedTokenizerBase, generation_config: Any) -> frozenset[int]:
+def stop_ids(tokenizer: ChatTokenizer, generation_config: Any) -> frozenset[int]:
     """Return the ids of all tokens that end an answer, from template, tokenizer and generation settings."""
     listed = getattr(generation_config, "eos_token_id", None)
     listed = listed if isinstance(listed, list) else [listed]
@@ -140,11 +141,26 @@ def answer_budgets(
 
 def max_positions(weights: Path) -> int | None:
     """Return the maximum number of tokens of the model in a folder, None if unlimited. Raise ModelInvalid."""
-    from transformers import AutoConfig
+    with loading(weights):
+        settings = json.loads((weights / "config.json").read_text(encoding="utf-8"))
+        stated = settings.get("text_config", settings).get("max_position_embeddings")
+    if isinstance(stated, int):
+        return stated
+    from transformers import AutoConfig  # has the value that a model type has where the file is silent
 
     with loading(weights):
         config = AutoConfig.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
     return getattr(config.get_text_config(), "max_position_embeddings", None)
+
+
+def ids_tokenizer(weights: Path) -> ChatTokenizer:
+    """Return the tokenizer of a folder for a program that needs ids alone, without transformers if it can.
+
+    Its ids are those of `load_tokenizer`. Raise ModelInvalid.
+    """
+    with loading(weights):
+        tokenizer = tokenizer_files.file_tokenizer(weights)
+    return tokenizer or load_tokenizer(weights)
 
 
 def load_tokenizer(weights: Path) -> PreTrainedTokenizerBase:
@@ -218,7 +234,7 @@ def completion_from_ids(
 
 
 def _render(
-    tokenizer: PreTrainedTokenizerBase, roles: Sequence[str], *, ask: bool = True, thinking: bool | None = None
+    tokenizer: ChatTokenizer, roles: Sequence[str], *, ask: bool = True, thinking: bool | None = None
 ) -> str | None:
     """Return the template rendered with sentinels as contents; None if it refuses these roles or fails.
 
@@ -268,7 +284,7 @@ def _pieces(skeleton: str, contents: Sequence[str]) -> list[tuple[str, bool]]:
     return [*pieces, (skeleton[last:], False)]
 
 
-def _conversation_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]]) -> list[int]:
+def _conversation_ids(tokenizer: ChatTokenizer, pieces: Sequence[tuple[str, bool]]) -> list[int]:
     """Return the ids of all pieces as one text, without control tokens from data.
 
     If data produces one, tokenise again with its control strings cut. Raise InputInvalid if that does not help.
@@ -284,9 +300,7 @@ def _conversation_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple
     raise InputInvalid(f"{tokenizer.name_or_path}: a text yields control tokens however it is cut; leave that row out")
 
 
-def _shared_length(
-    tokenizer: PreTrainedTokenizerBase, prompt: Sequence[int], pieces: Sequence[tuple[str, bool]]
-) -> int:
+def _shared_length(tokenizer: ChatTokenizer, prompt: Sequence[int], pieces: Sequence[tuple[str, bool]]) -> int:
     """Return the number of ids up to the last control token that the template writes before the last message."""
     control = _control_tokens(tokenizer, str(tokenizer.chat_template))
     last = max(at for at, (_, is_data) in enumerate(pieces) if is_data)
@@ -296,7 +310,7 @@ def _shared_length(
 
 
 def _ids_with_cut_control_strings(
-    tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]], control: _ControlTokens
+    tokenizer: ChatTokenizer, pieces: Sequence[tuple[str, bool]], control: _ControlTokens
 ) -> list[int]:
     """Return ids with the template's control tokens kept and control strings in the text between them cut in two."""
     runs, tokens = [""], [-1]  # tokens[i] comes before runs[i]; -1: none
@@ -315,7 +329,7 @@ def _ids_with_cut_control_strings(
     return ids
 
 
-def _text_ids(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+def _text_ids(tokenizer: ChatTokenizer, text: str) -> list[int]:
     with loading(tokenizer.name_or_path, "a tokenizer that takes any text"):
         return tokenizer.encode(text, add_special_tokens=False) if text else []
 
@@ -345,7 +359,7 @@ class _ControlTokens:
 
 
 @lru_cache(maxsize=8)  # some tokenizers have thousands of added tokens
-def _control_tokens(tokenizer: PreTrainedTokenizerBase, template: str) -> _ControlTokens:
+def _control_tokens(tokenizer: ChatTokenizer, template: str) -> _ControlTokens:
     added = {
         token: added_token
         for token, added_token in tokenizer.added_tokens_decoder.items()

@@ -1,6 +1,9 @@
 """From messages to tokens: the template's control tokens are those asked for, and none comes out of data."""
 
+import json
+
 import pytest
+from jinja2 import TemplateError
 from tiny import (
     CHATML,
     GEMMA,
@@ -166,6 +169,34 @@ def test_a_template_that_asks_for_the_time_says_the_same_on_any_day(monkeypatch)
         texts.append(said(tokenizer, chat.encode(tokenizer, TALK)))
     assert texts[0] == texts[1]
     assert texts[0].startswith("Today is 2025-01-01 12:00:00.000000.")
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        CHATML,
+        "{% for m in messages %}{% if loop.index > 1 %}{% break %}{% endif %}{{ m | tojson(indent=1) }}{% endfor %}",
+        "{% set ns = namespace(n=0) %}\n  {% for m in messages %}\n{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }} {{ tools }}",
+        "{% for m in messages %}{% generation %}{{ m.content }}<a href='&'>{% endgeneration %}{% endfor %}",
+        "{{ dict(a=1) | tojson }}{{ dict.fromkeys(['b']) }}{{ bos_token }}{{ eos_token }}{{ pad_token }}",
+        "{{ raise_exception('no system turn') }}",
+        "{{ ''.__class__.__mro__ }}|{{ namespace(__class__=1) }}",
+        "{% set ns = namespace() %}{% set ns._a = 1 %}",
+        "{{ messages.append(1) }}",
+        "{{ dict.__call__ }}{{ cycler.__init__.__globals__ }}",
+    ],
+)
+def test_templates_render_as_in_transformers(template):
+    """With its sandbox too: what it refuses is refused."""
+    tokenizer = make_tokenizer(template)
+    rows = [{"role": "system", "content": "Be <b>kind</b>."}, {"role": "user", "content": "É?"}]
+    try:
+        expected = tokenizer.apply_chat_template(rows, tokenize=False)
+    except TemplateError:
+        expected = None
+    request = json.dumps({"messages": rows, "ask": False, "variables": {}})
+    tokens = json.dumps(tokenizer.special_tokens_map)
+    assert rendering.render_conversations(template, tokens, (request,)) == (expected,)
 
 
 def test_a_template_is_rendered_once(monkeypatch):
