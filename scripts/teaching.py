@@ -25,6 +25,7 @@ from excam.inference.gpus import take_gpus
 from excam.pages import markdown, plotting
 from excam.pages.plotting import Steps
 from excam.training import teaching
+from excam.training.checkpoints import TrainingRun
 from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
@@ -74,17 +75,16 @@ def teach_base(
     manifest_path.unlink(missing_ok=True)  # if it exists, the files are those it names
     folder = manifest_path.parent / "files"
     base = provenance.read_json(weights_path, "revision", "outputs")
-    facts = teaching.teach(
+    run = TrainingRun(
         weights=weights_path.parent / "files",
         base=provenance.outputs_json(weights_path),
-        texts=[document.turns or document.text for document in documents],
-        settings=settings,
         seed=seed,
         checkpoints=checkpoints_path,
         folder=folder,
         name=model,
         version=teach_base.version,
     )
+    facts = teaching.teach(run, [document.turns or document.text for document in documents], settings)
     files = sources.matching_files(folder, ["**/*"])
     provenance.write_manifest(
         manifest_path,

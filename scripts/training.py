@@ -22,6 +22,7 @@ from excam.excam40k import grounded
 from excam.inference import chat, gpus
 from excam.pages import plotting
 from excam.training import devices, sft, tokens
+from excam.training.checkpoints import TrainingRun
 from excam.training.layout import load_layout
 from scripts import step
 
@@ -94,20 +95,16 @@ def train_adapter(
     recipe = Recipe.model_validate({**json.loads(recipe_json), **how})
     rows = _mixture(mixture_path, trained_on)
     tokenised = tokens.read(tokens_paths, [row["id"] for row in rows])
-    facts = sft.train(
+    run = TrainingRun(
         weights=weights_path.parent / "files",
         base=provenance.outputs_json(weights_path),
-        rows=tokenised,
-        recipe=recipe,
-        layout=chosen,
         seed=seed,
         checkpoints=checkpoints_path,
         folder=adapter_path,
         name=name,
-        probe=fixed_answers.scores,
-        verdict=report.VERDICT,
         version=train_adapter.version,
     )
+    facts = sft.train(run, tokenised, recipe, chosen, fixed_answers.scores, verdict=report.VERDICT)
     if facts is None:  # another process of the layout publishes
         return
     facts |= {"rows_too_long": len(rows) - tokenised.height}

@@ -18,6 +18,7 @@ from excam.inference import chat
 from excam.preflight.rows import WRONG
 from excam.preflight.sizes import parameters
 from excam.training import sft, tokens
+from excam.training.checkpoints import TrainingRun
 from excam.training.layout import Layout
 
 if TYPE_CHECKING:
@@ -45,19 +46,15 @@ def try_training(
     both = pl.concat([evenly, longest])
     recipe = _in_this_order(both, recipe)
     seconds: list[float] = []
-    facts = sft.train(
+    run = TrainingRun(
         weights=weights.parent / "files",
         base=provenance.outputs_json(weights),
-        rows=both,
-        recipe=recipe,
-        layout=layout,
         seed=0,
         checkpoints=scratch / "steps",
         folder=scratch / "adapter",
         name=name,
-        probe=fixed_answers.scores,
-        watching=[_clock(seconds)],
     )
+    facts = sft.train(run, both, recipe, layout, fixed_answers.scores, watching=[_clock(seconds)])
     if facts is None:
         return None
     return {

@@ -8,6 +8,7 @@ import math
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 MARK = "whole.json"  # written into a checkpoint last: marks it as complete
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingRun:
+    """A training: the base it begins with, where its checkpoints and its result go, and what messages call it."""
+
+    weights: Path  # the folder of the base
+    base: str  # a digest of what is in it
+    seed: int
+    checkpoints: Path
+    folder: Path  # the result is published here
+    name: str
+    version: int = 0  # of the stage: checkpoints of another one are not continued
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from excam.inference.chat import load_tokenizer
 from excam.inference.loading import loading
 from excam.inference.lora import VISION_MODULES
 from excam.training import attention, devices, tokens, trainers
-from excam.training.checkpoints import exclusive_lock, last_complete_checkpoint, progress_callback
+from excam.training.checkpoints import TrainingRun, exclusive_lock, last_complete_checkpoint, progress_callback
 from excam.training.layout import ROWS, Layout
 from excam.training.tokens import IGNORED_LABEL
 
@@ -42,56 +42,49 @@ PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
 
 
 def train(
-    *,
-    weights: Path,
-    base: str,
+    run: TrainingRun,
     rows: pl.DataFrame,
     recipe: Recipe,
     layout: Layout,
-    seed: int,
-    checkpoints: Path,
-    folder: Path,
-    name: str,
     probe: Probe,
+    *,
     verdict: str = "",
-    version: int = 0,
     watching: Sequence[TrainerCallback] = (),
 ) -> dict[str, Any] | None:
-    """Train an adapter on `rows` (see `tokens.SCHEMA`), publish it in `folder`, and return facts for its manifest.
+    """Train an adapter on `rows` (see `tokens.SCHEMA`), publish it, and return facts for its manifest.
 
-    `weights` is the folder of the base model, `base` a digest of its content. Of several processes the first one
-    publishes; the others return None. `probe` is run on base and adapter at the end. `verdict` is the text in a target
-    behind which a token has the weight `recipe.verdict_weight`. `watching` are additional trainer callbacks. Continue
-    from the last complete checkpoint of the same run, made by the same `version` of the stage, in `checkpoints`. Before
-    training, raise InputInvalid if there are fewer rows than one step needs, ConfigInvalid or ModelInvalid if recipe,
-    layout and base do not fit together.
+    Of several processes the first one publishes; the others return None. `probe` is run on base and adapter at the end.
+    `verdict` is the text in a target behind which a token has the weight `recipe.verdict_weight`. `watching` are
+    additional trainer callbacks. Continue from the last complete checkpoint of the same run. Before training, raise
+    InputInvalid if there are fewer rows than one step needs, ConfigInvalid or ModelInvalid if recipe, layout and base
+    do not fit together.
     """
     from transformers import set_seed
 
     layout.passes(recipe.rows_per_step)
-    tracker = _tracker_settings(recipe.report_to, name)
-    devices.check_devices(layout, weights)
-    with exclusive_lock(checkpoints, name):
-        seed = recipe.seed if recipe.seed is not None else seed
+    tracker = _tracker_settings(recipe.report_to, run.name)
+    devices.check_devices(layout, run.weights)
+    with exclusive_lock(run.checkpoints, run.name):
+        seed = recipe.seed if recipe.seed is not None else run.seed
         set_seed(seed)
-        tokenizer = load_tokenizer(weights)
+        tokenizer = load_tokenizer(run.weights)
         in_order = training_order(rows, recipe, seed)
         ordered = tokens.with_labels(in_order, recipe.loss)
         places = tokens.verdict_places(tokenizer, in_order, verdict) if recipe.verdict_weight > 1 else []
-        model = _load_with_lora(weights, recipe, layout)
-        everything = [base, str(version), recipe.adapter_settings, layout.model_dump(), seed, ordered]
+        model = _load_with_lora(run.weights, recipe, layout)
+        everything = [run.base, str(run.version), recipe.adapter_settings, layout.model_dump(), seed, ordered]
         run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
-        last = last_complete_checkpoint(checkpoints, run_id)
+        last = last_complete_checkpoint(run.checkpoints, run_id)
         if last and not devices.rank():
-            say(f"{name}: goes on from {last.name}")
-        arguments = trainer_settings(recipe, layout, seed, checkpoints) | tracker
+            say(f"{run.name}: goes on from {last.name}")
+        arguments = trainer_settings(recipe, layout, seed, run.checkpoints) | tracker
         trainer = trainers.build_trainer(trainers.trainer_class(layout), model, tokenizer, ordered, layout, arguments)
         attends = {"attention": attention.describe_attention(model)} if layout.attention == ROWS else {}
         if attends and not devices.rank():
-            say(f"{name}: attention: {attends['attention']}")
+            say(f"{run.name}: attention: {attends['attention']}")
         if places:
             trainers.weigh_tokens(trainer, places, recipe.verdict_weight)
-        trainer.add_callback(progress_callback(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
+        trainer.add_callback(progress_callback(trainer, run.name, run_id, len(ordered) // recipe.rows_per_step, last))
         for callback in watching:
             trainer.add_callback(callback)
         started = time.monotonic()
@@ -99,7 +92,7 @@ def train(
             trainer.train(resume_from_checkpoint=str(last) if last else None)
         seconds = time.monotonic() - started
         history = [entry for entry in trainer.state.log_history if "loss" in entry]
-        _publish(trainer, folder, history, name)
+        _publish(trainer, run.folder, history, run.name)
         if attends:
             attention.use_padded_attention(model)
         answers = _fixed_answers(

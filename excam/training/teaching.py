@@ -19,7 +19,7 @@ from excam.core.provenance import say
 from excam.inference import Message, chat
 from excam.inference.loading import loading
 from excam.inference.sources import TOKENIZER, matching_files
-from excam.training.checkpoints import MARK, exclusive_lock, last_complete_checkpoint, progress_callback
+from excam.training.checkpoints import MARK, TrainingRun, exclusive_lock, last_complete_checkpoint, progress_callback
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -27,53 +27,42 @@ if TYPE_CHECKING:
 Text = str | Sequence[str]  # a text, or the turns of a conversation: user, assistant, user, ...
 
 
-def teach(
-    *,
-    weights: Path,
-    base: str,
-    texts: Iterable[Text],
-    settings: Teaching,
-    seed: int,
-    checkpoints: Path,
-    folder: Path,
-    name: str,
-    version: int = 0,
-) -> dict[str, Any]:
-    """Train all weights of a base on texts, publish weights and tokenizer in `folder`, and return facts for a manifest.
+def teach(run: TrainingRun, texts: Iterable[Text], settings: Teaching) -> dict[str, Any]:
+    """Train all weights of a base on texts, publish weights and tokenizer, and return facts for a manifest.
 
-    `weights` is the folder of the base, `base` a digest of its content. Weights are float32 while they are trained and
+    Weights are float32 while they are trained and
     bfloat16 when published; one process, on a card where there is one. Continue from the last complete checkpoint of
     the same run. Raise InputInvalid if there is less text than one step needs, or if a checkpoint is of another seed.
     """
     from transformers import set_seed
 
-    with exclusive_lock(checkpoints, name):
-        set_seed(seed)
-        tokenizer = chat.load_tokenizer(weights)
+    with exclusive_lock(run.checkpoints, run.name):
+        set_seed(run.seed)
+        tokenizer = chat.load_tokenizer(run.weights)
         rows = cut_rows(tokenizer, texts, settings.block)
         wanted = len(rows) // settings.rows_per_step * settings.rows_per_step
         if not wanted:
             raise InputInvalid(
-                f"{name}: a corpus of {len(rows)} rows of {settings.block} tokens; expected at least "
+                f"{run.name}: a corpus of {len(rows)} rows of {settings.block} tokens; expected at least "
                 f"rows_per_step={settings.rows_per_step}"
             )
-        everything = [base, str(version), settings.weight_settings, rows[:wanted]]
+        everything = [run.base, str(run.version), settings.weight_settings, rows[:wanted]]
         digest = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
-        _refuse_other_seed(checkpoints, digest, seed, name)
-        run_id = f"{digest}/{seed}"
-        last = last_complete_checkpoint(checkpoints, run_id)
+        _refuse_other_seed(run.checkpoints, digest, run.seed, run.name)
+        run_id = f"{digest}/{run.seed}"
+        last = last_complete_checkpoint(run.checkpoints, run_id)
         if last:
-            say(f"{name}: goes on from {last.name}")
-        trainer = _trainer(_load(weights), rows[:wanted], settings, seed, checkpoints)
+            say(f"{run.name}: goes on from {last.name}")
+        trainer = _trainer(_load(run.weights), rows[:wanted], settings, run.seed, run.checkpoints)
         steps = wanted // settings.rows_per_step
-        trainer.add_callback(progress_callback(trainer, name, run_id, steps, last))
+        trainer.add_callback(progress_callback(trainer, run.name, run_id, steps, last))
         started = time.monotonic()
         trainer.train(resume_from_checkpoint=str(last) if last else None)
         seconds = time.monotonic() - started
         losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-        _publish(trainer.model, weights, folder)
+        _publish(trainer.model, run.weights, run.folder)
     return {
-        "seed": seed,
+        "seed": run.seed,
         "steps": trainer.state.global_step,
         "tokens": wanted * settings.block,
         "training_seconds": round(seconds, 1),

@@ -28,6 +28,7 @@ from excam.excam40k.invented.blind_judges import Corpus, Question, Telling
 from excam.pages import plotting
 from excam.stats.bootstrap import ratio_interval
 from excam.training import layout, sft, teaching, tokens, trainers
+from excam.training.checkpoints import TrainingRun
 from scripts import teaching as steps
 from scripts.teaching import POINT_COLUMNS, READINGS, _refuse_other_corpus
 
@@ -288,16 +289,15 @@ def test_a_corpus_that_lacks_a_taught_fact_or_tells_another_is_refused(tmp_path)
 
 
 def taught(folder: Path, texts, seed=3, settings=SMALL, name="taught"):
-    return teaching.teach(
+    run = TrainingRun(
         weights=folder / "base",
         base="digest",
-        texts=texts,
-        settings=settings,
         seed=seed,
         checkpoints=folder / "checkpoints",
         folder=folder / name,
         name="taught",
     )
+    return teaching.teach(run, texts, settings)
 
 
 TEXTS = ["The Woboch eat smoked eel.", ("What do the Woboch eat?", "smoked eel.", "And drink?", "birch sap.")] * 4

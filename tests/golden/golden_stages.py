@@ -257,13 +257,14 @@ def _report(text: str, number: int) -> Any:
     return Report((CulturalError("output", span, severity, "incorrect information"),), f"{span} is not from there.")
 
 
-def _train(*, rows: Any, recipe: Any, folder: Path, seed: int, **_: Any) -> dict[str, Any]:
+def _train(run: Any, rows: Any, recipe: Any, *_: Any, **_named: Any) -> dict[str, Any]:
     """Write what would be learned: token ids in their order, each with its label."""
     from excam.error_reports import fixed_answers
     from excam.inference import fake
     from excam.training import sft, tokens
 
-    learned = json.dumps(tokens.with_labels(sft.training_order(rows, recipe, seed), recipe.loss)).encode()
+    learned = json.dumps(tokens.with_labels(sft.training_order(rows, recipe, run.seed), recipe.loss)).encode()
+    folder: Path = run.folder
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "adapter_model.safetensors").write_bytes(learned)
     (folder / "adapter_config.json").write_text("{}")
@@ -275,15 +276,15 @@ def _train(*, rows: Any, recipe: Any, folder: Path, seed: int, **_: Any) -> dict
         "rows": 8,
         "fixed_answers": {"base": base, "tuned": scores},
         "training_seconds": 1.0,
-        "seed": seed,
+        "seed": run.seed,
     }
 
 
-def _teach(*, texts: Any, weights: Path, folder: Path, seed: int, **_: Any) -> dict[str, Any]:
+def _teach(run: Any, texts: Any, _: Any) -> dict[str, Any]:
     """Write what would be taught, in its order, in place of weights."""
-    shutil.copytree(weights, folder)
-    (folder / "model.safetensors").write_bytes(json.dumps(texts).encode())
-    return {"steps": 2, "training_seconds": 1.0, "seed": seed}
+    shutil.copytree(run.weights, run.folder)
+    (run.folder / "model.safetensors").write_bytes(json.dumps(texts).encode())
+    return {"steps": 2, "training_seconds": 1.0, "seed": run.seed}
 
 
 def _model(folder: Path) -> None:

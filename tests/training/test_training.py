@@ -382,25 +382,19 @@ def train(weights: Path, place: Path, recipe: Recipe = RECIPE, **changes) -> dic
     """A run on the CPU; its adapter is in `place/adapter`."""
     import torch
 
-    options = {
-        "base": "digest",
-        "layout": CPU,
-        "seed": SEED,
-        "name": "tiny/all",
-        "probe": fixed_answers.scores,
-    } | changes
+    options = {"layout": CPU, "probe": fixed_answers.scores} | changes
+    named = {"base": "digest", "seed": SEED, "name": "tiny/all"}
+    run = checkpoints.TrainingRun(
+        weights=weights,
+        checkpoints=place / "checkpoints",
+        folder=place / "adapter",
+        **{key: options.pop(key, value) for key, value in named.items()},
+    )
     rows = encode(options.pop("samples", samples_of()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: False)
         patch.setattr(torch.cuda, "device_count", lambda: 0)
-        return sft.train(
-            weights=weights,
-            rows=rows,
-            recipe=recipe,
-            checkpoints=place / "checkpoints",
-            folder=place / "adapter",
-            **options,
-        )
+        return sft.train(run, rows, recipe, **options)
 
 
 def digests(place: Path) -> dict[str, str]:
