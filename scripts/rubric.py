@@ -131,13 +131,7 @@ def rubric_quality(
     ratings_path: Path,
     icc: Literal["complete", "mixed"],
     seed: int,
-    numbers_path: Path,
-    page_path: Path,
-    disagreements_path: Path,
-    fatigue_path: Path,
-    conditions_path: Path,
-    rules_path: Path,
-    summary_path: Path,
+    files: pages.QualityFiles,
 ) -> None:
     """Write how far ratings can be trusted: agreement, disagreements, fatigue, rules, means by condition; a page.
 
@@ -146,16 +140,7 @@ def rubric_quality(
     """
     known, rubric = responses_of(rating), rubric_of(rating)
     reading = checks.read([ratings_path], known, [rubric])
-    pages.write(
-        study.study(reading, known, [rubric], icc, seed),
-        numbers=numbers_path,
-        page=page_path,
-        disagreements=disagreements_path,
-        fatigue=fatigue_path,
-        conditions=conditions_path,
-        rules=rules_path,
-        summary=summary_path,
-    )
+    pages.write(study.study(reading, known, [rubric], icc, seed), files)
 
 
 @step(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from excam.core import tables
@@ -26,41 +26,41 @@ RULES = ("rater", "role", "ratings", "failures", "corrected", "unworded", "rule"
 
 def write_all(folder: Path, study: Study) -> list[Path]:
     """Write every table and the page into a folder; return their paths."""
-    named = {name: folder / file for name, file in FILES.items()}
-    write(study, **named)
-    return list(named.values())
+    files = QualityFiles(
+        numbers=folder / "reliability.csv",
+        page=folder / "reliability.md",
+        disagreements=folder / "disagreements.csv",
+        fatigue=folder / "fatigue.csv",
+        conditions=folder / "conditions.csv",
+        rules=folder / "rules.csv",
+        summary=folder / "summary.html",
+    )
+    write(study, files)
+    return list(vars(files).values())
 
 
-FILES = {
-    "numbers": "reliability.csv",
-    "page": "reliability.md",
-    "disagreements": "disagreements.csv",
-    "fatigue": "fatigue.csv",
-    "conditions": "conditions.csv",
-    "rules": "rules.csv",
-    "summary": "summary.html",
-}
+@dataclass(frozen=True, kw_only=True)
+class QualityFiles:
+    """The files of quality control: its tables, the page about agreement, and the page of all ratings."""
+
+    numbers: Path
+    page: Path
+    disagreements: Path
+    fatigue: Path
+    conditions: Path
+    rules: Path
+    summary: Path
 
 
-def write(
-    study: Study,
-    *,
-    numbers: Path,
-    page: Path,
-    disagreements: Path,
-    fatigue: Path,
-    conditions: Path,
-    rules: Path,
-    summary: Path,
-) -> None:
+def write(study: Study, files: QualityFiles) -> None:
     """Write each table, and the page."""
-    tables.write_lines(numbers, RELIABILITY, [asdict(reliability) for reliability in study.reliability])
-    tables.write_lines(disagreements, DISAGREEMENTS, study.disagreements)
-    tables.write_lines(fatigue, FATIGUE, study.fatigue)
-    tables.write_lines(conditions, CONDITION_LINES, study.conditions)
-    tables.write_lines(rules, RULES, study.rules)
-    write_text(page, reliability_page(study))
-    write_text(summary, summary_page.page(study))
+    tables.write_lines(files.numbers, RELIABILITY, [asdict(reliability) for reliability in study.reliability])
+    tables.write_lines(files.disagreements, DISAGREEMENTS, study.disagreements)
+    tables.write_lines(files.fatigue, FATIGUE, study.fatigue)
+    tables.write_lines(files.conditions, CONDITION_LINES, study.conditions)
+    tables.write_lines(files.rules, RULES, study.rules)
+    write_text(files.page, reliability_page(study))
+    write_text(files.summary, summary_page.page(study))
 
 
 def reliability_page(study: Study) -> str:

@@ -5,7 +5,7 @@ import json
 import math
 import random
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -943,7 +943,8 @@ def test_check_and_analyse(tmp_path):
     assert excam("analyse", bad, "--to", tmp_path / "out").exit_code == 2
     done = excam("analyse", MINI / "ratings", "--responses", MINI / "responses.jsonl", "--to", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert {path.name for path in (tmp_path / "out").iterdir()} == set(pages.FILES.values())
+    written = {path.stem for path in (tmp_path / "out").iterdir()}
+    assert written == {field.name for field in fields(pages.QualityFiles)} - {"numbers", "page"} | {"reliability"}
     with (tmp_path / "out/reliability.csv").open(newline="") as stream:
         lines = list(csv.DictReader(stream))
     assert {line["target"] for line in lines} <= {"met", "not met", "undecided"}
