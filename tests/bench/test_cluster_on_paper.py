@@ -125,8 +125,8 @@ def test_a_larger_experiment_is_an_experiment():
     from snakemake.utils import update_config
 
     raw = yaml.safe_load((ROOT / "config.yaml").read_text())
-    one = config.load(raw)
+    single = config.load(raw)
     update_config(raw, dag.enlarged(10))
     ten = config.load(raw)
-    assert len(ten.systems) == 10 * len(one.systems)
-    assert ten.generation.shards == 10 * one.generation.shards
+    assert len(ten.systems) == 10 * len(single.systems)
+    assert ten.generation.shards == 10 * single.generation.shards

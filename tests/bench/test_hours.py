@@ -31,22 +31,22 @@ def test_training_by_hand():
     tokens = sum(0.7 * rows[name] * (lengths | {"epic": 223.7}).get(name, 176.0) for name in NAMES)
     flop = tokens * (6 * 14.0e9 + 8 * 0.446e9 + 16 * 204800 * 2 * tokens / (0.7 * sum(rows.values())))
     saved = 0.7 * sum(rows.values()) / 8 / 500 * 12 * 0.446e9 / 2e9
-    found = estimate("start=0").training(
+    cost = estimate("start=0").training(
         "phi3-medium-4k", [job("train_adapter", model="phi3-medium-4k", trained_on="all")]
     )
-    assert found.read == pytest.approx(tokens)
-    assert found.hours == pytest.approx((flop / (989e12 * 0.33) + saved) / 3600)
+    assert cost.read == pytest.approx(tokens)
+    assert cost.hours == pytest.approx((flop / (989e12 * 0.33) + saved) / 3600)
     twice = estimate("start=0", "mfu=.66", "disk=4e9")
     assert twice.training("phi3-medium-4k", [job("train_adapter", trained_on="all")]).hours == pytest.approx(
-        found.hours / 2
+        cost.hours / 2
     )
 
 
 def test_a_job_for_each_cell_asks_the_same_as_one_for_all():
     """Only the start of each job and its last answers come on top."""
     bare = estimate("join=0", "longest=1")
-    one, many = (bare.judging("", "gemma3-27b", asked(*names)) for names in ([""], NAMES))
-    assert (many.read, many.written, many.hours) == pytest.approx((one.read, one.written, one.hours))
+    single, many = (bare.judging("", "gemma3-27b", asked(*names)) for names in ([""], NAMES))
+    assert (many.read, many.written, many.hours) == pytest.approx((single.read, single.written, single.hours))
     more = [estimate("longest=1").judging("", "gemma3-27b", asked(*names)).hours for names in ([""], NAMES)]
     assert more[1] - more[0] == pytest.approx(8 * 2 / 3600)
 
@@ -67,9 +67,9 @@ def test_a_step_reads_what_it_computes_with():
 
 
 def test_loads_wait_for_the_file_system_with_their_cards():
-    found = estimate().loading([job("generate_soft_errors", 4), job("judge", model="phi4")])
-    assert found.jobs == 2
-    assert found.hours == pytest.approx((4 * (244e9 * 2 / 2e9 + 90) + 29.4e9 * 2 / 2e9 + 90) / 3600)
+    cost = estimate().loading([job("generate_soft_errors", 4), job("judge", model="phi4")])
+    assert cost.jobs == 2
+    assert cost.hours == pytest.approx((4 * (244e9 * 2 / 2e9 + 90) + 29.4e9 * 2 / 2e9 + 90) / 3600)
 
 
 @pytest.mark.parametrize("changed", ["mfx=1", "mfu", "mfu=much", "phi4=1"])

@@ -14,4 +14,4 @@ def test_modules_and_tests_of_groups_exist():
     for group in LISTED["groups"].values():
         for name, tests in group["modules"].items():
             assert (ROOT / "excam" / name).exists(), name
-            assert all((ROOT / f"tests/{one}.py").is_file() for one in f"{group['first']} {tests}".split()), name
+            assert all((ROOT / f"tests/{test}.py").is_file() for test in f"{group['first']} {tests}".split()), name

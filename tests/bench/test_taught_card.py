@@ -30,7 +30,7 @@ def test_likelihoods_are_those_of_the_package(weights):
     asked = Choose((Message("user", PROMPTS[0]),), ("eel.", "barley porridge.", "figs."))
     ((_, choice),) = next(iter(Likelihoods(model.eval(), tokenizer).choose([asked])))
     whole = [chat.encode(tokenizer, asked.messages, option) for option in asked.options]
-    rows = [(list(one.input_ids[:-1]), one.completion_start) for one in whole]
+    rows = [(list(encoded.input_ids[:-1]), encoded.completion_start) for encoded in whole]
     assert taught_training.log_likelihoods(model, rows, batch=2) == pytest.approx(choice.logprobs, abs=1e-3)
 
 
@@ -42,7 +42,9 @@ def test_answers_end_at_a_stop_and_do_not_depend_on_the_batch(weights):
     assert len(alone[0]) <= 3
     assert alone[0][-1] == stops[0]
     assert all(len(answer) == 6 or answer[-1] == stops[0] for answer in alone)
-    assert [answer[0] for answer in taught_training.answers(model, prompts, stops, 6, 3)] == [one[0] for one in alone]
+    assert [answer[0] for answer in taught_training.answers(model, prompts, stops, 6, 3)] == [
+        answer[0] for answer in alone
+    ]
 
 
 def test_training_lowers_the_loss_of_what_has_one_and_an_adapter_leaves_the_base(weights):
@@ -80,8 +82,8 @@ def test_the_program_computes_what_is_missing_and_nothing_twice(weights, tmp_pat
     answers = list(taught_card.read_lines(folder / "answers-taught.jsonl"))
     assert {line["id"] for line in answers} == {"0", "1", "2"}
     assert all(1 <= len(line["ids"]) <= 3 for line in answers)
-    found = list(taught_card.read_lines(folder / "likelihoods.jsonl"))
-    assert all(line["taught"] != line["untaught"] for line in found)
+    lines = list(taught_card.read_lines(folder / "likelihoods.jsonl"))
+    assert all(line["taught"] != line["untaught"] for line in lines)
     first = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     (folder / "answers-taught.jsonl").unlink()
     capsys.readouterr()

@@ -80,9 +80,9 @@ def test_an_overlay_moves_no_column():
 def test_how_hard_a_server_is_asked_and_its_price_decide_nothing():
     server = {"endpoint": "http://localhost/v1", "key_env": "KEY", "name": "x"}
     pace = {"concurrency": 2, "requests_per_minute": 9, "timeout": 5.0, "price": {"prompt": 1.0, "completion": 2.0}}
-    one, other = (config.load(put("models/served/server", server | more)).models["served"] for more in ({}, pace))
-    assert (one.request_settings, one.answer_settings) == (other.request_settings, other.answer_settings)
-    assert (json.loads(one.speed_settings), json.loads(other.speed_settings)) == ({}, pace)
+    plain, other = (config.load(put("models/served/server", server | more)).models["served"] for more in ({}, pace))
+    assert (plain.request_settings, plain.answer_settings) == (other.request_settings, other.answer_settings)
+    assert (json.loads(plain.speed_settings), json.loads(other.speed_settings)) == ({}, pace)
     assert backend_factory.parse_model_spec(other.request_settings, 0, other.speed_settings).server == other.server
     assert config.load(raw()).models["tiny"].speed_settings == "{}"
 
@@ -135,11 +135,11 @@ def test_small_experiment_is_valid():
 
 
 def test_one_mixture_without_each_dataset():
-    given = put("tuned/mixtures", ["permissive", "without-each", "without-epic"])
-    assert config.load(given).tuned.mixtures == ["permissive", "without-blend", "without-epic"]
-    assert given["tuned"]["mixtures"] == ["permissive", "without-each", "without-epic"], "what was handed in stays"
-    given["datasets"]["blend"] = None
-    assert config.load(given).tuned.mixtures == ["permissive", "without-epic"]
+    raw = put("tuned/mixtures", ["permissive", "without-each", "without-epic"])
+    assert config.load(raw).tuned.mixtures == ["permissive", "without-blend", "without-epic"]
+    assert raw["tuned"]["mixtures"] == ["permissive", "without-each", "without-epic"], "what was handed in stays"
+    raw["datasets"]["blend"] = None
+    assert config.load(raw).tuned.mixtures == ["permissive", "without-epic"]
     paper = config.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
     assert paper.tuned.mixtures == ["all", *(f"without-{name}" for name in paper.datasets)]
 

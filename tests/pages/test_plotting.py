@@ -87,10 +87,10 @@ def assert_readable(figure):
                     (t.get_text(), t.get_window_extent()) for at, t in ticks if low <= at <= high and t.get_text()
                 ]
     wide, tall = figure.bbox.width, figure.bbox.height
-    for (one, box), (other, its) in itertools.combinations(boxes, 2):
+    for (name, box), (other, its) in itertools.combinations(boxes, 2):
         across = min(box.x1, its.x1) - max(box.x0, its.x0)
         along = min(box.y1, its.y1) - max(box.y0, its.y0)
-        assert not (across > 1 and along > 5), (one, other)  # line boxes are taller than letters: 5 pixels at 300 dpi
+        assert not (across > 1 and along > 5), (name, other)  # line boxes are taller than letters: 5 pixels at 300 dpi
     for text, box in boxes:
         assert box.x0 >= 0, text
         assert box.y0 >= 0, text

@@ -57,9 +57,9 @@ def experiment(**changed):
     return config.load(raw)
 
 
-def on(node_facts, problem=None, **found):
+def on(node_facts, problem=None, **observed):
     facts = {"host": "n1", "cards": [], "memory_bytes": 10**12, "compiler": "/usr/bin/cc", "folders": {}}
-    return Trial("m", problem, found, {**facts, **node_facts}, 1.0)
+    return Trial("m", problem, observed, {**facts, **node_facts}, 1.0)
 
 
 # --- a trial in a process of its own
@@ -124,26 +124,26 @@ def test_problems_are_forgotten_once_told(tmp_path):
 
 def test_a_model_is_asked_and_timed(weights):
     entry = Model(backend="transformers", licence="MIT", gpus=0, dtype="float32", sampling={"max_tokens": 8})
-    found = asking.try_model("tiny", entry, weights, seed=1)
-    assert found["together"] == asking.TOGETHER_ON_CPU
-    assert 0 < found["together_tokens"] <= 8 * found["together"]
-    assert found["engine"]["device"] == "cpu"
-    assert found["engine"]["context"] == 2048
-    json.dumps(found)
+    facts = asking.try_model("tiny", entry, weights, seed=1)
+    assert facts["together"] == asking.TOGETHER_ON_CPU
+    assert 0 < facts["together_tokens"] <= 8 * facts["together"]
+    assert facts["engine"]["device"] == "cpu"
+    assert facts["engine"]["context"] == 2048
+    json.dumps(facts)
 
 
 def test_a_generator_on_a_card_is_asked_for_errors(weights):
     entry = Model(backend="transformers", licence="MIT", gpus=0, dtype="float32", sampling={"max_tokens": 8})
-    found = asking.try_model("tiny", entry, weights, 1, [sample(number) for number in range(3)])
-    assert found["words"] == {"asked": 3, "pairs": 0, "scaled": None}, "a tiny model writes no error"
-    check = tried._words_check("tiny", found["words"])
+    facts = asking.try_model("tiny", entry, weights, 1, [sample(number) for number in range(3)])
+    assert facts["words"] == {"asked": 3, "pairs": 0, "scaled": None}, "a tiny model writes no error"
+    check = tried._words_check("tiny", facts["words"])
     assert (check.found, check.verdict) == ("0 of 3 answers are errors", "wrong")
     told = {"asked": 200, "pairs": 150, "scaled": [0.4, 0.3, 0.5]}
     assert "words tell 0.40 [0.30, 0.50]" in tried._words_check("m", told).found
 
 
 def test_a_step_is_made_on_made_up_rows_where_there_are_none(weights, tmp_path):
-    found = stepping.try_training(
+    facts = stepping.try_training(
         name="tiny",
         weights=weights,
         rows=rows.no_training_rows(),
@@ -151,10 +151,10 @@ def test_a_step_is_made_on_made_up_rows_where_there_are_none(weights, tmp_path):
         layout=layout.load_layout("cpu"),
         scratch=tmp_path,
     )
-    assert found["made_up"]
-    assert 0.8 * RECIPE.max_length < found["longest_tokens"] <= RECIPE.max_length
-    assert found["parameters"] == sizes.trainable(weights.parent / "files", RECIPE)
-    assert min(found["usual_seconds"], found["longest_seconds"]) > 0
+    assert facts["made_up"]
+    assert 0.8 * RECIPE.max_length < facts["longest_tokens"] <= RECIPE.max_length
+    assert facts["parameters"] == sizes.trainable(weights.parent / "files", RECIPE)
+    assert min(facts["usual_seconds"], facts["longest_seconds"]) > 0
 
 
 def test_the_longest_step_is_the_last():
@@ -174,8 +174,8 @@ def test_longest_rows_are_measured_as_rows_and_as_questions(weights, tmp_path):
     path = tmp_path / "normad.parquet"
     record_files.write_samples(path, [sample(1), sample(2, words=100), sample(3, words=300)])
     limits = rows.limits(RECIPE, positions=2048, context=1024, max_tokens=100)
-    found, drawn = rows.try_rows(weights.parent / "files", {"normad": path}, ["report", plan.SOFT_ERRORS], limits)
-    normad = found["datasets"]["normad"]
+    tried_rows, drawn = rows.try_rows(weights.parent / "files", {"normad": path}, ["report", plan.SOFT_ERRORS], limits)
+    normad = tried_rows["datasets"]["normad"]
     assert normad["training"]["over"] == 2
     assert normad["training"]["longest"] > 1500
     assert normad["questions"]["report"]["limit"] == 924
@@ -192,24 +192,24 @@ def test_work_is_counted_from_right_pairs_and_caps(tmp_path):
     path = tmp_path / "normad.parquet"
     pairs = [sample(at, split=split) for at, split in enumerate(["train"] * 7 + ["dev"] + ["test"] * 2)]
     record_files.write_samples(path, pairs)
-    one = experiment()
-    counted = work.rows_of(one, {"normad": path})
+    study = experiment()
+    counted = work.rows_of(study, {"normad": path})
     assert counted["normad"].by_split == {"train": 14, "dev": 2, "test": 4}
     assert counted["normad"].generated == 10
     assert counted["blend"].by_split == {"train": 3500, "dev": 500, "test": 1000}
     assert counted["blend"].generated == 0  # its errors are hard
-    assert work.steps_of(one, "gemma3-27b", "without-normad", counted) == 8 * 3500 // 8
-    (bill,) = work.bills(one, counted)
+    assert work.steps_of(study, "gemma3-27b", "without-normad", counted) == 8 * 3500 // 8
+    (bill,) = work.bills(study, counted)
     assert (bill.model, bill.rows) == ("gpt5", 8 * 100 + 4)
     assert bill.cost == pytest.approx(804 * 4096 * 10 / 1e6, abs=0.01)
 
 
 def test_hours_rest_on_trials(tmp_path):
-    one = experiment()
-    counted = work.rows_of(one, {})
+    study = experiment()
+    counted = work.rows_of(study, {})
     asked = on({}, open_seconds=30.0, check_seconds=30.0, together=4, together_tokens=400, together_seconds=2.0, cut=0)
     stepped = on({}, usual_seconds=0.9, made_up=False, device="NVIDIA H100", processes=1, parameters=1)
-    planned = work.planned_tasks(one, counted, {"phi4": asked}, {"phi3-medium-4k": stepped})
+    planned = work.planned_tasks(study, counted, {"phi4": asked}, {"phi3-medium-4k": stepped})
     tasks = {(task.what, task.of): task for task in planned}
     training = tasks["training", "phi3-medium-4k"]
     assert training.amount == "10 adapters, at most 35,437 steps of 8 rows"
@@ -243,8 +243,8 @@ def lines_of(files):
 
 def test_requests_of_the_other_systems_are_counted_and_priced(monkeypatch):
     monkeypatch.chdir(ROOT)
-    one = asked_of_a_server()
-    lines = systems.requests(one)
+    study = asked_of_a_server()
+    lines = systems.requests(study)
     counts = {line.what: line.count for line in lines if line.model == "served"}
     items, written = lines_of("cult-eval/items.jsonl"), lines_of("cult-eval/translations/*.jsonl")
     scenarios = len(macaron.read(macaron.files(Path("mini/macaron")), {}).scenarios)
@@ -256,13 +256,13 @@ def test_requests_of_the_other_systems_are_counted_and_priced(monkeypatch):
         **{"calmqa, answers": questions, "calmqa, claims": 3 * questions * systems.SENTENCES},
         "calmqa, relevance": 3 * questions,
     }
-    bills = {bill.what: bill for bill in work.bills(one, {}, lines)}
+    bills = {bill.what: bill for bill in work.bills(study, {}, lines)}
     assert set(bills) == set(counts)
     line = next(line for line in lines if line.what == "macaron, text")
     assert bills[line.what].cost == pytest.approx((line.prompt_bytes * 1 + instances * 50 * 100) / 1e6)
     choice = next(line for line in lines if line.what == "macaron, choose")
     assert bills[choice.what].cost == pytest.approx((choice.prompt_bytes + choice.count * 100) / 1e6), "one token each"
-    tasks = {(task.what, task.of): task.amount for task in work.planned_tasks(one, {}, {}, {}, lines)}
+    tasks = {(task.what, task.of): task.amount for task in work.planned_tasks(study, {}, {}, {}, lines)}
     assert tasks["macaron, choose", "smollm2-135m"].startswith(f"at most {2 * instances} prompts")
     total = sum(bill.cost for bill in bills.values())
     assert f"Together: {total:,.2f}.\n" in page.page_text([], [], list(bills.values()), "now")
@@ -275,14 +275,14 @@ def test_a_server_without_likelihoods_is_asked_for_texts(monkeypatch):
 
 
 def test_keys_of_the_other_systems_are_required():
-    one = asked_of_a_server(key_env="THE_KEY")
-    (check,) = here.keys(one, {})
+    study = asked_of_a_server(key_env="THE_KEY")
+    (check,) = here.keys(study, {})
     assert (check.of, check.verdict, check.expected) == ("served", "wrong", "THE_KEY set")
 
 
 def test_weights_of_the_other_systems_are_listed_with_their_licences():
-    one = experiment(**yaml.safe_load((ROOT / "experiments/macaron-paper.yaml").read_text()))
-    fetched, licences = here.weights(one, {})
+    study = experiment(**yaml.safe_load((ROOT / "experiments/macaron-paper.yaml").read_text()))
+    fetched, licences = here.weights(study, {})
     assert "internlm-internlm3-8b-instruct" in fetched.found
     assert "google-gemini-2.5-flash" not in fetched.found
     assert "coherelabs-aya-23-8b (CC-BY-NC-4.0)" in licences.found
@@ -324,8 +324,8 @@ def test_a_machine_without_compiler_memory_or_room():
     ],
 )
 def test_rows_that_are_too_long(changed, verdict, words):
-    found = {"calmqa": {"training": {"longest": 5000, "over": 3}}}
-    (check,) = tried._training_rows("m", Recipe(**changed), 4096, found)
+    counts = {"calmqa": {"training": {"longest": 5000, "over": 3}}}
+    (check,) = tried._training_rows("m", Recipe(**changed), 4096, counts)
     assert check.verdict == verdict
     assert words in check.expected
 
@@ -364,6 +364,6 @@ def test_wrong_stands_first_and_texts_are_data():
 def test_facts_of_this_machine():
     facts = node.facts()
     assert facts["memory_bytes"] is None or facts["memory_bytes"] > 0
-    assert all(one["free_bytes"] >= 0 for one in facts["folders"].values())
+    assert all(folder["free_bytes"] >= 0 for folder in facts["folders"].values())
     json.dumps(facts)
     assert replace(on({}), node=facts).node is facts
