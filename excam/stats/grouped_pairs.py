@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.stats.clusters import cluster_numbers
-from excam.stats.correlation import Numbers, kendall, score_vectors
+from excam.stats.correlation import Numbers, score_vectors
 
-TABLE = 1 << 21  # cells of scores x labels that are counted at once; larger ones are sorted in each draw
 Floats = NDArray[np.floating[Any]]
 
 
@@ -44,45 +43,96 @@ class PairSums:
 
 
 class GroupedPairs:
-    """The pairs of n items that are in one group; without `groups` all items are in one."""
+    """The pairs of n items that are in one group; without `groups` all items are in one.
+
+    Items with equal group, score and label form a cell. Two labels of a group differ first in one bit of their ranks:
+    for each bit, the cells with equal higher bits are sorted by score, so that a cumulative sum over those without the
+    bit counts, for each cell with it, the items with a lower label and a lower or a higher score.
+    """
 
     def __init__(self, gold: Numbers, scores: Numbers, groups: Sequence[Hashable] | None = None) -> None:
         """Prepare the counting. Raise InputInvalid for other than two or more finite numbers of equal length."""
         labels, values = score_vectors(gold, scores)
         self.n = len(labels)
         group = np.zeros(self.n, np.intp) if groups is None else cluster_numbers(groups, self.n)
-        self.groups = int(group.max()) + 1
-        self._level, level_group = _dense(group, values)
-        self._label, self._classes = _ranks_in_groups(group, labels)
-        self._first = np.searchsorted(level_group, np.arange(self.groups))
-        self._start = self._first[level_group]  # of each level, the first level of its group
-        self._fits = len(level_group) * self._classes <= TABLE
-        self._sorted = None if self._fits else (labels, values, group)
+        level, level_group = _dense(group, values)
+        label, label_group = _dense(group, labels)
+        width = len(label_group)
+        places, self.cell = np.unique(level * width + label, return_inverse=True)  # of each item
+        self.cells = len(places)
+        level, self._label = np.divmod(places, width)
+        every_group = np.arange(int(group.max()) + 1)
+        self._first_cell = np.searchsorted(level, np.arange(len(level_group)))  # of each level
+        self._first_level, first_label = (
+            np.searchsorted(level_group, every_group),
+            np.searchsorted(label_group, every_group),
+        )
+        self._first_label = first_label
+        rank = self._label - first_label[label_group[self._label]]
+        self._bits = [_Bit.of(rank >> bit, level_group[level], level) for bit in range(int(rank.max()).bit_length())]
 
     def sums(self, weights: Floats | None = None) -> PairSums:
-        """Return the numbers of pairs where each item stands for `weights` items, by default one, shape (n,)."""
-        weights = np.ones(self.n) if weights is None else np.asarray(weights, dtype=np.float64)
-        cells = len(self._start)
-        level = np.bincount(self._level, weights=weights, minlength=cells).astype(np.float64)
-        of_scores = self._by_group(level)
-        scores_differ = (of_scores**2 - self._by_group(level**2)) / 2
-        if self._sorted is not None:
-            return _sums_by_sorting(*self._sorted, weights, self.groups, scores_differ)
-        places = self._level * self._classes + self._label
-        table = np.bincount(places, weights=weights, minlength=cells * self._classes).reshape(cells, self._classes)
-        label = np.add.reduceat(table, self._first, axis=0)
-        before = np.cumsum(table, axis=0) - table  # items with lower scores, by label
-        before -= before[self._start]
-        lower = np.cumsum(before, axis=1)
-        signed = 2 * lower - before - lower[:, -1:]  # with a lower label minus with a higher one
+        """Return the numbers of pairs where each item stands for `weights` items, whole numbers, shape (n,)."""
+        return self.sums_of_cells(np.bincount(self.cell, weights=weights, minlength=self.cells))
+
+    def sums_of_cells(self, items: NDArray[np.integer | np.floating]) -> PairSums:
+        """Return the numbers of pairs where each cell has so many items, shape (cells,)."""
+        items = items.astype(np.float64)
+        level = np.add.reduceat(items, self._first_cell)
+        label = np.bincount(self._label, weights=items)
+        pairs = np.add.reduceat(level, self._first_level) ** 2
+        balance = np.zeros(len(pairs))
+        for bit in self._bits:
+            balance += bit.balance(items, len(pairs))
         return PairSums(
-            balance=self._by_group((table * signed).sum(axis=1)),
-            labels_differ=(of_scores**2 - (label**2).sum(axis=1)) / 2,
-            scores_differ=scores_differ,
+            balance=balance,
+            labels_differ=(pairs - np.add.reduceat(label**2, self._first_label)) / 2,
+            scores_differ=(pairs - np.add.reduceat(level**2, self._first_level)) / 2,
         )
 
-    def _by_group(self, values: Floats) -> Floats:
-        return np.add.reduceat(values, self._first)
+
+@dataclass(frozen=True, slots=True)
+class _Bit:
+    """Pairs of a cell with a bit and one without it, both with equal higher bits: a block of cells, sorted by score."""
+
+    without: NDArray[np.intp]  # cells, block after block
+    having: NDArray[np.intp]
+    lower: NDArray[np.intp]  # of each cell of `having`: number of cells `without` before those of its score
+    higher: NDArray[np.intp]  # and before those of a higher score
+    block: NDArray[np.intp]  # first cell of `having` of each block that has one
+    begin: NDArray[np.intp]  # first cell `without` of each of these blocks
+    end: NDArray[np.intp]
+    group: NDArray[np.intp]  # of each of these blocks
+
+    @classmethod
+    def of(cls, prefix: NDArray[np.intp], group: NDArray[np.intp], level: NDArray[np.intp]) -> _Bit:
+        """Prepare the lowest bit of `prefix`; all cells are sorted by group and level."""
+        block = group * (int(prefix.max()) + 2) + (prefix >> 1)
+        order = np.argsort(block, kind="stable")
+        has = (prefix[order] & 1).astype(bool)
+        without, having = order[~has], order[has]
+        width = len(level) + 1
+        place, own = block[without] * width + level[without], block[having] * width + level[having]
+        blocks, first = np.unique(block[having], return_index=True)
+        return cls(
+            without,
+            having,
+            lower=np.searchsorted(place, own),
+            higher=np.searchsorted(place, own, side="right"),
+            block=first,
+            begin=np.searchsorted(place, blocks * width),
+            end=np.searchsorted(place, (blocks + 1) * width),
+            group=group[having][first],
+        )
+
+    def balance(self, items: Floats, groups: int) -> Floats:
+        """Return the concordant minus the discordant pairs of each group."""
+        before = np.zeros(len(self.without) + 1)
+        items.take(self.without).cumsum(out=before[1:])
+        own = items.take(self.having)
+        twice = np.add.reduceat(own * (before.take(self.lower) + before.take(self.higher)), self.block)
+        twice -= np.add.reduceat(own, self.block) * (before.take(self.begin) + before.take(self.end))
+        return np.bincount(self.group, weights=twice, minlength=groups).astype(np.float64)
 
 
 def _dense(group: NDArray[np.intp], values: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -92,26 +142,3 @@ def _dense(group: NDArray[np.intp], values: Floats) -> tuple[NDArray[np.intp], N
     numbers = np.empty(len(order), np.intp)
     numbers[order] = np.cumsum(new) - 1
     return numbers, group[order][new]
-
-
-def _ranks_in_groups(group: NDArray[np.intp], values: Floats) -> tuple[NDArray[np.intp], int]:
-    """Return the rank of each item's value in its group, from 0, equal ones alike, and the number of ranks."""
-    numbers, of_group = _dense(group, values)
-    ranks = numbers - np.searchsorted(of_group, group)
-    return ranks, int(ranks.max()) + 1
-
-
-def _sums_by_sorting(
-    labels: Floats, values: Floats, group: NDArray[np.intp], weights: Floats, groups: int, scores_differ: Floats
-) -> PairSums:
-    """Return the sums of items repeated by their whole weights, from scipy's tau-b of each group."""
-    items = np.repeat(np.arange(len(labels)), weights.astype(np.intp))
-    balance, labels_differ = np.zeros(groups), np.zeros(groups)
-    for number in range(groups):
-        rows = items[group[items] == number] if groups > 1 else items
-        alike = np.unique(labels[rows], return_counts=True)[1].astype(np.float64)
-        labels_differ[number] = (len(rows) ** 2 - (alike**2).sum()) / 2
-        if labels_differ[number] and scores_differ[number]:
-            untied = labels_differ[number] * scores_differ[number]
-            balance[number] = round(kendall(labels[rows], values[rows]) * untied**0.5)
-    return PairSums(balance, labels_differ, scores_differ)

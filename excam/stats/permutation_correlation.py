@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from excam.core.exceptions import InputInvalid
 from excam.stats.clusters import cluster_numbers
 from excam.stats.correlation import Numbers, Scores, kendall, score_vectors, tie_calibrated_accuracy
+from excam.stats.grouped_pairs import GroupedPairs, PairSums
 from excam.stats.permutation import swap_masks
 from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
 
 Measure = Literal["kendall", "tie-calibrated"]
 Sides = Literal["two-sided", "a-better"]
 Row = NDArray[np.float64]
+Correlations = Callable[[NDArray[np.bool_]], tuple[float, float]]  # of both metrics, after this swap of items
 Hit = Callable[[NDArray[np.bool_]], bool]  # whether this swap gives a difference at least as large as the observed one
 
 ROUNDING = 1e-12  # differences of tau-b up to this are rounding
@@ -152,20 +154,49 @@ def _items_with_both_scores(gold: Numbers, a: Scores, b: Scores) -> tuple[NDArra
 
 def _observed_and_test(measure: Measure, gold: Row, a: Row, b: Row, sides: Sides) -> tuple[float, float, Hit]:
     """Return both observed correlations, and a function that tests whether a swap is as extreme."""
-    swaps = SwappedPairs(gold, a, b)
-    if not swaps.fits_in_table:
-        return _without_shared_tables(measure, gold, a, b, sides)
     if measure == "kendall":
-        first, second = (drawn.kendall() for drawn in swaps.after_swapping(np.zeros(len(gold), dtype=bool)))
-        return first, second, partial(_kendall_hit, swaps, first - second, sides)
-    first, second = (tie_calibrated_accuracy(gold, scores).accuracy for scores in (a, b))
-    agreeing = round(first * swaps.total) - round(second * swaps.total)  # as integers, so that ties are exact
-    return first, second, partial(_calibrated_hit, swaps, agreeing, sides)
+        correlations = _taus_after_swapping(gold, a, b)
+    else:
+        swaps = SwappedPairs(gold, a, b)
+        if swaps.fits_in_table:
+            first, second = (tie_calibrated_accuracy(gold, scores).accuracy for scores in (a, b))
+            agreeing = round(first * swaps.total) - round(second * swaps.total)  # as integers, so that ties are exact
+            return first, second, partial(_calibrated_hit, swaps, agreeing, sides)
+        correlations = _accuracies_after_swapping(gold, a, b)
+    first, second = correlations(np.zeros(len(gold), dtype=bool))
+
+    def hit(swap: NDArray[np.bool_]) -> bool:
+        swapped_first, swapped_second = correlations(swap)
+        return _is_as_extreme(swapped_first - swapped_second, first - second, sides)
+
+    return first, second, hit
 
 
-def _kendall_hit(swaps: SwappedPairs, observed: float, sides: Sides, swap: NDArray[np.bool_]) -> bool:
-    first, second = swaps.after_swapping(swap)
-    return _is_as_extreme(first.kendall() - second.kendall(), observed, sides)
+def _taus_after_swapping(gold: Row, a: Row, b: Row) -> Correlations:
+    """Return a function from swaps to both metrics' tau-b; 0 if all scores of one are then equal."""
+    pairs = GroupedPairs(np.concatenate([gold, gold]), np.concatenate([a, b]))
+    first, second = pairs.cell[: len(gold)], pairs.cell[len(gold) :]
+    both = np.bincount(pairs.cell, minlength=pairs.cells)
+
+    def taus(swap: NDArray[np.bool_]) -> tuple[float, float]:
+        items = np.bincount(np.where(swap, second, first), minlength=pairs.cells)
+        return _tau(pairs.sums_of_cells(items)), _tau(pairs.sums_of_cells(both - items))
+
+    return taus
+
+
+def _tau(sums: PairSums) -> float:
+    return 0.0 if np.isnan(sums.tau_b) else sums.tau_b
+
+
+def _accuracies_after_swapping(gold: Row, a: Row, b: Row) -> Correlations:
+    """Return a function from swaps to both metrics' tie-calibrated accuracy, for gold scores with very many values."""
+
+    def accuracies(swap: NDArray[np.bool_]) -> tuple[float, float]:
+        first, second = (np.where(swap, *rows) for rows in ((b, a), (a, b)))
+        return tie_calibrated_accuracy(gold, first).accuracy, tie_calibrated_accuracy(gold, second).accuracy
+
+    return accuracies
 
 
 def _is_as_extreme(difference: float, observed: float, sides: Sides) -> bool:
@@ -187,21 +218,3 @@ def _calibrated_hit(swaps: SwappedPairs, observed: int, sides: Sides, swap: NDAr
         if high < least and (sides == "a-better" or low > -least):
             return False
         max(first, second, key=lambda search: search.slack).refine()
-
-
-def _without_shared_tables(measure: Measure, gold: Row, a: Row, b: Row, sides: Sides) -> tuple[float, float, Hit]:
-    """Return what `_observed_and_test` does, without shared tables, for gold scores with very many values."""
-
-    def correlations(swap: NDArray[np.bool_]) -> tuple[float, float]:
-        first, second = (np.where(swap, *rows) for rows in ((b, a), (a, b)))
-        if measure == "tie-calibrated":
-            return tie_calibrated_accuracy(gold, first).accuracy, tie_calibrated_accuracy(gold, second).accuracy
-        return float(np.nan_to_num(kendall(gold, first))), float(np.nan_to_num(kendall(gold, second)))
-
-    observed = correlations(np.zeros(len(gold), dtype=bool))
-
-    def hit(swap: NDArray[np.bool_]) -> bool:
-        first, second = correlations(swap)
-        return _is_as_extreme(first - second, observed[0] - observed[1], sides)
-
-    return *observed, hit

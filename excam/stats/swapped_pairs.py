@@ -121,16 +121,6 @@ class SwappedMetric:
         concordant, ties = divmod(int(self.weight @ self._table[end.places]), 1 << HALF)
         return ties + self._offset, concordant
 
-    def kendall(self) -> float:
-        """Return Kendall's tau-b; 0 if all scores of this draw are equal."""
-        swaps = self.swaps
-        concordant = self.counts_at(swaps.root.low)[1]
-        alike = np.bincount(swaps.pairs.rank, weights=self.weight).astype(np.int64)
-        ties = int(alike @ (alike - 1)) // 2
-        discordant = swaps.total - swaps.gold_ties - ties + self.both_ties - concordant
-        untied = (swaps.total - swaps.gold_ties) * (swaps.total - ties)
-        return (concordant - discordant) / untied**0.5 if untied else 0.0
-
 
 class AgreementSearch:
     """A search for the maximum of agreeing pairs of one draw over epsilon: at least `best`, at most `bound`."""

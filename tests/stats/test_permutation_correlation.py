@@ -111,8 +111,6 @@ def test_a_draw_counts_like_the_swapped_vectors(monkeypatch, leaf, one, other):
             for drawn, scores in zip(
                 swaps.after_swapping(swap), (np.where(swap, b, a), np.where(swap, a, b)), strict=True
             ):
-                expected = kendall(gold, scores)
-                assert drawn.kendall() == pytest.approx(0.0 if np.isnan(expected) else expected, abs=1e-12)
                 search = AgreementSearch(drawn)
                 exact = tie_calibrated_accuracy(gold, scores).accuracy * swaps.total
                 while search.slack:
@@ -189,15 +187,14 @@ def test_the_p_value_is_the_share_of_swaps_as_extreme(monkeypatch, measure, mode
         assert (found.n, found.clusters, found.sides) == (7, 5, "a-better" if mode == "paper" else "two-sided")
 
 
-@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("mode", ["draws", "paper"])
-def test_the_shared_tables_change_no_p_value(monkeypatch, measure, mode):
+def test_the_shared_tables_change_no_p_value(monkeypatch, mode):
     rng = np.random.default_rng(4)
     gold = rng.choice([0.0, -1, -5], 60)
     a, b = (SCORES["excam"](rng, gold) for _ in range(2))
-    fast = correlation_permutation(gold, a, b, measure=measure, mode=mode, draws=60, seed=5)
+    fast = correlation_permutation(gold, a, b, measure="tie-calibrated", mode=mode, draws=60, seed=5)
     monkeypatch.setattr(swapped_pairs, "TABLE", 0)
-    slow = correlation_permutation(gold, a, b, measure=measure, mode=mode, draws=60, seed=5)
+    slow = correlation_permutation(gold, a, b, measure="tie-calibrated", mode=mode, draws=60, seed=5)
     assert (fast.p_value, fast.n, fast.draws) == (slow.p_value, slow.n, slow.draws)
     assert fast.difference == pytest.approx(slow.difference, abs=1e-12)
 
