@@ -5,8 +5,9 @@ prompt, a judge's parser, a backend, a set of templates. Its version is an integ
 compares it with the one that a file was made with. A developer raises it when the same input gives another output;
 `tests/golden/test_stages.py` fails where that was forgotten.
 
-`versions.lock` has a hash of each file of the library as it was released. An edit without a new version makes nothing
-run again, so a dry run names the edited files (`edited`).
+`versions.lock` has the hash of the code of each file of the library as it was released, and that of its bytes, which
+are compared first: parsing all files takes seconds. An edit without a new version makes nothing run again, so a dry run
+names the edited files (`edited`).
 """
 
 from __future__ import annotations
@@ -43,7 +44,12 @@ def version(path: Path, field: str = "") -> int:
 def edited(root: Path = ROOT) -> list[str]:
     """Return the files of `versions.lock` whose code has changed, or that are missing; comments do not count."""
     lock = json.loads((root / LOCK).read_text(encoding="utf-8"))
-    return [name for name, known in lock.items() if not (root / name).is_file() or _hash(root / name) != known]
+    return [name for name, known in lock.items() if not (root / name).is_file() or _is_edited(root / name, known)]
+
+
+def _is_edited(path: Path, known: str) -> bool:
+    code, _, content = known.partition(" ")
+    return _hash_of(path.read_bytes()) != (content or code) and _hash(path).partition(" ")[0] != code
 
 
 def lock(root: Path = ROOT) -> list[str]:
@@ -51,7 +57,8 @@ def lock(root: Path = ROOT) -> list[str]:
     before = json.loads((root / LOCK).read_text(encoding="utf-8")) if (root / LOCK).exists() else {}
     now = {path.relative_to(root).as_posix(): _hash(path) for path in _files(root)}
     (root / LOCK).write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
-    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    codes = [{name: known.partition(" ")[0] for name, known in hashes.items()} for hashes in (before, now)]
+    return sorted(name for name in before.keys() | now.keys() if len({hashes.get(name) for hashes in codes}) > 1)
 
 
 def _files(root: Path) -> list[Path]:
@@ -61,8 +68,13 @@ def _files(root: Path) -> list[Path]:
 
 
 def _hash(path: Path) -> str:
+    """Return the hash of the code of a module and that of its bytes, or of any other file the hash of its bytes."""
     content = path.read_bytes()
-    return hashlib.sha256(_code(content) if path.suffix == ".py" else content).hexdigest()[:16]
+    return f"{_hash_of(_code(content))} {_hash_of(content)}" if path.suffix == ".py" else _hash_of(content)
+
+
+def _hash_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def _code(content: bytes) -> bytes:

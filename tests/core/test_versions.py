@@ -58,6 +58,11 @@ def test_an_edit_that_computes_the_same_is_not_named(root, old, new):
     assert versions.edited(root) == []
 
 
+def test_only_files_with_other_bytes_are_parsed(root, monkeypatch):
+    monkeypatch.setattr(versions, "_code", lambda content: pytest.fail("parsed"))
+    assert versions.edited(root) == []
+
+
 def test_a_file_that_is_gone_is_named_and_a_new_one_is_not(root):
     (root / "excam/one.py").unlink()
     (root / "excam/new.py").write_text("A = 1\n")
