@@ -12,12 +12,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from excam.core.exceptions import ModelInvalid
 from excam.inference import gpus
 from excam.training.layout import Layout
+
+if TYPE_CHECKING:
+    import torch
 
 # Dense bfloat16 operations per second, in 1e12, from the data sheets.
 PEAKS = {"A100": 312, "H100 PCIe": 756, "H100": 989, "H200": 989, "B200": 2250}
@@ -104,6 +107,14 @@ def _run_launcher(processes: int, words: list[str]) -> int | str:
             ]
             return f"process {rank}: {lines[-1] if lines else problem}"
     return 0
+
+
+def weights_dtype(layout: Layout) -> torch.dtype:
+    """Return bfloat16; float32 for a processor without arithmetic in bfloat16, which takes six times as long for it."""
+    import torch
+
+    has_bfloat16 = layout.device == "gpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.bfloat16 if has_bfloat16 else torch.float32
 
 
 def check_devices(layout: Layout, weights: Path) -> None:
@@ -194,6 +205,7 @@ def speed_and_memory(model: Any, tokens: int, seconds: float) -> dict[str, Any]:
     memory = torch.cuda.max_memory_allocated() if on_gpu else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {
         "device": device,
+        "dtype": str(model.dtype).removeprefix("torch."),
         "tokens_per_second": round(tokens / seconds, 1) if seconds else None,
         "peak_share": share and round(share, 4),
         "peak_memory_gib": round(memory / 2**30, 2),

@@ -173,7 +173,6 @@ def training_order(rows: pl.DataFrame, recipe: Recipe, seed: int) -> pl.DataFram
 
 
 def _load_with_lora(weights: Path, recipe: Recipe, layout: Layout) -> PeftModel:
-    import torch
     from transformers import AutoModelForCausalLM
 
     if not any(weights.glob("*.safetensors")):
@@ -181,7 +180,7 @@ def _load_with_lora(weights: Path, recipe: Recipe, layout: Layout) -> PeftModel:
     with loading(weights):
         base = AutoModelForCausalLM.from_pretrained(
             weights,
-            dtype=torch.bfloat16,
+            dtype=devices.weights_dtype(layout),
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,

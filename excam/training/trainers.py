@@ -110,7 +110,7 @@ def supervised_loss(trainer: Any, model: Any, inputs: Mapping[str, Any], tokens:
 
     base: Any = trainer.accelerator.unwrap_model(model).get_base_model()
     labels = inputs["labels"][:, 1:]
-    with torch.autocast(labels.device.type, dtype=torch.bfloat16):
+    with torch.autocast(labels.device.type, dtype=torch.bfloat16, enabled=base.dtype == torch.bfloat16):
         read = {key: value for key, value in inputs.items() if key not in ("labels", WEIGHTS)}
         hidden = base.get_decoder()(**read, use_cache=False).last_hidden_state
     supervised = labels != IGNORED_LABEL

@@ -413,6 +413,8 @@ def uninterrupted(weights, tmp_path_factory):
 
 
 def test_what_a_run_leaves(uninterrupted, weights):
+    import torch
+
     place, facts = uninterrupted
     rows = rows_of(samples_of())
     assert sorted(path.name for path in (place / "adapter").iterdir()) == sorted(sft.PUBLISHED)
@@ -420,6 +422,7 @@ def test_what_a_run_leaves(uninterrupted, weights):
     assert facts["tokens"] == sum(len(row["input_ids"]) for row in rows)
     assert facts["supervised_tokens"] == sum(label != -100 for row in rows for label in row["labels"])
     assert facts["device"] == "cpu"
+    assert (facts["dtype"] == "bfloat16") == torch.ops.mkldnn._is_mkldnn_bf16_supported()
     assert facts["final_loss"] == losses(place)[-1]
     assert len(losses(place)) == 6
     config = json.loads((place / "adapter" / "adapter_config.json").read_text(encoding="utf-8"))
@@ -523,8 +526,10 @@ def plain_loop(weights: Path) -> tuple[list[float], dict]:
     from transformers import AutoModelForCausalLM, set_seed
 
     set_seed(SEED)
+    is_native = torch.ops.mkldnn._is_mkldnn_bf16_supported()  # else the processor only emulates bfloat16
+    dtype = torch.bfloat16 if is_native else torch.float32
     base = AutoModelForCausalLM.from_pretrained(
-        weights, dtype=torch.bfloat16, attn_implementation="eager", local_files_only=True
+        weights, dtype=dtype, attn_implementation="eager", local_files_only=True
     )
     lora = LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", task_type="CAUSAL_LM")
     model = get_peft_model(base, lora).train()
@@ -543,7 +548,8 @@ def plain_loop(weights: Path) -> tuple[list[float], dict]:
             ids = torch.tensor([row["input_ids"] + [0] * pad for row, pad in zip(part, pads, strict=True)])
             mask = torch.tensor([[1] * (longest - pad) + [0] * pad for pad in pads])
             labels = torch.tensor([row["labels"] + [-100] * pad for row, pad in zip(part, pads, strict=True)])
-            with torch.autocast("cpu", dtype=torch.bfloat16), disable_input_dtype_casting(model):
+            autocast = torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_native)
+            with autocast, disable_input_dtype_casting(model):
                 logits = model(input_ids=ids, attention_mask=mask).logits[:, :-1].float()
             loss = torch.nn.functional.cross_entropy(
                 logits.flatten(0, 1), labels[:, 1:].flatten(), ignore_index=-100, reduction="sum"
