@@ -94,6 +94,21 @@ def test_a_choice_is_what_was_generated_scored_again(weights):
             assert scored[:-1] == pytest.approx(answer.logprobs, abs=1e-3)
 
 
+def test_beginnings_of_a_text_are_read_off_one_row(weights):
+    """They give what each gives alone, in any order and twice, beside a text that is no beginning."""
+    backend = local.Backend(weights, dtype="float32", rank=4)
+    options = ("tea", "t", "tea with milk", "tea with", "tex", "tea")
+    rows = []
+    backend.model.register_forward_hook(
+        lambda _, __, given, out: rows.append(given["input_ids"].shape[0]), with_kwargs=True
+    )
+    (((_, together),),) = backend.choose([Choose(REQUESTS[0].messages, options)])
+    assert rows == [1, 2], "the prompt, then two texts for six options"
+    for option, logprob in zip(options, together.logprobs, strict=True):
+        (((_, alone),),) = backend.choose([Choose(REQUESTS[0].messages, (option,))])
+        assert logprob == pytest.approx(alone.logprobs[0], abs=1e-4)
+
+
 def test_the_prompt_of_a_choice_is_computed_once(weights, adapter):
     """All options after one pass give what each gives alone; the same prompt with single tokens needs no pass at all."""
     backend = local.Backend(weights, dtype="float32", rank=4)

@@ -144,12 +144,14 @@ class Likelihoods:
     ) -> list[float] | None:
         """Return the log-probability of each option after one pass over the prompt behind the prefix.
 
-        None if the model keeps more than keys and values of the prompt (a recurrent state, a sliding window), or if
-        all options together exceed `batch_tokens`.
+        An option that begins another one, as the beginnings of a text do, is read off that one. None if the model keeps
+        more than keys and values of the prompt (a recurrent state, a sliding window), or if all options together exceed
+        `batch_tokens`.
         """
         import torch
 
-        rows = 1 if all(len(option) == 1 for option in options) else len(options)
+        computed, row_of = _rows_of_options(options)
+        rows = 1 if all(len(option) == 1 for option in options) else len(computed)
         too_long = rows * (len(prompt) + max(map(len, options))) > self.batch_tokens
         if not self._keeps_plain_prompt or not all(options) or too_long:
             return None
@@ -169,11 +171,11 @@ class Likelihoods:
             if max(map(len, options)) == 1:
                 return sums
             cache = out.past_key_values
-            cache.batch_repeat_interleave(len(options))
-            longest = max(map(len, options)) - 1  # the last token of an option predicts nothing here
-            ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in options])
-            mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in options])
-            positions = torch.arange(len(prompt), len(prompt) + longest).expand(len(options), -1)
+            cache.batch_repeat_interleave(rows)
+            longest = max(map(len, computed)) - 1  # the last token of an option predicts nothing here
+            ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in computed])
+            mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in computed])
+            positions = torch.arange(len(prompt), len(prompt) + longest).expand(rows, -1)
             scores = self.model(
                 input_ids=ids.to(self.device),
                 attention_mask=mask.to(self.device),
@@ -184,7 +186,7 @@ class Likelihoods:
             rest = scores.log_softmax(-1)
             return [
                 total + sum(float(rest[row, at, token]) for at, token in enumerate(option[1:]))
-                for row, (total, option) in enumerate(zip(sums, options, strict=True))
+                for row, total, option in zip(row_of, sums, options, strict=True)
             ]
 
     def logprobs(self, conversations: Sequence[chat.Encoded]) -> list[list[float]]:
@@ -386,6 +388,20 @@ class Backend(Likelihoods):
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)
         return answers
+
+
+def _rows_of_options(options: Sequence[Sequence[int]]) -> tuple[list[Sequence[int]], list[int]]:
+    """Return the options that begin no other one, and for each option the first of those that begins with it."""
+    longest_first = sorted(range(len(options)), key=lambda at: -len(options[at]))
+    computed: list[Sequence[int]] = []
+    row_of = [0] * len(options)
+    for at in longest_first:
+        option = options[at]
+        beginning = (row for row, longer in enumerate(computed) if longer[: len(option)] == option)
+        row_of[at] = next(beginning, len(computed))
+        if row_of[at] == len(computed):
+            computed.append(option)
+    return computed, row_of
 
 
 def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) -> torch.Tensor:
