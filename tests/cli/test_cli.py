@@ -471,7 +471,8 @@ def test_list_what_is_no_list():
 def test_list_metrics_says_what_each_reads_and_needs():
     shown = excam("list", "metrics").stdout
     assert (
-        "bleu\n    reads translation, reference\n    returns mean over sentences, more is better (0 to 100)\n" in shown
+        "bleu\n    reads translation, reference\n    may read target_language\n"
+        "    returns mean over sentences, more is better (0 to 100)\n" in shown
     )
     found = [json.loads(line) for line in excam("list", "metrics", "--json").stdout.splitlines()]
     assert [one["metric"] for one in found] == sorted(metric.available())

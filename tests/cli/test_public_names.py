@@ -36,7 +36,7 @@ STATISTICS = ("scaled_accuracy", "kendall", "tie_calibrated_accuracy", "paired_p
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")
 NAMES = sorted(set(re.findall(r"`(excam(?:\.\w+)+)", PAGE)))
-COMMANDS = sorted(set(re.findall(r"`excam ([a-z]+(?: [a-z]+)?)`", PAGE)))
+COMMANDS = sorted(set(re.findall(r"`excam ([a-z]+(?: [a-z-]+)?)`", PAGE)))
 
 
 def resolved(name: str) -> object:

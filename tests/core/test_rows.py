@@ -77,7 +77,8 @@ def test_the_roles_are_those_of_the_metric():
         (("prompt", "output"), EXCAM, {"output": "answer"}, "column answer: not found; found prompt, output"),
         (("a", "reference"), BLEU, {}, "column translation: not found; found a, reference; give --column translation=NAME"),
         (("translation", "reference"), BLEU, {"output": "translation"},
-         "metric bleu has no column output; it reads translation, reference, id, language, system, culture"),
+         "metric bleu has no column output; it reads translation, reference, target_language, id, language, system, "
+         "culture"),
         (("prompt", "x"), RUBRIC, {}, "column response: not found; found prompt, x; give --output NAME"),
     ],
 )  # fmt: skip
@@ -191,7 +192,7 @@ def test_turns_are_the_instruction_of_a_text_in_a_column(tmp_path, name, named, 
 def test_parts_of_a_log_are_named_for_a_metric_without_a_pair(tmp_path):
     sample = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "B.", "resps": [["A."]], "filtered_resps": ["A."]}
     found = read(file(tmp_path, sample), BLEU, {"translation": "output", "reference": "target"})
-    assert [one.values for one in found] == [{"translation": "A.", "reference": "B."}]
+    assert [one.values for one in found] == [{"translation": "A.", "reference": "B.", "target_language": "English"}]
 
 
 @pytest.mark.parametrize(
