@@ -12,10 +12,13 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 @cache
@@ -26,8 +29,19 @@ def shared_script() -> str:
 
 def pack_json(value: Any) -> str:
     """Return a value as compressed JSON in base64, which an HTML parser cannot interpret. Lone surrogates are kept."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(zlib.compress(text.encode(errors="backslashreplace"), 9)).decode()
+    return _packed([_JSON.encode(value)])
+
+
+def pack_json_with_rows(value: Mapping[str, Any], rows: Iterable[Any]) -> str:
+    """Return `pack_json` of an object that has one list more, its `rows`, in the memory of a few of them."""
+    lines = (f"{',' * (number > 0)}{_JSON.encode(row)}" for number, row in enumerate(rows))
+    return _packed(chain([_JSON.encode(value)[:-1], ',"rows":['], lines, ["]}"]))
+
+
+def _packed(parts: Iterable[str]) -> str:
+    stream = zlib.compressobj(9)
+    packed = b"".join(stream.compress(part.encode(errors="backslashreplace")) for part in parts)
+    return base64.b64encode(packed + stream.flush()).decode()
 
 
 def fill_template(template: str, values: Mapping[str, str]) -> str:

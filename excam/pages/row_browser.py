@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from excam.core.escapes import visible
-from excam.pages.html import content_security_policy, fill_template, pack_json, shared_script
+from excam.pages.html import content_security_policy, fill_template, pack_json_with_rows, shared_script
 
 ASSETS = Path(__file__).parent / "assets"
 MARK = '<meta name="generator" content="excam">'  # in the head of every page
@@ -111,7 +111,7 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
             "columns": "".join(
                 f'<th scope="col" role="columnheader">{name}</th>' for name in ("Row", "Texts", *browser.columns)
             ),
-            "data": pack_json(
+            "data": pack_json_with_rows(
                 {
                     "filters": [
                         {"name": row_filter.name, "choices": row_filter.choices, "others": row_filter.others}
@@ -119,8 +119,8 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
                     ],
                     "orders": list(browser.orders),
                     "columns": browser.columns,
-                    "rows": [_packed(row) for row in rows],
-                }
+                },
+                map(_packed, rows),
             ),
         },
     )
@@ -128,15 +128,15 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
 
 def _packed(row: BrowserRow) -> tuple[Any, ...]:
     reports = [
-        replace(cell, errors=cell.errors and [_for_browser(error, row.texts) for error in cell.errors])
+        (cell.errors and [_for_browser(error, row.texts) for error in cell.errors], cell.explanation, cell.notes)
         for cell in row.reports
     ]
-    return astuple(replace(row, reports=reports))
+    return row.id, row.outcome, row.tone, row.facts, row.texts, reports, row.values, row.keys
 
 
-def _for_browser(error: MarkedError, texts: Mapping[str, str]) -> MarkedError:
-    text = texts[error.where]
-    return replace(error, start=utf16_offset(text, error.start), end=utf16_offset(text, error.end))
+def _for_browser(error: MarkedError, texts: Mapping[str, str]) -> tuple[Any, ...]:
+    start, end = (utf16_offset(texts[error.where], offset) for offset in (error.start, error.end))
+    return error.kind, error.tag, error.where, error.span, error.severity, error.type, start, end
 
 
 def utf16_offset(text: str, offset: int) -> int:
