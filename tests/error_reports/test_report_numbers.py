@@ -506,7 +506,7 @@ def test_what_explanations_hold():
 
 def test_correlations_need_two_gold_scores():
     def numbers(gold: list[float], scores: list[float]) -> list[float | None]:
-        made = verdicts._correlation_numbers(pl.DataFrame({"gold_score": gold}), pl.Series(scores))
+        made = verdicts._correlation_numbers(pl.DataFrame({"gold_score": gold}), pl.Series(scores), seed=1, pairs=None)
         return [made["kendall_b"], made["tie_calibrated"], made["epsilon"]]
 
     assert numbers([0.0, -5.0], [0.5, -1.0]) == [1, 1, 0]
