@@ -50,7 +50,7 @@ class Run:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=500,
+            timeout=3000,
         )
         done.text = done.stdout + done.stderr
         return done
