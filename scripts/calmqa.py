@@ -365,6 +365,5 @@ def calmqa_printed(
         [rating for path in ratings_paths for rating in ratings.read(path)],
         settings,
     )
-    beside = claims.beside(claims.stated(lines), answered)
-    tables.write_lines(numbers_path, claims.COLUMNS, beside)
-    write_text(page_path, f"# CaLMQA: every claim of the paper beside ours\n\n{claims.page_table(beside)}")
+    head = "# CaLMQA: every claim of the paper beside ours\n\n"
+    claims.write(numbers_path, page_path, head, claims.stated(lines), answered)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from excam.config import Recipe
 from excam.core import tables
-from excam.core.provenance import read_json, write_text
+from excam.core.provenance import read_json
 from excam.error_reports.evaluation.cells import LEVEL, System
 from excam.error_reports.records import WEIGHTS, Report
 from excam.error_reports.scoring import score
@@ -115,9 +115,7 @@ def paper_claims(
         Claim(line["id"], line["what"], line["printed"], line["unit"], line["source"])
         for line in tables.read_lines(printed_path)
     ]
-    lines = claims.beside(printed, claims_answered(files, experiment, printed))
-    tables.write_lines(numbers_path, claims.COLUMNS, lines)
-    write_text(page_path, HEAD + claims.page_table(lines))
+    claims.write(numbers_path, page_path, HEAD, printed, claims_answered(files, experiment, printed))
 
 
 def claims_answered(files: ResultFiles, experiment: Mapping[str, Any], printed: Sequence[Claim]) -> dict[str, Ours]:

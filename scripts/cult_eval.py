@@ -369,6 +369,5 @@ def cult_eval_printed(
     difference, ours minus printed; where there is nothing of ours, the reason. Its Tables 3 and 6 are blank.
     """
     paper, ours = ({path.stem: tables.read_lines(path) for path in paths} for paths in (printed_paths, tables_paths))
-    beside = claims.beside(printed.claims(printed_paths), printed.answers(paper, ours, settings))
-    tables.write_lines(numbers_path, claims.COLUMNS, beside)
-    write_text(page_path, f"# CulT-Eval: every number of the paper beside ours\n\n{claims.page_table(beside)}")
+    head = "# CulT-Eval: every number of the paper beside ours\n\n"
+    claims.write(numbers_path, page_path, head, printed.claims(printed_paths), printed.answers(paper, ours, settings))

@@ -358,7 +358,5 @@ def macaron_printed(
     of_models = json.loads(categories_json)
     known = printed.data(scenarios.read(scenarios_path), len(answered[0].rows), answered, of_models, seed)
     stated = claims.stated(tables.read_lines(printed_path))
-    beside = claims.beside(stated, printed.answers(known, stated))
-    tables.write_lines(numbers_path, claims.COLUMNS, beside)
-    title = "# Macaron: what the paper says in its text, and ours"
-    write_text(page_path, f"{title}\n\n{printed.introduction(known)}{claims.page_table(beside)}")
+    head = f"# Macaron: what the paper says in its text, and ours\n\n{printed.introduction(known)}"
+    claims.write(numbers_path, page_path, head, stated, printed.answers(known, stated))

@@ -167,6 +167,5 @@ def rubric_printed(
     """
     used = changes.opened(rubric).with_weights(json.loads(base))
     numbers, flags = tables.read_lines(printed_path), tables.read_lines(flags_path)
-    beside = claims.beside(printed.claims(numbers, flags), printed.answers(used, flags))
-    tables.write_lines(numbers_path, claims.COLUMNS, beside)
-    write_text(page_path, f"# Rubric: every number of the manual beside ours\n\n{claims.page_table(beside)}")
+    head = "# Rubric: every number of the manual beside ours\n\n"
+    claims.write(numbers_path, page_path, head, printed.claims(numbers, flags), printed.answers(used, flags))

@@ -141,7 +141,7 @@ def _table_5(printed: Lines, ours: Lines | None) -> Answers:
             if metric == "error":
                 continue
             name = NAMES.get(metric.lower(), metric)
-            own = next((one for one in ours or [] if (one["metric"], one["error"]) == (name, line["error"])), None)
+            own = next((cell for cell in ours or [] if (cell["metric"], cell["error"]) == (name, line["error"])), None)
             why = NO_LABELS if ours is None else _not_measured(name)
             mark = marks[own["penalised"]] if own else ""
             same = "the same" if mark == line[metric] else "another mark" if line[metric] else "blank in the paper"

@@ -247,7 +247,7 @@ def compare(systems: Sequence[Sequence[Mapping[str, Any]]], number: str, seed: i
             raise InputInvalid(f"{len(first)} and {len(rows)} instances; expected the same ones in the same order")
     scenarios = _sums(first)[0]
     shares = [_contributions(rows, number) for rows in systems]
-    steps = [one - other for one, other in combinations(shares, 2)]
+    steps = [first - second for first, second in combinations(shares, 2)]
     p_values = pairwise_sign_permutation(np.column_stack(shares), seed=seed)
     return [_difference(step, scenarios, p_value, seed) for step, p_value in zip(steps, p_values, strict=True)]
 

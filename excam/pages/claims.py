@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from excam.core import tables
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import write_text
 from excam.pages.markdown import escape, table
 
 COLUMNS = ("id", "claim", "printed", "unit", "place", "ours", "difference", "note")
@@ -59,6 +62,13 @@ def beside(claims: Sequence[Claim], ours: Mapping[str, Ours]) -> list[dict[str, 
         }
         for claim in claims
     ]
+
+
+def write(numbers_path: Path, page_path: Path, head: str, claims: Sequence[Claim], ours: Mapping[str, Ours]) -> None:
+    """Write the claims beside ours as a CSV file and as a page that begins with `head`. Raises InputInvalid."""
+    lines = beside(claims, ours)
+    tables.write_lines(numbers_path, COLUMNS, lines)
+    write_text(page_path, head + page_table(lines))
 
 
 def page_table(lines: Sequence[Mapping[str, Any]]) -> str:

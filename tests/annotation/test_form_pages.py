@@ -156,9 +156,9 @@ def test_a_form_served(browser, tmp_path, name):
         assert put(client, links[who], row["revision"], second, saved=later).status_code == 200
         named = {bound.names for rule in found.form.rules for bound in rule.then.values()}
         optional = next(
-            one.field
-            for one in found.form.questions
-            if one.kind == "text" and one.optional and not one.sentences and one.field not in named
+            question.field
+            for question in found.form.questions
+            if question.kind == "text" and question.optional and not question.sentences and question.field not in named
         )
         browser.js(f"change({{ {optional}: 'mine' }})")
         browser.wait("document.getElementById('conflict').open")

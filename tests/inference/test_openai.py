@@ -105,7 +105,7 @@ def test_what_a_server_refuses_is_left_out_as_stated(serve):
 
 
 def test_further_request_fields_are_sent_and_part_of_the_identity(serve):
-    """How a server is told to reason differs from one to the next."""
+    """Servers take the switch of reasoning in different fields: `request_fields` goes into the request as it is."""
     server, told = serve(), {"reasoning": {"enabled": True}}
     backend = client(server, request_fields=told)
     answered(backend, REQUESTS[:1], Sampling(24))
