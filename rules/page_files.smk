@@ -164,10 +164,12 @@ def of_systems(systems, pattern):
 config["captions"] = {name: page.caption for name, page in PAGES.items()}  # read by report/page.rst
 
 PAGE_FILES = {  # sets of files that pages name as inputs
-    "adapter_manifests": expand(
-        "results/adapters/{model}/{trained_on}/manifest.json",
-        model=EXPERIMENT.tuned.models,
-        trained_on=EXPERIMENT.tuned.mixtures,
+    "adapter_manifests": ancient(  # read for hours: a repeated job takes others, and gives the same
+        expand(
+            "results/adapters/{model}/{trained_on}/manifest.json",
+            model=EXPERIMENT.tuned.models,
+            trained_on=EXPERIMENT.tuned.mixtures,
+        )
     ),
     "all_splits": expand(
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test", "test-100"]
@@ -229,11 +231,13 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "report_numbers": ["results/paper/reports.csv"] if any(j == "report" for _, _, j in EXPERIMENT.systems) else [],
     "sets_with_evidence": sets_with_evidence("results/excam40k/{dataset}/{split}.parquet"),
     "soft_counts": expand("results/errors/soft/{dataset}.counts.json", dataset=SOFT),
-    "soft_error_manifests": expand(
-        "results/errors/soft/{dataset}/{severity}/{shard}.manifest.json",
-        dataset=SOFT,
-        severity=["minor", "major"],
-        shard=SHARDS,
+    "soft_error_manifests": ancient(
+        expand(
+            "results/errors/soft/{dataset}/{severity}/{shard}.manifest.json",
+            dataset=SOFT,
+            severity=["minor", "major"],
+            shard=SHARDS,
+        )
     ),
     "source_manifests": expand("results/sources/{dataset}/manifest.json", dataset=DATASETS),
     "split_counts": expand("results/excam40k/{dataset}/counts.json", dataset=DATASETS),
@@ -248,13 +252,15 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test"]
     ),
     "train_mixtures": expand("results/mixtures/{trained_on}/train.jsonl", trained_on=EXPERIMENT.tuned.mixtures),
-    "transcript_manifests_of_excam": [
-        f"results/transcripts/{s}/{d}/test.manifest.json"
-        for t in EXPERIMENT.tuned.mixtures
-        for d in judged_of(t)
-        for s in column_systems("all" if t == "all" else d)
-        if Path(s).parts[1] == t
-    ],
+    "transcript_manifests_of_excam": ancient(
+        [
+            f"results/transcripts/{s}/{d}/test.manifest.json"
+            for t in EXPERIMENT.tuned.mixtures
+            for d in judged_of(t)
+            for s in column_systems("all" if t == "all" else d)
+            if Path(s).parts[1] == t
+        ]
+    ),
     "variant_adapters": expand("results/adapters/{model}/all/manifest.json", model=EXPERIMENT.variants),
     "variant_cells": expand("results/evaluation/{model}/all/report/all/dev.json", model=EXPERIMENT.variants),
 }

@@ -16,7 +16,6 @@ from excam.core.phrases import PhraseFinder, is_whole_word
 from excam.error_reports.judges.report import locate
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import Completion
-from excam.macaron import derive
 from excam.rubric import metrics as rubric_metrics
 from excam.scoring import ensemble, warnings
 from excam.scoring.metric import Metric, Outcome, Row
@@ -345,13 +344,6 @@ def test_candidates_in_another_spelling_are_those_of_the_sentence():
         ("tea", 18, 21),
     ]
     assert parsed.absent == 1
-
-
-def test_a_statement_is_not_restated_inside_a_word():
-    scenario = type("Scenario", (), {"options_en": ("क", "ख"), "false_option": 0})
-    for text, restated in (("का", None), ("यह क है", "यह ख है"), ("क और क", None), (None, None), ("", None)):
-        scenario.false_en = text
-        assert derive._restated(scenario, "false_en", 1) == restated
 
 
 def test_findings_of_a_rubric_are_marked_in_any_spelling():
