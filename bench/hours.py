@@ -160,16 +160,21 @@ class Estimate:
         """How many answers are written at once."""
         facts, a = self.assumed[model], self.assumed
         free = cards * (a["memory"] * a["used"] - a["kept"]) - self.bytes(model) - 2 * facts.get("adapter", 0)
-        most = a["of_hybrids" if facts.get("state") else "sequences"]
+        most = self.experiment.models[model].engine.get("max_num_seqs")
+        most = most or a["of_hybrids" if facts.get("state") else "sequences"]
         return min(most, free / (context * facts["cache"] + facts.get("state", 0)))
 
     def step(self, model: str, together: float, context: float, cards: int) -> float:
-        """Seconds for one token of each answer: weights and caches are read, or the arithmetic takes longer."""
+        """Seconds for one token of each answer: weights and caches are read, or the arithmetic takes longer.
+
+        Then cards that share a model add up their parts. Each has a part of all experts, so none waits to read.
+        """
         facts, a = self.assumed[model], self.assumed
         weights = min(1.0, together * self._active(model) / facts["parameters"]) * self.bytes(model)
         read = weights + together * (context * facts["cache"] + 2 * facts.get("state", 0))
-        computed = together * 2 * self._active(model) / self._speed(cards)
-        return a["pause"] + max(read / (cards * a["bandwidth"] * a["reading"]), computed)
+        computed = together * 2 * self._active(model) / self._speed(cards) * (a["uneven"] if "active" in facts else 1)
+        added = 2 * facts["layers"] * a["reduce"] if cards > 1 else 0
+        return a["pause"] + added + max(read / (cards * a["bandwidth"] * a["reading"]), computed)
 
     def training(self, model: str, jobs: Sequence[Job]) -> Work:
         """Two passes and what is computed again; adapters get a gradient, weights none. Padding is not counted."""

@@ -60,10 +60,19 @@ def test_each_figure_says_what_it_rests_on():
 
 def test_a_step_reads_what_it_computes_with():
     """One answer of the mixture of experts takes the weights of a token, many take all; a state is read and written."""
-    a = estimate("pause=0")
+    a = estimate("pause=0", "reduce=0")
+    together = estimate("pause=0").step("qwen3.5-122b-a10b", 1, 1000, 4) - a.step("qwen3.5-122b-a10b", 1, 1000, 4)
+    assert together == pytest.approx(2 * 48 * 25e-6)
     assert a.step("qwen3.5-122b-a10b", 1, 1000, 4) == pytest.approx((20e9 + 49_152_000 + 302e6) / (4 * 3.35e12 * 0.6))
     assert a.step("phi4", 10, 1000, 1) == pytest.approx((29.4e9 + 10 * 204_800_000) / (3.35e12 * 0.6))
     assert a.room("phi4", 1000, 1) == pytest.approx((85e9 * 0.9 - 4e9 - 29.4e9) / 204_800_000)
+
+
+def test_as_many_answers_at_once_as_the_models_entry_says():
+    settings = {**RAW, "models": {**RAW["models"]}}
+    settings["models"]["qwen3.5-122b-a10b"] = RAW["models"]["qwen3.5-122b-a10b"] | {"engine": {"max_num_seqs": 100}}
+    rooms = [Estimate(config.load(raw), *assumptions()).room("qwen3.5-122b-a10b", 1000, 8) for raw in (RAW, settings)]
+    assert rooms == [128, 100]
 
 
 def test_loads_wait_for_the_file_system_with_their_cards():
