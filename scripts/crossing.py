@@ -181,7 +181,7 @@ class Study:
 
 
 @step(
-    version=4,
+    version=5,
     result="results/crossing/texts",
     outputs=[],
     target="crossing",

@@ -39,11 +39,15 @@ class MarkedError:
 
 @dataclass(frozen=True, slots=True)
 class ReportCell:
-    """A report on a row: its errors (None where there is no report), their explanation, and notes below."""
+    """A report on a row: its errors (None where there is no report), their explanation, notes, and what it cites.
+
+    `passages` are pairs of an id, which may be a web address, and the text that the reader unfolds.
+    """
 
     errors: Sequence[MarkedError] | None = None
     explanation: str = ""
     notes: Sequence[str] = ()
+    passages: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class BrowserRow:
 
     id: str
     outcome: str
-    tone: str  # right, wrong or unreadable: the frame of the outcome
+    tone: str  # right, wrong or unreadable: the sign and colour of the outcome
     facts: Mapping[str, str]
     texts: Mapping[str, str]
     reports: Sequence[ReportCell]
@@ -74,7 +78,7 @@ class Filter:
 class Browser:
     """A page but for its rows. `head`, `legend` and `foot` are HTML; one filter has the name `outcome`.
 
-    `orders` holds the label of each order other than that of the rows; rows are sorted by the key of that name.
+    `orders` holds the label of each order; rows are sorted by the key of that name, "" is the order in which they come.
     """
 
     title: str
@@ -128,8 +132,9 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
 
 def _packed(row: BrowserRow) -> tuple[Any, ...]:
     reports = [
-        (cell.errors and [_for_browser(error, row.texts) for error in cell.errors], cell.explanation, cell.notes)
+        (errors and [_for_browser(error, row.texts) for error in errors], cell.explanation, cell.notes, cell.passages)
         for cell in row.reports
+        for errors in [cell.errors]
     ]
     return row.id, row.outcome, row.tone, row.facts, row.texts, reports, row.values, row.keys
 
@@ -163,15 +168,7 @@ def folded_table(title: str, note: str, heads: Sequence[str], lines: Iterable[Se
     )
     return (
         f'<details class="counts"><summary>{title}</summary>\n<p>{note}</p>\n<div class="wide" tabindex="0" '
-        f'role="region" aria-label="{title}"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n'
+        f'role="region" aria-label="{title}"><table aria-label="{title}">\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n"
         "</table></div></details>\n"
-    )
-
-
-def bar(number: int, most: int) -> str:
-    """Return a horizontal bar, as wide as its share of `most`."""
-    width = 100 * number / most if most else 0
-    return (
-        '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect width="{width:.1f}" height="10"/></svg>'
     )

@@ -17,7 +17,7 @@ def report(
     to: Annotated[Path, typer.Option(help="HTML file to write")],
     overwrite: OVERWRITE = False,
 ) -> None:
-    """Write a page about a scored file: marked texts, filters, distributions, tables by language, culture and system.
+    """Write a page about a scored file: its numbers, charts whose bars filter the rows, and the marked texts.
 
     The page is one HTML file that loads nothing else. Exit codes: 0 written, 2 not.
 

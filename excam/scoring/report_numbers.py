@@ -7,16 +7,20 @@ lines add up to all rows. Intervals take rows that share content as one, and are
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from excam.scoring.compare import FEWEST, cluster
 from excam.scoring.metric import Description
 from excam.scoring.results import NOT_KNOWN, Result
+from excam.scoring.spans import ErrorSpan
 from excam.stats import bootstrap
 
-MOST = 200  # lines of a table; what is behind is added up in one
+MOST = 200  # groups of a table; what is behind is added up in one
 BANDS = (-20, -10, -5, -2)  # upper edges of the bands of scores below -1
+WITH_ERRORS = ("with errors", "without errors", "not judged")  # outcomes of a metric that lists errors
+SCORED = ("scored", "scored", "failed")  # of any other
+LONGEST_WORDS = 60  # characters of wrong words in a chart
 ROUNDING = 1e-9  # of a band's width: a score on an edge is in the band above
 Interval = tuple[float, float] | None
 
@@ -51,8 +55,6 @@ def line(name: str, rows: Sequence[Result]) -> Line:
     wrong = [float(bool(row.errors)) for row, _ in judged]
     scores = [score for _, score in judged]
     clusters = [cluster(row) for row, _ in judged]
-    ones = [1.0] * len(judged)
-    many = len(set(clusters)) >= FEWEST
     return Line(
         name=name,
         n=len(rows),
@@ -60,10 +62,22 @@ def line(name: str, rows: Sequence[Result]) -> Line:
         not_known=not_known,
         with_errors=int(sum(wrong)),
         share=sum(wrong) / len(wrong) if judged else None,
-        share_interval=bootstrap.ratio_interval(wrong, ones, clusters) if many else None,
+        share_interval=mean_interval(wrong, clusters),
         score=sum(scores) / len(scores) if judged else None,
-        score_interval=bootstrap.ratio_interval(scores, ones, clusters) if many else None,
+        score_interval=mean_interval(scores, clusters),
     )
+
+
+def mean_interval(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval:
+    """Return the 95 % interval of a mean over clusters of rows; None with fewer than `FEWEST` of them."""
+    many = len(set(clusters)) >= FEWEST
+    return bootstrap.ratio_interval(values, [1.0] * len(values), clusters) if many else None
+
+
+def left_out_interval(rows: Sequence[Result]) -> Interval:
+    """Return the 95 % interval of the share of rows without a score; None with few rows, or where each has one."""
+    without = [float(row.score is None) for row in rows]
+    return mean_interval(without, list(map(cluster, rows))) if any(without) else None
 
 
 def lines(rows: Sequence[Result], by: str) -> list[Line]:
@@ -79,26 +93,47 @@ def lines(rows: Sequence[Result], by: str) -> list[Line]:
     return largest + ([line(f"{len(ordered) - MOST} smaller ones", rest)] if rest else [])
 
 
-def bands(rows: Sequence[Result], metric: Description) -> list[tuple[str, int]]:
-    """Return how many rows have a score in each band, and how many have none; together all rows.
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """Bands of scores, worst first of a metric that lists errors: those of Eq. 1.
 
-    Of a metric that lists errors the bands are those of Eq. 1, worst first; of any other there are ten of equal width
-    over the range of its scores, or over those that there are. The last are rows that failed, and behind them rows that
-    are not known, if there are any.
+    Of any other metric there are ten of equal width over the range of its scores, or over those that there are.
     """
-    scores = [row.score for row in rows if row.score is not None]
-    not_known = sum(row.failure == NOT_KNOWN for row in rows)
-    without = [("failed", len(rows) - len(scores) - not_known), *([("not known", not_known)] if not_known else [])]
+
+    names: Sequence[str]
+    low: float | None = None  # None: the bands of Eq. 1
+    width: float = 1.0
+
+    def of(self, row: Result) -> str:
+        """Return the band of a row, or what became of one without a score: failed, or not known."""
+        if row.score is None:
+            return "not known" if row.failure == NOT_KNOWN else "failed"
+        if self.low is None:
+            return self.names[_band(row.score)]
+        return self.names[min(9, max(0, int((row.score - self.low) / self.width + ROUNDING)))]
+
+
+def bands(rows: Sequence[Result], metric: Description) -> Bands:
+    """Return the bands of the scores of a metric."""
     if metric.lists_errors:
         names = ["below -20", "-20 to below -10", "-10 to below -5", "-5 to below -2", "-2 to below 0"]
-        names += [f"{metric.certainty} {at / 5:.1f} to {(at + 1) / 5:.1f}" for at in range(5)]
-        number = Counter(map(_band, scores))
-        return [*((name, number[at]) for at, name in enumerate(names)), *without]
+        return Bands([*names, *(f"{metric.certainty} {at / 5:.1f} to {(at + 1) / 5:.1f}" for at in range(5))])
+    scores = [row.score for row in rows if row.score is not None]
     low, high = metric.range or (min(scores, default=0.0), max(scores, default=1.0))
     width = (high - low) / 10 or 1.0
-    number = Counter(min(9, max(0, int((score - low) / width + ROUNDING))) for score in scores)
     edges = [f"{low + width * at:.4g}" for at in range(11)]
-    return [*((f"{edges[at]} to {edges[at + 1]}", number[at]) for at in range(10)), *without]
+    return Bands([f"{edges[at]} to {edges[at + 1]}" for at in range(10)], low, width)
+
+
+def counts(rows: Sequence[Result], metric: Description) -> list[tuple[str, int]]:
+    """Return how many rows have a score in each band, and how many have none; together all rows.
+
+    The last are rows that failed, and behind them rows that are not known, if there are any.
+    """
+    in_bands = bands(rows, metric)
+    number = Counter(map(in_bands.of, rows))
+    names = (*in_bands.names, "failed", *(["not known"] if number["not known"] else []))
+    return [(name, number[name]) for name in names]
 
 
 def _band(score: float) -> int:
@@ -125,6 +160,35 @@ def kinds(rows: Iterable[Iterable[str]]) -> list[Kind]:
         times.update(kept)
         among.update(set(kept))
     ordered = sorted(times.items(), key=lambda item: (-item[1], item[0]))
-    shown = [Kind(name, number, among[name]) for name, number in ordered[:MOST]]
-    rest = ordered[MOST:]
-    return shown + ([Kind(f"{len(rest)} rarer ones", sum(number for _, number in rest), 0)] if rest else [])
+    return [Kind(name, number, among[name]) for name, number in ordered]
+
+
+def outcomes(about: Description, *, unknown: bool) -> tuple[str, ...]:
+    """Return what can become of a row of a metric; with `unknown`, some are not known."""
+    possible = WITH_ERRORS if about.lists_errors else SCORED
+    return (*dict.fromkeys(possible), *(["not known"] if unknown else []))
+
+
+def outcome(row: Result) -> str:
+    """Return what became of a row: a verdict of a metric that lists errors, or whether it has a score."""
+    with_errors, without, failed = WITH_ERRORS if row.metric.lists_errors else SCORED
+    if row.failure is not None:
+        return "not known" if row.failure == NOT_KNOWN else failed
+    return with_errors if row.errors else without
+
+
+def failure(row: Result) -> str:
+    """Return why a row failed; "" if it did not, or nothing decides about it."""
+    return "" if row.failure in (None, NOT_KNOWN) else row.failure or ""
+
+
+def verdict(row: Result) -> str:
+    """Return what to make of a row where that says more than its report: with a probability, or several judgements."""
+    several = row.probability is not None or row.agreement is not None
+    return row.verdict if several and row.verdict else ""
+
+
+def words(error: ErrorSpan) -> str:
+    """Return the marked words of an error in one line, shortened where they are many."""
+    line = " ".join(error.span.split())
+    return line if len(line) <= LONGEST_WORDS else f"{line[: LONGEST_WORDS - 1]}…"

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from excam.pages import row_browser
-from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell, bar, escape, folded_table
+from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell, escape
+from excam.scoring import report_charts
 from excam.scoring.metric import Description
-from excam.scoring.report_numbers import Interval, Kind, Line, bands, kinds, line, lines
+from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
 from excam.scoring.results import NOT_KNOWN, Result, confidence_lines, part_lines
 from excam.scoring.spans import SEVERITIES, Severity
 
@@ -17,6 +18,7 @@ FILTERS = (
     Filter("verdict", "Verdict"),
     Filter("severity", "Severity"),
     Filter("type", "Error type"),
+    Filter("word", "Wrong words"),
     Filter("language", "Language"),
     Filter("culture", "Culture"),
     Filter("system", "System"),
@@ -24,11 +26,12 @@ FILTERS = (
     Filter("unknown", "Not known because"),
     Filter("warning", "Warning"),
 )
-OF_MARKS = ("severity", "type")  # filters that a metric without marked words has not
+OF_MARKS = ("severity", "type", "word")  # filters that a metric without marked words has not
 ORDERS = {"worst": "worst score first", "doubt": "least certain first"}
-WITH_ERRORS = {"with errors": "wrong", "without errors": "right", "not judged": "unreadable"}
-SCORED = {"scored": "right", "failed": "unreadable"}
-UNKNOWN = {"not known": "unreadable"}  # beside these, where a row is not known
+TONES = {
+    **{"with errors": "wrong", "without errors": "right", "not judged": "unreadable"},
+    **{"scored": "right", "failed": "unreadable", "not known": "unreadable"},
+}
 CAUTION = """<p>This page shows what a metric found, not what is true. {errors}The texts were written by others, and
 nobody has checked what they say. Control and invisible characters are shown as <span class="control">U+202E</span>.</p>
 """
@@ -36,40 +39,38 @@ OF_ERRORS = """A metric can overlook errors and see errors where
 there are none; an explanation may sound right and not be the reason; and it takes what most people of a country think
 for that country's culture. Errors that an instruction asks for count too. """
 MARKS: dict[Severity, str] = {
-    "major": '<sup class="tag">1 major</sup><mark class="error major">major error</mark>: thick solid line below{}',
-    "minor": '<sup class="tag">2 minor</sup><mark class="error minor">minor error</mark>: thin dotted line below{}',
+    "major": '<sup class="tag">1 major</sup><mark class="error major">major error</mark>{}',
+    "minor": '<sup class="tag">2 minor</sup><mark class="error minor">minor error</mark>{}',
 }
 
 
 def write(name: str, digest: str, rows: Sequence[Result]) -> str:
     """Return the page of a file of results of one metric, with the sha256 of the file that they come from."""
-    about, whole = rows[0].metric, line("all", rows)
-    total = f"{whole.n} rows: {whole.judged} scored, {whole.failed} failed"
-    if about.lists_errors:
-        without = whole.judged - whole.with_errors
-        total = f"{whole.n} rows: {whole.with_errors} with errors, {without} without, {whole.failed} not judged"
-    total += f", {whole.not_known} not known" if whole.not_known else ""
-    mean = "" if whole.score is None else f" Mean score {whole.score:.2f} ({escape(about.mean or 'mean')})."
+    about, whole, in_bands = rows[0].metric, line("all", rows), bands(rows, rows[0].metric)
     title = escape(about.title)
-    outcomes = _outcomes(about) | (UNKNOWN if whole.not_known else {})
+    groups = {by: lines(rows, by) for by in report_charts.GROUPS}
     marks = about.lists_errors or any(row.errors for row in rows)
+    several = len({row.signature for row in rows}) > 1
     browser = Browser(
         title=about.title,
-        head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n<p class="sum">{total}.{mean}</p>\n'
-        + CAUTION.format(errors=OF_ERRORS if about.lists_errors else "")
-        + _numbers(rows, whole, about),
+        head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n{_judged(rows, about)}'
+        + report_charts.numbers(rows, whole, about)
+        + f"<details><summary>What these numbers are worth, and what judged</summary>\n"
+        f"{CAUTION.format(errors=OF_ERRORS if about.lists_errors else '')}"
+        f"<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
+        f"<p>File <code>{escape(name)}</code>, sha256 <code>{digest}</code></p>\n</details>\n"
+        + report_charts.charts(rows, groups, about),
         legend=_legend(rows, about),
-        foot=f"<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
-        f"<p>File <code>{escape(name)}</code>, sha256 <code>{digest}</code></p>\n",
+        foot=report_charts.tables(groups, whole, about),
         columns=("Report",),
         filters=(
-            Filter("outcome", "Outcome", tuple(outcomes)),
+            Filter("outcome", "Outcome", outcomes(about, unknown=whole.not_known > 0)),
+            Filter("band", "Score", tuple(in_bands.names)),
             *(each for each in FILTERS if marks or each.name not in OF_MARKS),
         ),
         orders=ORDERS,
     )
-    several = len({row.signature for row in rows}) > 1
-    return row_browser.write(browser, (_row(row, several) for row in rows))
+    return row_browser.write(browser, (_row(row, in_bands, several) for row in rows))
 
 
 def is_own(path: Path) -> bool:
@@ -78,33 +79,20 @@ def is_own(path: Path) -> bool:
         return row_browser.MARK.encode() in stream.read(2000)
 
 
-def _outcomes(about: Description) -> dict[str, str]:
-    """Return what can become of a row, and the tone in which it is shown."""
-    return WITH_ERRORS if about.lists_errors else SCORED
-
-
-def _outcome(row: Result) -> str:
-    with_errors, without, failed = WITH_ERRORS if row.metric.lists_errors else ("scored", "scored", "failed")
-    if row.failure is not None:
-        return next(iter(UNKNOWN)) if row.failure == NOT_KNOWN else failed
-    return with_errors if row.errors else without
-
-
 def _legend(rows: Sequence[Result], about: Description) -> str:
     """Return what marks and scores mean; nothing of marks where there are none."""
     parts = []
     if about.lists_errors or any(row.errors for row in rows):
         for severity in reversed(SEVERITIES):
-            weight = f", {about.weights[severity]}".replace("-", "−") if severity in about.weights else ""
+            weight = f" ({about.weights[severity]})".replace("-", "−") if severity in about.weights else ""
             parts.append(MARKS[severity].format(weight) + ".")
-        parts.append("The number and its severity stand where the error begins.")
     if about.legend:
         parts.append(f"Score: {escape(about.legend)}.")
     return " ".join(parts)
 
 
-def _row(row: Result, with_signature: bool) -> BrowserRow:
-    outcome = _outcome(row)
+def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
+    became = outcome(row)
     named = {name: getattr(row, name) for name in ("language", "culture", "system")}
     facts = {
         "Score": "none" if row.score is None else _rounded(row.score),
@@ -114,19 +102,21 @@ def _row(row: Result, with_signature: bool) -> BrowserRow:
         **({"Judged as": row.signature} if with_signature else {}),
     }
     values = {
-        "outcome": [outcome],
-        "verdict": [_verdict(row)],
+        "outcome": [became],
+        "band": [in_bands.of(row)],
+        "verdict": [verdict(row)],
         "severity": dict.fromkeys(error.severity for error in row.errors),
         "type": dict.fromkeys(error.type for error in row.errors),
+        "word": dict.fromkeys(map(words, row.errors)),
         **{name: [value] for name, value in named.items()},
-        "failure": [_failure(row)],
+        "failure": [failure(row)],
         "unknown": [row.unknown_because],
         "warning": row.warnings,
     }
     return BrowserRow(
         id=row.id,
-        outcome=outcome,
-        tone=(_outcomes(row.metric) | UNKNOWN)[outcome],
+        outcome=became,
+        tone=TONES[became],
         facts=facts,
         texts=row.texts,
         reports=(_report(row),),
@@ -151,7 +141,7 @@ def _report(row: Result) -> ReportCell:
     if row.failure is not None or row.report is None:
         unknown = f"Not known: {row.unknown_because or 'nothing decides'}"
         what = unknown if row.failure == NOT_KNOWN else f"Failed: {row.failure}"
-        return ReportCell(notes=(f"{what}. No score.", *notes))
+        return ReportCell(notes=(f"{what}. No score.", *notes), passages=_passages(row))
     errors = [
         MarkedError("error", f"{number} {error.severity}", error.where, error.span, error.severity, error.type,
                     error.start, error.end)
@@ -159,87 +149,35 @@ def _report(row: Result) -> ReportCell:
     ]  # fmt: skip
     read = (f"Read despite: {', '.join(row.recovered)}.",) if row.recovered else ()
     marked = errors if errors or row.metric.lists_errors else None
-    return ReportCell(marked, row.report.explanation, (*notes, *read))
+    return ReportCell(marked, row.report.explanation, (*notes, *read), _passages(row))
+
+
+def _passages(row: Result) -> list[tuple[str, str]]:
+    """Return what a result cites: the id of each passage with its text, "" where the text was not kept."""
+    quoted = (line.partition(": ") for line in _listed(row.parts.get("passages")))
+    texts = {name: text for name, _, text in quoted}
+    return list((dict.fromkeys(_listed(row.parts.get("evidence")), "") | texts).items())
+
+
+def _listed(value: object) -> list[str]:
+    """Return the texts of a list; nothing for any other value."""
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownVariableType]
+
+
+def _judged(rows: Sequence[Result], about: Description) -> str:
+    """Return the line with the number of rows, the metric, and what judged: the head of its signature."""
+    heads = list(dict.fromkeys("|".join(row.signature.split("|")[:2]) for row in rows))
+    more = f" and {len(heads) - 1} more" if len(heads) > 1 else ""
+    mean = f", score: {escape(about.mean)}" if about.mean else ""
+    return f"<p>{len(rows):,} rows{mean}; judged by <code>{escape(heads[0])}</code>{more}</p>\n"
 
 
 def _is_said(name: str, value: object) -> bool:
-    """Return whether a part is shown beside the report: numbers stand below the score, a reason is shown already."""
-    return not isinstance(value, int | float) and name != "because"
-
-
-def _failure(row: Result) -> str:
-    """Return why a row failed; "" if it did not, or nothing decides about it."""
-    return "" if row.failure in (None, NOT_KNOWN) else row.failure or ""
-
-
-def _verdict(row: Result) -> str:
-    """Return what to make of a row where that says more than its report: with a probability, or several judgements."""
-    several = row.probability is not None or row.agreement is not None
-    return row.verdict if several and row.verdict else ""
+    """Return whether a part is a note: numbers stand below the score, a reason and passages elsewhere."""
+    shown = name == "because" or (name in ("passages", "evidence") and len(_listed(value)) > 0)
+    return not isinstance(value, int | float) and not shown
 
 
 def _signatures(rows: Iterable[Result]) -> str:
     number = Counter(row.signature for row in rows)
     return "".join(f"<li><code>{escape(name)}</code> ({count} rows)</li>\n" for name, count in number.items())
-
-
-def _numbers(rows: Sequence[Result], whole: Line, about: Description) -> str:
-    """Return every table of the page; those that would be empty are left out."""
-    errors = [row.errors for row in rows]
-    severities = kinds([error.severity for error in listed] for listed in errors)
-    severities.sort(key=lambda kind: -SEVERITIES.index(kind.name))  # pyright: ignore[reportArgumentType]
-    weights = ", ".join(f"{weight} ({severity})" for severity, weight in about.weights.items())
-    note = f"Errors add {weights}; {escape(about.legend)}." if weights else about.legend and f"{escape(about.legend)}."
-    parts = [
-        _distribution("Scores", bands(rows, about), note),
-        _kinds("Severities", "severity", severities, "errors"),
-        _kinds("Error types", "type", kinds([error.type for error in listed] for listed in errors), "errors"),
-        _kinds("Failures, and why", "reason", kinds([why] for row in rows if (why := _failure(row))), "rows"),
-        _kinds("Not known, and why", "reason", kinds([why] for row in rows if (why := row.unknown_because)), "rows"),
-        _kinds("Verdicts", "verdict", kinds([made] for row in rows if (made := _verdict(row))), "rows"),
-        _kinds("Warnings", "warning", kinds(row.warnings for row in rows), "rows"),
-    ]
-    for by in ("system", "language", "culture"):
-        groups = lines(rows, by)
-        parts.append(_table(f"By {by}", by, [*groups, whole], about) if groups else "")
-    return "".join(parts)
-
-
-def _distribution(title: str, counted: Sequence[tuple[str, int]], note: str) -> str:
-    most, total = max((number for _, number in counted), default=0), sum(number for _, number in counted)
-    cells = [(escape(name), bar(number, most), number) for name, number in counted]
-    return folded_table(title, f"{note} n = {total}.".strip(), ("score", "", "rows"), cells)
-
-
-def _kinds(title: str, head: str, counted: Sequence[Kind], unit: str) -> str:
-    if not counted:
-        return ""
-    most, total = max(kind.times for kind in counted), sum(kind.times for kind in counted)
-    cells = [(escape(kind.name), bar(kind.times, most), kind.times, kind.rows or "") for kind in counted]
-    return folded_table(
-        title, f"n = {total} {unit}.", (head, "", unit if unit != "rows" else "times", "in rows"), cells
-    )
-
-
-def _table(title: str, head: str, groups: Sequence[Line], about: Description) -> str:
-    """Return a table of groups; the share of rows with errors only of a metric that lists errors."""
-    unknown = any(group.not_known for group in groups)
-    body: list[tuple[object, ...]] = []
-    for group in groups:
-        left_out = (group.failed, *((group.not_known,) if unknown else ()))
-        share = (group.with_errors, _number(group.share), _interval(group.share_interval)) if about.lists_errors else ()
-        mean = (_number(group.score), _interval(group.score_interval))
-        body.append((escape(group.name), group.n, *left_out, *share, *mean))
-    shares = ("with errors", "share", "95 % interval") if about.lists_errors else ()
-    heads = (head, "n", "failed", *(("not known",) if unknown else ()), *shares, "mean score", "95 % interval")
-    what = "Share and mean are of the judged rows." if about.lists_errors else "Means are of the scored rows."
-    note = f"{what} A group of few rows has no interval and is too small to conclude from."
-    return folded_table(title, note, heads, body)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
-def _interval(bounds: Interval) -> str:
-    return "" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"

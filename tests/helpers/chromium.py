@@ -168,6 +168,12 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code)
 
+    def press(self, name, code, text):
+        """Press a key that writes a text, such as Enter or the space bar, which then also clicks a button."""
+        key = {"key": text if name == "Space" else name, "code": name, "windowsVirtualKeyCode": code}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **key)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **key)
+
     def click(self, selector):
         """Press and release the mouse in the midst of an element, once it is shown: before, the mouse would miss it."""
         self.wait(f"document.querySelector({json.dumps(selector)})?.getClientRects().length")

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 
+import page_faults
 import pytest
 import test_compare
 from base_samples import HOSTILE
@@ -67,7 +68,7 @@ def test_every_table_adds_up_to_all_rows():
         assert sum(one.failed for one in found) == 2
     assert [one.name for one in numbers.lines(SIX, "language")] == ["English", "not given", "Hebrew", "Turkish"]
     assert numbers.lines([judged(1)], "language") == []
-    assert sum(number for _, number in numbers.bands(SIX, EXCAM)) == 6
+    assert sum(number for _, number in numbers.counts(SIX, EXCAM)) == 6
 
 
 def test_a_table_holds_no_half_of_a_character():
@@ -84,11 +85,11 @@ def test_a_table_holds_no_half_of_a_character():
 def test_scores_of_other_metrics_lie_in_ten_bands(span, first):
     """Of a metric that states no range, from the lowest to the highest score. 4.6 is the edge of a band of 1 to 5."""
     rows = [replace(judged(n), score=score) for n, score in enumerate((1.0, 2.0, 4.6, 4.6))]
-    found = numbers.bands([*rows, failed(9)], Description(range=span))
+    found = numbers.counts([*rows, failed(9)], Description(range=span))
     assert [count for _, count in found] == [1, 0, 1, 0, 0, 0, 0, 0, 0, 2, 1]
     assert (found[0][0], found[10][0]) == (first, "failed")
-    assert [count for _, count in numbers.bands([failed(1)], Description())] == [*[0] * 10, 1]
-    assert sum(count for _, count in numbers.bands([judged(1)], Description())) == 1, "all scores alike"
+    assert [count for _, count in numbers.counts([failed(1)], Description())] == [*[0] * 10, 1]
+    assert sum(count for _, count in numbers.counts([judged(1)], Description())) == 1, "all scores alike"
 
 
 def test_a_table_of_texts_whose_columns_have_names_of_ours():
@@ -110,7 +111,24 @@ def test_page_needs_nothing_else_and_is_always_the_same():
     assert text == report_page.write("a.jsonl", "0" * 64, SIX)
     assert not re.search(r"https?:|\bsrc=|url\(|@import|//cdn| style=| on[a-z]+=", text)
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|fetch\(", text)
-    assert "6 rows: 3 with errors, 1 without, 2 not judged" in text
+    assert "6 rows, score: <bdi>mean of Eq. 1, more is better</bdi>; judged by" in text
+    assert number_of(text, "Rows with errors") == "75 %<small>3 of 4 judged</small>"
+    assert number_of(text, "Mean score") == "−2.77<small>n = 4</small>"
+    assert number_of(text, "Without a score") == "33 %<small>2 of 6: 2 failed</small>"
+
+
+def number_of(page, name):
+    return page.partition(f"<dt>{name}</dt><dd>")[2].partition("</dd>")[0]
+
+
+def test_the_numbers_above_have_their_intervals():
+    rows = [judged(n, "Sushi", *[(0, 5, "major", "t")] * (n % 4 == 0)) for n in range(40)]
+    text = report_page.write("a.jsonl", "0" * 64, [*rows, failed(40)])
+    assert re.match(r"25 % \[1\d, [34]\d %\]<small>10 of 40 judged", number_of(text, "Rows with errors"))
+    assert re.match(r"−0\.88 \[−1\.\d\d, −?0\.\d\d\]<small>n = 40", number_of(text, "Mean score"))
+    assert re.match(r"2 % \[0, \d %\]<small>1 of 41: 1 failed", number_of(text, "Without a score"))
+    assert "No intervals" not in text
+    assert "No intervals: fewer than 10 rows" in report_page.write("a.jsonl", "0" * 64, rows[:9])
 
 
 def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
@@ -120,8 +138,8 @@ def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
     ]
     text = report_page.write("a.jsonl", "0" * 64, [*rows, failed(9, metric=about)])
     head = text[: text.index("<script", text.index("</header"))] if "</header" in text else text
-    assert "4 rows: 3 scored, 1 failed." in text
-    assert "Mean score 4.00 (" in text
+    assert number_of(text, "Mean score") == "4.00<small>n = 3</small>"
+    assert number_of(text, "Without a score") == "25 %<small>1 of 4: 1 failed</small>"
     assert "<title>Ratings &lt;b&gt;</title>" in text
     assert not re.search(r"<b>|<i>|<u>|<s>", text)
     assert "with errors" not in head
@@ -136,19 +154,19 @@ def test_rows_that_are_not_known_are_counted_apart_from_failures():
     rows = [*(replace(row, metric=about) for row in SIX), failed(6, NOT_KNOWN, metric=about, system="b", parts=parts)]
     whole = numbers.line("all", rows)
     assert (whole.n, whole.judged, whole.failed, whole.not_known) == (7, 4, 2, 1)
-    assert numbers.bands(rows, about)[-3:] == [
+    assert numbers.counts(rows, about)[-3:] == [
         ("probability of the verdict 0.8 to 1.0", 1),
         ("failed", 2),
         ("not known", 1),
     ]
     text = report_page.write("a.jsonl", "0" * 64, rows)
-    assert "7 rows: 3 with errors, 1 without, 2 not judged, 1 not known" in text
+    assert number_of(text, "Without a score").endswith("3 of 7: 2 failed, 1 not known</small>")
     assert '<th scope="col">failed</th><th scope="col">not known</th>' in text
     assert "p(R)" not in text
-    reasons = text[text.index("<summary>Failures, and why") :].split("</table>")[0]
+    reasons = text[text.index("<h2>Failures, and why") :].split("</ul>")[0]
     assert "n = 2 rows" in reasons
     assert NOT_KNOWN not in reasons
-    unknown = text[text.index("<summary>Not known, and why") :].split("</table>")[0]
+    unknown = text[text.index("<h2>Not known, and why") :].split("</ul>")[0]
     assert "<bdi>passages disagree &lt;b&gt;</bdi>" in unknown
     counted = summary.Summary()
     list(counted.counting(rows))
@@ -169,7 +187,9 @@ def test_what_a_score_follows_from_is_beside_the_report():
         "statements, 2: c d",
         "margin: -0.1235",
     ]
-    shown = report_page._row(failed(1, NOT_KNOWN, parts={**parts, "many": 10**400, "sure": True}), with_signature=False)
+    row = failed(1, NOT_KNOWN, parts={**parts, "many": 10**400, "sure": True, "passages": ["b#2: Tea: with milk"]})
+    shown = report_page._row(row, numbers.bands([row], EXCAM), with_signature=False)
+    assert shown.reports[0].passages == [("feast.md", ""), ("b#2", "Tea: with milk")]
     assert shown.facts["margin"] == "−0.1235"
     assert shown.facts["many"] == str(10**400)
     assert shown.reports[0].notes[:2] == ("Not known: nothing decides. No score.", "expected: a tamada")
@@ -247,7 +267,9 @@ def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
     hidden = browser.js(
         "[...document.querySelectorAll('label')].filter(l => !l.offsetParent).map(l => l.htmlFor || l.querySelector('select').id)"
     )
-    assert hidden == ["verdict", "severity", "type", "language", "culture", "system", "failure", "unknown", "warning"]
+    assert hidden == [
+        *("verdict", "severity", "type", "word", "language", "culture", "system", "failure", "unknown", "warning")
+    ]
 
 
 def test_how_sure_a_row_is(browser, tmp_path):
@@ -266,7 +288,53 @@ def test_how_sure_a_row_is(browser, tmp_path):
     choose(browser, "verdict", "unsure")
     assert shown(browser) == ["r0"]
     page = report_page.write("a.jsonl", "0" * 64, rows)
-    assert "<summary>Verdicts</summary>\n<p>n = 2 rows.</p>" in page
+    assert "<h2>Verdicts</h2>\n<p>n = 2 rows</p>" in page
+
+
+def test_a_bar_is_a_filter_that_shows_that_it_is_on_and_can_be_removed(browser, tmp_path):
+    odd = judged(6, "half \ud83d", (0, 4, "minor", "<b>'\"\ud83d"))
+    opened(browser, tmp_path, [*SIX, odd])
+
+    def bar(name, value):
+        return f"button.bar[data-filter={name}][data-value='{json.dumps(value)}']"
+
+    pressed = "[...document.querySelectorAll('.bar[aria-pressed=true]')].map(b => b.dataset.value)"
+    for name, value, kept in [
+        ("type", "taste", [1, 2]), ("word", "Sushi", [0]), ("band", "-5 to below -2", [0]), ("severity", "major", [0, 2]),
+        ("language", "English", [0, 3, 4]), ("outcome", "not judged", [4, 5]), ("failure", "no-json", [5]),
+    ]:  # fmt: skip
+        browser.click(bar(name, value))
+        assert shown(browser) == [f"r{n}" for n in kept], (name, value)
+        assert browser.js(pressed) == [json.dumps(value)]
+        browser.click(bar(name, value))
+        assert (len(shown(browser)), browser.js(pressed)) == (7, [])
+    browser.js(
+        "[...document.querySelectorAll('.bar[data-filter=type]')].find(b => b.dataset.value.includes('ud83d')).click()"
+    )
+    assert shown(browser) == ["r6"]
+    choose(browser, "type", "taste")
+    browser.click(bar("severity", "major"))
+    assert browser.js(pressed) == ['"major"', '"taste"'], "a filter that was chosen in the form"
+    removal = "[...document.querySelectorAll('#active button')].map(b => b.getAttribute('aria-label'))"
+    assert browser.js(removal) == ["Remove the filter Severity: major", "Remove the filter Error type: taste"]
+    browser.click("#active button")
+    assert shown(browser) == ["r1", "r2"]
+    browser.click("#active button")
+    assert (len(shown(browser)), browser.js("document.getElementById('active').hidden")) == (7, True)
+
+
+def test_a_cited_passage_is_unfolded_and_a_web_address_is_a_link(browser, tmp_path):
+    evidence = ["feast.md#2", "https://example.org/a", "javascript:alert(1)"]
+    parts = {"evidence": evidence, "passages": ["feast.md#2: A feast: the tamada <b>leads</b>"]}
+    opened(browser, tmp_path, [judged(0, parts=parts)])
+    assert browser.js("[...document.querySelectorAll('td:last-child .cited')].map(e => e.textContent)") == evidence
+    assert browser.js("[...document.querySelectorAll('td:last-child a')].map(a => a.href)") == ["https://example.org/a"]
+    assert not browser.js("document.querySelector('.passage p').checkVisibility()")
+    browser.click(".passage summary")
+    assert browser.js("document.querySelector('.passage p').checkVisibility()")
+    assert browser.js("document.querySelector('.passage p').textContent") == "A feast: the tamada <b>leads</b>"
+    choose(browser, "q", "tamada")
+    assert shown(browser) == ["r0"]
 
 
 def test_a_long_text_is_cut_around_its_marks_and_shown_whole_on_demand(browser, tmp_path):
@@ -354,6 +422,8 @@ def test_a_phone_needs_no_sideways_scrolling_and_a_keyboard_is_enough(browser, t
     browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=False)
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     opened(browser, tmp_path, rows)
+    first = browser.js("document.querySelector('#rows tbody tr').getBoundingClientRect().top")
+    assert first < 1.5 * 740, "rows are reached within a screen and a half"
     browser.js("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert browser.js("document.documentElement.scrollWidth") <= 360
     assert browser.js("[...document.querySelectorAll('input, select')].filter(e => !e.labels.length).length") == 0
@@ -371,4 +441,31 @@ def test_a_phone_needs_no_sideways_scrolling_and_a_keyboard_is_enough(browser, t
     browser.wait("document.getElementById('place').textContent === 'Page 2 of 3'")
     assert browser.js("document.activeElement.id") == "status"
     browser.call("Emulation.clearDeviceMetricsOverride")
+    browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_has_a_name_and_enough_contrast_and_bars_answer_to_keys(browser, tmp_path, scheme):
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    parts = {"evidence": ["https://example.org/a", "b"], "passages": ["b: Tea: with milk"]}
+    opened(browser, tmp_path, [*SIX, judged(6, "c" * 700, parts=parts), failed(7, NOT_KNOWN)])
+    browser.js("document.querySelectorAll('details').forEach(d => d.open = true)")
+    browser.js("document.querySelector('button.bar[data-filter=type]').focus()")
+    for name, code, text, pressed in (
+        ("Enter", 13, "\r", "true"),
+        ("Space", 32, " ", "false"),
+        ("Enter", 13, "\r", "true"),
+    ):
+        browser.press(name, code, text)
+        assert browser.js("document.activeElement.getAttribute('aria-pressed')") == pressed
+    assert page_faults.too_faint(browser) == []
+    assert page_faults.without_name(browser) == []
+    choose(browser, "type", "")
+    assert page_faults.too_faint(browser) == []
+    assert page_faults.without_name(browser) == []
+    browser.js(
+        "document.querySelector('#status').style.color = '#777'; document.querySelector('#q').parentNode.before($('q'))"
+    )
+    assert [text[:5] for text, *_ in page_faults.too_faint(browser)] == ["Shown"], "the check sees a fault"
+    assert page_faults.without_name(browser) == ["searchbox"]
     browser.call("Emulation.setEmulatedMedia", features=[])

@@ -198,7 +198,7 @@ def test_a_line_by_hand():
 
 def test_edges_of_bands():
     scores = (-1e308, -20.5, -20, -11, -10, -6, -5, -3, -2, -1, -0.5, 0, 0.19, 0.2, 0.99, 1, 1e308)
-    found = numbers.bands(
+    found = numbers.counts(
         [judged(n, score=float(score)) for n, score in enumerate(scores)] + [failed(99)], failed(99).metric
     )
     assert [count for _, count in found] == [2, 2, 2, 2, 3, 2, 1, 0, 0, 3, 1]
@@ -221,12 +221,9 @@ def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
         "a",
         "b",
     ]
-    assert [one.name for one in numbers.kinds([["a"], ["b"]])] == ["a", "b"]
     cut = numbers.lines([judged(n, culture=f"c{min(n, 5)}") for n in range(20)], "culture")
     assert [(one.name, one.n) for one in cut] == [("c5", 15), ("c0", 1), ("4 smaller ones", 4)]
     assert cut[0].score_interval is None, "all alike"
-    kinds = numbers.kinds([["a", "a"], ["b"], ["c"], ["d"]])
-    assert [(one.name, one.times, one.rows) for one in kinds] == [("a", 2, 1), ("b", 1, 1), ("2 rarer ones", 2, 0)]
 
 
 # --- rows of files and programs

@@ -14,6 +14,7 @@
   const rows = packed.map(([id, outcome, tone, facts, texts, reports, values, keys]) => (
     { id, outcome, tone, facts, texts, reports, values, keys, folded: null }
   ));
+  const bars = [...document.querySelectorAll("button.bar")];
   let page = 0;
   let shown = rows;
 
@@ -23,7 +24,7 @@
   }
 
   function folded(row) {
-    const reports = row.reports.flatMap(([errors, explanation, notes]) => [explanation, ...notes, ...(errors ?? []).flatMap((error) => [error[3], error[5]])]);
+    const reports = row.reports.flatMap(([errors, explanation, notes, passages]) => [explanation, ...notes, ...passages.flat(), ...(errors ?? []).flatMap((error) => [error[3], error[5]])]);
     row.folded ??= fold([row.id, ...Object.values(row.facts), ...Object.values(row.texts), ...reports].join("\0"));
     return row.folded;
   }
@@ -85,10 +86,18 @@
     return make("li", "", tag(error), " “", span, `” ${place}: `, make("b", "", error.severity), ", ", type);
   }
 
-  function reportCell({ errors, explanation, notes }) {
+  // a passage that a report cites, unfolded on demand; an id that is a web address leads there
+  function citation([id, text]) {
+    const name = /^https?:\/\//.test(id) ? Object.assign(make("a", "cited"), { href: id, rel: "noreferrer" }) : make("span", "cited");
+    name.append(...visible(id));
+    return text ? make("details", "passage", make("summary", "", name), foreign("p", "text", ...visible(text))) : make("div", "", name);
+  }
+
+  function reportCell({ errors, explanation, notes, passages }) {
     const parts = errors?.length ? [make("ul", "errors", ...errors.map(errorItem))] : errors ? [make("p", "quiet", "No error.")] : [];
     if (explanation) parts.push(make("h3", "", "Explanation"), foreign("p", "text", ...visible(explanation)));
-    return [...parts, ...notes.map((note) => foreign("p", "", ...visible(note)))];
+    parts.push(...notes.map((note) => foreign("p", "", ...visible(note))));
+    return passages.length ? [...parts, make("h3", "", "Evidence"), ...passages.map(citation)] : parts;
   }
 
   function rowCell(row) {
@@ -99,9 +108,9 @@
   }
 
   function show(row) {
-    const reports = row.reports.map(([found, explanation, notes]) => {
+    const reports = row.reports.map(([found, explanation, notes, passages]) => {
       const errors = found?.map(([kind, label, where, span, severity, type, start, end]) => ({ kind, tag: label, where, span, severity, type, start, end }));
-      return { errors, explanation, notes };
+      return { errors, explanation, notes, passages };
     });
     const errors = reports.flatMap((report) => report.errors ?? []);
     const texts = Object.entries(row.texts).flatMap(([where, text]) => (
@@ -160,6 +169,24 @@
     return key ? [...some].sort((a, b) => (a.keys[key] ?? Infinity) - (b.keys[key] ?? Infinity)) : some;
   }
 
+  // the bars of the charts that are filters now, and a button for each filter that removes it
+  function showActive() {
+    for (const bar of bars) bar.setAttribute("aria-pressed", String($(bar.dataset.filter).value === JSON.parse(bar.dataset.value)));
+    const removals = filters.filter(({ name }) => $(name).value).map(({ name }) => {
+      const button = make("button", "", `${$(name).labels[0].firstChild.data.trim()}: `, foreign("bdi", "", ...visible($(name).value)), " ×");
+      button.type = "button";
+      button.setAttribute("aria-label", `Remove the filter ${button.textContent.slice(0, -2)}`);
+      button.addEventListener("click", () => {
+        $(name).value = "";
+        changed();
+        $("status").focus({ preventScroll: true });
+      });
+      return button;
+    });
+    $("active").hidden = !removals.length;
+    $("active").replaceChildren("Filtered by ", ...removals);
+  }
+
   function draw() {
     const size = Number($("size").value);
     const pages = Math.max(1, Math.ceil(shown.length / size));
@@ -180,6 +207,7 @@
     const searched = needle ? rows.filter((row) => folded(row).includes(needle)) : rows;
     shown = arranged(searched.filter((row) => passes(row, wanted)));
     countChoices(searched, wanted);
+    showActive();
     draw();
   }
 
@@ -227,6 +255,12 @@
   $("filters").addEventListener("reset", () => setTimeout(changed));
   $("previous").addEventListener("click", () => turn(-1));
   $("next").addEventListener("click", () => turn(1));
+  for (const bar of bars) bar.addEventListener("click", () => {
+    const [select, value] = [$(bar.dataset.filter), JSON.parse(bar.dataset.value)];
+    select.value = select.value === value ? "" : value;
+    changed();
+  });
+  document.querySelector(".selects").open = !bars.length || matchMedia("(min-width: 60rem)").matches; // else the rows come first
   window.addEventListener("hashchange", recall);
   filters.forEach(fillSelect);
   recall();

@@ -1,0 +1,173 @@
+"""What stands above the rows of a report: the numbers that matter, charts whose bars are filters; and tables below."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+
+from excam.pages.bar_charts import SHOWN, Bar, chart
+from excam.pages.row_browser import escape, folded_table
+from excam.scoring.compare import FEWEST
+from excam.scoring.metric import Description
+from excam.scoring.report_numbers import (
+    Interval,
+    Kind,
+    Line,
+    counts,
+    failure,
+    kinds,
+    left_out_interval,
+    outcome,
+    verdict,
+    words,
+)
+from excam.scoring.results import Result
+from excam.scoring.spans import SEVERITIES, ErrorSpan
+
+GROUPS = {"language": "Languages", "culture": "Cultures", "system": "Systems"}
+Groups = Mapping[str, Sequence[Line]]  # of rows, by each of GROUPS
+
+
+def numbers(rows: Sequence[Result], whole: Line, about: Description) -> str:
+    """Return the numbers that matter, with their intervals and denominators."""
+    left_out = whole.n - whole.judged
+    because = f"{whole.failed} failed" + (f", {whole.not_known} not known" if whole.not_known else "")
+    shown: list[tuple[str, str, str]] = []
+    if about.lists_errors and whole.share is not None:
+        share = f"{_percent(whole.share)}{_bounds(whole.share_interval, _percent)}"
+        shown.append(("Rows with errors", share, f"{whole.with_errors} of {whole.judged} judged"))
+    if whole.score is not None:
+        mean = f"{_two(whole.score)}{_bounds(whole.score_interval, _two)}"
+        shown.append(("Mean score", mean, f"n = {whole.judged}"))
+    share = f"{_percent(left_out / whole.n)}{_bounds(left_out_interval(rows), _percent)}"
+    shown.append(("Without a score", share, f"{left_out} of {whole.n}" + (f": {because}" if left_out else "")))
+    cells = "".join(f"<div><dt>{name}</dt><dd>{number}<small>{of}</small></dd></div>\n" for name, number, of in shown)
+    note = f"No intervals: fewer than {FEWEST} rows that share no content."
+    note = "In brackets: 95 % interval." if whole.score_interval else note
+    return f'<dl class="numbers">\n{cells}</dl>\n<p class="quiet">{note}</p>\n'
+
+
+def charts(rows: Sequence[Result], groups: Groups, about: Description) -> str:
+    """Return the charts; those that would be empty are left out."""
+    errors = [row.errors for row in rows]
+    severities = kinds([error.severity for error in listed] for listed in errors)
+    severities.sort(key=lambda kind: -SEVERITIES.index(kind.name))  # pyright: ignore[reportArgumentType]
+    parts = [
+        _of_kinds("Outcome", "outcome", kinds([outcome(row)] for row in rows), "rows"),
+        _of_severities(severities),
+        _of_types(errors),
+        _of_kinds("Most frequent wrong words", "word", kinds(map(words, listed) for listed in errors), "errors"),
+        _of_bands(counts(rows, about)),
+        *(_of_groups(by, groups[by], {getattr(row, by) for row in rows}, about) for by in GROUPS),
+        _of_kinds("Failures, and why", "failure", _each(map(failure, rows)), "rows"),
+        _of_kinds("Not known, and why", "unknown", _each(row.unknown_because for row in rows), "rows"),
+        _of_kinds("Verdicts", "verdict", _each(map(verdict, rows)), "rows"),
+        _of_kinds("Warnings", "warning", kinds(row.warnings for row in rows), "warnings"),
+    ]
+    return (
+        f'<div class="charts" role="region" aria-label="Charts of all rows; a bar filters the rows" tabindex="0">\n'
+        f"{''.join(parts)}</div>\n"
+    )
+
+
+def tables(groups: Groups, whole: Line, about: Description) -> str:
+    """Return the tables by language, culture and system; those without groups are left out."""
+    return "".join(_table(f"By {by}", by, [*lines, whole], about) for by, lines in groups.items() if lines)
+
+
+def _each(names: Iterable[str]) -> list[Kind]:
+    """Return every kind among rows that have one each, or none ("")."""
+    return kinds([name] for name in names if name)
+
+
+def _of_kinds(title: str, filter_name: str, counted: Sequence[Kind], unit: str) -> str:
+    most = max((kind.times for kind in counted), default=0)
+    bars = [Bar(kind.name, kind.name, str(kind.times), [("plain", kind.times / most)]) for kind in counted[:SHOWN]]
+    return chart(title, filter_name, _note(counted, unit), bars)
+
+
+def _note(counted: Sequence[Kind], unit: str) -> str:
+    """Return what a chart counts: all of the kinds, also where only the most frequent have a bar."""
+    more = f", {len(counted)} kinds" if len(counted) > SHOWN else ""
+    return f"n = {sum(kind.times for kind in counted):,} {unit}{more}"
+
+
+def _of_severities(counted: Sequence[Kind]) -> str:
+    most = max((kind.times for kind in counted), default=0)
+    bars = [Bar(kind.name, kind.name, str(kind.times), [(kind.name, kind.times / most)]) for kind in counted]
+    return chart("Severities", "severity", _note(counted, "errors"), bars)
+
+
+def _of_types(errors: Iterable[Sequence[ErrorSpan]]) -> str:
+    """Return the chart of error types; the part of a bar on the left is that of its major errors."""
+    listed = list(errors)
+    counted = kinds([error.type for error in each] for each in listed)
+    major = Counter(error.type for each in listed for error in each if error.severity == "major")
+    most = max((kind.times for kind in counted), default=0)
+    bars = []
+    for kind in counted[:SHOWN]:
+        parts = [("major", major[kind.name] / most), ("minor", (kind.times - major[kind.name]) / most)]
+        bars.append(Bar(kind.name, kind.name, f"{kind.times} ({major[kind.name]} major)", parts))
+    return chart("Error types", "type", f"{_note(counted, 'errors')}; major on the left", bars)
+
+
+def _of_bands(counted: Sequence[tuple[str, int]]) -> str:
+    most = max(number for _, number in counted)
+    bars = [Bar(name, name, str(number), [("plain", number / most)]) for name, number in counted]
+    return chart("Scores", "band", f"n = {sum(number for _, number in counted):,} rows", bars)
+
+
+def _of_groups(by: str, groups: Sequence[Line], choices: Container[str], about: Description) -> str:
+    """Return the chart of groups: the share of rows with errors, or of another metric the mean in its range."""
+    low, high = (0.0, 1.0) if about.lists_errors else about.range or (0.0, 0.0)
+    bars = []
+    for group in groups[:SHOWN]:
+        value, bounds = (
+            (group.share, group.share_interval) if about.lists_errors else (group.score, group.score_interval)
+        )
+        written: Callable[[float], str] = _percent if about.lists_errors else _two
+        number = "no score" if value is None else f"{written(value)}{_bounds(bounds, written)}"
+        drawn = value is not None and high > low
+        parts = [("plain", (value - low) / (high - low))] if drawn and value is not None else []
+        line = ((bounds[0] - low) / (high - low), (bounds[1] - low) / (high - low)) if drawn and bounds else None
+        choice = group.name if group.name in choices else None  # no filter has the rows without a name
+        bars.append(Bar(group.name, choice, f"{number}, n = {group.judged}", parts, line))
+    what = "Rows with errors, of those judged" if about.lists_errors else "Mean score"
+    more = f"; the largest {SHOWN} of {len(groups)}" if len(groups) > SHOWN else ""
+    return chart(GROUPS[by], by, f"{what}{more}", bars)
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def _two(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _bounds(bounds: Interval, written: Callable[[float], str]) -> str:
+    return f" [{written(bounds[0])}, {written(bounds[1])}]".replace(" %,", ",") if bounds else ""
+
+
+def _table(title: str, head: str, groups: Sequence[Line], about: Description) -> str:
+    """Return a table of groups; the share of rows with errors only of a metric that lists errors."""
+    unknown = any(group.not_known for group in groups)
+    body: list[tuple[object, ...]] = []
+    for group in groups:
+        left_out = (group.failed, *((group.not_known,) if unknown else ()))
+        share = (group.with_errors, _number(group.share), _interval(group.share_interval)) if about.lists_errors else ()
+        mean = (_number(group.score), _interval(group.score_interval))
+        body.append((escape(group.name), group.n, *left_out, *share, *mean))
+    shares = ("with errors", "share", "95 % interval") if about.lists_errors else ()
+    heads = (head, "n", "failed", *(("not known",) if unknown else ()), *shares, "mean score", "95 % interval")
+    what = "Share and mean are of the judged rows." if about.lists_errors else "Means are of the scored rows."
+    note = f"{what} A group of few rows has no interval and is too small to conclude from."
+    return folded_table(title, note, heads, body)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _interval(bounds: Interval) -> str:
+    return "" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
