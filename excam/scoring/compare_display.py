@@ -32,7 +32,7 @@ def _text(out: Console, line: str) -> None:
 def _show_two(out: Console, comparison: Comparison) -> None:
     for line in (f"A: {comparison.a}", f"B: {comparison.b}", comparison.signature):
         _text(out, visible_line(line))
-    _text(out, f"\n{_denominators(comparison.counts)}" + (f" {comparison.joined}." if comparison.joined else "") + "\n")
+    _text(out, f"\n{denominators(comparison.counts)}" + (f" {comparison.joined}." if comparison.joined else "") + "\n")
     _whole(out, comparison)
     for by in dict.fromkeys(group.by for group in comparison.groups):
         _groups(out, by, [group for group in comparison.groups if group.by == by])
@@ -46,7 +46,8 @@ def _show_two(out: Console, comparison: Comparison) -> None:
         display.block(out, other, "B · ", hidden=same - marked)  # they stand in A
 
 
-def _denominators(counts: Denominators) -> str:
+def denominators(counts: Denominators) -> str:
+    """Return how many rows are compared, and how many are left out and why, as a sentence each."""
     not_judged = counts.not_judged_a + counts.not_judged_b + counts.not_judged_both
     return (
         f"{counts.rows_a} rows in A, {counts.rows_b} in B: {counts.compared} compared. Left out: {counts.only_a} in A "

@@ -34,16 +34,21 @@ def numbers(rows: Sequence[Result], whole: Line, about: Description) -> str:
     because = f"{whole.failed} failed" + (f", {whole.not_known} not known" if whole.not_known else "")
     shown: list[tuple[str, str, str]] = []
     if about.lists_errors and whole.share is not None:
-        share = f"{_percent(whole.share)}{_bounds(whole.share_interval, _percent)}"
+        share = f"{percent(whole.share)}{bounds_of(whole.share_interval, percent)}"
         shown.append(("Rows with errors", share, f"{whole.with_errors} of {whole.judged} judged"))
     if whole.score is not None:
-        mean = f"{_two(whole.score)}{_bounds(whole.score_interval, _two)}"
+        mean = f"{two(whole.score)}{bounds_of(whole.score_interval, two)}"
         shown.append(("Mean score", mean, f"n = {whole.judged}"))
-    share = f"{_percent(left_out / whole.n)}{_bounds(left_out_interval(rows), _percent)}"
+    share = f"{percent(left_out / whole.n)}{bounds_of(left_out_interval(rows), percent)}"
     shown.append(("Without a score", share, f"{left_out} of {whole.n}" + (f": {because}" if left_out else "")))
+    return number_list(shown, has_intervals=whole.score_interval is not None)
+
+
+def number_list(shown: Iterable[tuple[str, str, str]], *, has_intervals: bool) -> str:
+    """Return numbers as HTML: the name of each, the number with its interval, and of how many it is."""
     cells = "".join(f"<div><dt>{name}</dt><dd>{number}<small>{of}</small></dd></div>\n" for name, number, of in shown)
     note = f"No intervals: fewer than {FEWEST} rows that share no content."
-    note = "In brackets: 95 % interval." if whole.score_interval else note
+    note = "In brackets: 95 % interval." if has_intervals else note
     return f'<dl class="numbers">\n{cells}</dl>\n<p class="quiet">{note}</p>\n'
 
 
@@ -53,21 +58,18 @@ def charts(rows: Sequence[Result], groups: Groups, about: Description) -> str:
     severities = kinds([error.severity for error in listed] for listed in errors)
     severities.sort(key=lambda kind: -SEVERITIES.index(kind.name))  # pyright: ignore[reportArgumentType]
     parts = [
-        _of_kinds("Outcome", "outcome", kinds([outcome(row)] for row in rows), "rows"),
+        of_kinds("Outcome", "outcome", kinds([outcome(row)] for row in rows), "rows"),
         _of_severities(severities),
         _of_types(errors),
-        _of_kinds("Most frequent wrong words", "word", kinds(map(words, listed) for listed in errors), "errors"),
+        of_kinds("Most frequent wrong words", "word", kinds(map(words, listed) for listed in errors), "errors"),
         _of_bands(counts(rows, about)),
         *(_of_groups(by, groups[by], {getattr(row, by) for row in rows}, about) for by in GROUPS),
-        _of_kinds("Failures, and why", "failure", _each(map(failure, rows)), "rows"),
-        _of_kinds("Not known, and why", "unknown", _each(row.unknown_because for row in rows), "rows"),
-        _of_kinds("Verdicts", "verdict", _each(map(verdict, rows)), "rows"),
-        _of_kinds("Warnings", "warning", kinds(row.warnings for row in rows), "warnings"),
+        of_kinds("Failures, and why", "failure", each_of(map(failure, rows)), "rows"),
+        of_kinds("Not known, and why", "unknown", each_of(row.unknown_because for row in rows), "rows"),
+        of_kinds("Verdicts", "verdict", each_of(map(verdict, rows)), "rows"),
+        of_kinds("Warnings", "warning", kinds(row.warnings for row in rows), "warnings"),
     ]
-    return (
-        f'<div class="charts" role="region" aria-label="Charts of all rows; a bar filters the rows" tabindex="0">\n'
-        f"{''.join(parts)}</div>\n"
-    )
+    return region(parts)
 
 
 def tables(groups: Groups, whole: Line, about: Description) -> str:
@@ -75,12 +77,19 @@ def tables(groups: Groups, whole: Line, about: Description) -> str:
     return "".join(_table(f"By {by}", by, [*lines, whole], about) for by, lines in groups.items() if lines)
 
 
-def _each(names: Iterable[str]) -> list[Kind]:
+def each_of(names: Iterable[str]) -> list[Kind]:
     """Return every kind among rows that have one each, or none ("")."""
     return kinds([name] for name in names if name)
 
 
-def _of_kinds(title: str, filter_name: str, counted: Sequence[Kind], unit: str) -> str:
+def region(parts: Iterable[str]) -> str:
+    """Return the place of some charts."""
+    label = "Charts of all rows; a bar filters the rows"
+    return f'<div class="charts" role="region" aria-label="{label}" tabindex="0">\n{"".join(parts)}</div>\n'
+
+
+def of_kinds(title: str, filter_name: str, counted: Sequence[Kind], unit: str) -> str:
+    """Return the chart of the most frequent kinds."""
     most = max((kind.times for kind in counted), default=0)
     bars = [Bar(kind.name, kind.name, str(kind.times), [("plain", kind.times / most)]) for kind in counted[:SHOWN]]
     return chart(title, filter_name, _note(counted, unit), bars)
@@ -125,8 +134,8 @@ def _of_groups(by: str, groups: Sequence[Line], choices: Container[str], about: 
         value, bounds = (
             (group.share, group.share_interval) if about.lists_errors else (group.score, group.score_interval)
         )
-        written: Callable[[float], str] = _percent if about.lists_errors else _two
-        number = "no score" if value is None else f"{written(value)}{_bounds(bounds, written)}"
+        written: Callable[[float], str] = percent if about.lists_errors else two
+        number = "no score" if value is None else f"{written(value)}{bounds_of(bounds, written)}"
         drawn = value is not None and high > low
         parts = [("plain", (value - low) / (high - low))] if drawn and value is not None else []
         line = ((bounds[0] - low) / (high - low), (bounds[1] - low) / (high - low)) if drawn and bounds else None
@@ -137,15 +146,15 @@ def _of_groups(by: str, groups: Sequence[Line], choices: Container[str], about: 
     return chart(GROUPS[by], by, f"{what}{more}", bars)
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def _two(value: float) -> str:
+def two(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
 
-def _bounds(bounds: Interval, written: Callable[[float], str]) -> str:
+def bounds_of(bounds: Interval, written: Callable[[float], str]) -> str:
     return f" [{written(bounds[0])}, {written(bounds[1])}]".replace(" %,", ",") if bounds else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from excam.pages import row_browser
@@ -60,7 +60,7 @@ def write(name: str, digest: str, rows: Sequence[Result]) -> str:
         f"<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
         f"<p>File <code>{escape(name)}</code>, sha256 <code>{digest}</code></p>\n</details>\n"
         + report_charts.charts(rows, groups, about),
-        legend=_legend(rows, about),
+        legend=legend(rows, about),
         foot=report_charts.tables(groups, whole, about),
         columns=("Report",),
         filters=(
@@ -79,7 +79,7 @@ def is_own(path: Path) -> bool:
         return row_browser.MARK.encode() in stream.read(2000)
 
 
-def _legend(rows: Sequence[Result], about: Description) -> str:
+def legend(rows: Sequence[Result], about: Description) -> str:
     """Return what marks and scores mean; nothing of marks where there are none."""
     parts = []
     if about.lists_errors or any(row.errors for row in rows):
@@ -95,10 +95,10 @@ def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
     became = outcome(row)
     named = {name: getattr(row, name) for name in ("language", "culture", "system")}
     facts = {
-        "Score": "none" if row.score is None else _rounded(row.score),
+        "Score": "none" if row.score is None else rounded(row.score),
         **({} if row.certainty is None else {_heading(row.metric.certainty): f"{row.certainty:.4f}"}),
         **{name.capitalize(): value for name, value in named.items() if value},
-        **{name: _rounded(value) for name, value in row.parts.items() if isinstance(value, int | float)},
+        **{name: rounded(value) for name, value in row.parts.items() if isinstance(value, int | float)},
         **({"Judged as": row.signature} if with_signature else {}),
     }
     values = {
@@ -119,13 +119,13 @@ def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
         tone=TONES[became],
         facts=facts,
         texts=row.texts,
-        reports=(_report(row),),
+        reports=(report_cell(row, {name: name for name in row.texts}),),
         values={name: [value for value in each if value] for name, each in values.items()},
         keys={"worst": row.rising_score, "doubt": row.certainty},
     )
 
 
-def _rounded(value: float) -> str:
+def rounded(value: float) -> str:
     """Return a number with at most four digits behind the point."""
     return (f"{round(value, 4):.15g}" if isinstance(value, float) else str(value)).replace("-", "−")
 
@@ -135,7 +135,8 @@ def _heading(name: str) -> str:
     return name[:1].upper() + name[1:] if name[1:2].isalpha() else name
 
 
-def _report(row: Result) -> ReportCell:
+def report_cell(row: Result, titles: Mapping[str, str], side: str = "") -> ReportCell:
+    """Return the report on a row; `titles` are those of its texts, by column, and `side` stands before each number."""
     said = part_lines({name: value for name, value in row.parts.items() if _is_said(name, value)})
     notes = (*said, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
     if row.failure is not None or row.report is None:
@@ -143,8 +144,8 @@ def _report(row: Result) -> ReportCell:
         what = unknown if row.failure == NOT_KNOWN else f"Failed: {row.failure}"
         return ReportCell(notes=(f"{what}. No score.", *notes), passages=_passages(row))
     errors = [
-        MarkedError("error", f"{number} {error.severity}", error.where, error.span, error.severity, error.type,
-                    error.start, error.end)
+        MarkedError("error", f"{side}{number} {error.severity}", titles[error.where], error.span, error.severity,
+                    error.type, error.start, error.end)
         for number, error in enumerate(row.errors, 1)
     ]  # fmt: skip
     read = (f"Read despite: {', '.join(row.recovered)}.",) if row.recovered else ()
