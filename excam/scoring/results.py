@@ -16,6 +16,8 @@ from excam.scoring.spans import SEVERITIES, ErrorSpan, Report
 if TYPE_CHECKING:
     import polars as pl
 
+    from excam.scoring.scores import Scores
+
 Verdict = Literal["error", "clean", "unsure"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
@@ -215,7 +217,13 @@ class Results(Iterator[Result]):
         return next(self._results)
 
     def __repr__(self) -> str:
-        return "Results: iterate over it, once, or call to_polars()"
+        return "Results: iterate over it, once, or call collect() for a table"
+
+    def collect(self) -> Scores:
+        """Return the remaining results, kept: `Scores` prints as a table, and is one of polars or pandas."""
+        from excam.scoring.scores import Scores
+
+        return Scores(self)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the remaining results as a table, see `frame`."""
