@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from excam.core.release import VERSION
 
 COMMANDS = {  # in the order of the help: a function, or a group of commands
+    "demo": "error_reports.demo.command:demo",
     "read": "error_reports.read_command:read",
     "score": "cli.score_commands:score",
     "explain": "cli.score_commands:explain",

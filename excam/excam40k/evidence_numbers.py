@@ -21,7 +21,7 @@ from excam.error_reports.comparators.base import Case
 from excam.error_reports.records import Sample
 from excam.excam40k.shown_evidence import Shown
 from excam.inference.run import without_asking
-from excam.knowledge.passages import words
+from excam.knowledge.passages import overlap
 from excam.stats.bootstrap import ratio_interval
 
 COLUMNS = (
@@ -70,17 +70,6 @@ def point(row: Shown, sample: Sample, judgement: Mapping[str, Any], parts: Mappi
 
 def _places(ranges: Iterable[tuple[int, int]]) -> set[int]:
     return {place for start, end in ranges if start >= 0 for place in range(start, end)}
-
-
-def overlap(text: str, passages: Sequence[str]) -> float | None:
-    """Return the share of a text's words that stand in the best passage, 0 to 1: the floor without a model.
-
-    None without passages, or for a text without words.
-    """
-    stated = words(text)
-    if not passages or not stated:
-        return None
-    return max(sum(word in known for word in stated) / len(stated) for known in map(set, map(words, passages)))
 
 
 def floor(shown: Sequence[Shown], samples: Mapping[str, Sample], fitted: Sequence[Shown]) -> list[Point]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import regex
@@ -65,6 +65,17 @@ def words(text: str) -> list[str]:
     from icu4py.breakers import WordBreaker  # loads 40 MB of tables
 
     return [word for piece in WordBreaker(plain.replace("\0", " "), "root") for word in _WORD.findall(piece)]
+
+
+def overlap(text: str, passages: Sequence[str]) -> float | None:
+    """Return the share of a text's words that stand in the best passage, 0 to 1: the floor without a model.
+
+    None without passages, or for a text without words.
+    """
+    stated = words(text)
+    if not passages or not stated:
+        return None
+    return max(sum(word in known for word in stated) / len(stated) for known in map(set, map(words, passages)))
 
 
 def paragraphs(text: str) -> list[str]:

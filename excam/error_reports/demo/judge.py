@@ -1,0 +1,75 @@
+"""A judge without a model: the share of an answer's words that stand in the best of the passages found.
+
+It is the floor of `docs/grounded/grounded.csv` (judge `overlap`): an answer that says the same in other words counts as
+wrong, and one that has a passage's words in another sense as right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from excam.error_reports.comparators._words import words as spanned_words
+from excam.knowledge.index import Index
+from excam.knowledge.passages import overlap
+from excam.scoring.metric import Description, Metric, Outcome, Row
+from excam.scoring.results import NOT_KNOWN
+from excam.scoring.spans import ErrorSpan, Severity
+
+THRESHOLD = 0.596  # fitted on dev rows: docs/grounded/grounded.csv, judge overlap
+TYPE = "not in the documents"
+
+
+class WordsInDocuments(Metric):
+    """Marks the words of an answer that neither the best passage nor the question has, where there are many."""
+
+    name = "words-in-documents"
+    version = 1
+    columns = ("instruction", "output")
+    pair = ("instruction", "output")
+    asks = "nothing"
+    title = "Answers and documents"
+    mean = "mean, more is better"
+    legend = "−1 for each passage of words that no document has, else the share of words that one has"
+    weights: ClassVar[Mapping[Severity, int]] = {"minor": -1}
+    lists_errors = True
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    @property
+    def signature(self) -> str:
+        return f"{super().signature}|{self._index.signature}"
+
+    @property
+    def description(self) -> Description:
+        return replace(super().description, certainty="share of words")
+
+    def flow(self, row: Row) -> Outcome:
+        """Return the outcome for an answer; not known where no passage shares a word with it."""
+        question, text = row.texts["instruction"], row.texts["output"]
+        hits = self._index.passages_for(question, text, **row.labels)
+        shares = [overlap(text, [passage.as_line]) or 0.0 for passage in hits]
+        if not any(shares):
+            return Outcome(None, NOT_KNOWN, {"because": "no passage shares a word with it"})
+        best = hits[shares.index(max(shares))]
+        parts = {"evidence": [best.id], "passages": [f"{best.id}: {best.as_line}"]}
+        if max(shares) >= THRESHOLD:
+            return Outcome(max(shares), None, parts, certainty=max(shares))
+        errors = unsupported(text, f"{question}\n{best.as_line}")
+        said = f"{max(shares):.0%} of its words stand in the document; from {THRESHOLD:.0%} on it counts as right."
+        return Outcome(-float(len(errors)), None, parts, said, errors)
+
+
+def unsupported(text: str, known: str) -> list[ErrorSpan]:
+    """Return the runs of words of a text that are not among those of another text."""
+    keys = {word.key for word in spanned_words(known)}
+    runs: list[tuple[int, int]] = []
+    before = True
+    for word in spanned_words(text):
+        if word.key not in keys:
+            start = word.start if before else runs.pop()[0]
+            runs.append((start, word.end))
+        before = word.key in keys
+    return [ErrorSpan("output", text[start:end], "minor", TYPE, start, end) for start, end in runs]

@@ -1,0 +1,59 @@
+"""`excam demo`: ten answers judged without a model, and what it says of such a judge."""
+
+import csv
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.error_reports.demo import command
+from excam.error_reports.demo.judge import unsupported
+
+NUMBERS = Path(__file__).parents[2] / command.NUMBERS
+
+
+def run(*words):
+    return CliRunner(charset="utf-8").invoke(cli.app, ["demo", *map(str, words)])
+
+
+def test_ten_answers_are_judged_and_put_on_a_page(tmp_path):
+    result = run("--to", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()[:10]
+    verdicts = [(line.split("judged ")[1].split()[0], line.split("  is ")[1].split()[0]) for line in lines]
+    right = sum(verdict == label for verdict, label in verdicts)
+    assert f"\n{right} of 10 verdicts are right." in result.stdout
+    assert {label for _, label in verdicts} == {verdict for verdict, _ in verdicts} == {"right", "wrong"}
+    assert 0 < right < 10, "it shows a wrong verdict too"
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "10 rows" in page
+    assert "<h2>Most frequent wrong words</h2>" in page
+    assert run("--to", tmp_path / "page.html").exit_code == 0, "its own page is written again"
+    (tmp_path / "mine.html").write_text("mine")
+    assert run("--to", tmp_path / "mine.html").exit_code == 2
+
+
+def test_what_it_says_of_the_judge_is_in_the_file():
+    with NUMBERS.open(encoding="utf-8", newline="") as stream:
+        rows = {
+            row["judge"]: row
+            for row in csv.DictReader(stream)
+            if (row["system"], row["kind"], row["dataset"]) == ("qwen2.5-coder-1.5b", "prose", "all")
+        }
+
+    def two(value):
+        return f"{float(value):.2f}".lstrip("0")
+
+    words, model = rows["overlap"], rows["combined, sure of .75, on topic"]
+    low, high = ((float(words[bound]) + 1) / 2 for bound in ("low", "high"))
+    assert f"On {words['n']} other answers" in command.WORTH
+    assert f"right in {two(words['accuracy'])} [{two(low)}, {two(high)}]" in command.WORTH
+    assert (
+        f"right in {two(model['accuracy'])} of the verdicts that it gives, for {two(model['coverage'])} of"
+        in command.WORTH
+    )
+
+
+def test_words_that_no_document_has_are_marked():
+    errors = unsupported("They pin a red poppy, a big one.", "People pin a daffodil: a one")
+    assert [(error.span, error.start) for error in errors] == [("They", 0), ("red poppy", 11), ("big", 24)]
