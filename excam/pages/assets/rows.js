@@ -11,9 +11,15 @@
   const MANY = 200; // choices of a filter; other values are found by searching
   const { filters, orders, columns, rows: packed } = await unpacked();
   const fields = ["q", ...filters.map(({ name }) => name), ...(orders.length ? ["order"] : []), "size"];
-  const rows = packed.map(([id, outcome, tone, facts, texts, reports, values, keys]) => (
-    { id, outcome, tone, facts, texts, reports, values, keys, folded: null }
-  ));
+  const lists = new Map(); // equal lists of values are kept once: most rows share theirs with others
+  const rows = packed.map(([id, outcome, tone, facts, texts, reports, values, keys]) => {
+    for (const [name, list] of Object.entries(values)) {
+      const key = JSON.stringify(list);
+      if (!lists.has(key)) lists.set(key, list);
+      values[name] = lists.get(key);
+    }
+    return { id, outcome, tone, facts, texts, reports, values, keys, folded: null };
+  });
   const bars = [...document.querySelectorAll("button.bar")];
   let page = 0;
   let shown = rows;
