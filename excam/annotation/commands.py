@@ -163,10 +163,14 @@ def serve(
 @app.command()
 def export(
     store: _STORE,
-    to: Annotated[Path, typer.Option(help="file to write: .csv (with what annotators may not see) or .json")],
+    to: Annotated[
+        Path, typer.Option(help="file to write: .csv or .jsonl (with the id and all of the input's row), or .json")
+    ],
     annotator: Annotated[str | None, typer.Option(help="only this annotator's answers")] = None,
 ) -> None:
     """Write the current answers to a file, also while the server runs.
+
+    CSV and JSON Lines are for you: they have what annotators may not see. JSON is what the page exports and imports.
 
     Example: excam annotate export answers.store --to answers.csv
     """
@@ -176,15 +180,14 @@ def export(
     from excam.core.provenance import write_text
 
     with exit_on_error(), Store(store) as opened:
-        if to.suffix not in (".csv", ".json"):
-            stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .json")
+        if to.suffix not in (".csv", ".json", ".jsonl"):
+            stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv, .json or .jsonl")
         campaign = opened.campaign
         answers = opened.answers() if annotator is None else [each.answer for each in opened.latest(annotator)]
-        text = (
-            exchange.to_json(campaign, answers)
-            if to.suffix == ".json"
-            else exchange.to_csv(campaign, answers, campaign.form.owner)
-        )
+        if to.suffix == ".csv":
+            text = exchange.to_csv(campaign, answers, exchange.owner_columns(campaign))
+        else:
+            text = (exchange.to_json if to.suffix == ".json" else exchange.to_lines)(campaign, answers)
         write_text(to, text)
     done = sum(is_done(campaign.form, answer.values) for answer in answers)
     say(f"{to}: {len(answers)} answers, {done} finished, {len(answers) - done} not")

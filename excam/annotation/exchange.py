@@ -44,8 +44,8 @@ def to_json(campaign: Campaign, answers: Iterable[Answer]) -> str:
 def to_csv(campaign: Campaign, answers: Iterable[Answer], owner: Sequence[str] = ()) -> str:
     """Return answers as CSV text (RFC 4180, with a byte order mark), in the order of `to_json`; raises as it does.
 
-    In front of an answer stand the campaign and the task's facets; behind it the hidden entries of the task that
-    `owner` names: what the campaign's owner may see and an annotator may not.
+    In front of an answer stand the campaign and the task's facets; behind it the columns of `owner`, from
+    `owner_columns`: what the campaign's owner may see and an annotator may not.
     """
     tasks = {task.id: task for task in campaign.tasks}
     of_columns = kinds(campaign.form)
@@ -54,9 +54,40 @@ def to_csv(campaign: Campaign, answers: Iterable[Answer], owner: Sequence[str] =
         task = tasks[answer.task]
         fields = [_text(of_columns[name], value) for name, value in answer.row().items()]
         before = [task.facet(name) for name in campaign.form.facets]
-        behind = [task.hidden.get(name, "") for name in owner]
+        behind = [_owner_text(task, name) for name in owner]
         lines.append((campaign.id, *map(guard_formula, before), *fields, *map(guard_formula, behind)))
     return BOM + "".join(",".join(map(_quoted, line)) + "\r\n" for line in lines)
+
+
+def to_lines(campaign: Campaign, answers: Iterable[Answer]) -> str:
+    """Return answers as JSON Lines for the campaign's owner, each with all of its task; in the order of `to_json`.
+
+    In front of an answer stand the campaign, `row` (the input's own id), language and culture; behind it all that the
+    input's row held to be `shown` and `hidden`. Raises as `to_json` does.
+    """
+    tasks = {task.id: task for task in campaign.tasks}
+    rows: list[dict[str, Any]] = []
+    for answer in in_campaign_order(campaign, answers):
+        task = tasks[answer.task]
+        before = {"campaign": campaign.id, "row": task.row, "language": task.language, "culture": task.culture}
+        rows.append({**before, **answer.row(), "shown": task.shown, "hidden": task.hidden})
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def owner_columns(campaign: Campaign) -> tuple[str, ...]:
+    """Return the columns of a task behind an answer in the owner's CSV: hidden entries, `row`, what was shown."""
+    shown = dict.fromkeys(name for task in campaign.tasks for name in task.shown if name not in campaign.form.facets)
+    return (*campaign.form.owner, "row", *(guard_formula(f"task.{name}") for name in shown))
+
+
+def _owner_text(task: Task, column: str) -> str:
+    """Return a column of `owner_columns`; what is shown and is no text as JSON, "" where the task lacks it."""
+    if column == "row":
+        return task.row
+    if not column.startswith("task."):
+        return task.hidden.get(column, "")
+    value = task.shown.get(remove_guard(column).removeprefix("task."), "")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def read(source: Path | bytes, campaign: Campaign) -> list[Answer]:
@@ -164,7 +195,7 @@ def _from_csv(text: str, campaign: Campaign) -> Iterator[Mapping[str, Any]]:
     table = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         names = next(table, [])
-        _check_head(names, campaign.form)
+        _check_head(names, campaign)
         for fields in filter(None, table):
             if len(fields) != len(names):
                 raise InputInvalid(
@@ -191,14 +222,15 @@ def kinds(form: Form) -> dict[str, Kind]:
     return {name: own.get(name) or frame.get(name, "choice") for name in checked.columns(form)}
 
 
-def _check_head(names: Sequence[str], form: Form) -> None:
+def _check_head(names: Sequence[str], campaign: Campaign) -> None:
+    form, owners = campaign.form, owner_columns(campaign)
     expected = (*head(form), *checked.columns(form))
-    unknown = [name for name in names if name not in {*expected, *form.owner}]
+    unknown = [name for name in names if name not in {*expected, *owners}]
     twice = [name for name in names if names.count(name) > 1]
     if missing := [name for name in expected if name not in names]:
         raise InputInvalid(f"lacks the column {missing[0]}; expected what the page or `excam annotate export` writes")
-    if unknown or twice or len(names) not in (len(expected), len(expected) + len(form.owner)):
-        strange = [*unknown, *twice, *(name for name in names if name in form.owner)][0]
+    if unknown or twice or {*names} - {*expected} not in (set(), {*form.owner}, {*owners}):
+        strange = [*unknown, *twice, *(name for name in names if name in owners)][0]
         raise InputInvalid(f"column {strange[:40]!r} is unknown or not there once; expected {', '.join(expected)}")
 
 
@@ -210,9 +242,11 @@ def _same_campaign(named: Any, campaign: Campaign) -> None:
 
 
 def _same_task(line: Line, task: Task, campaign: Campaign) -> None:
-    """Raise InputInvalid unless a line describes the task as the campaign does: a column may be shifted or sorted."""
+    """Raise InputInvalid unless a line describes the task as the campaign does: a column may be shifted or sorted.
+    What was shown is not compared: spreadsheets cut long texts and change their line breaks.
+    """
     expected = {name: task.facet(name) for name in campaign.form.facets}
-    expected |= {name: task.hidden.get(name, "") for name in campaign.form.owner}
+    expected |= {name: _owner_text(task, name) for name in (*campaign.form.owner, "row")}
     for name, value in expected.items():
         if name in line and (written := remove_guard(line[name])) != value:
             raise InputInvalid(f"{name} of task {task.id} is {written[:40]!r}; expected {value!r}; export it again")

@@ -22,7 +22,7 @@ Kind = Literal["choice", "scale", "flags", "text", "number", "span", "order", "s
 Value = str | int | float | bool | list[Any] | dict[str, str] | None
 FORMS = Path(__file__).parent / "forms"
 SUBMITTED = "submitted"  # the column of a form with `submit`
-RESERVED = ("campaign", "task", "annotator", "seconds", "saved", SUBMITTED)
+RESERVED = ("campaign", "row", "task", "annotator", "seconds", "saved", SUBMITTED)
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 LONGEST = 5000  # characters of a text
 MOST_SPANS = 100  # of one field
@@ -322,7 +322,7 @@ def _problems(form: Form) -> Iterator[str]:
         yield "no field; expected steps with fields"
     yield from _reveal_problems(form)
     for facet in form.facets:
-        if not NAME.fullmatch(facet) or {facet, f"task-{facet}"} & _page_ids():
+        if not NAME.fullmatch(facet) or facet in RESERVED or {facet, f"task-{facet}"} & _page_ids():
             yield f"facet {facet!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
     if form.skip and (form.skip not in columns or columns[form.skip].kind != "flags"):
         yield f"skip: {form.skip!r} is no flag; expected one of the form's flags"

@@ -179,14 +179,34 @@ def test_export_writes_what_the_page_writes_and_the_systems_for_the_owner(path, 
     assert (tmp_path / "a.json").read_bytes() == exchange.to_json(found, ANSWERS).encode()
     command("export", path, "--to", tmp_path / "a.csv", "--annotator", "ada")
     content = (tmp_path / "a.csv").read_bytes()
-    assert content == exchange.to_csv(found, [a for a in ANSWERS if a.annotator == "ada"], found.form.owner).encode()
+    own = [a for a in ANSWERS if a.annotator == "ada"]
+    assert content == exchange.to_csv(found, own, exchange.owner_columns(found)).encode()
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
     assert [(row["source_1"], row["source_2"]) for row in rows] == [campaigns.SOURCES] * 3
     assert json.loads((tmp_path / "a.json").read_text())["campaign"] == found.id
 
 
+def test_owner_reads_the_input_beside_each_answer_and_joins_nothing(path, tmp_path):
+    for kind in ("csv", "jsonl"):
+        command("export", path, "--to", tmp_path / f"a.{kind}")
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text("utf-8-sig"), newline="")))
+    tasks = {task.id: task for task in campaigns.small().tasks}
+    assert len(lines) == len(rows) == len(ANSWERS)
+    for line, row in zip(lines, rows, strict=True):
+        task = tasks[line["task"]]
+        assert (line["row"], row["row"], row["task"]) == (task.row, task.row, task.id)
+        assert (line["shown"], line["hidden"]) == (json.loads(json.dumps(task.shown)), task.hidden)
+        assert row["task.explanation"] == task.shown["explanation"]
+        assert json.loads(row["task.modified_output"]) == line["shown"]["modified_output"]
+        assert (
+            line["comment_1"]
+            == next(a for a in ANSWERS if a.row()["task"] == task.id and a.annotator == line["annotator"])["comment_1"]
+        )
+
+
 def test_export_refuses_another_kind_and_a_stranger(path, tmp_path):
-    refused(command("export", path, "--to", tmp_path / "a.xlsx"), "ends in .xlsx; expected .csv or .json")
+    refused(command("export", path, "--to", tmp_path / "a.xlsx"), "ends in .xlsx; expected .csv, .json or .jsonl")
     refused(command("export", path, "--to", tmp_path / "a"), "ends in nothing")
     refused(command("export", path, "--to", tmp_path / "a.csv", "--annotator", "eve"), "no annotator 'eve'")
     refused(command("export", path, "--to", path / "a.csv"), "expected a file that can be read or written")

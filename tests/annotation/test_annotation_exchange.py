@@ -281,8 +281,11 @@ def test_bytes_that_are_no_text_and_too_many_of_them_are_refused(tmp_path, monke
 
 
 def test_sources_are_those_of_the_campaign():
-    owners = exchange.to_csv(CAMPAIGN, ONE, SOFT.owner)
+    owners = exchange.to_csv(CAMPAIGN, ONE, exchange.owner_columns(CAMPAIGN))
     assert exchange.read(owners.encode(), CAMPAIGN) == ONE
+    assert exchange.read(exchange.to_csv(CAMPAIGN, ONE, SOFT.owner).encode(), CAMPAIGN) == ONE
+    with pytest.raises(InputInvalid, match="row of task 0000000000000000 is 'calmqa/9/0/wrong'"):
+        exchange.read(owners.replace("calmqa/0/0/wrong", "calmqa/9/0/wrong").encode(), CAMPAIGN)
     with pytest.raises(InputInvalid, match="source_2 of task 0000000000000000 is 'gamma'"):
         exchange.read(owners.replace("beta/all/report", "gamma").encode(), CAMPAIGN)
 
