@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
+from excam.annotation import result_commands
 from excam.core.extras import require_extra
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_text, stop
 
 app = typer.Typer(no_args_is_help=True, help="Let people answer a form: a page in one file, or a server.")
+app.command()(result_commands.agreement)
 _STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]
 _CAMPAIGN = Annotated[Path, typer.Argument(help="a campaign's file, as the commands that draw one write it")]
 

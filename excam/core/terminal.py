@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Annotated, NoReturn, TextIO, cast
 
@@ -16,6 +16,7 @@ from excam.core.escapes import visible
 from excam.core.exceptions import ExcamError
 from excam.core.provenance import say
 
+MAX_CELL = 32  # columns of the widest cell of a table
 JSON = Annotated[bool, typer.Option("--json", "--jsonl", help="print JSON Lines instead of tables")]
 
 
@@ -85,6 +86,26 @@ def escape_unencodable(text: str) -> str:
 def print_text(text: str) -> None:
     """Print a text, with control characters and characters that stdout cannot encode escaped."""
     print(escape_unencodable(visible(text)))
+
+
+def table_lines(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table with aligned columns, the first to the left; control characters are escaped."""
+    from rich.cells import cell_len
+
+    safe = [[_cut(visible(cell)) for cell in line] for line in lines]
+    widths = [max(cell_len(line[at]) for line in safe if at < len(line)) for at in range(len(safe[0]))]
+    for line in safe:
+        spaces = [" " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=False)]
+        cells = [
+            space + cell if at else cell + space for at, (cell, space) in enumerate(zip(line, spaces, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _cut(cell: str) -> str:
+    from rich.cells import cell_len, set_cell_size
+
+    return cell if cell_len(cell) <= MAX_CELL else set_cell_size(cell, MAX_CELL - 1) + "…"
 
 
 class _EscapingStdout:

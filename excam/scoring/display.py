@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain, islice
 
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
 from excam.core.escapes import visible, visible_line
-from excam.core.terminal import STDOUT
+from excam.core.terminal import STDOUT, table_lines
 from excam.scoring.excerpts import excerpts
 from excam.scoring.metric import Description
 from excam.scoring.results import NOT_KNOWN, Result, confidence_lines, part_lines
@@ -20,7 +19,6 @@ from excam.scoring.summary import Summary
 COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
 MAX_WIDTH = 110  # columns; longer lines are hard to read
 MARGIN = "   "
-MAX_CELL = 32  # columns of the widest cell of a table
 ONLY: Mapping[str, Callable[[Result], bool]] = {
     "all": lambda _: True,
     "errors": lambda result: bool(result.errors),
@@ -143,15 +141,5 @@ def table(out: Console, lines: Sequence[Sequence[str]]) -> None:
 
     Lines are not wrapped, which would break numbers.
     """
-    safe = [[_cut(visible(cell)) for cell in line] for line in lines]
-    widths = [max(cell_len(line[at]) for line in safe if at < len(line)) for at in range(len(safe[0]))]
-    for number, line in enumerate(safe):
-        spaces = [" " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=False)]
-        cells = [
-            space + cell if at else cell + space for at, (cell, space) in enumerate(zip(line, spaces, strict=True))
-        ]
-        out.print(Text("  ".join(cells).rstrip(), style="" if number else "bold"), soft_wrap=True)
-
-
-def _cut(cell: str) -> str:
-    return cell if cell_len(cell) <= MAX_CELL else set_cell_size(cell, MAX_CELL - 1) + "…"
+    for number, line in enumerate(table_lines(lines)):
+        out.print(Text(line, style="" if number else "bold"), soft_wrap=True)

@@ -1,7 +1,7 @@
-"""Agreement of annotators beyond chance: Krippendorff's alpha and Fleiss' kappa, with intervals.
+"""Agreement of annotators beyond chance: Krippendorff's alpha, Cohen's and Fleiss' kappa, with intervals.
 
 Alpha is computed here (Krippendorff, Content Analysis, 2018, chapter 12), since the licence of
-the usual library is incompatible with ours; kappa is from statsmodels. Intervals are a bootstrap of items; both
+the usual library is incompatible with ours; Fleiss' kappa is from statsmodels. Intervals are a bootstrap of items; both
 statistics are functions of sums over items (of coincidence matrices, of counts of values), so a draw of items is a sum
 too and 2,000 take no time. If all ratings are equal, agreement beyond chance is undefined: the value is None, not 1.
 """
@@ -46,6 +46,36 @@ def alpha(ratings: Ratings, values: Sequence[str], scale: Scale, seed: int) -> A
     columns = list(_coincidences(counts).reshape(n, -1).T)
     value = float(_alpha(np.array([[column.sum()] for column in columns]), scale)[0])
     return Agreement(value, *_interval_or_nones(columns, lambda sums: _alpha(sums, scale), seed), n, total)
+
+
+def alpha_of_numbers(ratings: Sequence[Sequence[float]], seed: int) -> Agreement:
+    """Return Krippendorff's alpha of numbers, by squared differences (interval scale), as `alpha` does."""
+    items = [np.asarray(item, dtype=np.float64) for item in ratings if len(item) > 1]
+    numbers = np.concatenate(items) if items else np.zeros(0)
+    if len(numbers) == 0 or np.ptp(numbers) == 0:
+        return Agreement(None, None, None, len(items), len(numbers))
+    size = np.array([len(item) for item in items], dtype=np.float64)
+    total = np.array([(item - numbers.mean()).sum() for item in items])
+    squares = np.array([np.square(item - numbers.mean()).sum() for item in items])
+    apart = 2 * (size * squares - np.square(total)) / (size - 1)  # squared differences of all ordered pairs
+    estimate = bootstrap.estimate([apart, size, total, squares], _alpha_of_numbers, range(len(items)), seed)
+    return Agreement(estimate["value"], estimate["low"], estimate["high"], len(items), len(numbers))
+
+
+def cohens_kappa(pairs: Sequence[tuple[str, str]], seed: int) -> Agreement:
+    """Return Cohen's kappa of two raters, whose ratings of each item are `pairs`, the same rater's always first."""
+    values = sorted({value for pair in pairs for value in pair})
+    n = len(pairs)
+    if len(values) < 2:
+        return Agreement(None, None, None, n, 2 * n)
+    firsts, seconds = ([[rating == value for rating in side] for value in values] for side in zip(*pairs, strict=True))
+    columns = [
+        *np.array([*firsts, *seconds], dtype=np.float64),
+        [first == second for first, second in pairs],
+        [1.0] * n,
+    ]
+    estimate = bootstrap.estimate(columns, _cohens_kappa, range(n), seed)
+    return Agreement(estimate["value"], estimate["low"], estimate["high"], n, 2 * n)
 
 
 def kappa(ratings: Ratings, values: Sequence[str], raters: int, seed: int) -> Agreement:
@@ -120,3 +150,19 @@ def _kappa(sums: Matrix, raters: int) -> Matrix:
     often, alike, items = sums[:-2], sums[-2], sums[-1]
     by_chance = ((often / (raters * items)) ** 2).sum(axis=0)
     return bootstrap.ratio(np.stack([alike / items - by_chance, 1 - by_chance]))
+
+
+def _alpha_of_numbers(sums: Matrix) -> Matrix:
+    """Return alpha of each draw's sums: of squared differences, numbers, their total and squares; NaN if all equal."""
+    apart, n, total, squares = sums
+    by_chance = 2 * (n * squares - np.square(total))
+    varied = np.where(by_chance > 1e-9 * n * squares, by_chance, 0)  # a rest of rounding is no variation
+    return 1 - bootstrap.ratio(np.stack([apart * (n - 1), varied]))
+
+
+def _cohens_kappa(sums: Matrix) -> Matrix:
+    """Return kappa of each draw, shape (2 * values + 2, draws) to (draws,); NaN without variation."""
+    firsts, seconds = np.split(sums[:-2], 2)
+    same, n = sums[-2] / sums[-1], sums[-1]
+    by_chance = (firsts * seconds).sum(axis=0) / n**2
+    return bootstrap.ratio(np.stack([same - by_chance, 1 - by_chance]))

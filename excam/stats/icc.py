@@ -90,6 +90,38 @@ def _icc_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(squares - center > 1e-9 * squares, values, np.nan)
 
 
+def icc11(ratings: Sequence[Sequence[float]], seed: int) -> Icc:
+    """Return ICC(1,1) of items whose raters differ: one-way random effects (Shrout and Fleiss 1979, case 1).
+
+    Rows are items, each with its ratings in any order; items with one rating are dropped. A difference between raters
+    counts as noise. The 95 % interval is a percentile bootstrap of items. Undefined as `icc21` is.
+    """
+    items = [np.asarray(item, dtype=np.float64) for item in ratings if len(item) > 1]
+    n = len(items)
+    numbers = np.concatenate(items) if items else np.zeros(0)
+    if n < 2 or np.ptp(numbers) == 0:
+        return Icc(None, None, None, n)
+    size = np.array([len(item) for item in items], dtype=np.float64)
+    total = np.array([(item - numbers.mean()).sum() for item in items])
+    squares = np.array([np.square(item - numbers.mean()).sum() for item in items])
+    columns = [size, np.square(size), total, np.square(total) / size, squares, np.ones(n)]
+    estimate = bootstrap.estimate(columns, _icc11_of_sums, range(n), seed)
+    return Icc(estimate["value"], estimate["low"], estimate["high"], n)
+
+
+def _icc11_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ICC(1,1) of draws from their sums: of sizes and their squares, totals, squared totals by size, squares,
+    and items.
+    """
+    size, square_sizes, total, of_items, squares, n = sums
+    between = (of_items - np.square(total) / size) / (n - 1)
+    within = (squares - of_items) / (size - n)
+    usual_size = (size - square_sizes / size) / (n - 1)
+    whole = between + (usual_size - 1) * within
+    varied = squares - np.square(total) / size > 1e-9 * squares  # a rest of rounding is no variation
+    return np.where(varied, bootstrap.ratio(np.stack([between - within, whole])), np.nan)
+
+
 def icc21_mixed(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> Icc:
     """Return ICC(2,1) by crossed variance components (REML), which uses items with missing ratings too.
 

@@ -10,7 +10,7 @@ from excam.cli import app
 from excam.core.exceptions import InputInvalid
 from excam.scoring.results import Result
 from excam.stats import kendall, tie_calibrated_accuracy, tie_calibration_by_item
-from excam.stats.icc import Icc, icc21
+from excam.stats.icc import Icc, icc11, icc21
 
 # mt-metrics-eval (google-research, commit 0b82d96): tau_optimization_test.py and stats_test.py. Gold, metric, values.
 TIE_CALIBRATED = [
@@ -104,6 +104,15 @@ def test_shrout_and_fleiss():
     assert found.value == pytest.approx(0.2897637795, abs=1e-9)
     assert (found.low, found.high) == pytest.approx((0.019, 0.761), abs=5e-4)
     assert found.n == 6
+
+
+def test_shrout_and_fleiss_where_raters_differ():
+    """The value of their Table 4, which does not know who gave a rating; of unequal items, from the mean squares."""
+    found = icc11([*SHROUT_FLEISS, [5]], 0)
+    assert (round(found.value, 2), found.n) == (0.17, 6)
+    assert found.low < found.value < found.high
+    assert icc11([[1, 3], [5, 5, 5], [9, 8]], 0).value == pytest.approx(0.9350122, abs=1e-6)
+    assert icc11([[0.1, 0.1], [0.1, 0.1]], 0) == Icc(None, None, None, 2)
 
 
 def test_items_without_a_rating_are_dropped():

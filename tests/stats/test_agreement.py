@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.inter_rater import fleiss_kappa
+from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import agreement
@@ -130,3 +130,31 @@ def test_strange_ratings_are_refused():
         agreement.alpha([["a", "c"]], ["a", "b"], "nominal", 0)
     with pytest.raises(InputInvalid, match="1 raters"):
         agreement.kappa([["a"]], ["a"], 1, 0)
+
+
+def test_alpha_of_numbers_is_that_of_the_interval_scale():
+    """Part E of Krippendorff (2011) gives .849 for the interval alpha of his example; `krippendorff` computes others."""
+    own = agreement.alpha_of_numbers([[int(value) for value in unit] for unit in KRIPPENDORFF], 0)
+    assert own.value == pytest.approx(0.849, abs=5e-4)
+    assert (own.n, own.ratings) == (11, 40)
+    generator = np.random.default_rng(0)
+    cells = np.where(
+        generator.random((3, 30)) < 0.2, np.nan, generator.normal(1e6, 3, (1, 30)) + generator.normal(size=(3, 30))
+    )
+    ratings = [list(unit[~np.isnan(unit)]) for unit in cells.T]
+    expected = krippendorff.alpha(reliability_data=cells, level_of_measurement="interval")
+    made = agreement.alpha_of_numbers(ratings, 0)
+    assert made.value == pytest.approx(expected)
+    assert made.low < made.value < made.high
+    assert agreement.alpha_of_numbers([[0.1, 0.1], [0.1, 0.1]], 0).value is None
+    assert agreement.alpha_of_numbers([[1.0]], 0).n == 0
+
+
+def test_cohens_kappa_is_that_of_statsmodels():
+    pairs = [*[("a", "a")] * 20, *[("a", "b")] * 5, *[("b", "a")] * 10, *[("b", "c")] * 15]
+    made = agreement.cohens_kappa(pairs, 0)
+    counts = [[pairs.count((first, second)) for second in "abc"] for first in "abc"]
+    assert made.value == pytest.approx(cohens_kappa(np.array(counts)).kappa)
+    assert made.low < made.value < made.high
+    assert (made.n, made.ratings) == (50, 100)
+    assert agreement.cohens_kappa([("a", "a")] * 3, 0).value is None

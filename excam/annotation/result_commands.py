@@ -1,0 +1,142 @@
+"""What the leader of a campaign reads of its answers: who is how far, and how far raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from excam.core.terminal import JSON, exit_on_error, print_json, print_text, stop, table_lines
+
+if TYPE_CHECKING:
+    from excam.annotation.agreement import Study
+    from excam.annotation.answers import Answer
+    from excam.annotation.campaign import Campaign
+
+SQLITE = b"SQLite format 3\0"  # how a store's file begins
+
+
+def agreement(
+    source: Annotated[Path, typer.Argument(help="a store, or a campaign's file before the exports of its answers")],
+    exports: Annotated[
+        list[Path] | None, typer.Argument(help="exported files, CSV or JSON, if there is no store")
+    ] = None,
+    items: Annotated[int, typer.Option(min=0, help="number of printed items with the largest differences")] = 10,
+    to: Annotated[
+        Path | None, typer.Option(help="also write all of it to this file, every item included: .jsonl or .csv")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="seed of the bootstrap")] = 0,
+    as_json: JSON = False,
+) -> None:
+    """Print how far raters agree: in each field, each with the others, and the items on which they differ most.
+
+    Example: excam annotate agreement answers.store; excam annotate agreement campaign.json ada.json grace.json
+    """
+    from excam.annotation.agreement import study
+
+    with exit_on_error():
+        if to and to.suffix not in (".csv", ".jsonl"):
+            stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .jsonl")
+        found = study(*campaign_and_answers(source, exports or []), seed)
+        if to:
+            _write(to, list(found.lines()))
+        if as_json:
+            for line in found.lines():
+                print_json(line)
+        else:
+            _show(found, items)
+
+
+def campaign_and_answers(source: Path, exports: Sequence[Path]) -> tuple[Campaign, list[Answer]]:
+    """Return a campaign and its answers, of a store, or of a campaign's file and exports. Raise InputInvalid."""
+    from excam.annotation import campaign, exchange
+    from excam.annotation.store import Store
+    from excam.core.exceptions import InputInvalid
+
+    is_store = source.is_file() and source.open("rb").read(len(SQLITE)) == SQLITE
+    if is_store and exports:
+        raise InputInvalid(
+            f"{exports[0]}: behind a store; expected the store alone: `excam annotate import` adds files"
+        )
+    if is_store:
+        with Store(source) as opened:
+            return opened.campaign, opened.answers()
+    drawn = campaign.read(source)
+    if not exports:
+        raise InputInvalid(f"{source}: no answers; expected exported files behind the campaign, or a store")
+    return drawn, exchange.read_all(exports, drawn)
+
+
+def _write(to: Path, lines: Sequence[Mapping[str, Any]]) -> None:
+    import json
+
+    from excam.core import tables
+    from excam.core.provenance import write_text
+
+    if to.suffix == ".jsonl":
+        write_text(to, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+        return
+    columns = list(dict.fromkeys(name for line in lines for name in line))
+    texts = [
+        {
+            name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+            for name, value in line.items()
+        }
+        for line in lines
+    ]
+    tables.write_lines(to, columns, texts)
+
+
+def _show(found: Study, most: int) -> None:
+    print_text(
+        f"{found.tasks} tasks, {found.answers} answers: {found.finished} finished, {found.skipped} skipped, "
+        f"{found.answers - found.finished - found.skipped} unfinished. Tasks with two raters or more: "
+        f"{found.compared}.\n"
+    )
+    head = ("field", "kind", "measure", "value", "95 %", "items", "ratings")
+    fields = [
+        (
+            *(entry.field, entry.kind, entry.note if entry.value is None and not entry.measure else entry.measure),
+            *(_number(entry.value), _interval(entry.low, entry.high), str(entry.items), str(entry.ratings)),
+        )
+        for entry in found.measures
+    ]
+    _print_table([head, *fields])
+    print_text("\nEach rater with the others, from 0 to 1 (scales and numbers by distance, marks by overlap):\n")
+    head = ("rater", "agreement", "95 %", "items", "comparisons", "finished", "skipped", "unfinished")
+    raters = [
+        (
+            *(entry.rater, _number(entry.value), _interval(entry.low, entry.high)),
+            *map(str, (entry.items, entry.comparisons, entry.finished, entry.skipped, entry.unfinished)),
+        )
+        for entry in found.raters
+    ]
+    _print_table([head, *raters])
+    shown = found.items[:most]
+    print_text(f"\nItems with a difference: {len(found.items)} of {found.compared}, the largest {len(shown)}:")
+    for item in shown:
+        print_text(f"\n{item.row}  agreement {_number(item.value)}, {item.raters} raters  {item.text}")
+        for name, by_rater in item.differing.items():
+            print_text(f"  {name}: " + "; ".join(f"{rater} {_answer(value)}" for rater, value in by_rater.items()))
+
+
+def _answer(value: object) -> str:
+    if isinstance(value, list):
+        marks = [f"{mark[0]}-{mark[1]} {mark[2]}" if isinstance(mark, list) else str(mark) for mark in value]
+        return ", ".join(marks) or "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _print_table(lines: Iterable[Sequence[str]]) -> None:
+    for line in table_lines(list(lines)):
+        print_text(line)
+
+
+def _number(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.2f}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "n/a" if low is None or high is None else f"{low:.2f} to {high:.2f}"

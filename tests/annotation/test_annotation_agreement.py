@@ -1,0 +1,155 @@
+"""Agreement of raters about any form: numbers by hand, who counts, and what a leader reads."""
+
+import csv
+import json
+
+import pytest
+from annotation_server_process import command, made, written
+
+from excam.annotation import campaign, exchange, form
+from excam.annotation.agreement import study
+from excam.annotation.answers import Answer
+from excam.annotation.store import Store
+
+FORM = form.parse(
+    {
+        **{
+            "name": "greetings",
+            "version": "1",
+            "title": "Greetings",
+            "purpose": "-",
+            "submit": True,
+            "skip": "foreign",
+        },
+        "shows": [{"show": "text", "of": ["greeting"]}],
+        "steps": [
+            {
+                "title": "Judge",
+                "blocks": [
+                    {"field": "heard", "kind": "choice", "label": "?", "values": {"often": "", "never": ""}},
+                    {"field": "polite", "kind": "scale", "label": "?", "values": {1: "", 2: "", 3: "", 4: "", 5: ""}},
+                    {"field": "is", "kind": "flags", "label": "?", "values": {"old": "", "foreign": ""}},
+                    {"field": "words", "kind": "span", "label": "?", "of": "greeting", "values": {"odd": ""}}
+                    | {"optional": True},
+                    {"field": "age", "kind": "number", "label": "?", "optional": True},
+                    {"field": "rank", "kind": "order", "label": "?", "values": {"a": "", "b": "", "c": ""}}
+                    | {"optional": True},
+                    {"field": "why", "kind": "text", "label": "?", "optional": True},
+                ],
+            }
+        ],
+    },
+    "greetings.yaml",
+)
+TEXTS = ("Good day to you", "السلام عليكم", "नमस्ते जी", "你好吗")
+TASKS = [campaign.Task(f"{at:016x}", f"row-{at}", "", "", 2, {"greeting": text}, {}) for at, text in enumerate(TEXTS)]
+CAMPAIGN = campaign.campaign("Greetings", FORM, TASKS)
+
+
+def answer(at, rater, heard, polite, **values):
+    """A submitted answer."""
+    own = {**FORM.empty(), "heard": heard, "polite": polite, "submitted": True, **values}
+    return Answer(f"{at:016x}", rater, own, 90, "2026-04-01T12:00:00.000Z")
+
+
+TWO = [
+    answer(0, "ada", "often", 5, words=[[0, 4, "odd"]], age=30, rank=["a", "b", "c"]),
+    answer(0, "bo", "often", 4, words=[[0, 8, "odd"]], age=40, rank=["a", "c", "b"]),
+    answer(1, "ada", "often", 5),
+    answer(1, "bo", "often", 5),
+    answer(2, "ada", "never", 1, old=True),
+    answer(2, "bo", "often", 5, age=50),
+    answer(3, "ada", "never", 2),
+    answer(3, "bo", "never", 2),
+]
+
+
+def measured(answers):
+    """Value, items and ratings by column and measure."""
+    found = study(CAMPAIGN, answers, 0)
+    return found, {(m.field, m.measure): (m.value, m.items, m.ratings) for m in found.measures}
+
+
+def test_numbers_of_each_kind_of_field():
+    found, by_name = measured(TWO)
+    assert by_name["heard", "same answer"] == (0.75, 4, 8)
+    assert by_name["heard", "kappa (Cohen)"] == (pytest.approx(0.5), 4, 8)  # .75 observed, .5 by chance
+    assert by_name["polite", "same answer"] == (0.5, 4, 8)
+    assert by_name["polite", "ICC(2,1)"][1:] == (4, 8)
+    assert by_name["old", "same answer"] == (0.75, 4, 8)
+    assert by_name["words", "F1 of characters"] == (pytest.approx(2 * 4 / (4 + 8)), 4, 8)
+    assert by_name["age", "same answer"] == (0, 1, 2)  # an empty number is no rating
+    assert by_name["rank", "entries in the same order"] == (pytest.approx(2 / 3), 1, 2)
+    assert by_name["why", ""] == (None, 0, 0)
+    assert not [name for name, _ in by_name if name == "foreign"]  # the box that skips a task is no judgement
+    assert (found.compared, len(found.items)) == (4, 2)
+
+
+def test_raters_and_the_items_that_divide_them():
+    found, _ = measured(TWO)
+    assert [item.row for item in found.items] == ["row-2", "row-0"]
+    assert found.items[0].differing == {
+        "heard": {"ada": "never", "bo": "often"},
+        "polite": {"ada": 1, "bo": 5},
+        "old": {"ada": True, "bo": False},
+    }
+    assert found.items[0].value == pytest.approx((0 + 0 + 0 + 1) / 4)  # the words, which nobody marked, are alike
+    assert found.items[0].text == TEXTS[2]
+    third = [answer(at, "eve", "never", 1) for at in range(4)]
+    agreeing = {rater.rater: rater.value for rater in study(CAMPAIGN, [*TWO, *third], 0).raters}
+    assert agreeing["eve"] < agreeing["bo"]
+
+
+def test_drafts_and_skipped_tasks_do_not_count_but_are_counted():
+    draft = answer(0, "eve", "never", 1, submitted=False)
+    skip = Answer(f"{1:016x}", "eve", {**FORM.empty(), "foreign": True, "submitted": True}, 5, draft.saved)
+    found, by_name = measured([*TWO, draft, skip])
+    assert by_name["heard", "same answer"] == (0.75, 4, 8)
+    assert (found.answers, found.finished, found.skipped) == (10, 8, 1)
+    eve = next(rater for rater in found.raters if rater.rater == "eve")
+    assert (eve.finished, eve.skipped, eve.unfinished, eve.value) == (0, 1, 1, None)
+
+
+def test_three_raters_of_unequal_items_get_fleiss_and_a_one_way_icc():
+    third = [answer(at, "eve", "never", 1) for at in range(3)]
+    _, by_name = measured([*TWO, *third])
+    assert by_name["heard", "kappa (Fleiss, 3 raters)"][1:] == (3, 9)
+    assert by_name["polite", "ICC(1,1)"][1:] == (4, 11)
+    assert by_name["heard", "alpha (nominal)"][1:] == (4, 11)
+
+
+def test_command_reads_a_store_or_exports_and_writes_everything(tmp_path):
+    drawn = written(tmp_path / "campaign.json", CAMPAIGN)
+    made(tmp_path / "answers.store", CAMPAIGN, ["ada", "bo"])
+    with Store(tmp_path / "answers.store") as store:
+        store.merge(TWO)
+    files = []
+    for name in ("ada", "bo"):
+        files.append(tmp_path / f"{name}.json")
+        files[-1].write_text(exchange.to_json(CAMPAIGN, [a for a in TWO if a.annotator == name]), encoding="utf-8")
+    printed = command("agreement", tmp_path / "answers.store", "--to", tmp_path / "all.jsonl", "--items", 1).stdout
+    assert printed == command("agreement", drawn, *files, "--to", tmp_path / "all.csv", "--items", 1).stdout
+    assert "4 tasks, 8 answers: 8 finished, 0 skipped, 0 unfinished. Tasks with two raters or more: 4." in printed
+    assert "row-2  agreement 0.25, 2 raters  नमस्ते जी" in printed
+    assert "row-0" not in printed
+    lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["row"] for line in lines if line["about"] == "item"] == ["row-2", "row-0"]
+    assert lines == [json.loads(line) for line in command("agreement", drawn, *files, "--json").stdout.splitlines()]
+    rows = list(csv.DictReader((tmp_path / "all.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["about"] for row in rows] == [line["about"] for line in lines]
+    alone = command("agreement", drawn, files[0]).stdout
+    assert alone.count("fewer than two raters") == 6
+
+
+@pytest.mark.parametrize("which", ["nothing behind a campaign", "a file behind a store", "another kind"])
+def test_command_says_what_it_expected(tmp_path, which):
+    drawn = written(tmp_path / "campaign.json", CAMPAIGN)
+    made(tmp_path / "answers.store", CAMPAIGN, ["ada"])
+    words, said = {
+        "nothing behind a campaign": ((drawn,), "no answers; expected exported files behind the campaign, or a store"),
+        "a file behind a store": ((tmp_path / "answers.store", drawn), "expected the store alone"),
+        "another kind": ((drawn, drawn, "--to", tmp_path / "a.xlsx"), "ends in .xlsx; expected .csv or .jsonl"),
+    }[which]
+    done = command("agreement", *words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
