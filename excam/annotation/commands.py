@@ -15,7 +15,13 @@ from excam.core.terminal import exit_on_error, print_text, stop
 
 app = typer.Typer(no_args_is_help=True, help="Let people answer a form: a page in one file, or a server.")
 app.command()(result_commands.agreement)
+app.command()(result_commands.progress)
+PORT = 8123
+HERE = f"http://127.0.0.1:{PORT}"  # where `serve` listens unless told otherwise
 _STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]
+_ADDRESS = Annotated[
+    str, typer.Option("--address", help="what browsers open, as `serve` or the server in front of it is reached")
+]
 _CAMPAIGN = Annotated[Path, typer.Argument(help="a campaign's file, as the commands that draw one write it")]
 
 
@@ -91,6 +97,7 @@ def create(
     store: _STORE,
     campaign: _CAMPAIGN,
     annotators: Annotated[list[str], typer.Argument(help="their names; pseudonyms are best")],
+    address: _ADDRESS = HERE,
 ) -> None:
     """Create a store with these annotators, or add them to one. Print name and link of each; keep the links to
     yourself.
@@ -105,6 +112,7 @@ def create(
     from excam.annotation.store import Store, refuse_names
 
     with exit_on_error():
+        prefix = _link_prefix(address)
         refuse_names(annotators)
         loaded_campaign = read(campaign)
         pages.write(loaded_campaign)  # a campaign that no page can show is refused before there are links
@@ -120,7 +128,7 @@ def create(
                     "take another file"
                 )
             for name, token in zip(annotators, opened.add(annotators), strict=True):
-                print_text(f"{name}\t/a/{token}")
+                print_text(f"{name}\t{prefix}{token}")
 
 
 @app.command()
@@ -128,22 +136,36 @@ def link(
     store: _STORE,
     annotator: Annotated[str, typer.Argument(help="name of an annotator of the store")],
     renew: Annotated[bool, typer.Option("--renew", help="make the links given before worthless")] = False,
+    address: _ADDRESS = HERE,
 ) -> None:
     """Print another link for an annotator who lost theirs; earlier links stay valid unless --renew is given.
 
-    Example: excam annotate link answers.store ada --renew
+    Example: excam annotate link answers.store ada --renew --address https://study.example
     """
     from excam.annotation.store import Store
 
-    with exit_on_error(), Store(store) as opened:
-        print_text(f"{annotator}\t/a/{opened.renew(annotator) if renew else opened.link(annotator)}")
+    with exit_on_error():
+        prefix = _link_prefix(address)
+        with Store(store) as opened:
+            print_text(f"{annotator}\t{prefix}{opened.renew(annotator) if renew else opened.link(annotator)}")
+
+
+def _link_prefix(address: str) -> str:
+    """Return what stands in front of a link's token. Raise InputInvalid unless it begins as a web address."""
+    import re
+
+    from excam.core.exceptions import InputInvalid
+
+    if not re.fullmatch(r"https?://[^\s/?#@]+/?", address):
+        raise InputInvalid(f"--address: found {address[:80]!r}; expected scheme and host, as https://study.example")
+    return f"{address.rstrip('/')}/a/"
 
 
 @app.command()
 def serve(
     store: _STORE,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = 8123,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = PORT,
     allow_host: Annotated[
         list[str] | None, typer.Option(help="another host name that browsers use for it; several times")
     ] = None,

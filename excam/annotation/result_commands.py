@@ -140,3 +140,48 @@ def _number(value: float | None) -> str:
 
 def _interval(low: float | None, high: float | None) -> str:
     return "n/a" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+
+
+def progress(
+    store: Annotated[Path, typer.Argument(help="the store's file")],
+    as_json: JSON = False,
+) -> None:
+    """Print how far each annotator is, also while the server runs: tasks, and minutes that they were on the screen.
+
+    Example: excam annotate progress answers.store
+    """
+    from excam.annotation.store import Store
+
+    with exit_on_error(), Store(store) as opened:
+        lines = list(_progress(opened.campaign, opened.annotators(), opened.answers()))
+    if as_json:
+        for line in lines:
+            print_json(line)
+        return
+    head = ("annotator", "finished", "skipped", "unfinished", "assigned", "minutes", "per task", "last saved")
+    _print_table([head, *([_text(value) for value in line.values()] for line in lines)])
+
+
+def _progress(campaign: Campaign, names: Iterable[str], answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
+    from statistics import median
+
+    from excam.annotation.answers import is_done, is_skipped
+
+    for name in names:
+        own = [answer for answer in answers if answer.annotator == name]
+        skipped = [answer for answer in own if is_skipped(campaign.form, answer.values)]
+        done = [answer for answer in own if is_done(campaign.form, answer.values) and answer not in skipped]
+        yield {
+            "annotator": name,
+            "finished": len(done),
+            "skipped": len(skipped),
+            "unfinished": len(own) - len(done) - len(skipped),
+            "assigned": len(campaign.tasks_of(name)),
+            "minutes": round(sum(answer.seconds for answer in own) / 60, 1),
+            "minutes_per_task": round(median(answer.seconds for answer in done) / 60, 1) if done else None,
+            "last_saved": max((answer.saved for answer in own), default=None),
+        }
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)

@@ -14,6 +14,7 @@ from annotation_server_process import ENVIRONMENT, Running, command, made, writt
 from campaigns import answer, blank, changed
 
 from excam.annotation import exchange, page, storage
+from excam.annotation.commands import HERE
 from excam.annotation.store import Store
 
 ANSWERS = [
@@ -50,7 +51,7 @@ def refused(done, *words):
 
 def test_help_has_an_example_for_each():
     listed = command("--help").stdout
-    for name in ("page", "create", "link", "serve", "export", "import", "backup"):
+    for name in ("page", "create", "link", "serve", "export", "import", "backup", "agreement", "progress"):
         assert name in listed
         assert f"Example: excam annotate {name}" in " ".join(command(name, "--help").stdout.split())
 
@@ -97,7 +98,7 @@ def test_create_prints_links_and_adds_to_what_is_there(tmp_path, drawn):
     lines = [line.split("\t") for line in (first.stdout + second.stdout).splitlines()]
     assert [name for name, _ in lines] == ["ada", "grace", "eve"]
     with Store(store) as opened:
-        assert [opened.annotator(link.removeprefix("/a/")) for _, link in lines] == ["ada", "grace", "eve"]
+        assert [opened.annotator(link.removeprefix(f"{HERE}/a/")) for _, link in lines] == ["ada", "grace", "eve"]
 
 
 def test_create_refuses_who_is_there_another_campaign_and_what_is_no_name(tmp_path, drawn, path):
@@ -130,13 +131,37 @@ def test_a_create_that_was_killed_half_way_is_begun_again(tmp_path, drawn):
 def test_link_gives_another_and_renew_the_only_one(path):
     with Store(path) as store:
         first = store.link("ada")
-    second = command("link", path, "ada").stdout.split()[1].removeprefix("/a/")
+    second = command("link", path, "ada").stdout.split()[1].removeprefix(f"{HERE}/a/")
     with Store(path) as store:
         assert [store.annotator(token) for token in (first, second)] == ["ada", "ada"]
-    third = command("link", path, "ada", "--renew").stdout.split()[1].removeprefix("/a/")
+    behind_tls = ("--renew", "--address", "https://study.example/")
+    third = command("link", path, "ada", *behind_tls).stdout.split()[1].removeprefix("https://study.example/a/")
     with Store(path) as store:
         assert [store.annotator(token) for token in (first, second, third)] == [None, None, "ada"]
     refused(command("link", path, "eve"), "no annotator 'eve'", "expected one of ada, grace")
+    for address in ("study.example", "https://study.example/study", "ftp://study.example"):
+        refused(command("link", path, "ada", "--address", address), f"--address: found '{address}'", "scheme and host")
+
+
+# --- progress
+
+
+def test_progress_counts_what_each_has_done_of_what_is_theirs(path):
+    lines = [json.loads(line) for line in command("progress", path, "--json").stdout.splitlines()]
+    ada, grace = lines
+    assert {name: ada[name] for name in ("annotator", "finished", "skipped", "unfinished", "assigned")} == {
+        **{"annotator": "ada", "finished": 2, "skipped": 1, "unfinished": 0, "assigned": 10}
+    }
+    assert (ada["minutes"], ada["minutes_per_task"], ada["last_saved"]) == (1.0, 0.5, "2026-04-01T12:00:00.000Z")
+    assert (grace["finished"], grace["unfinished"], grace["minutes"]) == (1, 1, 0.5)
+    with Store(path) as store:
+        store.add(["eve"])
+    printed = command("progress", path).stdout.splitlines()
+    assert [line.split()[:6] for line in printed[1:]] == [
+        ["ada", "2", "1", "0", "10", "1.0"],
+        ["eve", "0", "0", "0", "10", "0.0"],
+        ["grace", "1", "0", "1", "10", "0.5"],
+    ]
 
 
 # --- serve
