@@ -120,7 +120,7 @@ def open_points(form: Form, task: Task, values: Mapping[str, Any]) -> list[str]:
     """
     if is_skipped(form, values):
         return [rule.say for rule in form.rules if form.skip in rule.when and _is_broken(rule, task, values)]
-    missing = [f"{question.label}: not answered" for question in _required(form) if not _is_answered(question, values)]
+    missing = [f"Not answered: {question.label}" for question in _required(form) if not _is_answered(question, values)]
     worded = [problem for question in form.questions for problem in _length_problems(question, values)]
     return missing + worded + [rule.say for rule in form.rules if _is_broken(rule, task, values)]
 

@@ -135,7 +135,7 @@ def _print_table(lines: Iterable[Sequence[str]]) -> None:
 
 
 def _number(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.2f}"
+    return "n/a" if value is None else f"{round(value, 2) + 0.0:.2f}"  # no -0.00
 
 
 def _interval(low: float | None, high: float | None) -> str:

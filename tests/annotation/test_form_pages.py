@@ -203,6 +203,42 @@ def test_no_text_of_a_task_is_run(browser, tmp_path, name):
     assert not browser.said("Runtime.exceptionThrown")
 
 
+def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser, tmp_path):
+    found = MADE["long_form"]()
+    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    try:
+        opened(browser, tmp_path, found, "ann-1")
+        required = sum(question.required for question in found.form.questions)
+        for where in (0, 1500, 3000):
+            browser.js(f"scrollTo(0, document.getElementById('task').offsetTop + {where})")
+            top, bottom, bar = browser.js(
+                "(() => { const r = document.getElementById('open-count').getBoundingClientRect();"
+                " return [r.top, r.bottom, document.getElementById('bar').getBoundingClientRect().top]; })()"
+            )
+            assert 0 < top < bottom <= bar
+        assert text_of(browser, "open-count") == f"Still open: {required}"
+        last = [question for question in found.form.questions if question.required][-1]
+        browser.js("scrollTo(0, 0)")
+        browser.js("document.getElementById('open-count').click()")
+        browser.js("document.querySelector('#open-points li:last-child button').click()")
+        browser.wait(f"document.activeElement.closest('[data-field={last.field}]')")
+        top, bottom = browser.js(
+            f"(() => {{ const r = document.querySelector('[data-field={last.field}]').getBoundingClientRect();"
+            " return [r.top, r.bottom]; })()"
+        )
+        assert 0 <= top < 844
+        assert not browser.js("document.getElementById('open-list').open")
+        full = finished(found, found.tasks[0], "ann-1", random.Random(1)).values
+        first = next(question.field for question in found.form.questions if question.required)
+        browser.js(f"change({json.dumps({first: full[first]})})")
+        browser.wait(f"document.getElementById('open-count').textContent === 'Still open: {required - 1}'")
+        browser.open((tmp_path / "page.html").as_uri(), READY)  # what is begun is there again after a reload
+        browser.wait("session.task && document.getElementById('open-count').textContent !== ''")
+        assert text_of(browser, "open-count") == f"Still open: {required - 1}"
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+
+
 def test_a_rule_is_told_and_refuses(browser, tmp_path):
     found = MADE["long_form"]()
     opened(browser, tmp_path, found, "ann-1")
@@ -239,7 +275,7 @@ def test_the_question_of_a_template_is_live(browser, tmp_path):
     assert "A gap has [brackets] in it" in text_of(browser, "open-points")
 
 
-def test_a_gap_takes_listed_values_alone(browser, tmp_path):
+def test_a_gap_takes_listed_fullalone(browser, tmp_path):
     places = contexts.read_contexts(MINI / "contexts.csv")[:1]
     found = authoring(templates.read(MINI / "templates.yaml"), places, each=1, seed=0)
     opened(browser, tmp_path, found, annotator(found))
@@ -304,7 +340,7 @@ def test_a_wrong_number_takes_back_the_one_before(browser, tmp_path):
     write(browser, "#years", "500")
     assert browser.js("[answerHere().years, $('years').value]") == [None, "500"]
     assert text_of(browser, "years-problem").startswith("Expected 0 to 99")
-    assert "Years: not answered" in text_of(browser, "open-points")
+    assert "Not answered: Years" in text_of(browser, "open-points")
 
 
 def test_the_key_shown_is_the_key_that_answers(browser, tmp_path):

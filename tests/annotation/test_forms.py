@@ -270,7 +270,7 @@ BAD_VALUES = {
     "skipped and answered": ({"pass": True}, "is skipped and answered"),
     "another's name": ({"annotator": "../x"}, "annotator is '../x'"),
     "no time": ({"saved": "yesterday"}, "saved is 'yesterday'"),
-    "submitted and open": ({"kind": ""}, "is submitted, but: Kind: not answered"),
+    "submitted and open": ({"kind": ""}, "is submitted, but: Not answered: Kind"),
     "submitted against a rule": ({"kind": "b", "grade": 3, "other": 3}, "submitted, but: B is at most 2."),
     "submitted without the reason": ({"odd": True}, "submitted, but: Odd needs a reason."),
     "submitted with a blank reason": ({"odd": True, "why": " \n"}, "submitted, but: Odd needs a reason."),
@@ -301,8 +301,8 @@ def test_what_an_answer_cannot_be(name):
 def test_of_several_open_points_the_first_is_named_and_all_are_counted():
     found = small()
     open_ = answers.open_points(found.form, found.tasks[0], {**FULL, "kind": "", "rank": [], "odd": True})
-    assert open_ == ["Kind: not answered", "Rank: not answered", "Odd needs a reason."]
-    with pytest.raises(InputInvalid, match=r"Kind: not answered \(3 points\); expected none open"):
+    assert open_ == ["Not answered: Kind", "Not answered: Rank", "Odd needs a reason."]
+    with pytest.raises(InputInvalid, match=r"Not answered: Kind \(3 points\); expected none open"):
         answers.read(row(found, kind="", rank=[], odd=True), found)
 
 
@@ -456,7 +456,7 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
     found = campaign.read(tmp_path / "c.json")
     assert (found.tasks[0].row, found.tasks[0].hidden, found.tasks[0].assigned) == ("r1", {"gold": "a"}, ("eva",))
     assert run("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
-    assert run("create", tmp_path / "a.store", tmp_path / "c.json", "eva").stdout.startswith("eva\t/a/")
+    assert run("create", tmp_path / "a.store", tmp_path / "c.json", "eva").stdout.startswith("eva\thttp://127.0.0.1:8123/a/")
     idle = run("create", tmp_path / "a.store", tmp_path / "c.json", "ewa")
     assert (idle.exit_code, idle.stderr) == (
         2,

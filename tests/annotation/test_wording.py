@@ -154,4 +154,4 @@ def test_texts_of_a_wrong_length_stay_open():
     assert points("x") == ["Why?: sentences found 0; expected 1 to 2"]
     assert points("It is so. It is. It was. And it will be.") == ["Why?: sentences found 4; expected 1 to 2"]
     assert points("It is so.", "tea is black") == ["Name the claim."]
-    assert points("") == ["Why?: not answered"]
+    assert points("") == ["Not answered: Why?"]

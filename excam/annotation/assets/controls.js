@@ -57,6 +57,7 @@ function refreshControls() {
   refreshPauses();
   const { line, trouble } = session.keeper.state();
   $("saved").textContent = line;
+  document.documentElement.style.setProperty("--bar", `${$("bar").offsetHeight}px`); // what is fixed at the bottom
   show($("trouble"), trouble);
 }
 

@@ -57,22 +57,26 @@ function brokenRules(task, answer) {
   return rules.filter((rule) => isBroken(rule, task, answer));
 }
 
-// texts that have not as many sentences as their field asks for, a line each
+// texts that have not as many sentences as their field asks for
 function lengthProblems(answer) {
   return allQuestions().flatMap((one) => {
     if (!one.sentences || isBlank(answer[one.field])) return [];
     const [low, high] = one.sentences;
     const count = sentencesOf(answer[one.field]);
-    return count < low || count > high ? [`${one.label}: sentences found ${count}; expected ${low === high ? low : `${low} to ${high}`}`] : [];
+    return count < low || count > high ? [{ field: one.field, line: `${one.label}: sentences found ${count}; expected ${low === high ? low : `${low} to ${high}`}`, wrong: true }] : [];
   });
 }
 
-// what is filled in and wrong, a line each
-function wrongPoints(task, answer) {
-  return [...(isSkipped(answer) ? [] : lengthProblems(answer)), ...brokenRules(task, answer).map((rule) => rule.say)];
+// what is missing, and what is filled in and wrong, each with the column that it is about
+function openPlaces(task, answer) {
+  const missing = isSkipped(answer) ? [] : allQuestions().filter((one) => isRequired(one) && !isAnswered(one, answer));
+  return [
+    ...missing.map((one) => ({ field: one.field, line: `Not answered: ${one.label}`, wrong: false })),
+    ...(isSkipped(answer) ? [] : lengthProblems(answer)),
+    ...brokenRules(task, answer).map((rule) => ({ field: Object.keys(rule.then)[0], line: rule.say, wrong: true })),
+  ];
 }
 
 function openPoints(task, answer) {
-  const missing = isSkipped(answer) ? [] : allQuestions().filter((one) => isRequired(one) && !isAnswered(one, answer));
-  return [...missing.map((one) => `${one.label}: not answered`), ...wrongPoints(task, answer)];
+  return openPlaces(task, answer).map((place) => place.line);
 }

@@ -112,6 +112,7 @@ function reset() {
 function submit() {
   const open = openPoints(session.task, answerHere());
   if (open.length) {
+    $("open-list").open = true;
     $("open-points").focus();
     return say(`Not submitted: ${open[0]}`);
   }

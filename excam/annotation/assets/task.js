@@ -9,6 +9,7 @@ function makeForm() {
   $("legend").hidden = !data.form.shows.some((part) => part.show === "changes");
   $("shows").replaceChildren(...data.form.shows.map(showPlace));
   $("steps").replaceChildren(...data.form.steps.map((step, at) => makeStep(step, at + 1)));
+  $("open-list").open = !isNarrow();
   $("submit").addEventListener("click", submit);
   $("reset").addEventListener("click", reset);
 }
@@ -186,14 +187,38 @@ function closeSkipped(question, skipped) {
 function showSubmission(answer) {
   $("submission").hidden = !data.form.submit;
   if (!data.form.submit) return;
-  const open = openPoints(session.task, answer);
-  const wrong = wrongPoints(session.task, answer);
-  $("open-points").replaceChildren(...open.map((line) => make("li", wrong.includes(line) ? "problem" : "", line)));
+  const open = openPlaces(session.task, answer);
+  $("open-list").hidden = !open.length;
+  $("open-count").textContent = `Still open: ${open.length}`;
+  if (!isDrawn($("open-points"), open)) $("open-points").replaceChildren(...open.map(openPoint));
   $("submit").disabled = answer.submitted;
   $("reset").textContent = session.cleared.has(answer.task) ? "Bring back what was cleared" : "Clear this task";
-  $("submit-hint").textContent = answer.submitted ? "Submitted; a change that breaks no rule stays submitted." : open.length ? `Still open: ${open.length}` : "Nothing is open.";
+  $("submit-hint").textContent = answer.submitted ? "Submitted; a change that breaks no rule stays submitted." : open.length ? "" : "Nothing is open.";
   if (answer.submitted && isCompared(session.task)) showOthers(session.task);
   else $("others").hidden = true;
+}
+
+// a line of what is open, which leads to its question
+function openPoint({ field, line, wrong }) {
+  const button = make("button", wrong ? "jump problem" : "jump", line);
+  button.type = "button";
+  button.addEventListener("click", () => goToField(field));
+  return make("li", "", button);
+}
+
+// to the question of a column; to the button that reveals its step, where that is not open yet
+function goToField(column) {
+  const { field } = allQuestions().find((one) => columnsOf(one).includes(column));
+  const place = document.querySelector(`[data-field="${field}"]`);
+  const shown = place.getClientRects().length ? place : (document.querySelector(".reveal:not([hidden])") ?? $("task-head"));
+  if (isNarrow()) $("open-list").open = false; // it would cover the question
+  shown.scrollIntoView({ block: "start" });
+  const control = shown.querySelector("input:enabled, textarea:enabled, button:enabled, [tabindex]") ?? $("task-head");
+  control.focus({ preventScroll: true });
+}
+
+function isNarrow() {
+  return matchMedia("(max-width: 46rem)").matches;
 }
 
 function isCompared(task) {
