@@ -16,6 +16,7 @@ from excam.core.terminal import exit_on_error, print_text, stop
 app = typer.Typer(no_args_is_help=True, help="Let people answer a form: a page in one file, or a server.")
 app.command()(result_commands.agreement)
 app.command()(result_commands.progress)
+app.command()(result_commands.adjudicate)
 PORT = 8123
 HERE = f"http://127.0.0.1:{PORT}"  # where `serve` listens unless told otherwise
 _STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]

@@ -49,6 +49,28 @@ def agreement(
             _show(found, items)
 
 
+def adjudicate(
+    source: Annotated[Path, typer.Argument(help="a store, or a campaign's file before the exports of its answers")],
+    to: Annotated[Path, typer.Option(help="the campaign's file to write")],
+    exports: Annotated[
+        list[Path] | None, typer.Argument(help="exported files, CSV or JSON, if there is no store")
+    ] = None,
+) -> None:
+    """Make a campaign of the tasks on which raters differ, for another person who sees what each of them answered.
+
+    Example: excam annotate adjudicate answers.store --to disagreements.json
+    """
+    from excam.annotation import campaign
+    from excam.annotation.adjudication import disagreements
+    from excam.core.provenance import say
+
+    with exit_on_error():
+        rated, answers = campaign_and_answers(source, exports or [])
+        drawn = disagreements(rated, answers)
+        campaign.write(to, drawn)
+        say(f"{to}: campaign {drawn.id}, {len(drawn.tasks)} of {len(rated.tasks)} tasks have a difference")
+
+
 def campaign_and_answers(source: Path, exports: Sequence[Path]) -> tuple[Campaign, list[Answer]]:
     """Return a campaign and its answers, of a store, or of a campaign's file and exports. Raise InputInvalid."""
     from excam.annotation import campaign, exchange

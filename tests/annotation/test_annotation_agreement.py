@@ -6,11 +6,12 @@ import json
 import pytest
 from annotation_server_process import command, made, written
 
-from excam.annotation import campaign, exchange, form
+from excam.annotation import campaign, exchange, form, page
 from excam.annotation.agreement import study
 from excam.annotation.answers import Answer
 from excam.annotation.store import Store
 
+POLITE = {1: "rude", 2: "cool", 3: "so-so", 4: "warm", 5: "very"}
 FORM = form.parse(
     {
         **{
@@ -26,13 +27,23 @@ FORM = form.parse(
             {
                 "title": "Judge",
                 "blocks": [
-                    {"field": "heard", "kind": "choice", "label": "?", "values": {"often": "", "never": ""}},
-                    {"field": "polite", "kind": "scale", "label": "?", "values": {1: "", 2: "", 3: "", 4: "", 5: ""}},
-                    {"field": "is", "kind": "flags", "label": "?", "values": {"old": "", "foreign": ""}},
-                    {"field": "words", "kind": "span", "label": "?", "of": "greeting", "values": {"odd": ""}}
+                    {
+                        "field": "heard",
+                        "kind": "choice",
+                        "label": "Heard?",
+                        "values": {"often": "Often", "never": "Never"},
+                    },
+                    {"field": "polite", "kind": "scale", "label": "How polite?", "values": POLITE},
+                    {"field": "is", "kind": "flags", "label": "?", "values": {"old": "Old", "foreign": "Skip"}},
+                    {"field": "words", "kind": "span", "label": "Odd words", "of": "greeting", "values": {"odd": "Odd"}}
                     | {"optional": True},
-                    {"field": "age", "kind": "number", "label": "?", "optional": True},
-                    {"field": "rank", "kind": "order", "label": "?", "values": {"a": "", "b": "", "c": ""}}
+                    {"field": "age", "kind": "number", "label": "Age", "optional": True},
+                    {
+                        "field": "rank",
+                        "kind": "order",
+                        "label": "Best",
+                        "values": {"a": "Clear", "b": "Short", "c": "Kind"},
+                    }
                     | {"optional": True},
                     {"field": "why", "kind": "text", "label": "?", "optional": True},
                 ],
@@ -139,6 +150,30 @@ def test_command_reads_a_store_or_exports_and_writes_everything(tmp_path):
     assert [row["about"] for row in rows] == [line["about"] for line in lines]
     alone = command("agreement", drawn, files[0]).stdout
     assert alone.count("fewer than two raters") == 6
+
+
+def test_a_third_person_decides_what_two_differ_on(tmp_path):
+    """A difference becomes a task with both answers, in words; names are the leader's; it can be shown and answered."""
+    drawn, to = written(tmp_path / "campaign.json", CAMPAIGN), tmp_path / "disagreements.json"
+    exported = tmp_path / "all.json"
+    exported.write_text(exchange.to_json(CAMPAIGN, TWO), encoding="utf-8")
+    done = command("adjudicate", drawn, exported, "--to", to)
+    assert done.stderr.endswith("2 of 4 tasks have a difference\n"), done.stderr
+    found = campaign.read(to)
+    assert [task.row for task in found.tasks] == ["row-0", "row-2"]
+    assert found.tasks[0].shown["answers_1"].splitlines() == [
+        *("How polite? → 5 very", "Odd words → “Good” Odd", "Age → 30", "Best → Clear > Short > Kind")
+    ]
+    assert found.tasks[1].shown["answers_2"].splitlines() == ["Heard? → Often", "How polite? → 5 very", "Old → no"]
+    assert found.tasks[0].hidden == {"rater_1": "ada", "rater_2": "bo"}
+    text = page.write(found)
+    assert "rater_1" not in text
+    decided = Answer(found.tasks[0].id, "eve", answer(0, "eve", "often", 4).values, 5, TWO[0].saved)
+    row = exchange.to_csv(found, [decided], exchange.owner_columns(found)).splitlines()[1]
+    assert ",ada,bo,row-0," in row
+    two = [answer for answer in TWO if answer.task in (TWO[2].task, TWO[6].task)]
+    exported.write_text(exchange.to_json(CAMPAIGN, two), encoding="utf-8")
+    assert "no item on which two raters differ" in command("adjudicate", drawn, exported, "--to", to).stderr
 
 
 @pytest.mark.parametrize("which", ["nothing behind a campaign", "a file behind a store", "another kind"])

@@ -456,7 +456,9 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
     found = campaign.read(tmp_path / "c.json")
     assert (found.tasks[0].row, found.tasks[0].hidden, found.tasks[0].assigned) == ("r1", {"gold": "a"}, ("eva",))
     assert run("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
-    assert run("create", tmp_path / "a.store", tmp_path / "c.json", "eva").stdout.startswith("eva\thttp://127.0.0.1:8123/a/")
+    assert run("create", tmp_path / "a.store", tmp_path / "c.json", "eva").stdout.startswith(
+        "eva\thttp://127.0.0.1:8123/a/"
+    )
     idle = run("create", tmp_path / "a.store", tmp_path / "c.json", "ewa")
     assert (idle.exit_code, idle.stderr) == (
         2,

@@ -1,0 +1,89 @@
+"""A campaign of the items on which raters differ, for another person who sees what each of them answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from excam.annotation import campaign as campaigns
+from excam.annotation.agreement import Item, study
+from excam.annotation.answers import Answer
+from excam.annotation.campaign import Campaign, Task
+from excam.annotation.form import Form, Question
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+
+
+def disagreements(campaign: Campaign, answers: Iterable[Answer]) -> Campaign:
+    """Return the items with a difference as a campaign of their own, in the order of the first one.
+
+    The form is the same, and shows above its steps what each rater answered where they differ, and their texts. Raters
+    have numbers there; their names are hidden entries of the task. Raise InputInvalid if no item has a difference.
+    """
+    kept = list(answers)
+    items = {item.task: item for item in study(campaign, kept, seed=0).items}
+    if not items:
+        raise InputInvalid(f"campaign {campaign.id}: no item on which two raters differ; expected some to decide")
+    if "answers_1" in campaign.tasks[0].shown:
+        raise InputInvalid(f"campaign {campaign.id}: of disagreements already; expected the first one")
+    by_key = {(answer.task, answer.annotator): answer for answer in kept}
+    most = max(item.raters for item in items.values())
+    tasks = [_task(campaign, task, items[task.id], by_key) for task in campaign.tasks if task.id in items]
+    return campaigns.campaign(f"{campaign.title}: disagreements", _form(campaign.form, most), tasks)
+
+
+def _form(form: Form, most: int) -> Form:
+    """Return the form with the answers of up to `most` raters above its steps, and no comparison after one's own."""
+    numbers = range(1, most + 1)
+    shown = {"show": "quote", "optional": True, "of": [f"answers_{number}" for number in numbers]}
+    shown["labels"] = [f"Rater {number}" for number in numbers]
+    content = form.model_dump(exclude_defaults=True)
+    content["shows"] = [*content.get("shows", ()), shown]
+    content["owner"] = [*form.owner, *(f"rater_{number}" for number in numbers)]
+    return Form.model_validate({**content, "compare": None})
+
+
+def _task(campaign: Campaign, task: Task, item: Item, by_key: Mapping[tuple[str, str], Answer]) -> Task:
+    raters = sorted({rater for values in item.differing.values() for rater in values})
+    texts = {
+        f"answers_{number}": "\n".join(_lines(campaign.form, item, by_key[task.id, rater], task))
+        for number, rater in enumerate(raters, 1)
+    }
+    return replace(
+        task,
+        id=digest(0, "annotation/adjudication", campaign.id, task.id)[:16],
+        annotators=1,
+        shown={**task.shown, **texts},
+        hidden={**task.hidden, **{f"rater_{number}": rater for number, rater in enumerate(raters, 1)}},
+        assigned=(),
+    )
+
+
+def _lines(form: Form, item: Item, answer: Answer, task: Task) -> Iterator[str]:
+    """Yield a rater's answers to the columns that differ, and to the text fields, in the words of the form."""
+    for column, question in form.columns.items():
+        value = answer[column]
+        if column in item.differing or (question.kind in ("text", "slots") and value):
+            label = question.values[column] if question.kind == "flags" else question.label
+            yield f"{label} → {_words(question, value, task)}"
+
+
+def _words(question: Question, value: Any, task: Task) -> str:
+    if question.kind == "flags":
+        return "yes" if value else "no"
+    if question.kind == "span":
+        return _marked(question, value, task.shown[question.of]) or "nothing marked"
+    if question.kind == "order":
+        return " > ".join(question.values[entry] for entry in value)
+    if question.kind == "slots":
+        return "; ".join(f"{slot}: {text}" for slot, text in value.items())
+    if question.kind == "scale" and value is not None:
+        return f"{value} {question.values[str(value)]}"
+    return (
+        question.values.get(value, value) if isinstance(value, str) and value else f"{value}" if value else "no answer"
+    )
+
+
+def _marked(question: Question, marks: Sequence[Sequence[Any]], text: str) -> str:
+    return "; ".join(f"“{text[start:end]}” {question.values[label]}" for start, end, label in marks)
