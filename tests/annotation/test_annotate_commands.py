@@ -51,7 +51,10 @@ def refused(done, *words):
 
 def test_help_has_an_example_for_each():
     listed = command("--help").stdout
-    for name in ("page", "create", "link", "serve", "export", "import", "backup", "agreement", "progress"):
+    for name in (
+        *("page", "create", "link", "serve", "export", "import", "backup", "agreement", "adjudicate", "progress"),
+        *("to-label-studio", "from-label-studio", "to-doccano", "from-doccano"),
+    ):
         assert name in listed
         assert f"Example: excam annotate {name}" in " ".join(command(name, "--help").stdout.split())
 
