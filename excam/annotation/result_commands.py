@@ -39,14 +39,14 @@ def agreement(
     with exit_on_error():
         if to and to.suffix not in (".csv", ".jsonl"):
             stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .jsonl")
-        found = study(*campaign_and_answers(source, exports or []), seed)
+        measured = study(*campaign_and_answers(source, exports or []), seed)
         if to:
-            _write(to, list(found.lines()))
+            _write(to, list(measured.lines()))
         if as_json:
-            for line in found.lines():
+            for line in measured.lines():
                 print_json(line)
         else:
-            _show(found, items)
+            _show(measured, items)
 
 
 def adjudicate(
@@ -111,11 +111,11 @@ def _write(to: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     tables.write_lines(to, columns, texts)
 
 
-def _show(found: Study, most: int) -> None:
+def _show(measured: Study, most: int) -> None:
+    unfinished = measured.answers - measured.finished - measured.skipped
     print_text(
-        f"{found.tasks} tasks, {found.answers} answers: {found.finished} finished, {found.skipped} skipped, "
-        f"{found.answers - found.finished - found.skipped} unfinished. Tasks with two raters or more: "
-        f"{found.compared}.\n"
+        f"{measured.tasks} tasks, {measured.answers} answers: {measured.finished} finished, {measured.skipped} "
+        f"skipped, {unfinished} unfinished. Tasks with two raters or more: {measured.compared}.\n"
     )
     head = ("field", "kind", "measure", "value", "95 %", "items", "ratings")
     fields = [
@@ -123,7 +123,7 @@ def _show(found: Study, most: int) -> None:
             *(entry.field, entry.kind, entry.note if entry.value is None and not entry.measure else entry.measure),
             *(_number(entry.value), _interval(entry.low, entry.high), str(entry.items), str(entry.ratings)),
         )
-        for entry in found.measures
+        for entry in measured.measures
     ]
     _print_table([head, *fields])
     print_text("\nEach rater with the others, from 0 to 1 (scales and numbers by distance, marks by overlap):\n")
@@ -133,11 +133,11 @@ def _show(found: Study, most: int) -> None:
             *(entry.rater, _number(entry.value), _interval(entry.low, entry.high)),
             *map(str, (entry.items, entry.comparisons, entry.finished, entry.skipped, entry.unfinished)),
         )
-        for entry in found.raters
+        for entry in measured.raters
     ]
     _print_table([head, *raters])
-    shown = found.items[:most]
-    print_text(f"\nItems with a difference: {len(found.items)} of {found.compared}, the largest {len(shown)}:")
+    shown = measured.items[:most]
+    print_text(f"\nItems with a difference: {len(measured.items)} of {measured.compared}, the largest {len(shown)}:")
     for item in shown:
         print_text(f"\n{item.row}  agreement {_number(item.value)}, {item.raters} raters  {item.text}")
         for name, by_rater in item.differing.items():
