@@ -1,10 +1,12 @@
 """The documentation builds as a site, strictly; its links lead somewhere; nothing on it is loaded from elsewhere."""
 
+import csv
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from doc_blocks import follow, marked, matches, unmarked
@@ -25,15 +27,20 @@ def site(tmp_path_factory) -> Path:
 
 
 class Loaded(HTMLParser):
-    """What a page makes a browser load."""
+    """What a page makes a browser load; where its links lead."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
         self.found: list[str] = []
+        self.links: list[str] = []
+        self.ids: set[str] = set()
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
         attributes = dict(attrs)
+        self.ids |= {attributes[name] for name in ("id", "name") if attributes.get(name)}
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
         if "src" in attributes:
             self.found.append(attributes["src"])
         if tag == "link" and attributes.get("rel") not in ("canonical", "next", "prev"):
@@ -52,6 +59,52 @@ def test_nothing_is_loaded_from_elsewhere(site):
     assert not [address for address in loaded if re.match(r"(\w+:)?//", address)]
     for style in site.rglob("*.css"):
         assert not re.search(r"(@import|url\()\s*[\"']?(\w+:)?//", style.read_text(encoding="utf-8")), style
+
+
+def test_every_link_and_picture_leads_to_a_file_and_an_anchor(site):
+    """404.html is left out: its links start at the root of a server."""
+    pages = {path: Loaded(path) for path in site.rglob("*.html") if path.name != "404.html"}
+    checked = 0
+    for path, page in pages.items():
+        for link in {*page.links, *page.found}:
+            if re.match(r"(\w+:)?//|(mailto|data):", link):
+                continue
+            name, _, anchor = unquote(link).partition("#")
+            there = (path.parent / name).resolve() if name else path
+            there = there / "index.html" if there.is_dir() else there
+            assert there.exists(), f"{path}: {link}"
+            assert not anchor or there not in pages or anchor in pages[there].ids, f"{path}: {link}"
+            checked += 1
+    assert checked > 1000
+
+
+def test_no_page_is_too_long_to_read():
+    """The map and the specification are written by tests, to look things up in."""
+    pages = {path.name: len(path.read_text(encoding="utf-8").split()) for path in (ROOT / "docs").glob("*.md")}
+    assert {name for name, words in pages.items() if words > 6000} <= {"map.md", "specification.md"}
+
+
+def test_the_start_page_has_a_picture_three_doors_and_the_measured_numbers():
+    text = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    (picture,) = re.findall(r"!\[.+\]\((.+)\)", text)
+    assert (ROOT / "docs" / picture).stat().st_size <= 150_000
+    assert len(re.findall(r"^ +```bash$", text, re.M)) == 3
+    with (ROOT / "docs/grounded/grounded.csv").open(encoding="utf-8") as file:
+        measured = {(row["judge"], row["dataset"]): row for row in csv.DictReader(file)
+                    if (row["system"], row["kind"]) == ("qwen2.5-coder-1.5b", "prose")}  # fmt: skip
+    lines = re.findall(r"^\| (\w+)(?:, [\w ]+)? \| (\d+) \| (\d+) \| (\d+) \| (.+) \| (.+) \|$", text, re.M)
+    assert [line[0] for line in lines] == ["BLEnD", "CulturalBench", "GlobalOpinionQA", "all"]
+    for name, *numbers in lines:
+        row = measured["combined, sure of .75, on topic", name.lower()]
+        decided = int(row["n"]) * float(row["coverage"])
+        scaled, low, high = (short(row[name]) for name in ("scaled", "low", "high"))
+        words = short(measured["overlap", name.lower()]["scaled"])
+        right = f"{decided * float(row['accuracy']):.0f}"
+        assert numbers == [row["n"], f"{decided:.0f}", right, f"{scaled} [{low}, {high}]", words]
+
+
+def short(number: str) -> str:
+    return f"{float(number):.2f}".removeprefix("0")
 
 
 def slug(title: str) -> str:
