@@ -155,7 +155,7 @@ NOTE = (
 
 
 @step(
-    version=1,
+    version=2,
     result="results/paper/human-votes",
     outputs=["numbers", "pictures"],
     target="annotation",
@@ -212,7 +212,7 @@ Frames = Mapping[System, pl.DataFrame]  # judgements of the same rows, by system
 
 
 @step(
-    version=1,
+    version=2,
     result="results/paper/figure-4",
     outputs=["numbers", "page", "pictures"],
     target="external",
@@ -343,6 +343,7 @@ def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], level: fl
         [[float(line["scaled_accuracy"]) for line in row] for row in grid],
         rows=rows,
         columns=[about.title(column) for column in columns],
+        scale="scaled accuracy; 0: chance",
         counts=[int(line["n"]) for line in grid[0]],
         marks=[[_mark(line, level) for line in row] for row in grid],
         title="In-domain ExCAM and external judges on the balanced subsets",

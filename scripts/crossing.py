@@ -220,7 +220,7 @@ def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
 
 
 @step(
-    version=6,
+    version=7,
     result="results/crossing/blind-spots",
     outputs=["numbers", "page", "pictures"],
     target="crossing",
@@ -244,7 +244,7 @@ def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
 
 
 @step(
-    version=3,
+    version=4,
     result="results/crossing/language-gap",
     outputs=["numbers", "page", "pictures"],
     target="crossing",

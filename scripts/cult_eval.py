@@ -241,7 +241,7 @@ def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=1,
+    version=2,
     result="results/cult_eval/table-5",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -328,7 +328,7 @@ def cult_eval_misaligned(files: StudyFiles, html_path: Path) -> None:
 
 
 @step(
-    version=1,
+    version=2,
     result="results/cult_eval/figure-3",
     outputs=["numbers", "pictures"],
     target="cult_eval",

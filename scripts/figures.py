@@ -56,7 +56,7 @@ FIGURE_3_COLUMNS: tuple[str, ...] = (
 
 
 @step(
-    version=4,
+    version=5,
     result="results/paper/figure-3",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -149,6 +149,7 @@ def draw_figure_3(
         values,
         rows=rows,
         columns=[f"{about.title(c)} †" if c in soft else about.title(c) for c in columns],
+        scale="scaled accuracy; 0: chance",
         counts=counts,
         marks=[[_mark(at.get((row, c), {})) for c in columns] for row in rows],
         title="Out-of-domain scaled accuracy",
@@ -182,7 +183,7 @@ TITLE = "Scaled accuracy by language"
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/figure-10",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -261,6 +262,7 @@ def draw_figure_10(lines: list[dict[str, str]], more_than: int, pictures: Sequen
         panels,
         rows,
         tuned=[row in tuned for row in rows],
+        across="scaled accuracy; 0: chance",
         beside=("spread", [f"{float(spreads[row]):.2f}" for row in rows]) if len(counts) > 1 else None,
         title=TITLE,
         note=f"Languages with more than {more_than} rows in the data set; n counts test rows, {hidden:,} are of other "
@@ -284,7 +286,7 @@ FIGURE_11_COLUMNS = (
 
 
 @step(
-    version=1,
+    version=2,
     result="results/paper/figure-11/{model}",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -353,6 +355,7 @@ def draw_figure_11(lines: list[dict[str, str]], model: str, datasets: Sequence[s
         [[float(line["scaled_accuracy"]) if line else None for line in row] for row in grid],
         rows=[_name(row) for row in rows],
         columns=[about.title(column) for column in columns],
+        scale="scaled accuracy; 0: chance",
         counts=counts,
         marks=[["*" if line.get("p_holm") and float(line["p_holm"]) <= LEVEL else "" for line in row] for row in grid],
         framed=[[line.get("seen") == "False" for line in row] for row in grid],

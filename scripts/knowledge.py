@@ -150,7 +150,7 @@ NOTE = (
 
 
 @step(
-    version=1,
+    version=2,
     result="results/paper/figure-evidence",
     outputs=["pictures"],
     category="Results",
@@ -182,4 +182,5 @@ def draw(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:
         for dataset in dict.fromkeys(line["dataset"] for line in own)
     }
     tuned = ["/" in system and "/nothing/" not in system for system in systems]
-    plotting.save(plotting.forest(panels, systems, tuned=tuned, title=TITLE, note=NOTE), pictures)
+    across = "scaled accuracy; 0: chance"
+    plotting.save(plotting.forest(panels, systems, tuned=tuned, across=across, title=TITLE, note=NOTE), pictures)

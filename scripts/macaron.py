@@ -183,7 +183,7 @@ def macaron_table_3(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/macaron/{by}",
     outputs=["numbers", "page", "pictures"],
     target="macaron",

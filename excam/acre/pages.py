@@ -190,6 +190,8 @@ def figure_5(lines: Sequence[Mapping[str, Any]]) -> Figure:
         [[at[metric, error]["drop"] for metric in metrics] for error in ERRORS],
         [f"{error} (n = {sizes[error]})" for error in ERRORS],
         metrics,
+        scale="drop, standard deviations",
+        sizes=[[int(at[metric, error]["n"]) for metric in metrics] for error in ERRORS],
         title="Drop of the score by kind of error",
         note=note,
     )
@@ -308,6 +310,8 @@ def figure_3(lines: Sequence[Mapping[str, Any]]) -> Figure:
         [[100 * int(line[kind]) / int(line["n"]) for kind in kinds] for line in lines],
         [f"{line['system']} (n = {line['n']})" for line in lines],
         kinds,
+        scale="percent of the translations",
+        sizes=[[int(line["n"])] * len(kinds) for line in lines],
         title="Right translations and primary errors, percent",
         note="By the labels of people; an error of higher priority hides others of the same translation.",
         separators=(1,),

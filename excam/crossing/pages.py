@@ -114,6 +114,8 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
         [[None if cell is None else cell["auc"] for cell in row] for row in cells],
         metrics,
         kinds,
+        scale="share of pairs",
+        sizes=[[None if cell is None else cell["wrong"] for cell in row] for row in cells],
         below=[["" if cell is None or cell["auc"] is None else _beneath(cell) for cell in row] for row in cells],
         framed=[[_excludes_chance(cell) for cell in row] for row in cells],
         centre=0.5,
@@ -174,20 +176,25 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
     metrics = list(dict.fromkeys(str(line["metric"]) for line in lines))
     if not metrics:
         raise InputInvalid("language gap: 0 scenarios in two languages; expected those of Macaron, with statements")
-    languages = list(dict.fromkeys(str(line["language"]) for line in lines))
     at = {(line["metric"], line["language"]): line for line in lines}
-    most = {name: max(int(at[metric, name]["scenarios"]) for metric in metrics) for name in languages}
+    most = {
+        name: max(int(at[metric, name]["scenarios"]) for metric in metrics)
+        for name in dict.fromkeys(str(line["language"]) for line in lines)
+    }
+    languages = [name for name, scenarios in most.items() if name == ALL or scenarios >= plotting.LEAST]
+    hidden = f" Not drawn, fewer than {plotting.LEAST} scenarios: {len(most) - len(languages)} of the languages."
     points = {metric.replace(": ", ":\n", 1): [_point(at[metric, name]) for name in languages] for metric in metrics}
     few = f"Fewer than {FEW} scenarios in each language: the rows below the first say nothing about a language. "
     return plotting.forest(
         points,
         [f"{'all local languages' if name == ALL else name} ({most[name]})" for name in languages],
         tuned=[name == ALL for name in languages],
+        across="local language − English, share of scenarios",
         title="Is a metric worse in the local language on the same error?",
-        note=(few if max(most[name] for name in languages if name != ALL) < FEW else "")
+        note=(few if max((most[name] for name in languages if name != ALL), default=FEW) < FEW else "")
         + "Share of scenarios whose true statement scores above the false one, local language minus English; 0: as "
         "good. Intervals are 95 % over scenarios (their number in brackets). A metric at chance in both languages has "
-        "no gap either: see its shares in the table.",
+        "no gap either: see its shares in the table." + hidden * (len(languages) < len(most)),
     )
 
 

@@ -25,6 +25,7 @@ SCHEMA: dict[str, Any] = {
 }
 FIELDS = tuple(field.name for field in fields(Instance))
 ANSWERED = tuple(field.name for field in fields(Answered))
+WRITTEN = "written"  # the mode of answers that no model gave
 SHEET = ("scenario", "format", "lang", "answer")  # the columns of a written answer sheet
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from excam.core import tables
 from excam.macaron import numbers
-from excam.macaron.answers import System
+from excam.macaron.answers import WRITTEN, System
 from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.templates import REASONING
 from excam.pages import plotting
@@ -164,23 +164,59 @@ def figure(lines: Sequence[Line], by: str) -> Figure:
     if not lines:
         return plotting.words(TITLES[by], "No scenario has such a tag.")
     systems, groups, at = systems_of(lines), ordered(by, lines), _by_place(lines)
-    few = "Groups hold few scenarios: differences between cells are mostly chance. " if _is_few(lines) else ""
-    unit = "Share of right answers" if by == "contexts" else "Points"
-    note = f"{few}{unit} above that of guessing at the same instances; an unanswered instance is wrong."
+    made_up = [_label(*system) for system in systems if system[1] == WRITTEN]
+    note = "Groups hold few scenarios: differences between cells are mostly chance. " if _is_few(lines) else ""
+    note += (
+        f"{'Share of right answers' if by == 'contexts' else 'Points'} above that of guessing at the same instances; "
+    )
+    note += "an unanswered instance is wrong."
+    if made_up:
+        note += f" {plotting.MADE_UP.capitalize()} ({'dotted' if by == 'contexts' else 'striped'}): written for a "
+        note += "demonstration, by no model."
     if by == "contexts":
-        rows = [(*system, lang) for system in (MEAN, *systems) for lang in ("EN", "L")]
-        panels = {group: [_point(at[model, mode, group, lang]) for model, mode, lang in rows] for group in groups}
-        names = [f"{_label(model, mode)}: {'English' if lang == 'EN' else 'local'}" for model, mode, lang in rows]
-        note += " Filled: English; open: the local language; lines are 95 % intervals over scenarios."
-        return plotting.forest(panels, names, tuned=[lang == "EN" for *_, lang in rows], title=TITLES[by], note=note)
-    values = [[float(at[*system, group, "all"]["above_chance"]) for system in systems] for group in groups]
-    rows = [f"{group} (n = {_sizes(at[*systems[0], group, 'all'])[0]})" for group in groups]
+        return _contexts(lines, systems, made_up, note)
+    sizes = {group: int(at[*systems[0], group, "all"]["n"]) for group in groups}
     return plotting.heat_map(
-        values, rows, [_label(*system) for system in systems], title=TITLES[by], note=note, digits=0
+        [[float(at[*system, group, "all"]["above_chance"]) for system in systems] for group in groups],
+        [f"{group} (n = {sizes[group]})" for group in groups],
+        [_label(*system) for system in systems],
+        scale="points above guessing",
+        sizes=[[sizes[group]] * len(systems) for group in groups],
+        made_up=made_up,
+        title=TITLES[by],
+        note=note,
+        digits=0,
+    )
+
+
+def _contexts(lines: Sequence[Line], systems: Sequence[tuple[str, str]], made_up: Sequence[str], note: str) -> Figure:
+    """Draw both languages of each context with intervals; contexts with few instances are counted in the note."""
+    at, by, languages = _by_place(lines), "contexts", {"EN": "English", "L": "local"}
+    groups = [group for group in ordered(by, lines) if at[*systems[0], group, "EN"]["n"] >= plotting.LEAST]
+    hidden = len(ordered(by, lines)) - len(groups)
+    if not groups:
+        return plotting.words(TITLES[by], f"No context has {plotting.LEAST} instances in a language.")
+    names = {
+        (*system, lang): f"{_label(*system)}: {language}"
+        for system in (MEAN, *systems)
+        for lang, language in languages.items()
+    }
+    note += " Filled: English; open: the local language; lines are 95 % intervals over scenarios."
+    note += f" Not drawn, fewer than {plotting.LEAST} instances: {hidden} of the contexts." if hidden else ""
+    return plotting.forest(
+        {group: [_point(at[model, mode, group, lang]) for model, mode, lang in names] for group in groups},
+        list(names.values()),
+        tuned=[lang == "EN" for *_, lang in names],
+        across="share of right answers above guessing",
+        made_up=[f"{name}: {language}" for name in made_up for language in languages.values()],
+        title=TITLES[by],
+        note=note,
     )
 
 
 def _label(model: str, mode: str) -> str:
+    if mode == WRITTEN:
+        return f"{plotting.MADE_UP}: {model}"
     return f"{model}, {mode}" if mode else model
 
 

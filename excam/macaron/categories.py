@@ -9,7 +9,7 @@ from typing import get_args
 from excam.config.macaron import Category
 from excam.core.exceptions import InputInvalid
 from excam.macaron import numbers
-from excam.macaron.answers import System
+from excam.macaron.answers import WRITTEN, System
 from excam.macaron.cells import rounded, with_interval
 from excam.pages.markdown import escape, table
 
@@ -33,7 +33,7 @@ class Average:
 
 def asked(systems: Sequence[System]) -> list[System]:
     """Return the systems that are models, without written sheets."""
-    return [system for system in systems if system.mode != "written"]
+    return [system for system in systems if system.mode != WRITTEN]
 
 
 def parse(assignments: Sequence[str], models: Sequence[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.macaron import breakdowns, categories, numbers
-from excam.macaron.answers import System
+from excam.macaron.answers import WRITTEN, System
 from excam.macaron.categories import Average
 from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.numbers import STATISTICS
@@ -105,7 +105,7 @@ def _denominators(counted: Mapping[str, Any]) -> list[str]:
 
 
 def _synthetic(systems: Sequence[System]) -> str:
-    return SYNTHETIC + "\n" if any(system.mode == "written" for system in systems) else ""
+    return SYNTHETIC + "\n" if any(system.mode == WRITTEN for system in systems) else ""
 
 
 def _letters(systems: Sequence[System]) -> str:

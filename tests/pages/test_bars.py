@@ -9,7 +9,9 @@ from excam.pages.plotting import Bars, save, stacked
 from excam.pages.plotting.bars import BAR, FACES
 
 VOTES = Bars(
-    "Votes", ("3", "2", "1", "0"), {"culture": [70, 8, 2, 0], "$x^2$ a long name": [1, 1, 1, 1], "empty": [0] * 4}
+    "Votes",
+    ("3", "2", "1", "0"),
+    {"culture": [70, 8, 2, 0], "$x^2$ a long name": [3, 3, 3, 3], "few": [8, 1, 0, 0], "empty": [0] * 4},
 )
 GRADES = Bars(
     "Grades", ("5", "4", "3", "2", "a rather long last segment's name " * 2), {"m/all/report": [1000, 3, 2, 1, 994]}
@@ -27,7 +29,7 @@ def test_a_bar_is_its_shares():
     assert [bar.get_x() for bar in drawn(second)] == pytest.approx([0, 50, 50.15, 50.25, 50.3])
     said = [text.get_text() for text in first.texts]
     assert [text for text in said if text[0].isdigit() and "." in text] == ["87.5", "10.0", *["25.0"] * 4]
-    assert {"n = 80", "n = 4", "n = 0", "none yet", "$x^2$ a long name"} <= set(said)
+    assert {"n = 80", "n = 12", "n = 9", "n < 10", "n = 0", "none yet", "$x^2$ a long name"} <= set(said)
     assert "n = 2,000" in [text.get_text() for text in second.texts]
 
 

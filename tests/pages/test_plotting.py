@@ -24,6 +24,7 @@ COLUMNS = [
 ]
 COLUMNS += ["ALL (ID)", "AVG (OOD)", "without-globalopinionqa", "South Korea", "Ünïcode $x^2$"]
 ROWS = ["ExCAM_r (Gemma3)", "ExCAM_r (Phi3)", "DS-R1-Distill-Qwen-14B", "Phi-4+p"]
+SCALE = "scaled accuracy; 0: chance"
 BELOW = [["n 7,600*, length .55"] * 14] * 4
 
 
@@ -37,7 +38,14 @@ def example(columns=14, **options):
         values,
         ROWS,
         COLUMNS[:columns],
-        **{"counts": [7600] * (columns - 1) + [None], "marks": marks, "title": "Out of domain", "note": note} | options,
+        **{
+            "counts": [7600] * (columns - 1) + [None],
+            "marks": marks,
+            "title": "Out of domain",
+            "note": note,
+            "scale": SCALE,
+        }
+        | options,
     )
 
 
@@ -68,7 +76,9 @@ def test_no_text_overlaps_another_or_leaves_the_figure(columns, options):
         options = {"below": [row[:columns] for row in BELOW]}
     if columns == 1:
         options = {**options, "marks": None}
-        figure = heat_map([[0.5]], ["x"], ["y"], title="A title wider than its figure", note="a note " * 20)
+        figure = heat_map(
+            [[0.5]], ["x"], ["y"], scale=SCALE, title="A title wider than its figure", note="a note " * 20
+        )
     else:
         figure = example(columns, **options)
     assert_readable(figure)
@@ -105,7 +115,9 @@ def languages(panels, rows, **options):
     spreads = ("spread", ["0.14"] * rows)
     drawn = {name: [None, *points[1:]] if at == 2 else points for at, name in enumerate(names)}
     tuned = [at >= rows // 2 for at in range(rows)]
-    return forest(drawn, labels, tuned=tuned, beside=spreads, title="By language", note="A note. " * 30, **options)
+    return forest(
+        drawn, labels, tuned=tuned, across=SCALE, beside=spreads, title="By language", note="A note. " * 30, **options
+    )
 
 
 @pytest.mark.parametrize(("panels", "rows"), [(1, 1), (5, 9), (12, 4)])
@@ -120,7 +132,7 @@ def test_no_text_of_a_forest_overlaps_another_or_leaves_the_figure(panels, rows)
 
 
 def test_a_forest_draws_each_point_at_its_value_with_its_interval():
-    figure = forest({"x": [(0.2, -0.1, 0.4), (0.6, 0.5, 0.9)]}, ["a", "b"], tuned=[False, True])
+    figure = forest({"x": [(0.2, -0.1, 0.4), (0.6, 0.5, 0.9)]}, ["a", "b"], tuned=[False, True], across=SCALE)
     lines = [line.get_xydata().tolist() for line in figure.axes[0].lines[1:]]
     assert lines == [[[-0.1, 0], [0.4, 0]], [[0.2, 0]], [[0.5, 1], [0.9, 1]], [[0.6, 1]]]
     shapes = [(line.get_marker(), line.get_color()) for line in figure.axes[0].lines if line.get_marker() != "None"]
@@ -139,7 +151,28 @@ def test_a_forest_draws_each_point_at_its_value_with_its_interval():
 )
 def test_a_forest_that_does_not_fit_is_refused(panels, rows, tuned):
     with pytest.raises(InputInvalid):
-        forest(panels, rows, tuned=tuned)
+        forest(panels, rows, tuned=tuned, across=SCALE)
+
+
+def test_of_fewer_than_ten_items_no_number_is_drawn():
+    sizes = [[9, 10], [None, 9]]
+    figure = heat_map(
+        [[0.9, 0.2], [0.3, 0.8]], ["a", "b"], ["x", "y"], scale=SCALE, sizes=sizes, framed=[[True] * 2] * 2
+    )
+    shown = [text.get_text() for text in figure.axes[0].texts]
+    assert [text for text in shown if text.startswith(("0", "n"))] == ["n < 10", "0.20", "0.30", "n < 10"]
+    assert figure.axes[1].get_ylim()[1] == pytest.approx(0.3), "a number that is not drawn does not stretch the scale"
+    counted = heat_map([[0.9, 0.2]], ["a"], ["x", "y"], scale=SCALE, counts=[9, 10])
+    assert "n < 10" in [text.get_text() for text in counted.axes[0].texts]
+    assert_readable(figure)
+
+
+def test_made_up_answers_look_different_from_models():
+    figure = heat_map([[0.1, 0.2]], ["x"], ["y", "z"], scale=SCALE, made_up=["z"])
+    assert [patch.get_hatch() for patch in figure.axes[0].patches] == [None, None, "////"]
+    figure = forest({"x": [(0.2, 0.1, 0.4)] * 2}, ["a", "b"], tuned=[True, True], across=SCALE, made_up=["b"])
+    intervals = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2 and line.get_color() == "#0072b2"]
+    assert [line.get_linestyle() for line in intervals] == ["-", ":"]
 
 
 def test_words_are_a_figure_too(tmp_path):
@@ -150,7 +183,7 @@ def test_words_are_a_figure_too(tmp_path):
 
 
 def test_framed_cells_have_a_black_frame_and_no_others():
-    figure = heat_map([[0.1, 0.2]], ["x"], ["y", "z"], framed=[[False, True]])
+    figure = heat_map([[0.1, 0.2]], ["x"], ["y", "z"], scale=SCALE, framed=[[False, True]])
     frames = [p for p in figure.axes[0].patches if not p.get_fill() and p.get_edgecolor() == (0, 0, 0, 1)]
     assert [round(patch.get_x() + patch.get_width() / 2, 6) for patch in frames] == [1.0]
 
@@ -175,7 +208,7 @@ def luminance(colour):
 
 def test_numbers_stand_out_and_zero_is_palest():
     steps = np.linspace(-1, 1, 41)
-    figure = heat_map([steps.tolist()], ["x"], [""] * 41, limits=(-1, 1))
+    figure = heat_map([steps.tolist()], ["x"], [""] * 41, scale=SCALE, limits=(-1, 1))
     axes = figure.axes[0]
     faces = [luminance(patch.get_facecolor()) for patch in axes.patches]
     inks = [
@@ -235,11 +268,11 @@ def test_an_unknown_suffix_writes_nothing(tmp_path):
 )
 def test_shapes_that_do_not_fit_are_refused(values, options):
     with pytest.raises(InputInvalid):
-        heat_map(values, ["x"], ["y", "z"], **options)
+        heat_map(values, ["x"], ["y", "z"], scale=SCALE, **options)
 
 
 def test_matplotlib_is_loaded_only_when_needed():
     code = "import sys, excam.pages.plotting; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    code = "import sys, excam.pages.plotting as p; p.heat_map([[1]], 'x', 'y'); sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, excam.pages.plotting as p; p.heat_map([[1]], 'x', 'y', scale='z'); sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,10 +4,23 @@ No pyplot, no global state: figures are drawn under matplotlib's own defaults, w
 """
 
 from excam.pages.plotting.bars import Bars, stacked
-from excam.pages.plotting.base import save, words
+from excam.pages.plotting.base import LEAST, MADE_UP, save, words
 from excam.pages.plotting.forest import Point, forest
 from excam.pages.plotting.heat import heat_map
 from excam.pages.plotting.lines import curves
 from excam.pages.plotting.steps import Steps, steps
 
-__all__ = ["Bars", "Point", "Steps", "curves", "forest", "heat_map", "save", "stacked", "steps", "words"]
+__all__ = [
+    "LEAST",
+    "MADE_UP",
+    "Bars",
+    "Point",
+    "Steps",
+    "curves",
+    "forest",
+    "heat_map",
+    "save",
+    "stacked",
+    "steps",
+    "words",
+]

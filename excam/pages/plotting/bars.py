@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.plotting.base import FINE, FONT, HEADING, MARGIN, defaults, extent, filled, sheet
+from excam.pages.plotting.base import FEWER, FINE, FONT, HEADING, LEAST, MARGIN, defaults, extent, filled, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,8 @@ class Bars:
 
 
 def stacked(panels: Sequence[Bars], *, title: str = "", note: str = "") -> Figure:
-    """Return a figure: panels below each other, a bar of 100 % per row with its `n` on the right; an empty row says so.
+    """Return a figure: panels below each other, a bar of 100 % per row with its `n` on the right, but none
+    where `n` is below ten.
 
     A share is written into its segment if it fits. Raise InputInvalid if there is no panel or no row, for
     two to five segments more or fewer, and where a row has not one count, not negative, per segment.
@@ -83,8 +84,8 @@ def _draw_panel(axes: Axes, panel: Bars) -> None:
 
 def _draw_bar(axes: Axes, y: int, row: Sequence[int]) -> None:
     total, start = sum(row), 0.0
-    if not total:
-        axes.text(50, y, "none yet", size=FONT - 1, color="#555555", ha="center", va="center")
+    if total < LEAST:
+        axes.text(50, y, FEWER if total else "none yet", size=FONT - 1, color="#555555", ha="center", va="center")
         return
     for count, (face, ink) in zip(row, _segment_colours(len(row)), strict=True):
         share = 100 * count / total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from excam.core.exceptions import InputInvalid
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Point = tuple[float, float, float]  # value, low and high end of its interval
-ROW, PANEL, GAP = 0.21, 1.25, 0.14  # inches: a row, the width of a panel, between panels
+ROW, PANEL, GAP = 0.21, 1.45, 0.14  # inches: a row, the width of a panel, between panels
 ABOVE, BELOW = 0.44, 0.28  # inches: a panel's heading, its ticks
 LEAST = 4.6  # inches: the width below which a note becomes a column of single words
 TUNED, UNTUNED = "#0072b2", "#d55e00"
@@ -24,6 +24,8 @@ def forest(
     rows: Sequence[str],
     *,
     tuned: Sequence[bool],
+    across: str,
+    made_up: Collection[str] = (),
     beside: tuple[str, Sequence[str]] | None = None,
     title: str = "",
     note: str = "",
@@ -32,6 +34,7 @@ def forest(
     """One panel per key of `panels`, `per_line` of them side by side, all over one common axis; None: no point.
 
     `rows` name the points of every panel. Where `tuned`, a point is a filled blue dot, else an open orange square.
+    `across` is the title of that axis. The intervals of `made_up` rows are dotted, since no model stands behind them.
     `beside` is a heading and a text per row, right of the first line of panels. A line break in a panel's name begins
     its second line. Raise InputInvalid for shapes that do not fit together and for a point outside its interval.
     """
@@ -44,19 +47,26 @@ def forest(
         block = ABOVE + ROW * len(rows) + BELOW
         wide = max(left + len(lines[0]) * (PANEL + GAP) + right, extent(title, **HEADING)[0] + 2 * MARGIN, LEAST)
         note = filled(note, wide - 2 * MARGIN, **FINE)
-        foot, top = MARGIN + extent(note or " ", **FINE)[1] + 0.08, extent(title or " ", **HEADING)[1] + MARGIN
+        title_height = extent(across, **FINE)[1] + 0.08
+        foot, top = (
+            MARGIN + extent(note or " ", **FINE)[1] + title_height + 0.08,
+            extent(title or " ", **HEADING)[1] + MARGIN,
+        )
         tall = foot + block * len(lines) + top
         figure = sheet(wide, tall, title, note)
         limits = _limits(panels)
+        middle = (left + (len(lines[0]) * (PANEL + GAP) - GAP) / 2) / wide
+        figure.text(middle, (foot - 0.06) / tall, across, ha="center", va="top", parse_math=False, **FINE)
+        dotted = [row in made_up for row in rows]
         for down, names in enumerate(lines):
             bottom = foot + block * (len(lines) - 1 - down) + BELOW
-            for across, name in enumerate(names):
-                start = left + across * (PANEL + GAP)
+            for place, name in enumerate(names):
+                start = left + place * (PANEL + GAP)
                 axes = figure.add_axes((start / wide, bottom / tall, PANEL / wide, ROW * len(rows) / tall))
-                _panel(axes, name, panels[name], tuned, limits)
-                if across == 0:
+                _panel(axes, name, panels[name], tuned, dotted, limits)
+                if place == 0:
                     _names(axes, rows, (-6, 0), "right", at=0.0)
-                if beside and down == 0 and across == len(names) - 1:
+                if beside and down == 0 and place == len(names) - 1:
                     _names(axes, beside[1], (8, 0), "left", at=1.0, heading=beside[0])
     return figure
 
@@ -80,7 +90,12 @@ def _limits(panels: Mapping[str, Sequence[Point | None]]) -> tuple[float, float]
 
 
 def _panel(
-    axes: Axes, name: str, points: Sequence[Point | None], tuned: Sequence[bool], limits: tuple[float, float]
+    axes: Axes,
+    name: str,
+    points: Sequence[Point | None],
+    tuned: Sequence[bool],
+    dotted: Sequence[bool],
+    limits: tuple[float, float],
 ) -> None:
     from matplotlib.ticker import MaxNLocator
 
@@ -91,13 +106,21 @@ def _panel(
     axes.grid(axis="x", color="#ececec", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.axvline(0, color="#777777", linewidth=0.8, linestyle="--", zorder=1)
-    for y, (point, filled_dot) in enumerate(zip(points, tuned, strict=True)):
+    for y, (point, filled_dot, made_up) in enumerate(zip(points, tuned, dotted, strict=True)):
         if point is None:
             axes.text(sum(limits) / 2, y, "n/a", size=FONT - 1.5, color="#555555", ha="center", va="center")
             continue
         value, low, high = point
         ink = TUNED if filled_dot else UNTUNED
-        axes.plot([low, high], [y, y], color=ink, linewidth=1.3, solid_capstyle="butt", zorder=2)
+        axes.plot(
+            [low, high],
+            [y, y],
+            color=ink,
+            linewidth=1.3,
+            linestyle=":" if made_up else "-",
+            solid_capstyle="butt",
+            zorder=2,
+        )
         shape = {"marker": "o", "markersize": 4.2} if filled_dot else {"marker": "s", "markersize": 3.8}
         inside = ink if filled_dot else "white"
         axes.plot([value], [y], color=ink, markerfacecolor=inside, markeredgewidth=1.0, zorder=3, **shape)

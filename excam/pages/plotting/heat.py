@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.plotting.base import FINE, FONT, HEADING, MARGIN, defaults, extent, filled, sheet
+from excam.pages.plotting.base import FEWER, FINE, FONT, HEADING, LEAST, MARGIN, defaults, extent, filled, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 Grid = Sequence[Sequence[float | None]]
 Marks = Sequence[Sequence[str]]
+Sizes = Sequence[Sequence[int | None]]
 SMALL = FONT - 2  # points, of the text below a number
 ROW, GAP, BAR = 0.33, 0.12, 0.11  # inches: a row, a separator in cells, the colour bar's width
+STRIPE = {"black": (0.0, 0.0, 0.0), "white": (1.0, 1.0, 1.0)}  # as the letters of a cell
 # Orange to blue through near-white: distinguishable under every common colour blindness; both ends dark in greyscale.
-PALETTE = ("#7f3b08", "#b35806", "#e08214", "#fdb863", "#f7f6f4", "#92c5de", "#4393c3", "#2166ac", "#053061")
+# The third orange is pale: black letters on a stronger one have the contrast, but are hard to read.
+PALETTE = ("#7f3b08", "#b35806", "#eda35b", "#fdcf9c", "#f7f6f4", "#92c5de", "#4393c3", "#2166ac", "#053061")
 
 
 def heat_map(
@@ -28,10 +31,13 @@ def heat_map(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
+    scale: str,
     counts: Sequence[int | None] | None = None,
+    sizes: Sizes | None = None,
     marks: Marks | None = None,
     below: Marks | None = None,
     framed: Sequence[Sequence[bool]] | None = None,
+    made_up: Collection[str] = (),
     title: str = "",
     note: str = "",
     limits: tuple[float, float] | None = None,
@@ -42,14 +48,26 @@ def heat_map(
 ) -> Figure:
     """A table of numbers coloured around `centre` (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
 
-    `values[row][column]` is the number printed; None is a cell that does not exist (hatched, "n/a"). `counts` are the
-    items behind each column (None: not printed), `marks` the sign behind each number (a letter at most), `below` a
-    short text under each number, `framed` the cells with a black frame. `limits` are the ends of the colour scale, by
+    `values[row][column]` is the number printed; None is a cell that does not exist (hatched, "n/a"). `scale` is the
+    title of the colour bar. `counts` are the items behind each column (None: not printed), `sizes` those behind each
+    cell, by default `counts`: of fewer than ten no number is drawn. `marks` are the sign behind each number (a letter
+    at most), `below` a short text under each number, `framed` the cells with a black frame, `made_up` the labels of
+    rows and columns that are striped, since no model stands behind them. `limits` are the ends of the colour scale, by
     default the smallest and largest number with `centre` between; it is always palest, and equal distances from it are
     equally deep. Separator k is a gap before column (row) k. The figure grows with its texts, so that none overlap.
     Raise InputInvalid for shapes that do not fit together and for numbers that are not finite.
     """
-    _check(values, rows, columns, counts, {"values": values, "marks": marks, "below": below, "framed": framed})
+    _check(
+        values,
+        rows,
+        columns,
+        counts,
+        {"values": values, "marks": marks, "below": below, "framed": framed, "sizes": sizes},
+    )
+    few = _few(sizes or [list(counts or [None] * len(columns))] * len(rows))
+    values = [
+        [None if small else cell for cell, small in zip(*pair, strict=True)] for pair in zip(values, few, strict=True)
+    ]
     numbers = [number for row in values for number in row if number is not None]
     low, high = limits or (min([centre, *numbers]), max([centre, *numbers]))
     reach = max(centre - low, high - centre) or 1.0
@@ -59,14 +77,16 @@ def heat_map(
         import matplotlib.colors
 
         colours = matplotlib.colors.LinearSegmentedColormap.from_list("excam", PALETTE)
-        figure, cells, bar = _canvas(names, rows, across[-1] + 1, down[-1] + 1, title, note, digits, below)
+        figure, cells, bar = _canvas(names, rows, across[-1] + 1, down[-1] + 1, title, note, scale, digits, below)
         _label(cells, names, rows, counts, across, down)
         for r, c in itertools.product(range(len(rows)), range(len(columns))):
             number, at = values[r][c], (across[c], down[r])
             face = None if number is None else colours(0.5 + (number - centre) / reach / 2)
             beneath = below[r][c] if below else ""
-            _draw_cell(cells, *at, _printed(number, digits), face, marks[r][c] if marks else "", beneath)
-            if framed and framed[r][c]:
+            text = FEWER if few[r][c] else _printed(number, digits)
+            striped = rows[r] in made_up or columns[c] in made_up
+            _draw_cell(cells, *at, text, face, marks[r][c] if marks else "", beneath, striped)
+            if framed and framed[r][c] and not few[r][c]:
                 _draw_frame(cells, *at)
         _draw_bar(bar, colours, low, high, centre, reach)
     return figure
@@ -120,6 +140,7 @@ def _canvas(
     tall: float,
     title: str,
     note: str,
+    scale: str,
     digits: int,
     below: Marks | None,
 ) -> tuple[Figure, Axes, Axes]:
@@ -129,10 +150,11 @@ def _canvas(
     width = wide * (max(size[0] for size in [*head, *beneath]) + 0.12)
     height = tall * (ROW + max((size[1] for size in beneath), default=0.0))
     left = MARGIN + max(extent(row, size=FONT)[0] for row in rows) + 0.08
-    right = 0.18 + BAR + 0.42 + MARGIN
+    long, thick = extent(scale, size=FONT - 1)
+    right = 0.18 + BAR + 0.42 + thick + MARGIN
     full_width = max(left + width + right, extent(title, **HEADING)[0] + 2 * MARGIN)
     note = filled(note, full_width - 2 * MARGIN, **FINE)
-    foot = MARGIN + (extent(note, **FINE)[1] + 0.1 if note else 0)
+    foot = MARGIN + (extent(note, **FINE)[1] + 0.1 if note else 0) + max(0.0, long - height)
     top = MARGIN + (extent(title, **HEADING)[1] + 0.12 if title else 0) + max(size[1] for size in head) + 0.24
     full_height = foot + height + top
     figure = sheet(full_width, full_height, title, note)
@@ -141,6 +163,9 @@ def _canvas(
     cells.set_axis_off()
     start = (left + width + 0.18) / full_width
     bar = figure.add_axes((start, foot / full_height, BAR / full_width, height / full_height))
+    middle = foot + height - max(long, height) / 2  # a title longer than the bar goes on below it
+    beside: dict[str, Any] = {"size": FONT - 1, "rotation": 90, "ha": "right", "va": "center", "parse_math": False}
+    figure.text(1 - MARGIN / full_width, middle / full_height, scale, **beside)
     return figure, cells, bar
 
 
@@ -163,8 +188,13 @@ def _label(
         axes.annotate(name, (-0.5, y), (-5, 0), size=FONT, ha="right", va="center", **style)
 
 
+def _few(sizes: Sizes) -> list[list[bool]]:
+    """Return which cells have too few items behind them for a number."""
+    return [[size is not None and size < LEAST for size in row] for row in sizes]
+
+
 def _draw_cell(
-    axes: Axes, x: float, y: float, text: str, face: tuple[float, ...] | None, mark: str, below: str
+    axes: Axes, x: float, y: float, text: str, face: tuple[float, ...] | None, mark: str, below: str, striped: bool
 ) -> None:
     """One rectangle with its number and the text below, in the ink with more contrast; without a face: hatched."""
     from matplotlib.patches import Rectangle
@@ -177,17 +207,24 @@ def _draw_cell(
         axes.text(x, y, text, size=FONT - 1, color="#555555", ha="center", va="center", bbox=plate)
         return
     axes.add_patch(Rectangle(corner, 1, 1, facecolor=face, **edge))
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in face[:3]]
-    luminance = (
-        0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    )  # WCAG 2; at .179 black and white are equal
-    ink = "black" if luminance > 0.179 else "white"
+    ink = _ink(face)
+    style: dict[str, Any] = {"ha": "center", "va": "center"}
+    if striped:
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, hatch="////", edgecolor=(*STRIPE[ink], 0.45), linewidth=0))
+        style["bbox"] = {"facecolor": face, "edgecolor": "none", "pad": 1.2}
     if below:
-        axes.text(x, y + 0.26, below, size=SMALL, color=ink, ha="center", va="center")
+        axes.text(x, y + 0.26, below, size=SMALL, color=ink, **style)
         y -= 0.15
-    axes.text(x, y, text, size=FONT, color=ink, ha="center", va="center")
+    axes.text(x, y, text, size=FONT, color=ink, **style)
     beside = (FONT * 0.33 * len(text), 0)  # so that the digits of marked and unmarked cells are aligned
     axes.annotate(mark, (x, y), beside, textcoords="offset points", size=FONT, color=ink, weight="bold", va="center")
+
+
+def _ink(face: tuple[float, ...]) -> str:
+    """Return the colour of letters on a face, by its luminance (WCAG 2)."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in face[:3]]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "black" if luminance > 0.179 else "white"  # there black and white are equal
 
 
 def _draw_frame(axes: Axes, x: float, y: float) -> None:
