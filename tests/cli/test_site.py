@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+import yaml
 from doc_blocks import follow, marked, matches, unmarked
 
 ROOT = Path(__file__).parents[2]
@@ -112,7 +113,9 @@ def slug(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.replace("`", "").lower()).strip().replace(" ", "-")
 
 
-@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "mini/README.md", "paper/README.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "config/README.md", "mini/README.md", "paper/README.md"]
+)
 def test_links_of_pages_outside_the_site_lead_somewhere(page):
     here = ROOT / page
     for target in LINK.findall(FENCED.sub("", here.read_text(encoding="utf-8"))):
@@ -124,6 +127,27 @@ def test_links_of_pages_outside_the_site_lead_somewhere(page):
         if anchor:
             headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M)
             assert anchor in map(slug, headings), f"{page}: {target}"
+
+
+def test_forms_for_issues_ask_for_what_they_name():
+    forms = [path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"]
+    for path in forms:
+        form = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert {"name", "description", "body"} <= form.keys(), path
+        ids = [field["id"] for field in form["body"]]
+        assert len(set(ids)) == len(ids), path
+        assert {field["type"] for field in form["body"]} <= {"input", "textarea"}, path
+        assert any(field.get("validations", {}).get("required") for field in form["body"]), path
+
+
+def test_the_image_is_built_by_an_environment_that_setup_knows():
+    build = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    kind = re.search(r'setup\.sh "(\w+)-\$BUILD"', build)[1]
+    default = re.search(r"^ARG BUILD=(\w+)", build, re.M)[1]
+    script = (ROOT / "setup.sh").read_text(encoding="utf-8")
+    assert f"*-{default})" in script
+    assert re.search(rf"\b{kind} \|", script)
+    assert (ROOT / f"requirements/{kind}.lock").exists()
 
 
 # --- what following a page means
