@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import resources
 
 import regex
 
@@ -10,14 +12,16 @@ _BULLET = regex.compile(r"^\s*(?:[-*•·–]|\(?\d{1,3}[.)]|#{1,6})\s+")
 _MARKUP = regex.compile(r"\*\*|__|`")
 _ASKS = regex.compile(r"(?:[?？؟]|か[。.])\s*[\"'”’»)*_`]*$")
 _GREEK_ASKS = regex.compile(r"[?;]\s*[\"'”’»)*_`]*$")
-_ABBREVIATED = regex.compile(r"(?:^|[\s.])(?:\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St)\.\s*$")
+_SHORT = r"\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St"  # in every language
+_ORDINAL = regex.compile(r"(?:^|[^\p{L}\p{M}\p{N}.,])\d{1,4}\.\s*$")
 
 
 def sentence_places(text: str, language: str) -> list[tuple[int, int]]:
     """Return the places of the sentences that state something, half-open characters of the text as it is.
 
     `language` is a code, "root" where it is unknown. Lines end sentences; marks of a list are left out; questions and
-    pieces without a letter state nothing. An initial or a title with a full stop (W. G. Grace, Dr. Who) ends none.
+    pieces without a letter state nothing. An initial, a title and an abbreviation with a full stop (W. G. Grace, Dr.
+    Who, z. B.) end none, nor does an ordinal before a month, as those of `abbreviations.tsv` for some languages.
     """
     from icu4py.breakers import SentenceBreaker  # loads 40 MB of tables
 
@@ -26,7 +30,7 @@ def sentence_places(text: str, language: str) -> list[tuple[int, int]]:
     begin = 0
     for line in well_formed(text).splitlines(keepends=True):
         at = begin
-        for piece in _joined(SentenceBreaker(line, language)) if line.strip() else ():
+        for piece in _joined(SentenceBreaker(line, language), language) if line.strip() else ():
             start = at + (len(piece) - len(piece.lstrip()))
             if at == begin and (bullet := _BULLET.match(piece)):
                 start = at + bullet.end()
@@ -49,12 +53,33 @@ def without_marks(sentence: str) -> str:
     return _MARKUP.sub("", sentence).strip()
 
 
-def _joined(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield ICU's sentences, those that only an abbreviation ended together with the next."""
+def _joined(pieces: Iterable[str], language: str) -> Iterator[str]:
+    """Yield ICU's sentences, those that only an abbreviation or an ordinal ended together with the next."""
+    abbreviated, counted = _going_on(language)
     begun = ""
     for piece in pieces:
-        begun += piece
-        if not _ABBREVIATED.search(begun):
+        if begun and not (abbreviated.search(begun) or (_ORDINAL.search(begun) and counted.match(piece))):
             yield begun
             begun = ""
+        begun += piece
     yield from [begun] if begun else []
+
+
+@cache
+def _going_on(language: str) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
+    """Return what ends with an abbreviation of a language, and what an ordinal with a full stop may stand before.
+
+    An abbreviation that often ends a sentence (usw., etc., и т. д.) is in no list.
+    """
+    table = resources.files("excam.core").joinpath("abbreviations.tsv").read_text(encoding="utf-8")
+    rows = {code: (short.split("|"), counted) for code, short, counted in map(_fields, table.splitlines()[1:])}
+    abbreviations, counted = rows.get(language, ([], ""))
+    parts = [phrase.split() for phrase in abbreviations]
+    beginnings = {" ".join(part[:count]).rstrip(".") for part in parts for count in range(1, len(part) + 1)}
+    short = "|".join(regex.escape(words).replace(r"\ ", r"\s*") for words in sorted(beginnings)) or "(?!)"
+    abbreviated = rf"(?:^|[\s.(])(?:{_SHORT}|(?i:{short}))\.\s*$"
+    return regex.compile(abbreviated), regex.compile(rf"(?i)(?:{counted}|\d{{1,2}}\.)(?!\w)" if counted else "(?!)")
+
+
+def _fields(line: str) -> list[str]:
+    return line.split("\t")

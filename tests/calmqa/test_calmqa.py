@@ -236,6 +236,37 @@ def test_an_invalid_sheet_is_one_line(tmp_path, rows, problem):
         ("Great question! Salt is white; snow too. I hope this helps.", "en", ["Salt is white; snow too."]),
         ("I'm sorry, but I cannot answer that.", "en", []),
         ("Γιατί; Το αλάτι είναι λευκό.", "el", ["Το αλάτι είναι λευκό."]),
+        (
+            "Am 3. Oktober gibt es z. B. Bier. Es kamen 3. Dann 4.",
+            "de",
+            ["Am 3. Oktober gibt es z. B. Bier.", "Es kamen 3.", "Dann 4."],
+        ),
+        (
+            "Ca. 3 Leute trinken Tee usw. Danach, d. h. Montag, Kaffee.",
+            "de",
+            ["Ca. 3 Leute trinken Tee usw.", "Danach, d. h. Montag, Kaffee."],
+        ),
+        ("Dne 3. 10. slaví sv. Václava. Pak tančí.", "cs", ["Dne 3. 10. slaví sv. Václava.", "Pak tančí."]),
+        (
+            "1848. Március 15. ünnep, pl. Budapesten. Ott 5. Aztán mennek.",
+            "hu",
+            ["1848. Március 15. ünnep, pl. Budapesten.", "Ott 5.", "Aztán mennek."],
+        ),
+        (
+            "Dnia 6. Grudnia jest św. Mikołaj, np. Polska. Dał im. Potem spał.",
+            "pl",
+            ["Dnia 6. Grudnia jest św. Mikołaj, np. Polska.", "Dał im.", "Potem spał."],
+        ),
+        (
+            "Den 3. Oktober, bl.a. København. Det var kl. 3. Så gik de.",
+            "da",
+            ["Den 3. Oktober, bl.a. København.", "Det var kl. 3.", "Så gik de."],
+        ),
+        (
+            "Это ул. Ленина, т. е. Москва и т. д. Потом ушли.",
+            "ru",
+            ["Это ул. Ленина, т. е. Москва и т. д.", "Потом ушли."],
+        ),
     ],
 )
 def test_sentences_that_claim_something(text, language, found):

@@ -46,7 +46,7 @@ from excam.scoring.results import NOT_KNOWN
 if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
-VERSION = Version(asks=2, reads=2)
+VERSION = Version(asks=3, reads=2)
 REASONS = (*SHARED_REASONS, NOT_KNOWN, "too-long")
 NOT_STATED = "not stated"
 OWN_KNOWLEDGE = "the model's own knowledge"
