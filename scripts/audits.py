@@ -101,7 +101,7 @@ def audit_balance(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/audits/shortcuts",
     outputs=["numbers", "page"],
     local=False,

@@ -17,9 +17,9 @@ import regex
 from excam.acre.items import Item
 from excam.core.exceptions import InputInvalid
 
-VERSION = 1
+VERSION = 2  # before, a vowel sign ended a word
 SHARE = 0.4  # of the explication's content words that a paraphrase must hold
-WORD = regex.compile(r"[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*")
+WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*")
 REASONS = ("equivalent", "literal", "explication", "none", "empty")
 
 

@@ -11,9 +11,12 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
+import regex
+
 from excam.core import extras
 from excam.core.exceptions import InputInvalid
 from excam.core.languages import ENOUGH, language_name
+from excam.core.text import as_word
 
 Detector = Literal["cld2", "langid"]
 PACKAGES: dict[Detector, str] = {"cld2": "pycld2", "langid": "py3langid"}
@@ -21,7 +24,7 @@ UNKNOWN = "und"  # ISO 639: undetermined
 # CLD2 refuses control characters, lone surrogates and noncharacters as invalid UTF-8.
 _REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 CONFUSED = (("bs", "hr", "sr"), ("cs", "sk"), ("da", "no"), ("id", "ms"), ("rn", "rw"))  # by CLD2, on texts of people
-_QUOTED = re.compile(r"(?:(?<!\w)'|[\"“„«「『])([^\"”“»」』\n]{8,}?)(?:'(?!\w)|[\"”“»」』])")
+_QUOTED = regex.compile(r"(?:(?<!\w)'|[\"“„«「『])([^\"”“»」』\n]{8,}?)(?:'(?!\w)|[\"”“»」』])")
 _CODE = re.compile(r"[a-z]{2,3}")
 
 
@@ -115,7 +118,7 @@ def _is_named(name: str, text: str) -> bool:
     """Return whether a text has a name of a language as a word: German, but not Germany; codes are no names."""
     if not name.isascii():
         return name in text  # scripts without spaces too
-    return len(name) > 3 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    return len(name) > 3 and regex.search(as_word(regex.escape(name)), text) is not None
 
 
 def _cld2(text: str) -> tuple[bool, list[tuple[str, int]]]:

@@ -10,8 +10,10 @@ import regex
 INVISIBLE = regex.compile(r"(?V1)[\p{DI}--[\U000e0020-\U000e007f]]")  # except tag characters, which distinguish flags
 QUOTES = str.maketrans("‘’‛ʻʼ`´＇׳“”„‟＂״", "'" * 9 + '"' * 6)
 SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{scx=Hira}\p{scx=Kana}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}"
+# What a word consists of: marks too, such as the vowel signs of Hindi, which Python's \w and isalnum leave out.
+IN_WORD = r"\p{L}\p{M}\p{N}_"
 # Part of a word that spaces end. In the scripts that set none, any neighbour may be another word.
-WORD = regex.compile(rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}_]--[{SCRIPTS}]]")
+WORD = regex.compile(rf"(?V1)[[{IN_WORD}]--[{SCRIPTS}]]")
 # A grapheme cluster. In a row of flags \X alone would look back to the beginning of the row at each of them.
 CLUSTER = regex.compile(r"\p{RI}{2}(?![\p{GCB=EX}\p{GCB=ZWJ}\p{GCB=SM}])|\X")
 # What stands before the letter of an option, in the languages of the templates and in others (a regular expression)
@@ -19,6 +21,11 @@ OPTION = (
     "(?:option|choice|opción|opção|opzione|optie|opsi|pilihan|seçenek|şık|επιλογή|الخيار|विकल्प|선택지|选项|選項|選択肢)"
 )
 SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def as_word(pattern: str) -> str:
+    """Return a pattern of `regex` that matches only where no word goes on at either end, in scripts with spaces."""
+    return rf"(?<![{IN_WORD}])(?:{pattern})(?![{IN_WORD}])"
 
 
 def is_text(value: object) -> TypeGuard[str]:

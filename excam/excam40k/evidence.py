@@ -6,11 +6,12 @@ benchmark, so that nothing of a benchmark that is left out comes along.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
+
+import regex
 
 from excam.config import Wording
 from excam.core.hash_order import digest
@@ -136,8 +137,8 @@ def _zipped(first: list[BaseSample], second: list[BaseSample]) -> list[list[Base
 
 def _holds(passage: str, text: str) -> bool:
     """Return whether a passage holds a text of at least four words."""
-    words = " ".join(re.findall(r"\w+", text.casefold()))
-    return words.count(" ") >= 3 and words in " ".join(re.findall(r"\w+", passage.casefold()))
+    words = " ".join(regex.findall(r"\w+", text.casefold()))
+    return words.count(" ") >= 3 and words in " ".join(regex.findall(r"\w+", passage.casefold()))
 
 
 def _ordered(passages: Sequence[EvidencePassage], seed: int, *parts: str) -> list[EvidencePassage]:

@@ -120,6 +120,10 @@ def test_mini_is_simplified_chinese_and_english():
     assert all(one.translation.isascii() and one.translation != one.item.reference for one in ROWS)
 
 
+def test_a_vowel_sign_ends_no_word():
+    assert equivalent.tokens("का क") == ["का", "क"]
+
+
 def test_the_equivalents_of_mini_hold_in_the_references_and_glosses_do_not():
     for one in ITEMS.values():
         assert equivalent.judge(one, one.reference).reason == "equivalent", one.id

@@ -331,6 +331,16 @@ def test_the_copied_part_of_an_answer():
     assert others == ("others 2", "others None", "others 0", "others None"), "4, -, 0, -"
 
 
+def test_a_vowel_sign_is_part_of_a_word():
+    """Neither punctuation, nor the end of a word: क is not in का."""
+    frame = pl.DataFrame(
+        {"instruction": ["का", "का क"], "output": ["क", "क"], "templates": [["freeform/output/03"]] * 2}
+    )
+    assert [tokens[0] for tokens in views.copied(frame)] == ["share copied 0", "share copied 5"]
+    marks = views.punctuation(pl.DataFrame({"output": ["समोसे खाते हैं।", "Ka\u0308se."]}))
+    assert [[token for token in tokens if token.startswith("has")] for tokens in marks] == [["has ।"], ["has ."]]
+
+
 def test_views_of_a_row():
     frame = pl.DataFrame(
         {

@@ -12,7 +12,9 @@ from functools import cache, lru_cache
 from string import ascii_uppercase
 
 import polars as pl
+import regex
 
+from excam.core.text import as_word
 from excam.excam40k.construction.templates import ENGLISH, language_of, languages, paraphrase
 
 BINS = 10  # quantiles of a number
@@ -90,8 +92,10 @@ def words(rows: pl.DataFrame) -> list[str]:
 
 
 def punctuation(rows: pl.DataFrame) -> Tokens:
-    """Return the marks of an output, the one it ends with, and how many there are as a decile over the rows."""
-    marks = [re.findall(r"[^\w\s]", text) for text in rows["output"]]
+    """Return the punctuation of an output, which vowel signs are not, the mark it ends with, and how many there are as
+    a decile over the rows.
+    """
+    marks = [regex.findall(r"[^\w\s]", text) for text in rows["output"]]
     count = _tenths(pl.Series([len(text_marks) for text_marks in marks], dtype=pl.Int64))
     ends = [text.rstrip()[-1:] for text in rows["output"]]
     return [
@@ -125,7 +129,7 @@ def _characters_within(text: str, part: str) -> int:
     """
     text, part = text.casefold(), part.casefold()
     if len(part) < RUN:
-        return len(part) if re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) else 0
+        return len(part) if regex.search(as_word(regex.escape(part)), text) else 0
     known, count, until = _runs(text), 0, 0
     for start in range(len(part) - RUN + 1):
         if part[start : start + RUN] in known:

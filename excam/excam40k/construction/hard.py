@@ -7,16 +7,18 @@ a majority, since readers cannot check it. The paper states neither the error ty
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import log
 
+import regex
+
 from excam.core.cultures import culture_key, names
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
+from excam.core.text import as_word
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Severity
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.option_phrases import wrong_alone
@@ -60,10 +62,11 @@ def names_culture(base: BaseSample) -> bool:
 
 
 @cache
-def _name_of(culture: str) -> re.Pattern[str]:
+def _name_of(culture: str) -> regex.Pattern[str]:
     key = culture_key(culture)
     known = {culture.casefold(), *(name for name in names() if culture_key(name) == key)}
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(known, key=len, reverse=True)))})s?(?!\w)", re.I)
+    either = "|".join(map(regex.escape, sorted(known, key=len, reverse=True)))
+    return regex.compile(as_word(rf"(?:{either})s?"), regex.I)
 
 
 MISTAKES: Mapping[Mistake, MistakeTexts] = {

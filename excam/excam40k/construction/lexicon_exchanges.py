@@ -10,8 +10,9 @@ from itertools import islice
 
 import regex
 
+from excam.core.text import as_word
 from excam.error_reports.records import Sample, Severity
-from excam.excam40k.construction.lexicon_tables import INSIDE_A_WORD, Edit, Item, edits_of, items, pattern_of
+from excam.excam40k.construction.lexicon_tables import Edit, Item, edits_of, items, pattern_of
 from excam.excam40k.construction.lexicon_words import (
     AFFIXES,
     CUED,
@@ -206,4 +207,4 @@ def _is_what_was_done(text: Text, edit: Edit, surface: str) -> bool:
 
 @cache
 def _whole_word(surface: str) -> regex.Pattern[str]:
-    return regex.compile(rf"(?i)(?<![{INSIDE_A_WORD}]){regex.escape(surface)}(?![{INSIDE_A_WORD}])")
+    return regex.compile(f"(?i){as_word(regex.escape(surface))}")

@@ -14,9 +14,8 @@ from importlib import resources
 
 import regex
 
+from excam.core.text import IN_WORD
 from excam.excam40k.construction.lexicon_words import AFFIXES, UNSPACED
-
-INSIDE_A_WORD = r"\p{L}\p{M}\p{N}_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,5 +77,5 @@ def pattern_of(item: Item) -> regex.Pattern[str]:
         around = (f"(?<![{script}])", f"(?![{script}])") if item.language == "Japanese" else ("", "")
         return regex.compile(f"(?P<prefix>){around[0]}{word}(?P<ending>){around[1]}")
     prefix, ending = AFFIXES.get(item.language, ("", ""))
-    left, right = f"(?<![{INSIDE_A_WORD}-])", f"(?![{INSIDE_A_WORD}-])"
+    left, right = f"(?<![{IN_WORD}-])", f"(?![{IN_WORD}-])"
     return regex.compile(f"{left}(?P<prefix>{prefix}){word}(?P<ending>{ending}){right}")
