@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
+from excam.core import yaml_text
 from excam.core.exceptions import InputInvalid
 
 Kind = Literal["choice", "scale", "flags", "text", "number", "span", "order", "slots"]
@@ -479,8 +480,8 @@ def _packaged(name: str) -> Form:
 def read(path: Path) -> Form:
     """Return the form in a YAML file. Raise InputInvalid with one line for anything else."""
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as problem:
+        raw = yaml_text.load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as problem:
         raise InputInvalid(f"{path}: no form ({' '.join(str(problem).split())[:200]}); expected YAML") from None
     return parse(raw, str(path))
 

@@ -13,15 +13,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
+from yaml import YAMLError
 
 from excam.config.base import EACH, LEXICON, HubId, ModuleName, Name, Place, Section
 from excam.config.datasets import Construction, Dataset, Invented
 from excam.config.experiment import Experiment, check, first_error
 from excam.config.models import Model, Price, Sampling, Server, Teaching, Wheel
 from excam.config.training import Evidence, Judging, Recipe, Wording
-from excam.core.exceptions import ConfigInvalid
+from excam.core import yaml_text
+from excam.core.exceptions import ConfigInvalid, in_a_line
 from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in
 
 __all__ = [
@@ -76,8 +77,15 @@ def load_merged(raw: Mapping[str, Any], paths: Sequence[str | Path]) -> Experime
 
     Data sets and models are in the order of the first file.
     """
-    files = {os.path.relpath(path): yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {} for path in paths}
+    files = {os.path.relpath(path): _read(Path(path)) for path in paths}
     return load(ordered_like(raw, next(iter(files.values()))), files=files)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return yaml_text.load(path.read_text(encoding="utf-8")) or {}
+    except (ValueError, YAMLError) as problem:
+        raise ConfigInvalid(f"{os.path.relpath(path)}: not readable as YAML: {in_a_line(problem)}") from None
 
 
 def _file_with(place: str, files: Mapping[str, Any], raw: Mapping[str, Any]) -> str | None:
@@ -102,6 +110,10 @@ def _validated(raw: Mapping[str, Any], where: str) -> Experiment:
     if not isinstance(raw, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML may be anything
         shown = " ".join(repr(raw).split())[:60]
         raise ConfigInvalid(f"{where}: no experiment; found {shown}; expected keys and values, such as `seed: 1`")
+    try:
+        yaml_text.refuse_larger(raw)
+    except yaml_text.TooLarge as problem:
+        raise ConfigInvalid(f"{where}: {problem}") from None
     cleaned = _without_nulls(raw, ("datasets", "models"))
     if isinstance(crossing := cleaned.get("crossing"), Mapping):
         cleaned["crossing"] = _without_nulls(crossing, ("metrics",))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import json
 from collections import Counter
+from datetime import date
 from functools import cached_property
 from typing import Literal
 
 from pydantic import Field, ValidationError
-from pydantic_core import to_jsonable_python
 
 from excam.config import annotation, calmqa, crossing, cult_eval, datasets, macaron, models, rubric
 from excam.config.annotation import Annotation
@@ -227,10 +227,24 @@ def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
         close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
-    value = json.dumps(to_jsonable_python(first["input"], fallback=str), ensure_ascii=False)
-    is_number = first["type"] == "string_type" and isinstance(first["input"], int | float)
-    advice = "; put quotes around it in a file, or write ./ before a path after --config" if is_number else ""
-    return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {value[:60]}{advice}{more}"
+    is_converted = first["type"] == "string_type" and isinstance(first["input"], int | float | date)  # by YAML
+    advice = "; put quotes around it in a file, or write ./ before a path after --config" if is_converted else ""
+    return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {_beginning(first['input'])}{advice}{more}"
+
+
+def _beginning(value: object, room: int = 60) -> str:
+    """Return the first characters of a value as JSON. No more of it is written: it may be long, or hold itself."""
+    encoder = json.JSONEncoder(ensure_ascii=False, check_circular=False, skipkeys=True, default=_as_text)
+    written = ""
+    for part in encoder.iterencode(value):
+        written += part
+        if len(written) > room:
+            break
+    return written[:room]
+
+
+def _as_text(value: object) -> str:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from excam.core import yaml_text
 from excam.core.exceptions import InputInvalid, in_a_line
 
 REASONING = ("mathematical", "commonsense", "causal", "temporal", "logical", "spatial", "multi-hop")  # §3.2
@@ -85,8 +86,8 @@ def read(path: Path) -> list[Template]:
     What a template says is checked by `problems`.
     """
     try:
-        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as problem:
+        rows = yaml_text.load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as problem:
         raise InputInvalid(
             f"{path}: not readable as YAML: {in_a_line(problem)}; expected a list of templates"
         ) from None

@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from excam.core import yaml_text
 from excam.core.exceptions import InputInvalid, in_a_line
 
 Dimension = Literal["accuracy", "appropriateness", "sensitivity", "depth"]
@@ -222,8 +223,8 @@ def shipped() -> Sequence[str]:
 
 def _yaml(text: str, where: str) -> Any:
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as problem:
+        return yaml_text.load(text)
+    except yaml.YAMLError as problem:
         raise InputInvalid(f"{where}: not readable as YAML: {in_a_line(problem)}; expected a manual") from None
 
 

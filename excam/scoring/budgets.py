@@ -11,6 +11,7 @@ import yaml
 
 from excam import config
 from excam.config import Model, Price
+from excam.core import yaml_text
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.inference import Request
 from excam.inference.budget import Budget, prompt_bytes
@@ -57,7 +58,7 @@ def _price_of_entry(name: str, endpoint: str) -> Price:
     """Return the price of the entry in ./config.yaml for a model behind a server. Raises InputInvalid if none."""
     next_step = "give --price IN OUT, per million tokens of prompts and of answers"
     try:
-        raw = yaml.safe_load(CONFIG.read_text(encoding="utf-8")) if CONFIG.is_file() else None
+        raw = yaml_text.load(CONFIG.read_text(encoding="utf-8")) if CONFIG.is_file() else None
         entries = config.load(raw, str(CONFIG)).models if raw is not None else {}
     except (OSError, ValueError, yaml.YAMLError, ConfigInvalid) as problem:
         line = " ".join(str(problem).split())[:160]

@@ -195,7 +195,7 @@ def test_a_form_that_is_none_is_one_line(name):
         ("- a\n- b\n", "found list; expected a mapping"),
         ("a: [", "no form (while parsing"),
         ("name: !!python/object/apply:os.system [ls]\n", "no form (could not determine a constructor"),
-        ("&a [*a]", "found list"),
+        ("&a [*a]", "more than 50 levels"),
     ],
 )
 def test_a_file_that_is_no_form(tmp_path, text, said):

@@ -2,15 +2,18 @@
 
 import datetime
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
 
 from excam import config
+from excam.annotation import form
 from excam.config.experiment import RENAMED
-from excam.core.exceptions import ConfigInvalid
+from excam.core.exceptions import ConfigInvalid, ExcamError
 from excam.inference import backend_factory
+from excam.macaron import templates
 
 ROOT = Path(__file__).parents[2]
 
@@ -469,9 +472,31 @@ def test_a_recipe_of_its_own_that_cannot_be(entry, parts):
     assert all(part in line for part in parts), line
 
 
-def test_a_name_that_was_read_as_a_number_says_how_to_write_it():
-    line = refused(put("texts", 123))
-    assert line.endswith("found 123; put quotes around it in a file, or write ./ before a path after --config")
+@pytest.mark.parametrize(("text", "shown"), [("0123", "83"), ("1_000", "1000"), ("2024-11-05", '"2024-11-05"')])
+def test_a_name_that_was_read_as_a_number_or_a_date_says_how_to_write_it(text, shown):
+    line = refused(put("texts", yaml.safe_load(text)))
+    assert line.endswith(f"found {shown}; put quotes around it in a file, or write ./ before a path after --config")
+
+
+def aliases(levels: int) -> str:
+    """YAML of a few bytes a level that stands for ten times more at each of them."""
+    lines = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, levels)]
+    return "\n".join(["a0: &a0 x", *lines])
+
+
+@pytest.mark.parametrize("text", [aliases(12), aliases(60), "a: &a [*a]", "[" * 60 + "]" * 60])
+def test_a_text_that_stands_for_too_much_is_one_line(tmp_path, text):
+    file = tmp_path / "experiment.yaml"
+    file.write_text(text, encoding="utf-8")
+    for read in (partial(config.load_merged, {}, [file]), partial(form.read, file), partial(templates.read, file)):
+        with pytest.raises(ExcamError, match=r"more than (100000 values, aliases counted at each place|50 levels)"):
+            read()
+    assert "; expected fewer" in refused(put("seed", yaml.safe_load(text)))
+
+
+def test_a_refused_value_is_written_only_as_far_as_it_is_shown():
+    line = refused(put("seed", {"a": [b"\xff", *range(1000)]}))
+    assert line.endswith('found {"a": ["\\\\xff", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13')
 
 
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())

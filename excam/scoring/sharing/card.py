@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from excam.core import licences
+from excam.core import licences, yaml_text
 from excam.core.exceptions import ArtifactBroken
 from excam.core.paths import ADAPTERS
 from excam.core.provenance import read_json, sha256
@@ -74,7 +74,7 @@ def _header_and_body(page: str) -> tuple[dict[str, Any], str]:
     if len(parts) < 3 or parts[0]:
         return {"library_name": "peft", "tags": ["excam", "lora"]}, page
     try:
-        header = yaml.safe_load(parts[1])
+        header = yaml_text.load(parts[1])
     except yaml.YAMLError:
         header = None
     if not isinstance(header, dict):
