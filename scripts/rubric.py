@@ -111,7 +111,7 @@ def rubric_settle(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/rubric/reliability",
     outputs=["numbers", "page"],
     more={

@@ -65,7 +65,8 @@ def write(study: Study, files: QualityFiles) -> None:
 
 def reliability_page(study: Study) -> str:
     """Return the table of agreement as Markdown."""
-    head = ["phase", "raters", "score", "ICC(2,1)", "95 %", "bootstrap", "n", "partly rated", "alpha", "95 %", "target"]
+    head = ["phase", "raters", "score", "ICC(2,1)", "95 %", "bootstrap", "ICC(2,k)", "95 %", "k", "n", "partly rated"]
+    head += ["alpha", "95 %", "target"]
     body = [
         [
             *(
@@ -77,6 +78,9 @@ def reliability_page(study: Study) -> str:
             ),
             *(
                 interval(reliability.boot_low, reliability.boot_high),
+                rounded(reliability.mean_icc),
+                interval(reliability.mean_low, reliability.mean_high),
+                reliability.k,
                 counted(reliability.n),
                 reliability.partial,
                 rounded(reliability.alpha),

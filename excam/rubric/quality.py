@@ -22,7 +22,7 @@ from excam.rubric.ratings import Rating, by_rater, draft_of
 from excam.rubric.responses import CONDITIONS, Response
 from excam.rubric.rules import settle
 from excam.stats import agreement, bootstrap
-from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed
+from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed, icc_of_mean
 
 Missing = Literal["complete", "mixed"]
 TRIVIAL = ("always 3", "length")
@@ -43,8 +43,9 @@ def same_rubric(ratings: Iterable[Rating]) -> None:
 class Reliability:
     """Agreement of some raters on one score, over the `n` responses that all of them rated (mixed: that any did).
 
-    `low` and `high` are the 95 % interval by F, `boot_low` and `boot_high` that by a bootstrap of responses. `partial`
-    counts responses that only some of them rated, which complete cases leave out.
+    `icc` is ICC(2,1), of a single rater; `low` and `high` are its 95 % interval by F, `boot_low` and `boot_high` that
+    by a bootstrap of responses. `mean_icc` is ICC(2,k), of the mean of these `k` raters. `partial` counts responses
+    that only some of them rated, which complete cases leave out.
     """
 
     phase: str
@@ -55,6 +56,10 @@ class Reliability:
     high: float | None
     boot_low: float | None
     boot_high: float | None
+    mean_icc: float | None
+    mean_low: float | None
+    mean_high: float | None
+    k: int
     n: int
     partial: int
     alpha: float | None
@@ -112,7 +117,7 @@ def _reliability(
     item_values = [[f"{value:.0f}" for value in row[~np.isnan(row)]] for row in cells]
     alpha = agreement.alpha(item_values, [str(value) for value in SCALE], "ordinal", seed)
     target = _against(rubric.manual.reliability.icc, icc)
-    three = alpha.value, alpha.low, alpha.high
+    of_all = icc_of_mean(icc, cells.shape[1])
     return Reliability(
         phase,
         raters,
@@ -121,9 +126,11 @@ def _reliability(
         icc.low,
         icc.high,
         *(drawn or (None, None)),
+        *(of_all.value, of_all.low, of_all.high),
+        cells.shape[1],
         icc.n,
         int(holes.sum()),
-        *three,
+        *(alpha.value, alpha.low, alpha.high),
         target,
     )
 

@@ -83,6 +83,8 @@ def _reliability_table(study: Study) -> str:
                 interval(reliability.low, reliability.high),
                 _bar(reliability, target),
                 interval(reliability.boot_low, reliability.boot_high),
+                f"{rounded(reliability.mean_icc)} "
+                f"<small>{interval(reliability.mean_low, reliability.mean_high)}, k = {reliability.k}</small>",
                 counted(reliability.n),
                 str(reliability.partial),
                 f"{rounded(reliability.alpha)} "
@@ -92,8 +94,8 @@ def _reliability_table(study: Study) -> str:
             for reliability in study.reliability
             if reliability.phase == phase
         ]
-        heads = ("Raters", "Score", "ICC(2,1)", "95 % by F", f"−.5 to 1; line: {target:g}", "95 % bootstrap", "n",
-                 "Partly rated", "Alpha", "Target")  # fmt: skip
+        heads = ("Raters", "Score", "ICC(2,1)", "95 % by F", f"−.5 to 1; line: {target:g}", "95 % bootstrap",
+                 "ICC(2,k)", "n", "Partly rated", "Alpha", "Target")  # fmt: skip
         parts.append(_html_table(f"Agreement, {phase} phase", heads, lines))
     return "".join(parts)
 

@@ -9,7 +9,7 @@ from excam.stats.correlation import (
     tie_calibrated_accuracy,
     tie_calibration_by_item,
 )
-from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed
+from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed, icc_of_mean
 from excam.stats.permutation import PairedPermutation, holm, paired_permutation
 from excam.stats.permutation_correlation import (
     CorrelationPermutation,
@@ -40,6 +40,7 @@ __all__ = [
     "icc21",
     "icc21_bootstrap",
     "icc21_mixed",
+    "icc_of_mean",
     "kendall",
     "kendall_test",
     "paired_permutation",

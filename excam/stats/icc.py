@@ -50,6 +50,21 @@ def icc21(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> I
     return Icc(value, *_interval(value, float(items), float(raters), float(rest), n, k), n)
 
 
+def icc_of_mean(single: Icc, raters: int) -> Icc:
+    """Return ICC(2,k), that of the mean of `raters` raters, from ICC(2,1) (Spearman and Brown).
+
+    Equal to the ratio of mean squares of Shrout and Fleiss. A bound has none where the formula has no positive divisor.
+    """
+
+    def stepped(value: float | None) -> float | None:
+        divisor = 0.0 if value is None else 1 + (raters - 1) * value
+        return raters * value / divisor if value is not None and divisor > 0 else None
+
+    low, high = stepped(single.low), stepped(single.high)
+    bounds = (None, None) if low is None or high is None else (low, high)
+    return Icc(stepped(single.value), *bounds, single.n)
+
+
 def _table(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> NDArray[np.float64]:
     """Return ratings as items by raters, NaN where one is missing. Raise InputInvalid for another shape or infinity."""
     try:
@@ -187,10 +202,15 @@ def _interval(
         return None, None
     a = k * value * raters / rest
     b = n * (1 + (k - 1) * value) - k * value
-    freedom = (k - 1) * (n - 1) * (a + b) ** 2 / ((n - 1) * a**2 + b**2)
+    spread = (n - 1) * a**2 + b**2
+    if spread == 0:  # no degrees of freedom, as of raters who disagree throughout
+        return None, None
+    freedom = (k - 1) * (n - 1) * (a + b) ** 2 / spread
     upper = 1 - (1 - CONFIDENCE) / 2
     below, above = f.ppf(upper, n - 1, freedom), f.ppf(upper, freedom, n - 1)
     both = k * raters + (k * n - k - n) * rest
-    low = n * (items - below * rest) / (below * both + n * items)
-    high = n * (above * items - rest) / (both + n * above * items)
-    return (float(low), float(high)) if np.isfinite([low, high]).all() else (None, None)
+    parts = [(items - below * rest, below * both + n * items), (above * items - rest, both + n * above * items)]
+    if not np.isfinite(parts).all() or not all(whole for _, whole in parts):
+        return None, None
+    low, high = (float(n * part / whole) for part, whole in parts)
+    return low, high
