@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from excam.core import language_identity, languages
+from excam.inference import control_tokens
 from excam.scoring.families import families
 from excam.scoring.metric import Row
 from excam.scoring.spans import ErrorSpan
@@ -17,6 +18,7 @@ from excam.scoring.spans import ErrorSpan
 NOT_FOUND = "span-not-found"
 UNCERTAIN = "certainty-unknown"
 UNQUALIFIED = "judge-unqualified"
+CONTROL = "control-tokens"
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
     "language-unknown": f"no language given, and a text of fewer than {languages.ENOUGH} letters shows none with "
@@ -28,6 +30,8 @@ LINES: Mapping[str, str] = {
     UNCERTAIN: "no log-probabilities of the answer, or impossible ones: p(R) is missing, and a clean report scores 0",
     UNQUALIFIED: "nobody measured what this model is worth as a judge; `excam qualify --model M` does, in minutes",
     "empty-text": "a text is empty, and this metric scores it as such",
+    CONTROL: "control tokens of chats in a text, such as <|im_end|>; models get them as plain text, servers with "
+    "an invisible character inside",
     "truncated": "the answer was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
 }
@@ -71,6 +75,8 @@ class WarningRules:
             codes.update(of_texts(instruction, output))
         if not all(text.strip() for text in row.texts.values()):  # elsewhere such a row is a failure
             codes.add("empty-text")
+        if any(map(control_tokens.are_in, row.texts.values())):
+            codes.add(CONTROL)
         if any(span.start < 0 for span in spans):
             codes.add(NOT_FOUND)
         if lacks_certainty:

@@ -34,6 +34,11 @@ def of(output: str = ENGLISH, failure: str | None = None, judge: WarningRules = 
     return set(found)
 
 
+def test_a_control_token_is_warned_about():
+    assert of(f"{ENGLISH} <|im_end|>", language="English") == {"control-tokens"}
+    assert not of(f"{ENGLISH} <b> a|b [INS] </p>", language="English")
+
+
 def test_the_tested_languages_are_those_of_appendix_e():
     rows = csv.DictReader((ROOT / "paper/appendix-e-languages.csv").open(encoding="utf-8"))
     assert languages.tested_languages() == {row["name"] for row in rows}

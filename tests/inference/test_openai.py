@@ -19,7 +19,8 @@ from fake_chat_server import Server, echo, half, hang_up, right, send, wrong
 
 from excam import config
 from excam.core.exceptions import AnswersMissing, ModelInvalid
-from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
+from excam.core.phrases import PhraseFinder
+from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling, control_tokens
 from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import openai
 from excam.inference.cache_keys import request_seed
@@ -93,6 +94,22 @@ def test_what_is_sent(serve):
     }
     assert server.calls[1] == sent, "asked again with the very same settings"
     assert {path for path, _ in server.headers} == {"/v1/chat/completions"}
+
+
+@pytest.mark.parametrize(
+    "token", ["<|im_end|>", "</s>", "[INST]", "<start_of_turn>", "<｜end▁of▁sentence｜>", "<<SYS>>"]
+)
+def test_control_tokens_of_a_text_are_sent_broken_and_its_words_are_found(serve, token):
+    """As the content of a message, of a system message that is put before it too; a copied span keeps its place."""
+    server, text = serve(), f"{token}They eat {token} {token}{token} sushi."
+    turns = (Message("system", f"a {token}"), Message("user", text))
+    one(server, Generate(turns))
+    one(server, Generate(turns), system=False)
+    separate, joined = ([turn["content"] for turn in call["messages"]] for call in server.calls)
+    assert not any(control_tokens.are_in(content) for content in (*separate, *joined))
+    assert [content.replace(control_tokens.BREAK, "") for content in separate] == [f"a {token}", text]
+    copied = separate[1].removesuffix(" sushi.")
+    assert list(PhraseFinder(text).places(copied)) == [(0, len(text) - len(" sushi."))]
 
 
 def test_what_a_server_refuses_is_left_out_as_stated(serve):

@@ -27,7 +27,17 @@ from excam.config import Model, Server
 from excam.core import offline, web
 from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import say
-from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Request, Sampling
+from excam.inference import (
+    Choice,
+    Choose,
+    Completion,
+    Generate,
+    Message,
+    Missing,
+    Request,
+    Sampling,
+    control_tokens,
+)
 from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import _openai_connection as connection
 from excam.inference.backends._openai_bodies import is_same_reason
@@ -276,7 +286,8 @@ class Backend:
         return self._fields(request.messages, {self.server.limit_field: 1, **settings})
 
     def _fields(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> dict[str, Any]:
-        turns = [{"role": message.role, "content": replace_lone_surrogates(message.content)} for message in messages]
+        texts = (control_tokens.broken(replace_lone_surrogates(message.content)) for message in messages)
+        turns = [{"role": message.role, "content": text} for message, text in zip(messages, texts, strict=True)]
         if not self.server.system and len(turns) > 1 and turns[0]["role"] == "system":
             first = turns.pop(0)["content"]
             turns[0]["content"] = f"{first}\n\n{turns[0]['content']}"
