@@ -199,7 +199,7 @@ def cult_eval_table_1(
 
 
 @step(
-    version=1,
+    version=2,
     result="results/cult_eval/table-2",
     outputs=["numbers", "page"],
     target="cult_eval",

@@ -147,7 +147,7 @@ def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
 
 
 @step(
-    version=3,
+    version=4,
     result="results/macaron/table-3",
     outputs=["numbers", "page"],
     target="macaron",

@@ -23,6 +23,7 @@ from excam.stats.permutation_correlation import correlation_permutation
 from excam.stats.sign_permutation import sign_permutation
 
 Scores = Mapping[str, float | None]  # of one metric, by row; None: a failure
+DRAWS = 1000  # swaps of a test of two metrics
 PENALISED = 0.2  # standard deviations: a metric penalises an error if the interval of its drop lies above this
 LENGTHS = {"term_source": "term", "term_target": "target", "context_source": "source"}  # in characters
 
@@ -88,7 +89,7 @@ def correlations(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed
 
 
 def compare_with(
-    rows: Sequence[Translated], metrics: Mapping[str, Scores], first: str, draws: int = 1000, seed: int = 0
+    rows: Sequence[Translated], metrics: Mapping[str, Scores], first: str, draws: int = DRAWS, seed: int = 0
 ) -> list[dict[str, Any]]:
     """Test whether one metric's tau-b with the label differs from each other's, on the rows that both scored.
 

@@ -19,6 +19,7 @@ from excam.core.provenance import write_text
 from excam.pages import plotting
 from excam.pages.markdown import cautions, escape, table
 from excam.stats.binary_gold import MEASURES
+from excam.stats.permutation import floor_note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,6 +111,8 @@ def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     text += "only has no correlation. A failure is left out and counted.\n\n" + table(head, body)
     text += "\n## Differences\n\nTwo-sided permutations that swap whole items, on the rows that both scored.\n\n"
     text += table(heads, compared) if compared else "No other metric can be compared.\n"
+    if note := floor_note([line["p"] for line in lines if "p" in line], numbers.DRAWS):
+        text += f"\n{note}\n"
     return lines, text
 
 

@@ -20,7 +20,8 @@ from excam.macaron.scenarios import Scenario
 from excam.macaron.templates import ASPECTS, REASONING
 from excam.pages import plotting
 from excam.pages.markdown import escape, table
-from excam.stats.permutation import holm
+from excam.stats.permutation import floor_note, holm
+from excam.stats.sign_permutation import DRAWS
 
 PAIRS = (
     "A pair is right if the model calls the true statement true and the false one false, in one language; the mean of "
@@ -140,7 +141,8 @@ def _differences(systems: Sequence[System], estimated: Estimates, number: str, t
         f"Of {title}, as the table has it, over {scenarios} scenarios. The interval draws scenarios; p is two-sided, "
         "from 10,000 random swaps of whole scenarios.\n\n"
     )
-    return "\n## Differences between systems\n\n" + text + table(head, body)
+    note = floor_note([test.p_value for test in tests], DRAWS)
+    return "\n## Differences between systems\n\n" + text + table(head, body) + f"\n{note}\n" * bool(note)
 
 
 def paired(

@@ -10,6 +10,7 @@ from rich.text import Text
 from excam.core.escapes import visible_line
 from excam.scoring import display
 from excam.scoring.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure, Standing
+from excam.stats.permutation import floor_note
 
 MAX_GROUPS = 20  # shown in a table
 
@@ -79,6 +80,9 @@ def _notes(out: Console, comparisons: Sequence[Comparison]) -> None:
         out,
         f"score: {mean}. {share}p: paired permutation test, two-sided, {DRAWS:,} random swaps, {units}.\n",
     )
+    tested = [each.p_value for comparison in comparisons for each in comparison.measures if each.p_value is not None]
+    if note := floor_note(tested, DRAWS):
+        _text(out, f"{note}\n")
 
 
 def _standings(out: Console, standings: Sequence[Standing]) -> None:

@@ -8,10 +8,11 @@ from rich.console import Console
 
 from excam.core.escapes import visible
 from excam.scoring import display
-from excam.scoring.meta import Joined, Result, Test
+from excam.scoring.meta import DRAWS, Joined, Result, Test
 from excam.scoring.meta_baselines import SYSTEM
 from excam.scoring.meta_numbers import Agreement, Influence, Systems
 from excam.stats.binary_gold import Estimate
+from excam.stats.permutation import floor_note
 
 HEAD = ("metric", "rows", "n", "failed", "Kendall's tau-b", "tie-calibrated", "AUC", "ICC(2,1)")
 ITEM_HEAD = ("pairs", "ordered")
@@ -157,6 +158,8 @@ def _tests(out: Console, result: Result, item: str | None) -> None:
         if item:
             print("None is of tie-calibrated or ordered, which are of pairs within an item.")
         display.table(out, [TEST_HEAD, *map(_test_cells, result.tests)])
+        if note := floor_note([test.p_value for test in result.tests], DRAWS):
+            print(note)
     if result.untested:
         print()
     for why in dict.fromkeys(pair.why for pair in result.untested):

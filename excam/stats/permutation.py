@@ -122,3 +122,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(values))
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted.tolist()
+
+
+def floor_note(p_values: Sequence[float], draws: int) -> str:
+    """Return in a sentence how many p-values are the smallest that so many random draws can give, "" if none is."""
+    floor = 1 / (draws + 1)
+    at_floor = sum(p_value <= floor * (1 + 1e-9) for p_value in p_values)
+    if not at_floor:
+        return ""
+    least = min(1.0, floor * len(p_values))
+    return (
+        f"{at_floor} of {len(p_values)} p at the floor of {draws:,} draws: none can be below {floor:.2g}, or below "
+        f"{least:.2g} after Holm."
+    )

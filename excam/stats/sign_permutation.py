@@ -11,9 +11,11 @@ from excam.core.exceptions import InputInvalid
 from excam.stats.clusters import cluster_numbers
 from excam.stats.permutation import swap_masks
 
+DRAWS = 10_000  # random swaps
+
 
 def sign_permutation(
-    differences: ArrayLike, clusters: Sequence[Hashable] | None = None, draws: int = 10_000, seed: int = 0
+    differences: ArrayLike, clusters: Sequence[Hashable] | None = None, draws: int = DRAWS, seed: int = 0
 ) -> float:
     """Return the two-sided p-value of a mean paired difference, one number per item: p = (hits + 1) / (draws + 1).
 
@@ -34,7 +36,7 @@ def sign_permutation(
     return (hits + 1) / (draws + 1)
 
 
-def pairwise_sign_permutation(values: ArrayLike, draws: int = 10_000, seed: int = 0) -> list[float]:
+def pairwise_sign_permutation(values: ArrayLike, draws: int = DRAWS, seed: int = 0) -> list[float]:
     """Return the p-value of `sign_permutation` for each pair of columns, in the order of `itertools.combinations`.
 
     `values` has a row for each cluster. All pairs share their swaps, so that many cost little more than one. Raise
