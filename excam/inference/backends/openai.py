@@ -426,10 +426,12 @@ class Backend:
             ):
                 coding = response.headers.get("Content-Encoding", "identity").strip().lower()
                 if coding not in ("identity", "gzip"):
+                    self._count(question, 0, 0)  # the server may bill an answer that is not read
                     raise Failed(f"HTTP {response.status} with a body in {coding}, which was not asked for")
                 async for chunk in response.content.iter_any():
                     body += chunk
                     if len(body) > LARGEST:
+                        self._count(question, 0, 0)
                         raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes")
                 return response, bytes(body)
         except aiohttp.ClientError as problem:  # refused, reset, incomplete body
