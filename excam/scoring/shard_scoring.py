@@ -6,9 +6,10 @@ and a digest of each id of the shard.
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -142,11 +143,18 @@ def _refuse_other_counts(counts: Any, table: Path, manifest: Path) -> None:
     """Raise ArtifactBroken unless the counts of a manifest are those of its table: a person may have edited them."""
     rows = scan_parquet(table).select("score", "failure").collect()
     scores, unknown = rows["score"], (rows["failure"] == NOT_KNOWN).sum()
-    expected = {"rows": len(scores), "scored": scores.count(), "failed": scores.null_count() - unknown}
+    failures = Counter(rows["failure"].drop_nulls())
+    expected: dict[str, Any] = {"rows": len(scores), "scored": scores.count(), "failed": scores.null_count() - unknown}
+    expected["failures"] = {kind: count for kind, count in failures.items() if kind != NOT_KNOWN}
     kinds = {"failures": dict, "warnings": dict, "with_errors": int, "score_sum": int | float, "signature": str}
     kinds |= {"prompt_tokens": int, "completion_tokens": int}
     sound = isinstance(counts, dict) and all(isinstance(counts.get(name), kind) for name, kind in kinds.items())
-    if not sound or {name: counts.get(name) for name in expected} != expected:
+    total = float(scores.sum() or 0)
+    if (
+        not sound
+        or {name: counts.get(name) for name in expected} != expected
+        or not math.isclose(counts["score_sum"], total, abs_tol=1e-6)
+    ):
         raise ArtifactBroken(
             f"{manifest}: other counts than {table.name} has; expected {expected}; delete it, run again"
         )

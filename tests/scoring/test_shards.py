@@ -169,6 +169,22 @@ def test_what_is_scored_is_not_scored_again(texts, tmp_path):
     assert len(again.asked) == 300
 
 
+@pytest.mark.parametrize(
+    "forged", [{"rows": 10**6}, {"scored": 0}, {"failures": {}}, {"score_sum": 1e6}, {"warnings": None}]
+)
+def test_counts_that_the_table_does_not_have_are_refused(tmp_path, forged):
+    path = tmp_path / "texts/a.jsonl"
+    path.parent.mkdir()
+    path.write_text('{"id": 1, "output": "x"}\n{"id": 1, "output": "y"}')
+    score(path.parent, tmp_path / "scores")
+    (manifest,) = (tmp_path / "scores").rglob("*.json")
+    facts = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**facts, "counts": {**facts["counts"], **forged}}))
+    counts, (problem,) = score(path.parent, tmp_path / "scores")
+    assert not counts
+    assert "other counts than a.parquet has" in problem
+
+
 def test_tables_of_other_texts_are_not_replaced(texts, tmp_path):
     score(texts, tmp_path / "scores")
     other = tmp_path / "other/texts"
