@@ -79,7 +79,7 @@ def read(sources: Sources) -> Iterator[Row]:
         yield from rows.of_responses(known, ratings.ratings)
 
 
-@step(version=4)
+@step(version=5)
 def crossing_score(
     asking: AskingOptions,
     name: Annotated[str, "the key of the metric in crossing.metrics"],

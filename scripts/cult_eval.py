@@ -68,7 +68,7 @@ def cult_eval_translate(
     provenance.say(f"{name}: {len(rows)} translations in {asker.seconds:.0f} s")
 
 
-@step(version=2)
+@step(version=3)
 def cult_eval_equivalent(rows_path: Path, judged_path: Path) -> None:
     """Judge translations without a model: by accepted equivalents, listed glosses, words of the explication."""
     tables.write_frame(judged_path, judgements.equivalent_frame(translations.from_frame(rows_path)))

@@ -242,7 +242,7 @@ def macaron_coverage(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/macaron/paired",
     outputs=["numbers", "page"],
     target="macaron",
