@@ -137,7 +137,9 @@ def _heading(name: str) -> str:
 
 def report_cell(row: Result, titles: Mapping[str, str], side: str = "") -> ReportCell:
     """Return the report on a row; `titles` are those of its texts, by column, and `side` stands before each number."""
-    said = part_lines({name: value for name, value in row.parts.items() if _is_said(name, value)})
+    explained = row.report.explanation.casefold() if row.report else ""
+    lines = part_lines({name: value for name, value in row.parts.items() if _is_said(name, value)})
+    said = [line for line in lines if line.casefold() not in explained]  # "expected: tea" is in "Expected: tea (by 1)."
     notes = (*said, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
     if row.failure is not None or row.report is None:
         unknown = f"Not known: {row.unknown_because or 'nothing decides'}"
