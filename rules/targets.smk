@@ -10,6 +10,11 @@ def paper():
     return [*pages_of("paper"), *judged_pages()]
 
 
+def excam():
+    """The adapters, the audits of what they learn from, the paper's tables and figures, and our own."""
+    return [*adapters(), *paper(), *pages_of("all"), "results/audits/summary.md"]
+
+
 def judged_pages():
     """Every judged test row to look at: of each baseline and of ExCAM trained on all."""
     return [f"results/paper/judged-rows/{system}.html" for system in column_systems("all")]
