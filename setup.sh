@@ -45,4 +45,5 @@ else
   fi
 fi
 install --no-build-isolation -e .
+"$venv/bin/python" -m compileall -q excam scripts # where no bytecode is written, as in containers, each job would do it again
 echo "done: . $venv/bin/activate" >&2
