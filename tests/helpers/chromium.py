@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the shell starts fastest
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
     *("--disable-dev-shm-usage", "--disable-site-isolation-trials", "--remote-debugging-pipe"),
