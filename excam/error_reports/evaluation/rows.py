@@ -102,6 +102,16 @@ class Cell:
         return f"{self.path}: {kinds}; {' + '.join(str(count[name]) for name in OUTCOMES)} = n = {len(self.rows)}"
 
 
+def names_cells(root: Path, figure: Path) -> bool:
+    """Return whether a file is a cell or has a column `cell`; those of other systems are neither."""
+    from excam.core import tables
+
+    numbers = root / (figure.with_suffix(".csv") if figure.suffix in PICTURES else figure)
+    if numbers.suffix != ".csv" or not numbers.is_file():
+        return paths.below_results(figure) is None or figure.suffix == ".json"
+    return any("cell" in line for line in tables.read_lines(numbers)[:1])
+
+
 def find_cell_path(root: Path, figure: Path, cell: str | None) -> str:
     """Return the path of a cell: from a figure or table that contains it, or the cell's own file without a figure.
 
