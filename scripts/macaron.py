@@ -183,7 +183,7 @@ def macaron_table_3(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/macaron/{by}",
     outputs=["numbers", "page", "pictures"],
     target="macaron",

@@ -36,12 +36,13 @@ Line = Mapping[str, Any]
 def breakdown(systems: Sequence[System], by: str, seed: int) -> list[dict[str, Any]]:
     """Return one line per system, group and language (EN, L, all, gap) of a breakdown (`GROUPS`).
 
-    The last lines are of `MEAN`: all systems answered the same instances, so that the accuracy over the answers of all
-    of them is the mean of theirs.
+    The last lines are of `MEAN`, over models: made-up sheets count only where there is nothing else. All answered the
+    same instances, so that the accuracy over the answers of all of them is the mean of theirs.
     """
     chance = _chance(systems[0].rows, GROUPS[by])
     named = [(system.model, system.mode, system.rows) for system in systems]
-    named.append((*MEAN, tuple(row for system in systems for row in system.rows)))
+    averaged = [system for system in systems if system.mode != WRITTEN] or systems
+    named.append((*MEAN, tuple(row for system in averaged for row in system.rows)))
     return [
         {"model": model, "mode": mode, **line, "above_chance": _above(line, chance)}
         for model, mode, rows in named
