@@ -6,6 +6,7 @@ and a box that is not ticked are ratings. Texts and slots are not compared. Inte
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from excam.annotation.answers import Answer, is_done, is_skipped
+from excam.annotation.answers import Answer, state
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.exchange import in_campaign_order
 from excam.annotation.form import Form, Question
@@ -94,7 +95,7 @@ class Study:
 def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> Study:
     """Return the agreement of all raters. Raise InputInvalid for answers that are not of the campaign."""
     form, kept = campaign.form, in_campaign_order(campaign, answers)
-    rated = [answer for answer in kept if is_done(form, answer.values) and not is_skipped(form, answer.values)]
+    rated = [answer for answer in kept if state(form, answer.values) == "finished"]
     tasks = {task.id: task for task in campaign.tasks}
     columns = {
         name: _ratings(name, question, tasks, rated)
@@ -112,7 +113,7 @@ def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> Study:
         tasks=len(campaign.tasks),
         answers=len(kept),
         finished=len(rated),
-        skipped=sum(is_skipped(form, answer.values) for answer in kept),
+        skipped=sum(state(form, answer.values) == "skipped" for answer in kept),
         compared=len(alike),
         measures=tuple(measures),
         raters=tuple(_raters(form, kept, alike, seed)),
@@ -249,14 +250,13 @@ def _raters(
     form: Form, answers: Sequence[Answer], alike: Mapping[Task, Sequence[tuple[str, str, float]]], seed: int
 ) -> Iterator[Rater]:
     for rater in sorted({answer.annotator for answer in answers}):
-        own = [answer for answer in answers if answer.annotator == rater]
-        skipped = sum(is_skipped(form, answer.values) for answer in own)
-        done = sum(is_done(form, answer.values) and not is_skipped(form, answer.values) for answer in own)
+        states = Counter(state(form, answer.values) for answer in answers if answer.annotator == rater)
         with_others = [[value for *pair, value in compared if rater in pair] for compared in alike.values()]
         by_item = [values for values in with_others if values]
         sums = [sum(values) for values in by_item], [float(len(values)) for values in by_item]
         estimate = _mean_with_interval(*sums, seed) if by_item else (None, None, None)
-        yield Rater(rater, done, skipped, len(own) - done - skipped, *estimate, len(by_item), sum(map(len, by_item)))
+        counts = states["finished"], states["skipped"], states["unfinished"]
+        yield Rater(rater, *counts, *estimate, len(by_item), sum(map(len, by_item)))
 
 
 def _items(

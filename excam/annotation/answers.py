@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import floor
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from excam.annotation import wording
 from excam.annotation.campaign import Campaign, Task
@@ -111,6 +111,13 @@ def is_done(form: Form, values: Mapping[str, Any]) -> bool:
     if form.submit:
         return bool(values[SUBMITTED])
     return is_skipped(form, values) or steps_answered(form, values) == len(form.steps)
+
+
+def state(form: Form, values: Mapping[str, Any]) -> Literal["finished", "skipped", "unfinished"]:
+    """Return how far an answer is; a skipped one is not finished."""
+    if is_skipped(form, values):
+        return "skipped"
+    return "finished" if is_done(form, values) else "unfinished"
 
 
 def open_points(form: Form, task: Task, values: Mapping[str, Any]) -> list[str]:

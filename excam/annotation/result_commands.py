@@ -187,20 +187,20 @@ def progress(
 def _progress(campaign: Campaign, names: Iterable[str], answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
     from statistics import median
 
-    from excam.annotation.answers import is_done, is_skipped
+    from excam.annotation.answers import state
 
     for name in names:
         own = [answer for answer in answers if answer.annotator == name]
-        skipped = [answer for answer in own if is_skipped(campaign.form, answer.values)]
-        done = [answer for answer in own if is_done(campaign.form, answer.values) and answer not in skipped]
+        states = [state(campaign.form, answer.values) for answer in own]
+        finished = [answer for answer, how in zip(own, states, strict=True) if how == "finished"]
         yield {
             "annotator": name,
-            "finished": len(done),
-            "skipped": len(skipped),
-            "unfinished": len(own) - len(done) - len(skipped),
+            "finished": len(finished),
+            "skipped": states.count("skipped"),
+            "unfinished": states.count("unfinished"),
             "assigned": len(campaign.tasks_of(name)),
             "minutes": round(sum(answer.seconds for answer in own) / 60, 1),
-            "minutes_per_task": round(median(answer.seconds for answer in done) / 60, 1) if done else None,
+            "minutes_per_task": round(median(answer.seconds for answer in finished) / 60, 1) if finished else None,
             "last_saved": max((answer.saved for answer in own), default=None),
         }
 
