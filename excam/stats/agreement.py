@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap
+from excam.stats.item_sums import item_sums
 
 Scale = Literal["nominal", "ordinal"]
 Ratings = Sequence[Sequence[str]]  # of each item, in any order: both statistics ignore who gave a rating
@@ -50,16 +51,15 @@ def alpha(ratings: Ratings, values: Sequence[str], scale: Scale, seed: int) -> A
 
 def alpha_of_numbers(ratings: Sequence[Sequence[float]], seed: int) -> Agreement:
     """Return Krippendorff's alpha of numbers, by squared differences (interval scale), as `alpha` does."""
-    items = [np.asarray(item, dtype=np.float64) for item in ratings if len(item) > 1]
-    numbers = np.concatenate(items) if items else np.zeros(0)
-    if len(numbers) == 0 or np.ptp(numbers) == 0:
-        return Agreement(None, None, None, len(items), len(numbers))
-    size = np.array([len(item) for item in items], dtype=np.float64)
-    total = np.array([(item - numbers.mean()).sum() for item in items])
-    squares = np.array([np.square(item - numbers.mean()).sum() for item in items])
+    items = [item for item in ratings if len(item) > 1]
+    sizes = len(items), sum(map(len, items))
+    sums = item_sums(items)
+    if sums is None:
+        return Agreement(None, None, None, *sizes)
+    size, total, squares = sums
     apart = 2 * (size * squares - np.square(total)) / (size - 1)  # squared differences of all ordered pairs
     estimate = bootstrap.estimate([apart, size, total, squares], _alpha_of_numbers, range(len(items)), seed)
-    return Agreement(estimate["value"], estimate["low"], estimate["high"], len(items), len(numbers))
+    return Agreement(estimate["value"], estimate["low"], estimate["high"], *sizes)
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]], seed: int) -> Agreement:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap
+from excam.stats.item_sums import item_sums
 
 CONFIDENCE = 0.95
 
@@ -111,14 +112,12 @@ def icc11(ratings: Sequence[Sequence[float]], seed: int) -> Icc:
     Rows are items, each with its ratings in any order; items with one rating are dropped. A difference between raters
     counts as noise. The 95 % interval is a percentile bootstrap of items. Undefined as `icc21` is.
     """
-    items = [np.asarray(item, dtype=np.float64) for item in ratings if len(item) > 1]
+    items = [item for item in ratings if len(item) > 1]
     n = len(items)
-    numbers = np.concatenate(items) if items else np.zeros(0)
-    if n < 2 or np.ptp(numbers) == 0:
+    sums = item_sums(items)
+    if sums is None or n < 2:
         return Icc(None, None, None, n)
-    size = np.array([len(item) for item in items], dtype=np.float64)
-    total = np.array([(item - numbers.mean()).sum() for item in items])
-    squares = np.array([np.square(item - numbers.mean()).sum() for item in items])
+    size, total, squares = sums
     columns = [size, np.square(size), total, np.square(total) / size, squares, np.ones(n)]
     estimate = bootstrap.estimate(columns, _icc11_of_sums, range(n), seed)
     return Icc(estimate["value"], estimate["low"], estimate["high"], n)
