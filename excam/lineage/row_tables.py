@@ -6,10 +6,7 @@ table of rows shows them to people.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
@@ -50,9 +47,10 @@ def behind(evidence: Evidence, artifact: str) -> list[RowTable]:
             if file in known:
                 continue
             known.add(file)
-            table = read_table(evidence, file)
-            nearest += [table] if table else []
-            at += [] if table else [file]
+            if table := read_table(evidence, file):
+                nearest.append(table)
+            else:
+                at.append(file)
     if not nearest:
         raise InputInvalid(f"{artifact}: no table with ids among what it was made of; see excam audit {artifact}")
     return nearest
@@ -68,23 +66,17 @@ def read_table(evidence: Evidence, file: str) -> RowTable | None:
     path = evidence.find(file)
     if path is None or path.suffix not in TABLES:
         return None
-    frame = tables.read_frame(path) if path.suffix == ".parquet" else None
-    lines = [] if frame is not None else list(_first_lines(path))
-    columns = tuple(frame.columns) if frame is not None else tuple(lines[0]) if lines else ()
+    if path.suffix == ".parquet":
+        frame = tables.read_frame(path)
+        columns, rows = tuple(frame.columns), frame.height
+    else:
+        lines = tables.read_jsonl(path)
+        columns = tuple(next(lines, {}))
+        rows = bool(columns) + sum(1 for _ in lines)
     name = next((column for column in IDS if column in columns), None)
     if name is None:
         return None
-    rows = frame.height if frame is not None else sum(1 for _ in path.open(encoding="utf-8"))
     pages = sorted(
         output for output, record in evidence.records.items() if output.endswith(".html") and file in record.inputs
     )
     return RowTable(file, rows, name, columns, tuple(pages))
-
-
-def _first_lines(path: Path) -> Iterator[dict[str, Any]]:
-    import json
-
-    with path.open(encoding="utf-8") as lines:
-        line = json.loads(next(lines, "{}"))
-        if isinstance(line, dict):
-            yield line
