@@ -89,7 +89,7 @@ def macaron_sheet(
     """Turn a written answer sheet into answers, as if a model had given them."""
     instances = derive.read(instances_path)
     answered = answers.read_sheet(sheet_path, instances)
-    tables.write_frame(answers_path, answers.to_frame(instances, name, "written", answered))
+    tables.write_frame(answers_path, answers.to_frame(instances, name, answers.WRITTEN, answered))
 
 
 @step(version=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.core import tables
-from excam.macaron import numbers
+from excam.macaron import categories, numbers
 from excam.macaron.answers import WRITTEN, System
 from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.templates import REASONING
@@ -41,7 +41,7 @@ def breakdown(systems: Sequence[System], by: str, seed: int) -> list[dict[str, A
     """
     chance = _chance(systems[0].rows, GROUPS[by])
     named = [(system.model, system.mode, system.rows) for system in systems]
-    averaged = [system for system in systems if system.mode != WRITTEN] or systems
+    averaged = categories.asked(systems) or systems
     named.append((*MEAN, tuple(row for system in averaged for row in system.rows)))
     return [
         {"model": model, "mode": mode, **line, "above_chance": _above(line, chance)}
