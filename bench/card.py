@@ -34,11 +34,25 @@ BEHIND = 500  # tokens in the cache before the one that is decoded
 ANSWERS = (64, 256, 512)
 FILE_BYTES = 4 * 10**9
 SHAPES: dict[str, dict[str, Any]] = {
-    "phi3-medium-4k": {"hidden_size": 5120, "intermediate_size": 17920, "num_attention_heads": 40},
-    "gemma3-27b": {"hidden_size": 5376, "intermediate_size": 21504, "num_attention_heads": 32},
+    "phi3-medium-4k": {
+        "hidden_size": 5120,
+        "intermediate_size": 17920,
+        "num_attention_heads": 40,
+        "num_key_value_heads": 10,
+    },
+    "gemma3-27b": {
+        "hidden_size": 5376,
+        "intermediate_size": 21504,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 16,
+    },
 }
-KEY_HEADS = {"phi3-medium-4k": 10, "gemma3-27b": 16}
-SMALL: dict[str, Any] = {"hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 16}
+SMALL: dict[str, Any] = {
+    "hidden_size": 256,
+    "intermediate_size": 512,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 4,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -155,8 +169,7 @@ def build(shape: str, layers: int, device: str) -> Any:
     from transformers import LlamaConfig, LlamaModel
 
     widths = SHAPES[shape] if device == "cuda" else SMALL
-    others: dict[str, Any] = {"head_dim": 128, "num_key_value_heads": KEY_HEADS[shape] if device == "cuda" else 4}
-    config = LlamaConfig(**widths, **others, num_hidden_layers=layers, vocab_size=64, pad_token_id=0)
+    config = LlamaConfig(**widths, head_dim=128, num_hidden_layers=layers, vocab_size=64, pad_token_id=0)
     with torch.device(device):
         model: Any = LlamaModel(config)
     return model.to(torch.bfloat16)

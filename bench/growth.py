@@ -96,7 +96,7 @@ def processor_seconds(words: Sequence[str]) -> float:
 def exponent(name: str, times: Sequence[int]) -> tuple[list[float], float]:
     """Return the seconds at each factor, and the exponent between the two largest, without the time of the start."""
     seconds = []
-    for factor in (*times,):
+    for factor in times:
         with tempfile.TemporaryDirectory(prefix="excam-growth-") as place:
             seconds.append(processor_seconds(COMMANDS[name](Path(place), factor)))
     start = processor_seconds(["--version"])
