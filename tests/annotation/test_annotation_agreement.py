@@ -77,12 +77,12 @@ TWO = [
 
 def measured(answers):
     """Value, items and ratings by column and measure."""
-    found = study(CAMPAIGN, answers, 0)
-    return found, {(m.field, m.measure): (m.value, m.items, m.ratings) for m in found.measures}
+    result = study(CAMPAIGN, answers, 0)
+    return result, {(m.field, m.measure): (m.value, m.items, m.ratings) for m in result.measures}
 
 
 def test_numbers_of_each_kind_of_field():
-    found, by_name = measured(TWO)
+    result, by_name = measured(TWO)
     assert by_name["heard", "same answer"] == (0.75, 4, 8)
     assert by_name["heard", "kappa (Cohen)"] == (pytest.approx(0.5), 4, 8)  # .75 observed, .5 by chance
     assert by_name["polite", "same answer"] == (0.5, 4, 8)
@@ -93,19 +93,19 @@ def test_numbers_of_each_kind_of_field():
     assert by_name["rank", "entries in the same order"] == (pytest.approx(2 / 3), 1, 2)
     assert by_name["why", ""] == (None, 0, 0)
     assert not [name for name, _ in by_name if name == "foreign"]  # the box that skips a task is no judgement
-    assert (found.compared, len(found.items)) == (4, 2)
+    assert (result.compared, len(result.items)) == (4, 2)
 
 
 def test_raters_and_the_items_that_divide_them():
-    found, _ = measured(TWO)
-    assert [item.row for item in found.items] == ["row-2", "row-0"]
-    assert found.items[0].differing == {
+    result, _ = measured(TWO)
+    assert [item.row for item in result.items] == ["row-2", "row-0"]
+    assert result.items[0].differing == {
         "heard": {"ada": "never", "bo": "often"},
         "polite": {"ada": 1, "bo": 5},
         "old": {"ada": True, "bo": False},
     }
-    assert found.items[0].value == pytest.approx((0 + 0 + 0 + 1) / 4)  # the words, which nobody marked, are alike
-    assert found.items[0].text == TEXTS[2]
+    assert result.items[0].value == pytest.approx((0 + 0 + 0 + 1) / 4)  # the words, which nobody marked, are alike
+    assert result.items[0].text == TEXTS[2]
     third = [answer(at, "eve", "never", 1) for at in range(4)]
     agreeing = {rater.rater: rater.value for rater in study(CAMPAIGN, [*TWO, *third], 0).raters}
     assert agreeing["eve"] < agreeing["bo"]
@@ -114,10 +114,10 @@ def test_raters_and_the_items_that_divide_them():
 def test_drafts_and_skipped_tasks_do_not_count_but_are_counted():
     draft = answer(0, "eve", "never", 1, submitted=False)
     skip = Answer(f"{1:016x}", "eve", {**FORM.empty(), "foreign": True, "submitted": True}, 5, draft.saved)
-    found, by_name = measured([*TWO, draft, skip])
+    result, by_name = measured([*TWO, draft, skip])
     assert by_name["heard", "same answer"] == (0.75, 4, 8)
-    assert (found.answers, found.finished, found.skipped) == (10, 8, 1)
-    eve = next(rater for rater in found.raters if rater.rater == "eve")
+    assert (result.answers, result.finished, result.skipped) == (10, 8, 1)
+    eve = next(rater for rater in result.raters if rater.rater == "eve")
     assert (eve.finished, eve.skipped, eve.unfinished, eve.value) == (0, 1, 1, None)
 
 
@@ -159,17 +159,17 @@ def test_a_third_person_decides_what_two_differ_on(tmp_path):
     exported.write_text(exchange.to_json(CAMPAIGN, TWO), encoding="utf-8")
     done = command("adjudicate", drawn, exported, "--to", to)
     assert done.stderr.endswith("2 of 4 tasks have a difference\n"), done.stderr
-    found = campaign.read(to)
-    assert [task.row for task in found.tasks] == ["row-0", "row-2"]
-    assert found.tasks[0].shown["answers_1"].splitlines() == [
+    disputed = campaign.read(to)
+    assert [task.row for task in disputed.tasks] == ["row-0", "row-2"]
+    assert disputed.tasks[0].shown["answers_1"].splitlines() == [
         *("How polite? → 5 very", "Odd words → “Good” Odd", "Age → 30", "Best → Clear > Short > Kind")
     ]
-    assert found.tasks[1].shown["answers_2"].splitlines() == ["Heard? → Often", "How polite? → 5 very", "Old → no"]
-    assert found.tasks[0].hidden == {"rater_1": "ada", "rater_2": "bo"}
-    text = page.write(found)
+    assert disputed.tasks[1].shown["answers_2"].splitlines() == ["Heard? → Often", "How polite? → 5 very", "Old → no"]
+    assert disputed.tasks[0].hidden == {"rater_1": "ada", "rater_2": "bo"}
+    text = page.write(disputed)
     assert "rater_1" not in text
-    decided = Answer(found.tasks[0].id, "eve", answer(0, "eve", "often", 4).values, 5, TWO[0].saved)
-    row = exchange.to_csv(found, [decided], exchange.owner_columns(found)).splitlines()[1]
+    decided = Answer(disputed.tasks[0].id, "eve", answer(0, "eve", "often", 4).values, 5, TWO[0].saved)
+    row = exchange.to_csv(disputed, [decided], exchange.owner_columns(disputed)).splitlines()[1]
     assert ",ada,bo,row-0," in row
     two = [answer for answer in TWO if answer.task in (TWO[2].task, TWO[6].task)]
     exported.write_text(exchange.to_json(CAMPAIGN, two), encoding="utf-8")

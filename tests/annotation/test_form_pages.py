@@ -204,11 +204,11 @@ def test_no_text_of_a_task_is_run(browser, tmp_path, name):
 
 
 def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser, tmp_path):
-    found = MADE["long_form"]()
+    campaign_shown = MADE["long_form"]()
     browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
     try:
-        opened(browser, tmp_path, found, "ann-1")
-        required = sum(question.required for question in found.form.questions)
+        opened(browser, tmp_path, campaign_shown, "ann-1")
+        required = sum(question.required for question in campaign_shown.form.questions)
         for where in (0, 1500, 3000):
             browser.js(f"scrollTo(0, document.getElementById('task').offsetTop + {where})")
             top, bottom, bar = browser.js(
@@ -217,7 +217,7 @@ def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser
             )
             assert 0 < top < bottom <= bar
         assert text_of(browser, "open-count") == f"Still open: {required}"
-        last = [question for question in found.form.questions if question.required][-1]
+        last = [question for question in campaign_shown.form.questions if question.required][-1]
         browser.js("scrollTo(0, 0)")
         browser.js("document.getElementById('open-count').click()")
         browser.js("document.querySelector('#open-points li:last-child button').click()")
@@ -228,8 +228,8 @@ def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser
         )
         assert 0 <= top < 844
         assert not browser.js("document.getElementById('open-list').open")
-        full = finished(found, found.tasks[0], "ann-1", random.Random(1)).values
-        first = next(question.field for question in found.form.questions if question.required)
+        full = finished(campaign_shown, campaign_shown.tasks[0], "ann-1", random.Random(1)).values
+        first = next(question.field for question in campaign_shown.form.questions if question.required)
         browser.js(f"change({json.dumps({first: full[first]})})")
         browser.wait(f"document.getElementById('open-count').textContent === 'Still open: {required - 1}'")
         browser.open((tmp_path / "page.html").as_uri(), READY)  # what is begun is there again after a reload

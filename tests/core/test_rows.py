@@ -191,8 +191,8 @@ def test_turns_are_the_instruction_of_a_text_in_a_column(tmp_path, name, named, 
 
 def test_parts_of_a_log_are_named_for_a_metric_without_a_pair(tmp_path):
     sample = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "B.", "resps": [["A."]], "filtered_resps": ["A."]}
-    found = read(file(tmp_path, sample), BLEU, {"translation": "output", "reference": "target"})
-    assert [one.values for one in found] == [{"translation": "A.", "reference": "B.", "target_language": "English"}]
+    rows = read(file(tmp_path, sample), BLEU, {"translation": "output", "reference": "target"})
+    assert [row.values for row in rows] == [{"translation": "A.", "reference": "B.", "target_language": "English"}]
 
 
 @pytest.mark.parametrize(

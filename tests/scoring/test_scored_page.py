@@ -85,9 +85,9 @@ def test_a_table_holds_no_half_of_a_character():
 def test_scores_of_other_metrics_lie_in_ten_bands(span, first):
     """Of a metric that states no range, from the lowest to the highest score. 4.6 is the edge of a band of 1 to 5."""
     rows = [replace(judged(n), score=score) for n, score in enumerate((1.0, 2.0, 4.6, 4.6))]
-    found = numbers.counts([*rows, failed(9)], Description(range=span))
-    assert [count for _, count in found] == [1, 0, 1, 0, 0, 0, 0, 0, 0, 2, 1]
-    assert (found[0][0], found[10][0]) == (first, "failed")
+    counted = numbers.counts([*rows, failed(9)], Description(range=span))
+    assert [count for _, count in counted] == [1, 0, 1, 0, 0, 0, 0, 0, 0, 2, 1]
+    assert (counted[0][0], counted[10][0]) == (first, "failed")
     assert [count for _, count in numbers.counts([failed(1)], Description())] == [*[0] * 10, 1]
     assert sum(count for _, count in numbers.counts([judged(1)], Description())) == 1, "all scores alike"
 

@@ -198,11 +198,11 @@ def test_a_line_by_hand():
 
 def test_edges_of_bands():
     scores = (-1e308, -20.5, -20, -11, -10, -6, -5, -3, -2, -1, -0.5, 0, 0.19, 0.2, 0.99, 1, 1e308)
-    found = numbers.counts(
+    counted = numbers.counts(
         [judged(n, score=float(score)) for n, score in enumerate(scores)] + [failed(99)], failed(99).metric
     )
-    assert [count for _, count in found] == [2, 2, 2, 2, 3, 2, 1, 0, 0, 3, 1]
-    names = [name for name, _ in found]
+    assert [count for _, count in counted] == [2, 2, 2, 2, 3, 2, 1, 0, 0, 3, 1]
+    names = [name for name, _ in counted]
     assert names[:4] == ["below -20", "-20 to below -10", "-10 to below -5", "-5 to below -2"]
     assert names[4:7] == ["-2 to below 0", "p(R) 0.0 to 0.2", "p(R) 0.2 to 0.4"]
 
