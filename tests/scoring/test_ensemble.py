@@ -318,7 +318,7 @@ FOLDERS = [room.ROOT / "results/adapters/smollm2-135m" / name for name in ("all"
 @pytest.mark.model
 @pytest.mark.skipif(
     not (room.WEIGHTS.exists() and all((one / "manifest.json").exists() for one in FOLDERS)),
-    reason="run `snakemake --profile local` for two adapters of smollm2-135m first",
+    reason="no embedded model: run `snakemake --profile local` for two of its adapters first",
 )
 def test_two_real_adapters(tmp_path):
     """Each says in the ensemble what it says alone, and the combination is that of these."""

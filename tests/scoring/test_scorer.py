@@ -270,7 +270,7 @@ WEIGHTS, ADAPTER = ROOT / "results/models/smollm2-135m", ROOT / "results/adapter
 @pytest.mark.model
 @pytest.mark.skipif(
     not ((WEIGHTS / "manifest.json").exists() and (ADAPTER / "manifest.json").exists()),
-    reason="run `snakemake --profile local results/adapters/smollm2-135m/all/manifest.json` first",
+    reason="no embedded model: run `snakemake --profile local results/adapters/smollm2-135m/all/manifest.json` first",
 )
 def test_the_real_model_end_to_end(tmp_path):
     """A report or an explicit failure for every row; the megabyte that fits no context is refused, not truncated."""
