@@ -20,7 +20,6 @@ CYCLE = 300.0  # GPU-minutes of asking all twenty adapters, loading included; pr
 GENERATION = 48 * 60.0  # GPU-minutes of soft errors, without loading; printed as 48 GPU hours
 LOADING = {"generator": 6.0, "large": 2.0, "small": 1.5}  # of an engine
 LARGE = ("gemma3-27b", "mistral-24b")  # the other judges have 14B
-LATER = ("judge_counterfactuals",)  # asks once what it needs was judged, so in no allocation of others
 BENCHMARKS = 9  # a job that judges asks about one of them
 THINKING = ("ds-r1-14b", "qwen3-14b")
 SLOWER = 4.0  # thinking baselines, against an adapter of the same size
@@ -32,7 +31,7 @@ ASSUMPTIONS = (
     ("soft errors", "48 GPU hours, the same for each job, and 6 min of loading a job", "paper; loading: assumed"),
     ("a baseline asked in one way", "as an adapter of its size (14B: 10 min); thinking ones 40 min", "assumed"),
     ("verify_adapter", "an engine to load, and a minute", "assumed"),
-    ("judge_counterfactuals, and judging the dev sets", "half of judging the test sets", "assumed; rows"),
+    ("judging the dev sets", "half of judging the test sets", "assumed; rows"),
     ("a job without a GPU", "9 s (3.4 s on average in the run of ten adapters)", "ours"),
     ("Slurm starts a job with GPUs after", "30 s", "assumed"),
     ("weights and benchmarks", "fetched beforehand", ""),
@@ -74,7 +73,7 @@ def minutes(job: Job, generating: int) -> float:
         return QUEUED + loading(job) + 1
     thinking = SLOWER if model in THINKING else 1.0
     adapter = CYCLE / 30 * (2 if model in LARGE else 1)  # ten of one size and ten of twice that
-    fewer = job.rule == "judge_counterfactuals" or job.wildcards.get("split") == "dev"
+    fewer = job.wildcards.get("split") == "dev"
     asking = max(0.0, adapter * thinking * (0.5 if fewer else 1.0) - loading(job))
     return QUEUED + loading(job) + asking / (BENCHMARKS if job.dataset else 1)
 
@@ -169,7 +168,7 @@ def in_allocations(graph: Sequence[Task], sizes: Mapping[str, int]) -> list[Task
 
 def loads(graph: Sequence[Task], sizes: Mapping[str, int]) -> list[Job]:
     """A job for each time that weights go onto cards; a base asked with adapters and without takes two engines."""
-    loaded_jobs = [task.job for task in graph if task.job.gpus and task.job.rule in ("train_adapter", *LATER)]
+    loaded_jobs = [task.job for task in graph if task.job.gpus and task.job.rule == "train_adapter"]
     for places in allocations(graph, sizes):
         jobs = (graph[place].job for place in places)
         loaded_jobs += {job.wildcards.get("trained_on", "nothing") == "nothing": job for job in jobs}.values()

@@ -83,9 +83,6 @@ class Estimate:
         for model in sorted(bare):
             own = [job for job in _of(asked, model) if job.wildcards["trained_on"] == "nothing"]
             kinds.append(self.judging(f"baseline {model}", model, own))
-        for model in self.experiment.tuned.models:
-            again = [job for job in _of(of, model) if job.rule == "judge_counterfactuals"]
-            kinds.append(self.judging(f"counterfactuals, {model}", model, again))
         return [kind for kind in [*kinds, self.loading(loads)] if kind.jobs]
 
     def rows(self, name: str) -> float:
@@ -113,10 +110,9 @@ class Estimate:
         """Rows of the test and dev sets of what these jobs ask about."""
         prompts = read = written = 0.0
         for job in jobs:
-            kind, again = job.wildcards["judge"], job.rule == "judge_counterfactuals"
+            kind = job.wildcards["judge"]
             names = [job.dataset] if job.dataset in self.experiment.datasets else list(self.experiment.datasets)
-            share = self.experiment.construction.shares[cast(Split, "test" if again else job.wildcards["split"])]
-            share *= self.assumed["asked_again"] if again else 1
+            share = self.experiment.construction.shares[cast(Split, job.wildcards["split"])]
             answer = self.assumed[f"answer/{self._answers(model, kind)}"]
             for count, name in ((self.rows(name) * share, name) for name in names):
                 prompts, read = prompts + count, read + count * self.prompt(name, kind)

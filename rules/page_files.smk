@@ -97,11 +97,6 @@ def in_domain_excam():
     return [system for system in column_systems("all") if Path(system).parts[1] != "nothing"]
 
 
-def reporting_systems():
-    """Each baseline that writes reports, and ExCAM trained on all."""
-    return [system for system in column_systems("all") if Path(system).name == "report"]
-
-
 def judged_of(trained_on):
     """The test sets on which an adapter is judged beside what its base knows: the left-out one, or all."""
     return DATASETS if not trained_on.startswith("without-") else [trained_on.removeprefix("without-")]
@@ -186,9 +181,6 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "cells_of_excam_in_domain": [f"results/evaluation/{s}/{d}/test.json" for s in in_domain_excam() for d in DATASETS],
     "certainty_cells": of_systems(column_systems("all"), "results/certainty/{system}/test.json"),
     "certainty_cells_of_excam": of_systems(in_domain_excam(), "results/certainty/{system}/test.json"),
-    "counterfactual_rows": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.rows.parquet"),
-    "counterfactual_samples": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.parquet"),
-    "counterfactual_transcripts": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.jsonl"),
     "evidence": sets_with_evidence("results/evidence/{dataset}/{split}.parquet"),
     "evidence_numbers": ["results/paper/evidence.csv"] if WITH_EVIDENCE else [],
     "example_samples": lambda w: [  # of the datasets that one of the paper's tables shows, if they are switched on

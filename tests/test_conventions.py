@@ -30,13 +30,10 @@ PAGES = {name: step.page for name, step in STEPS.items() if step.page}  # rules 
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
 
 
-STEP_OF = {"judge_counterfactuals": "judge"}  # a rule whose step has another name
-
-
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_one_name_for_rule_step_log_and_benchmark(rule):
     text = RULES[rule].read_text().split(f"rule {rule}:")[1].split("\nrule ")[0]
-    assert f'"python -m scripts {STEP_OF.get(rule, rule)} ' in text
+    assert f'"python -m scripts {rule} ' in text
     assert f'"logs/{rule}' in text
     assert f'"benchmarks/{rule}' in text
 
@@ -64,14 +61,14 @@ def test_every_value_in_a_shell_command_is_quoted(rule):
 
 
 def test_every_step_has_its_rule():
-    assert STEPS.keys() == RULES.keys() - STEP_OF.keys() | PAGES.keys()
+    assert STEPS.keys() == RULES.keys() | PAGES.keys()
     assert not RULES.keys() & PAGES.keys()
 
 
 def test_a_rule_file_and_its_scripts_have_one_name():
     modules = {path.stem for path in (ROOT / "scripts").glob("*.py")}
     for rule, file in RULES.items():
-        if rule not in STEP_OF and rule != "cult_eval_comet":  # its environment lacks what the others import
+        if rule != "cult_eval_comet":  # its environment lacks what the others import
             module = STEPS[rule].module.stem
             assert module == file.stem or file.stem not in modules, f"{rule}: found in scripts/{module}.py"
     assert len(modules) <= 40

@@ -38,7 +38,6 @@ AXES = {  # kind -> the axes of its folders; what a file is called below them is
     "judgements": JUDGED,
     "evaluation": JUDGED,
     "reports": JUDGED,
-    "counterfactuals": JUDGED,
     "certainty": SYSTEM,  # always of all datasets
 }
 SUFFIXES = {  # of the kinds that have one file per cell
@@ -46,7 +45,6 @@ SUFFIXES = {  # of the kinds that have one file per cell
     "judgements": ".parquet",
     "evaluation": ".json",
     "reports": ".json",
-    "counterfactuals": ".parquet",
     "certainty": ".json",
 }
 

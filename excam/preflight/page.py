@@ -46,8 +46,8 @@ def _work_section(tasks: Sequence[Task]) -> str:
     left = sum(task.hours is None for task in tasks)
     total = f"{known:.1f} GPU hours" + (f", and {left} lines without a trial" if left else "")
     return (
-        "\n## The work to come\n\nOf the complete experiment, including what exists already; counterfactuals "
-        "are not counted. Hours are counts times what the trials took, on the cards beside "
+        "\n## The work to come\n\nOf the complete experiment, including what exists already. "
+        "Hours are counts times what the trials took, on the cards beside "
         "them. Take them as a size, not as a forecast: a trial asks an untrained model few short questions, while real "
         "rows are longer and a full engine is faster.\n\n"
         + table(("work", "of", "how much", "hours", "cards", "rests on"), rows)

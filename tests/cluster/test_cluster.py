@@ -16,7 +16,7 @@ from excam.core.steps import read_steps
 from excam.inference.journal import Entry, read
 from tests.helpers import killed_jobs
 
-ON_CARDS = {"generate_soft_errors", "train_adapter", "verify_adapter", "judge", "judge_counterfactuals"}
+ON_CARDS = {"generate_soft_errors", "train_adapter", "verify_adapter", "judge"}
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]  # the first test waits for the run
 
 

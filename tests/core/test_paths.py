@@ -37,7 +37,7 @@ def test_a_model_may_have_the_name_of_a_kind():
 
 
 def test_files_beside_a_cell_have_its_axes():
-    beside = Path("results/counterfactuals/m/all/report/all/test.rows.parquet")
+    beside = Path("results/judgements/m/all/report/all/test.rows.parquet")
     assert Cell.from_path(beside) == Cell("m", "all", "report", "all", "test")
 
 

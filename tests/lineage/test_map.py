@@ -81,9 +81,8 @@ def written() -> str:
             )
             file = source
         made = "<br>".join(f"`{one}`" for one in CONSTRAINT.sub(r"{\1}", "\n".join(outputs)).split("\n"))
-        step = "judge" if name == "judge_counterfactuals" else name
-        uses = ", ".join(map(link, library(STEPS[step].module, step)))
-        about = about or inspect.getdoc(load(step).function)
+        uses = ", ".join(map(link, library(STEPS[name].module, name)))
+        about = about or inspect.getdoc(load(name).function)
         line = about.split("\n")[0].replace("|", "\\|")
         parts.append(f"| {made} | `{name}` | {line} | {uses} |\n")
     return "".join(parts)

@@ -24,7 +24,7 @@ from excam.inference.run import Round
 from excam.lineage.reasons import path_of
 
 Outcome = Literal["right", "wrong", "unreadable"]
-MADE_OF_CELLS = ("reports", "certainty", "counterfactuals")  # folders of results/
+MADE_OF_CELLS = ("reports", "certainty")  # folders of results/
 OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unreadable")
 PICTURES = (".pdf", ".svg", ".png")  # drawn from the CSV file of the same name
 

@@ -8,12 +8,12 @@ the gold spans (`spans.changes`), located in both texts. A row for which the edi
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, get_args
 
-from excam.error_reports.records import WHERE, CulturalError, Sample, Where
+from excam.error_reports.records import WHERE, Sample, Where
 from excam.excam40k.construction import spans
 
 Reason = Literal[
@@ -49,15 +49,6 @@ class Edit:
     words: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """A corrupted row with some of its errors undone: both texts, the replaced words, the remaining errors."""
-
-    texts: Mapping[Where, str]
-    restored: tuple[CulturalError, ...]  # severity and type of the error undone; the words and places of the right ones
-    left: tuple[CulturalError, ...]
-
-
 def edits(right: Sample, wrong: Sample, mode: spans.Mode) -> tuple[Edit, ...] | Unaligned:
     """Return an edit for each gold error of `wrong`, in their order; all of them together leave no error.
 
@@ -66,7 +57,7 @@ def edits(right: Sample, wrong: Sample, mode: spans.Mode) -> tuple[Edit, ...] | 
     aligned = _hard(right, wrong) if wrong.origin == "hard" else _soft_edits(right, wrong, mode)
     if isinstance(aligned, Unaligned):
         return aligned
-    texts = undo(right, wrong, aligned, range(len(aligned))).texts
+    texts = undo(right, wrong, aligned)
     same = all(not spans.diff_spans(getattr(right, where), texts[where], mode).count for where in WHERE)
     return aligned if same else Unaligned("texts-differ")
 
@@ -137,25 +128,10 @@ def _original(
     return outer, inner if start < end else (words[first].start, words[first].end)
 
 
-def undo(right: Sample, wrong: Sample, all_edits: Sequence[Edit], chosen: Collection[int]) -> Undone:
-    """Return `wrong` with the errors at the positions `chosen` undone; every other character stays unchanged."""
+def undo(right: Sample, wrong: Sample, chosen: Sequence[Edit]) -> dict[Where, str]:
+    """Return the texts of `wrong` with the chosen edits made; every other character stays unchanged."""
     texts: dict[Where, str] = {where: getattr(wrong, where) for where in WHERE}
-    moved = list(wrong.report.errors)
-    order = sorted(chosen, key=lambda index: all_edits[index].wrong_place, reverse=True)  # from the end: places hold
-    for index in order:
-        edit = all_edits[index]
+    for edit in sorted(chosen, key=lambda edit: edit.wrong_place, reverse=True):  # from the end: places hold
         (start, end), (first, last) = edit.wrong_place, edit.right_place
-        source = getattr(right, edit.where)
-        texts[edit.where] = texts[edit.where][:start] + source[first:last] + texts[edit.where][end:]
-        longer = last - first - (end - start)
-        moved = [
-            _moved(error, longer) if error.where == edit.where and error.start >= end else error for error in moved
-        ]
-        words = edit.words[0] - first + start, edit.words[1] - first + start
-        moved[index] = replace(moved[index], span=source[slice(*edit.words)], start=words[0], end=words[1])
-    parts = [tuple(error for i, error in enumerate(moved) if (i in chosen) == wanted) for wanted in (True, False)]
-    return Undone(texts, *parts)
-
-
-def _moved(error: CulturalError, by: int) -> CulturalError:
-    return replace(error, start=error.start + by, end=error.end + by)
+        texts[edit.where] = texts[edit.where][:start] + getattr(right, edit.where)[first:last] + texts[edit.where][end:]
+    return texts

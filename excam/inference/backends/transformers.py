@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 VERSION = 4
 SHORTEST_PREFIX = 64  # tokens of the messages before the last one; fewer are not worth a pass of their own
-SPARE_TOKENS = 64  # room for as many tokens behind keys and values
 FEWEST_SHARING = 8  # requests to generate with one prefix; fewer are batched with others
 PACKAGES = ("torch", "transformers", "peft")
 
@@ -354,6 +353,8 @@ class Backend(Likelihoods):
         """Return token ids and log-probabilities of each row, including the end of turn."""
         import torch
 
+        from excam.inference.backends._appending_cache import append_in_place
+
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         rows = list(range(len(prompts)))
         ids, mask = self._padded([ids[len(prefix) :] for ids in prompts])
@@ -383,7 +384,7 @@ class Backend(Likelihoods):
                     break
                 ids, positions, cache = chosen, positions[:, -1:] + 1, out.past_key_values
                 if done == 1 and self._keeps_plain_prompt:
-                    _append_in_place(cache)
+                    append_in_place(cache)
                 if len(keep) < len(rows):
                     remaining = torch.tensor(keep, device=self.device)
                     cache.reorder_cache(remaining)  # layers with a recurrent state lack `batch_select_indices`
@@ -391,39 +392,6 @@ class Backend(Likelihoods):
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)
         return answers
-
-
-def _append_in_place(cache: Any) -> None:
-    """Let a cache of plain keys and values write each next token into spare room.
-
-    transformers concatenates, which copies the whole conversation for every token.
-    """
-    import torch
-    from transformers.cache_utils import DynamicLayer
-
-    class AppendingLayer(DynamicLayer):
-        def __init__(self, layer: DynamicLayer) -> None:
-            vars(self).update(vars(layer))
-            self.rooms: list[torch.Tensor] = []
-
-        def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any) -> Any:
-            before = self.keys.shape[-2]
-            after = before + key_states.shape[-2]
-            if not self.rooms or after > self.rooms[0].shape[-2]:
-                self.rooms = [
-                    torch.cat([known, known.new_empty(*known.shape[:2], SPARE_TOKENS, known.shape[3])], dim=-2)
-                    for known in (self.keys, self.values)
-                ]
-            for room, new in zip(self.rooms, (key_states, value_states), strict=True):
-                room[:, :, before:after] = new
-            self.keys, self.values = (room[:, :, :after] for room in self.rooms)
-            return self.keys, self.values
-
-        def reorder_cache(self, beam_idx: torch.Tensor) -> None:
-            super().reorder_cache(beam_idx)
-            self.rooms = []
-
-    cache.layers = [AppendingLayer(layer) for layer in cache.layers]
 
 
 def _rows_of_options(options: Sequence[Sequence[int]]) -> tuple[list[Sequence[int]], list[int]]:

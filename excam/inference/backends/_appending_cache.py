@@ -1,0 +1,48 @@
+"""A cache of keys and values that writes each next token into spare room behind them.
+
+transformers concatenates, which copies the whole conversation for every token.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, DynamicLayer
+
+SPARE_TOKENS = 64
+
+
+class AppendingLayer(DynamicLayer):
+    """A layer of plain keys and values, [rows, heads, tokens, width], with room for `SPARE_TOKENS` more."""
+
+    def __init__(self, layer: Any) -> None:
+        vars(self).update(vars(layer))
+        self.rooms: list[torch.Tensor] = []
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        before = self.get_seq_length()
+        after = before + key_states.shape[-2]
+        if not self.rooms or after > self.rooms[0].shape[-2]:
+            spare = max(SPARE_TOKENS, key_states.shape[-2])
+            self.rooms = [
+                torch.cat([known, known.new_empty(*known.shape[:2], spare, known.shape[3])], dim=-2)
+                for known in (self.keys, self.values)
+                if known is not None
+            ]
+        for room, new in zip(self.rooms, (key_states, value_states), strict=True):
+            room[:, :, before:after] = new
+        keys, values = (room[:, :, :after] for room in self.rooms)
+        self.keys, self.values = keys, values
+        return keys, values
+
+    def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
+        super().reorder_cache(beam_idx)
+        self.rooms = []
+
+
+def append_in_place(cache: Cache) -> None:
+    """Let a filled cache of plain keys and values (`DynamicLayer`) append in place."""
+    cache.layers[:] = [AppendingLayer(layer) for layer in cache.layers]
