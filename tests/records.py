@@ -16,6 +16,7 @@ PAGES = (
     "tests/lineage/test_specification.py",
     "tests/test_licences.py",
     "tests/scoring/test_metric_options.py",
+    "tests/lineage/test_numbers.py",
 )  # which they test
 
 
