@@ -4,6 +4,7 @@ import os
 from collections import Counter
 
 import chromium
+import hypothesis
 import pytest
 
 WORKFLOW = "tests/workflow/"
@@ -13,6 +14,14 @@ MAY_BE_SKIPPED = (  # where EXCAM_TESTS=complete: what no continuous integration
     *("no embedded model", "no results here"),  # the README's first command makes them
     *("no disk can be mounted", "name space", "root", "loopback", "the key may be wrong"),
 )
+
+# Property tests: some examples every day; `--hypothesis-profile nightly` for many
+for profile, examples in (("usual", 100), ("nightly", 5_000)):
+    checks = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.filter_too_much]
+    hypothesis.settings.register_profile(
+        profile, max_examples=examples, deadline=None, print_blob=True, suppress_health_check=checks
+    )
+hypothesis.settings.load_profile("usual")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: each worker has a core
