@@ -7,6 +7,7 @@ that (form `macaron_review`).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,12 @@ def authoring(templates: Sequence[Template], contexts: Sequence[Context], each: 
     """
     current = [template for template in templates if not template.retired]
     made = []
+    numbers: Counter[str] = Counter()  # of authors by name: countries in another script share one
     for context in contexts:
-        for author in (f"{_slug(context.country)}-{number}" for number in range(1, each + 1)):
+        name = _slug(context.country)
+        for _ in range(each):
+            numbers[name] += 1
+            author = f"{name}-{numbers[name]}"
             own = sorted(current, key=lambda template: digest(seed, author, str(template.id)))
             made += [
                 _author_task(template, context, author, f"{at} of {len(own)}") for at, template in enumerate(own, 1)

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import regex
 
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.folders import files_below
 from excam.core.sanitize import rejection_reason
-from excam.core.text import SURROGATE, is_text
+from excam.core.text import IN_WORD, SURROGATE, is_text
 from excam.core.typed_tables import read_typed
 from excam.macaron import templates as forms
 from excam.macaron.contexts import Context
@@ -119,12 +120,15 @@ def build(
     """Fill the templates with what authors submitted, check the result, apply the reviews.
 
     The last submission of an author for a template counts. Local texts are kept to the letter. Raise InputInvalid for
-    templates with a problem, a review that is none, and a second review of a scenario.
+    templates with a problem, two countries with one name in ids, a review that is none, and a second review of a
+    scenario.
     """
     if problems := forms.problems(templates):
         raise InputInvalid(f"templates: {problems[0]} ({len(problems)} problems); see `excam macaron lint`")
     known = {template.id: template for template in templates}
     places = {(context.country, context.language): context for context in contexts}
+    if len({_slug(context.country) for context in contexts}) < len({context.country for context in contexts}):
+        raise InputInvalid("contexts: two countries differ in no letter; expected names that ids can tell apart")
     scenarios: dict[str, Scenario] = {}
     dropped: list[Dropped] = []
     for name, row, superseded in _latest(submissions):
@@ -154,12 +158,17 @@ def build(
 
 def _latest(submissions: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Mapping[str, Any], int]]:
     """Yield the name, the last submission, and the number of earlier ones, of each author and template."""
-    groups: dict[str, list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in submissions:
-        slug = re.sub(r"\W+", "-", str(row.get("country")).casefold()).strip("-")
-        groups.setdefault(f"{slug}/{row.get('template')}/{row.get('author')}", []).append(row)
-    for name, rows in groups.items():
+        groups.setdefault(tuple(str(row.get(name)) for name in ("country", "template", "author")), []).append(row)
+    for (country, *others), rows in groups.items():
+        name = "/".join((_slug(country), *others))
         yield name, max(enumerate(rows), key=lambda pair: (_saved(pair[1]), pair[0]))[1], len(rows) - 1
+
+
+def _slug(country: str) -> str:
+    """Return a country as ids of scenarios name it."""
+    return regex.sub(rf"[^{IN_WORD}]+", "-", country.casefold()).strip("-")
 
 
 def _saved(row: Mapping[str, Any]) -> datetime:
