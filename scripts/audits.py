@@ -101,7 +101,7 @@ def audit_balance(
 
 
 @step(
-    version=5,
+    version=6,
     result="results/audits/shortcuts",
     outputs=["numbers", "page"],
     local=False,

@@ -133,7 +133,7 @@ FLOOR_COLUMNS = (
 
 
 @step(
-    version=2,
+    version=3,
     result="results/paper/floors",
     outputs=["numbers"],
     category="Results",

@@ -24,7 +24,7 @@ from excam.pages import markdown
 from scripts import step
 
 
-@step(version=5)
+@step(version=6)
 def split_samples(
     right_path: Path,
     wrong_path: Path,

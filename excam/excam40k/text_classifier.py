@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 LONGEST = 1500  # characters of a text that words and characters are taken from
+
+_WORD = regex.compile(r"\w+")  # with vowel signs and other marks, which end a word for sklearn
 
 Labels = NDArray[np.bool_]
 
@@ -49,7 +52,7 @@ def word_matrix(texts: Sequence[str]) -> Any:
 
     It is made from all texts at once: it uses no label, and a word that no training row has gets no weight.
     """
-    return _counted(texts, ngram_range=(1, 2), token_pattern=r"\w+")  # noqa: S106
+    return _counted(texts, ngram_range=(1, 2), tokenizer=_WORD.findall, token_pattern=None)
 
 
 def character_matrix(texts: Sequence[str]) -> Any:

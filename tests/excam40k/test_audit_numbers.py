@@ -173,6 +173,10 @@ def test_what_a_classifier_sees_of_texts_and_of_tokens():
     assert tokens.toarray().tolist() == [[1, 1], [0, 1]]
 
 
+def test_a_vowel_sign_ends_no_word():
+    assert text_classifier.word_matrix(["हिन्दी", "हिन्दी", "ह", "न"]).toarray()[:, 0].tolist() == [1, 1, 0, 0]
+
+
 @pytest.mark.parametrize("texts", [["one", "two"], ["", ""], ["?!", "..."]])
 def test_texts_that_have_nothing_in_common_show_nothing(texts):
     for matrix in (text_classifier.word_matrix(texts), text_classifier.character_matrix(["a", "b"])):
