@@ -22,13 +22,14 @@ PATTERNS: Mapping[str, str] = MappingProxyType(
         "word": f"[{UNSPACED}]|[^{PUNCTUATION}{UNSPACED}]+",
         # a full stop that ends no sentence: of an initial, a title, or a short form
         "short": f"(^|[{SPACE}(])([A-Z]|Dr|Mr|Mrs|Ms|Prof|St|vs|cf|e\\.g|i\\.e)\\.",
+        "marks": "([.!?\\u2026])[.!?\\u2026]+",  # of which the first counts: else each is tried, to the end of the row
         # of Latin marks only where a space follows, and no small letter
-        "end": f"[.!?\\u2026]+[{CLOSING}]*(?![^{SPACE}])(?![{SPACE}]+[a-z])"
+        "end": f"[.!?\\u2026][{CLOSING}]*(?![^{SPACE}])(?![{SPACE}]+[a-z])"
         f"|[\\u3002\\uff01\\uff1f\\uff61\\u061f\\u06d4\\u0964\\u0965\\u1362]+[{CLOSING}]*|[\\r\\n]+",
     }
 )
 RUN = 3  # words of a text, one after the other, that name it
-_WORD, _SHORT, _END = (re.compile(PATTERNS[name]) for name in ("word", "short", "end"))
+_WORD, _SHORT, _MARKS, _END = (re.compile(PATTERNS[name]) for name in ("word", "short", "marks", "end"))
 
 
 def words(text: str) -> list[str]:
@@ -38,7 +39,8 @@ def words(text: str) -> list[str]:
 
 def sentences(text: str) -> int:
     """Return how many sentences a text has: pieces between full stops that hold a word. A single word is none."""
-    pieces = [words(piece) for piece in _END.split(_SHORT.sub(r"\1\2", text))]
+    plain = _MARKS.sub(r"\1", _SHORT.sub(r"\1\2", text))
+    pieces = [words(piece) for piece in _END.split(plain)]
     return sum(map(bool, pieces)) if sum(map(len, pieces)) > 1 else 0
 
 

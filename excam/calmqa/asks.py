@@ -97,7 +97,7 @@ def read_line(text: str, label: str, options: Sequence[str]) -> Picked:
     named = rf"\b(?:{'|'.join(map(regex.escape, sorted(options, key=len, reverse=True)))})\b"
     lines = [
         regex.sub(r"^(\d)(\W*?)/\s*5\b", r"\1\2", line)
-        for line in regex.findall(rf"(?im)^\W*{label}\W*[:：]\W*({named}.*)$", text)
+        for line in regex.findall(rf"(?im)^[^\w\n]*+{label}[^\w:：]*+[:：]\W*+({named}.*)$", text)
     ]
     said = {option.lower() for line in lines for option in regex.findall(f"(?i){named}", line)}
     if len(said) > 1:

@@ -15,7 +15,7 @@ INNER_GUARDED = re.compile(f"([;\t\r\n])'(?=['\"]*[{FORMULA}])")
 POSSIBLE = (
     f"^[{FORMULA}\t\r\n']|[;\t\r\n]['\"]*[{FORMULA}]"  # how every text looks that a guard changes, also for polars
 )
-_NUMBER = r"[+\-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?"
+_NUMBER = r"[+\-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+\-]?[0-9]++)?"  # linear in a cell of digits
 NUMBER = re.compile(f"{_NUMBER}|-")  # a dash alone stands for no value
 INTERVAL = re.compile(rf"{_NUMBER} \[{_NUMBER}, {_NUMBER}\]")  # of an estimate; no spreadsheet has such a formula
 

@@ -61,6 +61,8 @@ CONTEXTS = {  # what the prompt calls a field
 }
 WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’-]*")
 QUOTED = regex.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
+UNCLOSED = (("“", "”", "\ue000"), ("‘", "’", "\ue001"))  # marks, and what an opening one is meanwhile that none closes
+SHOWN = str.maketrans({hidden: opening for opening, _, hidden in UNCLOSED})
 NUMBER = regex.compile(r"\p{N}+")
 
 
@@ -184,14 +186,23 @@ def guard(before: str, after: str, kept: Sequence[str] = ()) -> str | None:
         return "numbers-changed"
     if any(before.count(value) != after.count(value) for value in kept):
         return "slot-changed"
-    if QUOTED.findall(before) != QUOTED.findall(after):
+    if _quoted(before) != _quoted(after):
         return "quotation-changed"
     for old, new in _changes(WORD.findall(before), WORD.findall(after)):
         if reason := _refusal(old, new):
             return reason
-    if edit_distance(before, after) > max(FEW_CHANGED, MOST_CHANGED * len(before)):
+    most = max(FEW_CHANGED, MOST_CHANGED * len(before))
+    if abs(len(before) - len(after)) > most or edit_distance(before, after) > most:
         return "too-much-changed"
     return None
+
+
+def _quoted(text: str) -> list[str]:
+    """Return what a text quotes. Where no closing mark follows, opening ones are not tried one by one."""
+    for opening, closing, hidden in UNCLOSED:
+        end = text.rfind(closing) + 1
+        text = text[:end] + text[end:].replace(opening, hidden)
+    return [quoted.translate(SHOWN) for quoted in QUOTED.findall(text)]
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:

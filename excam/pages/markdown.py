@@ -50,4 +50,4 @@ def demote_headings(page: str, by: int) -> str:
 
 def remove_page_links(page: str) -> str:
     """Return a Markdown page with links to other Markdown files replaced by their text, for use elsewhere."""
-    return re.sub(r"(?<!\\)\[([^\]\n]*)\]\([^):\n]*\.md\)", r"\1", page)
+    return re.sub(r"(?<!\\)\[((?:\\.|[^\[\]\\\n])*+)\]\([^():\n]*\.md\)", r"\1", page)

@@ -5,7 +5,7 @@ function wordsOf(text) {
 }
 
 function sentencesOf(text) {
-  const plain = text.replace(new RegExp(data.wording.short, "gu"), "$1$2");
+  const plain = text.replace(new RegExp(data.wording.short, "gu"), "$1$2").replace(new RegExp(data.wording.marks, "gu"), "$1");
   const pieces = plain.split(new RegExp(data.wording.end, "u")).map(wordsOf);
   return pieces.flat().length > 1 ? pieces.filter((words) => words.length).length : 0;
 }

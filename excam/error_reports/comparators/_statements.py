@@ -18,7 +18,7 @@ SHORT = 4  # content units of a short statement: there, soft kinds of values dec
 LONG = 16  # content units beyond which a soft kind is one of several things said
 LONGEST_WORD = 40  # letters at the end of a word in which a negating ending is looked for
 OPTION = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION_WORD})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
-ALTERNATIVES = regex.compile(r"\s(?:or|oder|ou|veya|atau|या|أو|или)\s|\s*/\s*|或者|或|または|또는")
+ALTERNATIVES = regex.compile(r"\s(?:or|oder|ou|veya|atau|या|أو|или)\s|(?<!\s)\s++/\s*+|/\s*+|或者|或|または|또는")
 SENTENCE = regex.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 BOUND_NEGATION = regex.compile(
     r"(?:ない|ません|なかっ|않|없|못)|^안$|\p{Latin}{2,}(?:maz|mez|miyor|muyor|memeli|mamali|mamis|memis)\p{Latin}*$|n['’]t$"
