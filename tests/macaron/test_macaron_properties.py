@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from one_line_errors import line_of
 from text_strategies import ANSWERS, TEXTS
 
 from excam.core import tables
@@ -71,11 +72,10 @@ def test_no_country_replaces_another(countries):
     """Names that ids could not tell apart are refused; authors of countries in another script have their own tasks."""
     places = [contexts.Context(country, "Language", "Script") for country in countries]
     rows = [SUBMISSIONS[0] | {"language": "Language", "country": country} for country in countries]
-    try:
-        built = scenarios.build(TEMPLATES, places, rows)
-    except InputInvalid as problem:
-        assert "ids can tell apart" in str(problem)
+    if {*map(scenarios._slug, countries)} == {scenarios._slug(countries[0])}:
+        assert "ids can tell apart" in line_of(InputInvalid, scenarios.build, TEMPLATES, places, rows)
     else:
+        built = scenarios.build(TEMPLATES, places, rows)
         assert {scenario.country for scenario in built.scenarios} == {*countries}
     drawn = campaign.authoring(TEMPLATES[:2], places, 2, seed=0)
     assert Counter(task.culture for task in drawn.tasks) == dict.fromkeys(countries, 4)

@@ -1,0 +1,162 @@
+"""Statistics are of the values: not of the order of rows, of names, or of which system comes first."""
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from excam.stats import agreement as beyond_chance
+from excam.stats import (
+    correlation_permutation,
+    holm,
+    icc21,
+    kendall,
+    paired_permutation,
+    ranking,
+    scaled_accuracy,
+    tie_calibrated_accuracy,
+    tie_calibration_by_item,
+)
+from excam.stats.sign_permutation import sign_permutation
+from excam.stats.system_level import system_level
+from excam.stats.words_regression import words
+
+NEAR = 1e-9
+SCORES = st.sampled_from((-10.0, -5.0, -1.0, 0.0, 0.1, 0.25, 0.5, 1.0))
+ROWS = st.lists(st.tuples(SCORES, SCORES, SCORES, st.sampled_from("abc")), min_size=2, max_size=14)
+
+
+def shuffled(rows, chance):
+    rows = list(rows)
+    chance.shuffle(rows)
+    return rows
+
+
+def near(first, second):
+    return first == second or (np.isnan(first) and np.isnan(second)) or abs(first - second) < NEAR
+
+
+@given(ROWS, st.randoms())
+def test_correlations_are_not_of_the_order_nor_of_the_metrics_unit(rows, chance):
+    gold, metric, _, items = zip(*rows, strict=True)
+    mixed_gold, mixed, _, mixed_items = zip(*shuffled(rows, chance), strict=True)
+    for variant in ("b", "c", "23"):
+        tau = kendall(gold, metric, variant)
+        assert near(tau, kendall(mixed_gold, mixed, variant))
+        assert near(tau, kendall(metric, gold, variant)) or variant == "c"
+        assert near(tau, kendall(gold, [8 * score for score in metric], variant))
+    assert near(kendall(gold, metric), -kendall(gold, [-score for score in metric]))
+    calibrated, again = tie_calibrated_accuracy(gold, metric), tie_calibrated_accuracy(mixed_gold, mixed)
+    assert calibrated == again
+    assert 0 <= (kendall(gold, metric, "23") + 1) / 2 <= calibrated.accuracy + NEAR <= 1 + 2 * NEAR
+    by_item = tie_calibration_by_item(gold, metric, items)
+    renamed = tie_calibration_by_item(mixed_gold, mixed, [f"x{item}" for item in mixed_items])
+    assert (by_item is None) == (renamed is None)
+    assert by_item is None or near(by_item.accuracy, renamed.accuracy)
+
+
+JUDGED = st.lists(
+    st.tuples(st.booleans(), st.sampled_from((True, False, None)), st.sampled_from((True, False, None)), SCORES),
+    min_size=1,
+    max_size=20,
+)
+
+
+@given(JUDGED, st.randoms())
+def test_accuracy_and_auroc_are_not_of_the_order_and_the_same_of_doubled_items(rows, chance):
+    gold, predicted, _, scores = zip(*rows, strict=True)
+    mixed = [*zip(*shuffled(rows, chance), strict=True)]
+    accuracy = scaled_accuracy(gold, predicted)
+    assert -1 <= accuracy <= 1
+    assert near(accuracy, scaled_accuracy(mixed[0], mixed[1]))
+    assert near(accuracy, scaled_accuracy(gold * 2, predicted * 2))
+    auroc = ranking(gold, scores)
+    assert auroc == ranking(mixed[0], mixed[3])
+    assert auroc.auroc == ranking(gold * 2, scores * 2).auroc
+    if auroc.auroc is not None:
+        assert near(auroc.auroc, 1 - ranking(gold, [-score for score in scores]).auroc)
+        assert near(auroc.auroc, 1 - ranking([not error for error in gold], scores).auroc)
+
+
+@given(JUDGED, st.randoms())
+def test_a_paired_test_changes_its_sign_with_the_order_of_the_systems(rows, chance):
+    gold, a, b, _ = zip(*rows, strict=True)
+    there, back = paired_permutation(gold, a, b), paired_permutation(gold, b, a)
+    assert (there.difference, there.p_value) == (-back.difference, back.p_value)
+    assert 0 < there.p_value <= 1
+    mixed = [*zip(*shuffled(rows, chance), strict=True)]
+    assert paired_permutation(*mixed[:3]) == there
+    assert paired_permutation(gold, a, a).p_value == 1
+
+
+@given(ROWS, st.integers(0, 99))
+def test_permutations_of_scores_change_their_sign_with_the_order_of_the_metrics(rows, seed):
+    gold, a, b, _ = zip(*rows, strict=True)
+    steps = [first - second for first, second in zip(a, b, strict=True)]
+    forth = sign_permutation(steps, draws=100, seed=seed)
+    assert forth == sign_permutation([-step for step in steps], draws=100, seed=seed)
+    assert forth == sign_permutation([1024 * step for step in steps], draws=100, seed=seed)
+    assume(all(len(set(scores)) > 1 for scores in (gold, a, b)))
+    for measure in ("kendall", "tie-calibrated"):
+        there = correlation_permutation(gold, a, b, measure=measure, draws=20, seed=seed)
+        back = correlation_permutation(gold, b, a, measure=measure, draws=20, seed=seed)
+        assert (there.p_value, there.a, there.b) == (back.p_value, back.b, back.a)
+        assert there.difference == -back.difference
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.randoms())
+def test_corrected_p_values_keep_their_order_and_are_not_of_the_order_of_tests(p_values, chance):
+    adjusted = holm(p_values)
+    assert all(p <= more <= 1 for p, more in zip(p_values, adjusted, strict=True))
+    assert [adjusted[at] for at in np.argsort(p_values, kind="stable")] == sorted(adjusted)
+    pairs = shuffled(zip(p_values, adjusted, strict=True), chance)
+    assert holm([p for p, _ in pairs]) == [more for _, more in pairs]
+
+
+RATED = st.lists(st.lists(st.sampled_from("123"), min_size=2, max_size=3), min_size=2, max_size=8)
+
+
+@given(RATED, st.randoms())
+def test_agreement_is_not_of_the_order_of_items_and_raters(rated, chance):
+    mixed = [shuffled(item, chance) for item in shuffled(rated, chance)]
+    for scale in ("nominal", "ordinal"):
+        first, again = (beyond_chance.alpha(items, "123", scale, 0) for items in (rated, mixed))
+        assert (first.n, first.ratings) == (again.n, again.ratings) == (len(rated), sum(map(len, rated)))
+        assert (first.value is None) == (again.value is None)
+        assert first.value is None or (near(first.value, again.value) and first.value <= 1)
+    renamed = [["bca"["123".index(value)] for value in item] for item in rated]
+    nominal, other = (
+        beyond_chance.alpha(items, values, "nominal", 0).value for items, values in ((rated, "123"), (renamed, "abc"))
+    )
+    assert nominal is None or near(nominal, other)
+
+
+@given(st.lists(st.lists(SCORES, min_size=3, max_size=3), min_size=3, max_size=8), st.randoms())
+def test_the_intraclass_correlation_is_not_of_the_order_of_items_and_raters(table, chance):
+    raters = shuffled(range(3), chance)
+    mixed = [[row[rater] for rater in raters] for row in shuffled(table, chance)]
+    first, again = icc21(table), icc21(mixed)
+    for name in first.__dataclass_fields__:
+        one, other = getattr(first, name), getattr(again, name)
+        assert one == other or abs(one - other) < 1e-6 * max(1, abs(one)), name
+
+
+@given(ROWS, st.lists(st.sampled_from("xyz"), min_size=14, max_size=14), st.randoms())
+def test_systems_are_ordered_alike_by_any_name_and_in_any_order(rows, systems, chance):
+    listed = [(*row, system) for row, system in zip(rows, systems, strict=False)]
+    names = dict(zip("xyz", shuffled("abc", chance), strict=True))
+    found = []
+    for order, name in ((listed, str), (shuffled(listed, chance), names.get)):
+        gold, metric, _, items, of = zip(*order, strict=True)
+        found.append(system_level(gold, metric, [name(system) for system in of], items, draws=20))
+    first, again = found
+    for name in ("systems", "items", "tested"):
+        assert getattr(first, name) == getattr(again, name)
+    for name in ("accuracy", "pearson", "kendall"):
+        one, other = getattr(first, name), getattr(again, name)
+        assert (one is None) == (other is None)
+        assert one is None or near(one, other), name
+
+
+@given(st.lists(st.sampled_from(("हिन्दी", "தமிழ்", "العَرَبِيَّة", "naïve", "e\u0301tat", "42")), max_size=6))
+def test_marks_end_no_word(listed):
+    assert words(" ".join(listed)) == [word.casefold() for word in listed]
