@@ -6,14 +6,18 @@ table of rows shows them to people.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from excam.core import tables
+from excam.core import row_files, tables
 from excam.core.exceptions import InputInvalid
 from excam.lineage.recorded_hashes import Evidence
 
 IDS = ("id", "sample", "item", "instance", "scenario", "row", "response", "answer", "question")
 TABLES = (".parquet", ".jsonl")
+RAW_IDS = ("id", "annotation_id")  # of a CSV file that no rule made; one that a rule made holds numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,11 @@ class RowTable:
 def behind(evidence: Evidence, artifact: str) -> list[RowTable]:
     """Return the nearest tables of rows that `artifact` was made of, in the order of its inputs.
 
-    From its inputs back to theirs: below a table of rows nothing more is looked for. Raise InputInvalid where no table
-    has ids.
+    From its inputs back to theirs: below a table of rows nothing more is looked for. A CSV file that somebody gave,
+    such as ratings, is one where there is no other table. Raise InputInvalid where no table has ids.
     """
     known, at = {artifact}, [artifact]
-    nearest: list[RowTable] = []
+    nearest, raw = list[RowTable](), list[RowTable]()
     while at:
         inputs = [file for made in at for file in _inputs(evidence, made)]
         at = []
@@ -48,12 +52,12 @@ def behind(evidence: Evidence, artifact: str) -> list[RowTable]:
                 continue
             known.add(file)
             if table := read_table(evidence, file):
-                nearest.append(table)
+                (raw if file.endswith(".csv") else nearest).append(table)
             else:
                 at.append(file)
-    if not nearest:
+    if not (nearest or raw):
         raise InputInvalid(f"{artifact}: no table with ids among what it was made of; see excam audit {artifact}")
-    return nearest
+    return nearest or raw
 
 
 def _inputs(evidence: Evidence, file: str) -> tuple[str, ...]:
@@ -64,19 +68,26 @@ def _inputs(evidence: Evidence, file: str) -> tuple[str, ...]:
 def read_table(evidence: Evidence, file: str) -> RowTable | None:
     """Return what a file says of its rows; None if it is gone, or no table, or has no column of ids."""
     path = evidence.find(file)
-    if path is None or path.suffix not in TABLES:
+    if path is None or not (path.suffix in TABLES or (path.suffix == ".csv" and file not in evidence.records)):
         return None
-    if path.suffix == ".parquet":
-        frame = tables.read_frame(path)
-        columns, rows = tuple(frame.columns), frame.height
-    else:
-        lines = tables.read_jsonl(path)
-        columns = tuple(next(lines, {}))
-        rows = bool(columns) + sum(1 for _ in lines)
-    name = next((column for column in IDS if column in columns), None)
+    lines = read_rows(path)
+    columns = tuple(next(lines, {}))
+    names = RAW_IDS if path.suffix == ".csv" else IDS
+    name = next((column for column in names if column in columns), None)
     if name is None:
         return None
+    rows = 1 + sum(1 for _ in lines)
     pages = sorted(
         output for output, record in evidence.records.items() if output.endswith(".html") and file in record.inputs
     )
     return RowTable(file, rows, name, columns, tuple(pages))
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table."""
+    if path.suffix == ".parquet":
+        yield from tables.read_frame(path).iter_rows(named=True)
+    elif path.suffix == ".csv":
+        yield from (dict(row) for _, row in row_files.rows(path))
+    else:
+        yield from tables.read_jsonl(path)
