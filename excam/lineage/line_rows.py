@@ -3,7 +3,7 @@
 The file of a line does not name its rows, so each selection is stated with its reason:
 
 - a column of the same name, if the user named it or the line's value is no number;
-- the path, where one rule wrote a table for each value (scores/bleu.parquet, scores/comet.parquet);
+- the path, where each value has a table with the same columns (scores/bleu.parquet, scores/comet.parquet);
 - the ids that were selected in another table of the same rows.
 """
 
@@ -67,7 +67,7 @@ class SelectedRows:
             how = f"{len(self.rows)} of {table.rows} rows, selected by {', '.join(self.selected_by)}"
         else:
             how = f"no value in common with the line: as far as is recorded, computed from all {table.rows} rows"
-        yield f"{table.file}: {how}" + "".join(f"; not used: {reason}" for reason in self.not_used)
+        yield f"{table.file}: {how}" + (f"; not used: {', '.join(self.not_used)}" if self.not_used else "")
         more = f", and {len(ids) - IDS_SHOWN} more: --to FILE" if len(ids) > IDS_SHOWN else ""
         yield f"  {len(ids)} by `{table.id_column}`: {', '.join(ids[:IDS_SHOWN])}{more}"
         if table.pages:
@@ -123,54 +123,56 @@ def behind(run: Evidence, line: Line) -> list[SelectedRows]:
 
     Raise InputInvalid where there are none.
     """
-    by_rule: dict[str, list[SelectedRows]] = defaultdict(list)
+    by_columns: dict[frozenset[str], list[SelectedRows]] = defaultdict(list)
     for table in row_tables.behind(run, line.file):
         rows = list(row_tables.read_rows(run.find(table.file) or Path(table.file)))
         ids = frozenset(str(row[table.id_column]) for row in rows)
-        rule = run.records[table.file].rule if table.file in run.records else table.file
-        by_rule[rule].append(SelectedRows(table, rows, ids))
-    groups = list(by_rule.values())
+        by_columns[frozenset(table.columns)].append(SelectedRows(table, rows, ids))
+    groups = list(by_columns.values())
     for group in groups:
         _select_by_path(group, line)
         _select_by_columns(group, line)
     _select_by_ids(groups)
     for table in (table for group in groups for table in group):
         used = {reason.partition("=")[0] for reason in (*table.selected_by, *table.not_used)}
-        table.not_used += [f"{name}={line.values[name]}, no such column" for name in line.named if name not in used]
+        table.not_used += [f"{name}={line.values[name]} (no such column)" for name in line.named if name not in used]
     if not (selected := [table for group in groups for table in group if table.rows]):
         raise InputInvalid(f"{line.text()}: no row has these values; name other ones; see excam rows {line.file}")
     return sorted(selected, key=lambda table: not table.selected_by)
 
 
 def _select_by_path(group: list[SelectedRows], line: Line) -> None:
-    """Keep the tables of a rule whose path has the line's value, at the place where paths have values of that column.
+    """Keep the tables whose path has the line's value, at the place where paths have values of that column.
 
-    At least two values in common show that the place means the column; a place that two columns could mean is not used.
+    A place means the column that has most values in common with it, and at least two; where two columns have as many,
+    it is not used.
     """
     paths = [Path(table.table.file).with_suffix("").parts for table in group]
     if len({len(parts) for parts in paths}) != 1:
         return
     for place, values in enumerate(map(frozenset, zip(*paths, strict=True))):
-        meant = [name for name, known in line.known.items() if len(values & known) > 1]
-        if len(meant) == 1 and line.values[meant[0]] in values:
+        common = sorted(((len(values & known), name) for name, known in line.known.items()), reverse=True)
+        (most, column), (second, _) = (*common, (0, ""))[:2]
+        if most > max(second, 1) and line.values[column] in values:
             for table, parts in zip(group, paths, strict=True):
-                same = parts[place] == line.values[meant[0]]
-                table.keep_rows(table.rows if same else [], f"{meant[0]}={parts[place]} of its path")
+                same = parts[place] == line.values[column]
+                table.keep_rows(table.rows if same else [], f"{column}={parts[place]} of its path")
 
 
 def _select_by_columns(group: list[SelectedRows], line: Line) -> None:
-    """Keep the rows of the tables of a rule that have the line's values in columns of the same names."""
+    """Keep the rows of tables with the same columns that have the line's values in columns of the same names."""
     for column, value in line.values.items():
         having = [table for table in group if column in table.table.columns]
         values = {text for table in having for row in table.rows for text in _texts(row.get(column))}
         used = column in line.named or not _is_number(value)
+        used = used and not any(reason.startswith(f"{column}=") for table in group for reason in table.selected_by)
         if not (having and used and value):
             continue
         for table in having:
             if value in values:
                 table.keep_rows((row for row in table.rows if value in _texts(row.get(column))), f"{column}={value}")
             else:
-                table.not_used.append(f"{column}={value}, which no row has")
+                table.not_used.append(f"{column}={value} (no row has it)")
 
 
 def _is_number(text: str) -> bool:
@@ -189,7 +191,7 @@ def _texts(value: Any) -> set[str]:
 
 
 def _select_by_ids(groups: list[list[SelectedRows]]) -> None:
-    """Keep in each table the ids that were selected in the tables of another rule, if these have all of its ids."""
+    """Keep in each table the ids that were selected in tables with other columns, if these have all of its ids."""
     selections = [
         (
             group,

@@ -96,8 +96,8 @@ def test_what_selected_the_rows_is_stated():
         "the ids of results/rows.parquet",
     ]
     assert behind["notes.jsonl"]["selected_by"] == []
-    assert behind["notes.jsonl"]["not_used"] == ["metric=bleu, which no row has", "set=acre, no such column"]
-    assert selected("metric=comet", "set=all")["rows.parquet"]["not_used"][0] == "set=all, which no row has"
+    assert behind["notes.jsonl"]["not_used"] == ["metric=bleu (no row has it)", "set=acre (no such column)"]
+    assert selected("metric=comet", "set=all")["rows.parquet"]["not_used"][0] == "set=all (no row has it)"
     named = selected("metric=comet", "set=blend", "level=3")["rows.parquet"]["selected_by"]
     assert named == ["set=blend", "level=3"], "a number selects where the user names it"
 
