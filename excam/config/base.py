@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from excam.core.escapes import visible_line
 from excam.core.exceptions import ConfigInvalid
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
@@ -57,5 +58,5 @@ class Place:
 
 
 def json_escaped(text: str) -> str:
-    """Return a text with control characters and quotes escaped as in JSON, without the quotes around it."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    """Return a text with control characters and quotes escaped as in JSON, in one line, without quotes around it."""
+    return visible_line(json.dumps(text, ensure_ascii=False)[1:-1])

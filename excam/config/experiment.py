@@ -22,6 +22,7 @@ from excam.config.macaron import Macaron
 from excam.config.models import Model, Price, Sampling, Server, Teaching, Wheel
 from excam.config.rubric import Rubric
 from excam.config.training import Baselines, Generation, Judging, Recipe, Scoring, Tuned
+from excam.core.escapes import visible_line
 from excam.core.registries import LAYOUTS, modules_in, stems
 
 RENAMED = {  # one vocabulary: models answer, in a mode; people said; others have written
@@ -240,7 +241,7 @@ def _beginning(value: object, room: int = 60) -> str:
         written += part
         if len(written) > room:
             break
-    return written[:room]
+    return visible_line(written[:room])
 
 
 def _as_text(value: object) -> str:
