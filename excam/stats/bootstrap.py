@@ -16,6 +16,8 @@ from excam.stats.clusters import cluster_numbers
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 BATCH = 250  # draws held in memory at once
+MANY_KINDS = 256  # of clusters; with more, to draw how many there are of each costs more than to draw the clusters
+NUMBERS_AT_ONCE = 1 << 19  # drawn clusters held in memory
 ROUNDING = 1e-12  # relative differences between draws that are only rounding
 
 
@@ -79,20 +81,36 @@ def interval(
     sums = _cluster_sums(columns, clusters)
     if np.isnan(statistic(sums.sum(axis=1, keepdims=True))[0]):
         return None
-    # Clusters with equal sums are exchangeable: drawing the number of each kind is the same bootstrap, but cheaper.
-    kinds, counts = np.unique(sums, axis=1, return_counts=True)
-    generator, size = np.random.default_rng(seed), sums.shape[1]
-    values = []
-    for start in range(0, draws, BATCH):
-        times = generator.multinomial(size, counts / size, size=min(BATCH, draws - start))
-        values.append(statistic(kinds @ times.T))
-    drawn = np.concatenate(values)
+    drawn = np.concatenate([statistic(part) for part in _drawn_sums(sums, draws, seed)])
     defined = drawn[~np.isnan(drawn)]
     if len(defined) == 0 or np.ptp(defined) <= ROUNDING * np.abs(defined).max():
         return None
     tail = (1 - level) / 2
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def _drawn_sums(sums: NDArray[np.float64], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield the column sums of draws of clusters with replacement, some draws at a time, shape (columns, draws)."""
+    # Clusters with equal sums are exchangeable: drawing the number of each kind is the same bootstrap, but cheaper.
+    kinds, counts = _kinds(sums)
+    generator, size = np.random.default_rng(seed), sums.shape[1]
+    is_by_kind = len(counts) <= MANY_KINDS
+    batch = BATCH if is_by_kind else max(1, NUMBERS_AT_ONCE // size)
+    for start in range(0, draws, batch):
+        shape = min(batch, draws - start)
+        if is_by_kind:
+            yield kinds @ generator.multinomial(size, counts / size, size=shape).T
+        else:
+            clusters = generator.integers(size, size=(shape, size))
+            yield np.stack([column.take(clusters, mode="clip").sum(axis=1) for column in sums])  # clip: unchecked
+
+
+def _kinds(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct clusters in ascending order, and how many there are of each (`np.unique`, but faster)."""
+    ordered = sums[:, np.lexsort(sums[::-1])]
+    first = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)])
+    return ordered[:, first], np.diff(np.r_[first, sums.shape[1]])
 
 
 def drawn_weights(clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:

@@ -116,6 +116,27 @@ def test_as_many_draws_as_asked_for(draws):
     assert (sizes[0], sum(sizes[1:])) == (1, draws)
 
 
+def test_many_kinds_of_clusters_are_drawn_one_by_one_with_the_same_chances(monkeypatch):
+    generator = np.random.default_rng(1)
+    size = 3 * bootstrap.MANY_KINDS
+    values, weights = generator.normal(size=size), generator.integers(1, 4, size)
+    monkeypatch.setattr(bootstrap, "NUMBERS_AT_ONCE", 7 * size)
+    low, high = bootstrap.ratio_interval(values, weights)
+
+    drawn = np.random.default_rng(0).integers(size, size=(2000, size))
+    means = values[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
+    assert (low, high) == pytest.approx(np.quantile(means, [0.025, 0.975]))
+    monkeypatch.setattr(bootstrap, "MANY_KINDS", size)
+    assert bootstrap.ratio_interval(values, weights) == pytest.approx((low, high), abs=0.1 * (high - low))
+
+
+def test_kinds_of_clusters_are_in_ascending_order_with_their_numbers():
+    sums = np.array([[2.0, 1.0, 2.0, 1.0, 2.0], [1.0, 3.0, 0.0, 3.0, 1.0]])
+    kinds, counts = bootstrap._kinds(sums)
+    expected, of_each = np.unique(sums, axis=1, return_counts=True)
+    assert (kinds.tolist(), counts.tolist()) == (expected.tolist(), of_each.tolist())
+
+
 def test_an_estimate_and_its_interval():
     told = bootstrap.estimate([[1.0, 3.0] * 20, [1.0] * 40], bootstrap.ratio, list(range(40)), 0)
     assert told["value"] == 2
