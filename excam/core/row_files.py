@@ -138,11 +138,14 @@ def _most_frequent(names: Iterable[str]) -> str:
     return Counter(names).most_common(1)[0][0][:100]
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
+
+
 def _parsed(line: str) -> Record:
-    if _NOT_TEXT.search(line):
+    if not line.isascii() and _NOT_TEXT.search(line):
         return NOT_UTF8
     try:
-        return _checked(json.loads(line, object_pairs_hook=_unique_keys))
+        return _checked(_DECODER.decode(line))
     except _DuplicateKey as twice:
         return BadRow("duplicate-key", f"key {in_a_line(twice)}: occurs twice; expected each once")
     except json.JSONDecodeError as problem:

@@ -60,7 +60,7 @@ class BrowserRow:
     facts: Mapping[str, str]
     texts: Mapping[str, str]
     reports: Sequence[ReportCell]
-    values: Mapping[str, Sequence[str]]  # of each filter
+    values: Mapping[str, Iterable[str]]  # of each filter; an empty one is none
     keys: Mapping[str, float | None] = field(default_factory=dict)  # of each order
 
 
@@ -93,6 +93,7 @@ class Browser:
 def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
     """Return the page."""
     style, script = asset("rows.css"), shared_script() + asset("rows.js")
+    lists = _Lists()
     selects = [
         f'<label>{row_filter.label} <select id="{row_filter.name}" name="{row_filter.name}"></select></label>'
         for row_filter in browser.filters
@@ -123,20 +124,38 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
                     ],
                     "orders": list(browser.orders),
                     "columns": browser.columns,
+                    "lists": lists.distinct,
                 },
-                map(_packed, rows),
+                (_packed(row, browser.filters, lists) for row in rows),
             ),
         },
     )
 
 
-def _packed(row: BrowserRow) -> tuple[Any, ...]:
+class _Lists:
+    """The distinct lists of values of all rows, each written once: most rows share theirs with others."""
+
+    def __init__(self) -> None:
+        self.distinct: list[tuple[str, ...]] = []
+        self._numbers: dict[tuple[str, ...], int] = {}
+
+    def number(self, values: Iterable[str]) -> int:
+        """Return the place of a list, without empty values, among the distinct ones."""
+        key = tuple(filter(None, values))
+        number = self._numbers.setdefault(key, len(self.distinct))
+        if number == len(self.distinct):
+            self.distinct.append(key)
+        return number
+
+
+def _packed(row: BrowserRow, filters: Sequence[Filter], lists: _Lists) -> tuple[Any, ...]:
     reports = [
         (errors and [_for_browser(error, row.texts) for error in errors], cell.explanation, cell.notes, cell.passages)
         for cell in row.reports
         for errors in [cell.errors]
     ]
-    return row.id, row.outcome, row.tone, row.facts, row.texts, reports, row.values, row.keys
+    values = [lists.number(row.values.get(row_filter.name, ())) for row_filter in filters]
+    return row.id, row.outcome, row.tone, row.facts, row.texts, reports, values, row.keys
 
 
 def _for_browser(error: MarkedError, texts: Mapping[str, str]) -> tuple[Any, ...]:
@@ -146,7 +165,9 @@ def _for_browser(error: MarkedError, texts: Mapping[str, str]) -> tuple[Any, ...
 
 def utf16_offset(text: str, offset: int) -> int:
     """An offset in characters as one in UTF-16 units, in which JavaScript counts: an emoji is two of them."""
-    return offset + sum(sign > "\uffff" for sign in text[:offset]) if offset > 0 else offset
+    if offset <= 0 or text.isascii():
+        return offset
+    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
 
 
 def asset(name: str) -> str:

@@ -73,16 +73,16 @@ def _charts(couples: Sequence[MatchedRows]) -> str:
         report_charts.of_kinds(
             f"Error types, {name}",
             f"type_{name.lower()}",
-            kinds([e.type for e in c[side].errors] for c in couples),
+            kinds(error.type for couple in couples for error in couple[side].errors),
             "errors",
         )
         for side, name in enumerate("AB")
     ]
     by_label = [
-        report_charts.of_kinds(name, by, kinds([value] for couple in couples if (value := _label(couple, by))), "rows")
+        report_charts.of_kinds(name, by, kinds(filter(None, (_label(couple, by) for couple in couples))), "rows")
         for by, name in (("language", "Languages"), ("culture", "Cultures"))
     ]
-    better = report_charts.of_kinds("Which is better", "outcome", kinds([_outcome(each)] for each in couples), "rows")
+    better = report_charts.of_kinds("Which is better", "outcome", kinds(map(_outcome, couples)), "rows")
     return report_charts.region([better, *types, *by_label])
 
 

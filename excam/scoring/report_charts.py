@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 
 from excam.pages.bar_charts import SHOWN, Bar, chart
 from excam.pages.row_browser import escape, folded_table
@@ -28,8 +28,8 @@ GROUPS = {"language": "Languages", "culture": "Cultures", "system": "Systems"}
 Groups = Mapping[str, Sequence[Line]]  # of rows, by each of GROUPS
 
 
-def numbers(rows: Sequence[Result], whole: Line, about: Description) -> str:
-    """Return the numbers that matter, with their intervals and denominators."""
+def numbers(rows: Sequence[Result], clusters: Sequence[Hashable], whole: Line, about: Description) -> str:
+    """Return the numbers that matter, with their intervals over clusters of rows, and denominators."""
     left_out = whole.n - whole.judged
     because = f"{whole.failed} failed" + (f", {whole.not_known} not known" if whole.not_known else "")
     shown: list[tuple[str, str, str]] = []
@@ -39,7 +39,7 @@ def numbers(rows: Sequence[Result], whole: Line, about: Description) -> str:
     if whole.score is not None:
         mean = f"{two(whole.score)}{bounds_of(whole.score_interval, two)}"
         shown.append(("Mean score", mean, f"n = {whole.judged}"))
-    share = f"{percent(left_out / whole.n)}{bounds_of(left_out_interval(rows), percent)}"
+    share = f"{percent(left_out / whole.n)}{bounds_of(left_out_interval(rows, clusters), percent)}"
     shown.append(("Without a score", share, f"{left_out} of {whole.n}" + (f": {because}" if left_out else "")))
     return number_list(shown, has_intervals=whole.score_interval is not None)
 
@@ -54,20 +54,20 @@ def number_list(shown: Iterable[tuple[str, str, str]], *, has_intervals: bool) -
 
 def charts(rows: Sequence[Result], groups: Groups, about: Description) -> str:
     """Return the charts; those that would be empty are left out."""
-    errors = [row.errors for row in rows]
-    severities = kinds([error.severity for error in listed] for listed in errors)
+    errors = [error for row in rows for error in row.errors]
+    severities = kinds(error.severity for error in errors)
     severities.sort(key=lambda kind: -SEVERITIES.index(kind.name))  # pyright: ignore[reportArgumentType]
     parts = [
-        of_kinds("Outcome", "outcome", kinds([outcome(row)] for row in rows), "rows"),
+        of_kinds("Outcome", "outcome", kinds(map(outcome, rows)), "rows"),
         _of_severities(severities),
         _of_types(errors),
-        of_kinds("Most frequent wrong words", "word", kinds(map(words, listed) for listed in errors), "errors"),
+        of_kinds("Most frequent wrong words", "word", kinds(map(words, errors)), "errors"),
         _of_bands(counts(rows, about)),
         *(_of_groups(by, groups[by], {getattr(row, by) for row in rows}, about) for by in GROUPS),
-        of_kinds("Failures, and why", "failure", each_of(map(failure, rows)), "rows"),
-        of_kinds("Not known, and why", "unknown", each_of(row.unknown_because for row in rows), "rows"),
-        of_kinds("Verdicts", "verdict", each_of(map(verdict, rows)), "rows"),
-        of_kinds("Warnings", "warning", kinds(row.warnings for row in rows), "warnings"),
+        of_kinds("Failures, and why", "failure", kinds(filter(None, map(failure, rows))), "rows"),
+        of_kinds("Not known, and why", "unknown", kinds(filter(None, (row.unknown_because for row in rows))), "rows"),
+        of_kinds("Verdicts", "verdict", kinds(filter(None, map(verdict, rows))), "rows"),
+        of_kinds("Warnings", "warning", kinds(warning for row in rows for warning in row.warnings), "warnings"),
     ]
     return region(parts)
 
@@ -75,11 +75,6 @@ def charts(rows: Sequence[Result], groups: Groups, about: Description) -> str:
 def tables(groups: Groups, whole: Line, about: Description) -> str:
     """Return the tables by language, culture and system; those without groups are left out."""
     return "".join(_table(f"By {by}", by, [*lines, whole], about) for by, lines in groups.items() if lines)
-
-
-def each_of(names: Iterable[str]) -> list[Kind]:
-    """Return every kind among rows that have one each, or none ("")."""
-    return kinds([name] for name in names if name)
 
 
 def region(parts: Iterable[str]) -> str:
@@ -107,11 +102,10 @@ def _of_severities(counted: Sequence[Kind]) -> str:
     return chart("Severities", "severity", _note(counted, "errors"), bars)
 
 
-def _of_types(errors: Iterable[Sequence[ErrorSpan]]) -> str:
+def _of_types(errors: Sequence[ErrorSpan]) -> str:
     """Return the chart of error types; the part of a bar on the left is that of its major errors."""
-    listed = list(errors)
-    counted = kinds([error.type for error in each] for each in listed)
-    major = Counter(error.type for each in listed for error in each if error.severity == "major")
+    counted = kinds(error.type for error in errors)
+    major = Counter(error.type for error in errors if error.severity == "major")
     most = max((kind.times for kind in counted), default=0)
     bars = []
     for kind in counted[:SHOWN]:

@@ -48,13 +48,17 @@ class Line:
         return self.n - self.failed - self.not_known
 
 
-def line(name: str, rows: Sequence[Result]) -> Line:
-    """Return the counts of the rows, the share that has errors and the mean score, with 95 % intervals."""
+def line(name: str, rows: Sequence[Result], clusters: Sequence[Hashable] | None = None) -> Line:
+    """Return the counts of the rows, the share that has errors and the mean score, with 95 % intervals.
+
+    `clusters` has that of each row, by default what `cluster` says.
+    """
+    clusters = clusters or list(map(cluster, rows))
     judged = [(row, row.score) for row in rows if row.score is not None]
     not_known = sum(row.failure == NOT_KNOWN for row in rows)
     wrong = [float(bool(row.errors)) for row, _ in judged]
     scores = [score for _, score in judged]
-    clusters = [cluster(row) for row, _ in judged]
+    clusters = [name for row, name in zip(rows, clusters, strict=True) if row.score is not None]
     return Line(
         name=name,
         n=len(rows),
@@ -74,23 +78,31 @@ def mean_interval(values: Sequence[float], clusters: Sequence[Hashable]) -> Inte
     return bootstrap.ratio_interval(values, [1.0] * len(values), clusters) if many else None
 
 
-def left_out_interval(rows: Sequence[Result]) -> Interval:
+def left_out_interval(rows: Sequence[Result], clusters: Sequence[Hashable]) -> Interval:
     """Return the 95 % interval of the share of rows without a score; None with few rows, or where each has one."""
     without = [float(row.score is None) for row in rows]
-    return mean_interval(without, list(map(cluster, rows))) if any(without) else None
+    return mean_interval(without, clusters) if any(without) else None
 
 
-def lines(rows: Sequence[Result], by: str) -> list[Line]:
-    """Return the rows by language, culture or system, the largest group first; nothing where no row names one."""
-    groups: dict[str, list[Result]] = {}
-    for row in rows:
-        groups.setdefault(getattr(row, by), []).append(row)
+def lines(rows: Sequence[Result], by: str, clusters: Sequence[Hashable] | None = None) -> list[Line]:
+    """Return the rows by language, culture or system, the largest group first; nothing where no row names one.
+
+    `clusters` are those of `line`.
+    """
+    groups: dict[str, list[int]] = {}
+    for at, row in enumerate(rows):
+        groups.setdefault(getattr(row, by), []).append(at)
     if set(groups) <= {""}:
         return []
+    names = clusters or list(map(cluster, rows))
+
+    def of_places(name: str, places: Sequence[int]) -> Line:
+        return line(name, [rows[at] for at in places], [names[at] for at in places])
+
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    largest = [line(name or "not given", members) for name, members in ordered[:MOST]]
-    rest = [row for _, members in ordered[MOST:] for row in members]
-    return largest + ([line(f"{len(ordered) - MOST} smaller ones", rest)] if rest else [])
+    largest = [of_places(name or "not given", members) for name, members in ordered[:MOST]]
+    rest = [at for _, members in ordered[MOST:] for at in members]
+    return largest + ([of_places(f"{len(ordered) - MOST} smaller ones", rest)] if rest else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,23 +156,15 @@ def _band(score: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of thing that rows have, e.g. an error type: how often it occurs, and in how many rows."""
+    """One kind of thing that rows have, e.g. an error type, and how often it occurs."""
 
     name: str
     times: int
-    rows: int
 
 
-def kinds(rows: Iterable[Iterable[str]]) -> list[Kind]:
+def kinds(names: Iterable[str]) -> list[Kind]:
     """Return every kind among what the rows have, the most frequent first."""
-    times: Counter[str] = Counter()
-    among: Counter[str] = Counter()
-    for names in rows:
-        kept = list(names)
-        times.update(kept)
-        among.update(set(kept))
-    ordered = sorted(times.items(), key=lambda item: (-item[1], item[0]))
-    return [Kind(name, number, among[name]) for name, number in ordered]
+    return [Kind(*item) for item in sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))]
 
 
 def outcomes(about: Description, *, unknown: bool) -> tuple[str, ...]:

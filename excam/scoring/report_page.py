@@ -9,6 +9,7 @@ from pathlib import Path
 from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell, escape
 from excam.scoring import report_charts
+from excam.scoring.compare import cluster
 from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
 from excam.scoring.results import NOT_KNOWN, Result, confidence_lines, part_lines
@@ -46,15 +47,16 @@ MARKS: dict[Severity, str] = {
 
 def write(name: str, digest: str, rows: Sequence[Result]) -> str:
     """Return the page of a file of results of one metric, with the sha256 of the file that they come from."""
-    about, whole, in_bands = rows[0].metric, line("all", rows), bands(rows, rows[0].metric)
+    about, in_bands, clusters = rows[0].metric, bands(rows, rows[0].metric), list(map(cluster, rows))
+    whole = line("all", rows, clusters)
     title = escape(about.title)
-    groups = {by: lines(rows, by) for by in report_charts.GROUPS}
+    groups = {by: lines(rows, by, clusters) for by in report_charts.GROUPS}
     marks = about.lists_errors or any(row.errors for row in rows)
     several = len({row.signature for row in rows}) > 1
     browser = Browser(
         title=about.title,
         head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n{_judged(rows, about)}'
-        + report_charts.numbers(rows, whole, about)
+        + report_charts.numbers(rows, clusters, whole, about)
         + f"<details><summary>What these numbers are worth, and what judged</summary>\n"
         f"{CAUTION.format(errors=OF_ERRORS if about.lists_errors else '')}"
         f"<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
@@ -120,7 +122,7 @@ def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
         facts=facts,
         texts=row.texts,
         reports=(report_cell(row, {name: name for name in row.texts}),),
-        values={name: [value for value in each if value] for name, each in values.items()},
+        values=values,
         keys={"worst": row.rising_score, "doubt": row.certainty},
     )
 
@@ -137,8 +139,8 @@ def _heading(name: str) -> str:
 
 def report_cell(row: Result, titles: Mapping[str, str], side: str = "") -> ReportCell:
     """Return the report on a row; `titles` are those of its texts, by column, and `side` stands before each number."""
-    explained = row.report.explanation.casefold() if row.report else ""
     lines = part_lines({name: value for name, value in row.parts.items() if _is_said(name, value)})
+    explained = row.report.explanation.casefold() if row.report and lines else ""
     said = [line for line in lines if line.casefold() not in explained]  # "expected: tea" is in "Expected: tea (by 1)."
     notes = (*said, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
     if row.failure is not None or row.report is None:

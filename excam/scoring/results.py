@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from excam.core.exceptions import InputInvalid
@@ -97,6 +99,9 @@ class Result:
         return row | {"metric": _described(self.metric), "signature": self.signature}
 
 
+FIELDS = tuple(attribute.name for attribute in fields(Result))
+
+
 def _with_lists(row: dict[str, Any]) -> dict[str, Any]:
     """Return a dictionary with lists in place of tuples, as JSON gives them back."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
@@ -104,8 +109,10 @@ def _with_lists(row: dict[str, Any]) -> dict[str, Any]:
 
 def _described(metric: Description) -> dict[str, Any]:
     """Return what differs from a metric of which nothing is known."""
-    row = {attribute.name: getattr(metric, attribute.name) for attribute in fields(Description)}
-    return _with_lists({name: value for name, value in row.items() if value != getattr(PLAIN, name)})
+    return _with_lists({name: value for name, plain in _OF_PLAIN.items() if (value := getattr(metric, name)) != plain})
+
+
+_OF_PLAIN = {attribute.name: getattr(PLAIN, attribute.name) for attribute in fields(Description)}
 
 
 def from_dict(row: Any, where: str = "row") -> Result:
@@ -136,9 +143,10 @@ def _result(row: Mapping[str, Any]) -> Result:
         raise KeyError("signature")
     if row["score"] is None and not row.get("failure"):
         raise KeyError("failure, though the score is null")
-    values: dict[str, Any] = {
-        attribute.name: row[attribute.name] for attribute in fields(Result) if attribute.name in row
-    }
+    values: dict[str, Any] = {name: row[name] for name in FIELDS if name in row}
+    for name in (*LABELS, "signature"):  # many rows share them: kept once
+        if name in values:
+            values[name] = sys.intern(values[name])
     values["id"] = str(row["id"]) if type(row["id"]) is int else row["id"]
     report = row.get("report")
     if report is not None:
@@ -152,48 +160,62 @@ def _result(row: Mapping[str, Any]) -> Result:
         values[name] = tuple(codes)
     if row.get("agreement") is not None:
         values["agreement"] = agreement_from_dict(row["agreement"])
+    values["metric"] = _description(row)
+    return Result(**values)
+
+
+def _description(row: Mapping[str, Any]) -> Description:
+    """Return what is known of the metric of a row."""
     about = {**row.get("metric", {})}
     if "direction" in row:  # of scores from elsewhere
         about.setdefault("direction", row["direction"])
     for name in ("pair", "range"):
         if about.get(name) is not None:
             about[name] = tuple(about[name])
-    values["metric"] = Description(**about)
-    return Result(**values)
+    if "weights" in about:
+        about["weights"] = tuple(about["weights"].items())
+    return _shared_description(tuple(about.items()))
+
+
+@lru_cache(maxsize=64)
+def _shared_description(facts: tuple[tuple[str, Any], ...]) -> Description:
+    """Return one description for all rows of a metric. Raise TypeError for one that has not the types of its fields."""
+    facts_by_name = dict(facts)
+    about = Description(**{**facts_by_name, "weights": dict(facts_by_name.get("weights", ()))})
+    texts = (about.title, about.mean, about.legend, about.certainty, *(about.pair or ()))
+    is_sound = (
+        all(isinstance(text, str) for text in texts)
+        and all(_is_finite(number) for number in (*(about.range or ()), *about.weights.values()))
+        and about.direction in DIRECTIONS
+        and isinstance(about.lists_errors, bool)
+        and len(about.pair or (1, 2)) == 2 == len(about.range or (1, 2))
+        and set(about.weights) <= set(SEVERITIES)
+    )
+    if not is_sound:
+        raise TypeError(about)
+    return about
+
+
+def _is_finite(number: object) -> bool:
+    return type(number) in (int, float) and math.isfinite(number)  # pyright: ignore[reportArgumentType]
 
 
 def _is_sound(result: Result) -> bool:
     """Return whether every field has its type: files are edited, and code that reads them must not have to check."""
-    about = result.metric
-    texts = (
-        result.id,
-        result.signature,
-        result.language,
-        result.system,
-        result.culture,
-        result.thinking,
-        about.title,
-        about.mean,
-    )
-    texts += (*result.warnings, *result.recovered, *result.texts, *result.texts.values(), *(about.pair or ()))
-    texts += (about.legend, about.certainty)
+    texts = [result.id, result.signature, result.language, result.system, result.culture, result.thinking]
+    texts += (*result.warnings, *result.recovered, *result.texts, *result.texts.values())
     texts += (() if result.report is None else (result.report.explanation,)) + (
         () if result.failure is None else (result.failure,)
     )
     numbers = [value for value in (result.score, result.certainty, result.probability) if value is not None]
-    numbers += [*(about.range or ()), *about.weights.values()]
     return (
         all(isinstance(text, str) for text in texts)
         and isinstance(result.parts, dict)
         and (result.verdict is None or result.verdict in VERDICTS)
         and (result.agreement is None or agreement_is_sound(result.agreement, result.texts))
-        and all(type(value) in (int, float) and math.isfinite(value) for value in numbers)
+        and all(map(_is_finite, numbers))
         and (result.score is None) == (result.failure is not None) == (result.report is None)
         and (result.score is None or abs(result.score) <= LARGEST)
-        and about.direction in DIRECTIONS
-        and isinstance(about.lists_errors, bool)
-        and len(about.pair or (1, 2)) == 2 == len(about.range or (1, 2))
-        and set(about.weights) <= set(SEVERITIES)
         and all(_lies_in(error, result.texts) for error in result.errors)
     )
 

@@ -1,8 +1,10 @@
 """The page of a scored file: its numbers add up; searched, filtered, read and attacked in a real Chromium."""
 
+import base64
 import hashlib
 import json
 import re
+import zlib
 from dataclasses import replace
 
 import page_faults
@@ -117,6 +119,21 @@ def test_page_needs_nothing_else_and_is_always_the_same():
     assert number_of(text, "Without a score") == "33 %<small>2 of 6: 2 failed</small>"
 
 
+def test_rows_with_equal_values_of_a_filter_share_one_list_of_them():
+    packed = re.search(r'id="data"[^>]*>([^<]+)<', report_page.write("a.jsonl", "0" * 64, [*SIX, *SIX]))[1]
+    data = json.loads(zlib.decompress(base64.b64decode(packed)))
+    assert len(data["lists"]) == len(set(map(tuple, data["lists"])))
+    names = [each["name"] for each in data["filters"]]
+    values = [{name: data["lists"][at] for name, at in zip(names, row[6], strict=True)} for row in data["rows"]]
+    assert values[:6] == values[6:]
+    assert (values[2]["severity"], values[2]["language"], values[4]["failure"]) == (
+        ["major", "minor"],
+        ["Hebrew"],
+        ["truncated"],
+    )
+    assert (values[3]["severity"], values[5]["language"]) == ([], [])
+
+
 def number_of(page, name):
     return page.partition(f"<dt>{name}</dt><dd>")[2].partition("</dd>")[0]
 
@@ -194,7 +211,7 @@ def test_what_a_score_follows_from_is_beside_the_report():
     assert shown.facts["many"] == str(10**400)
     assert shown.reports[0].notes[:2] == ("Not known: nothing decides. No score.", "expected: a tamada")
     assert shown.outcome == "not known"
-    assert shown.values["failure"] == []
+    assert shown.values["failure"] == [""]
 
 
 def test_no_name_becomes_markup():

@@ -9,15 +9,10 @@
   const AROUND = 120;
   const BEGINNING = 300;
   const MANY = 200; // choices of a filter; other values are found by searching
-  const { filters, orders, columns, rows: packed } = await unpacked();
+  const { filters, orders, columns, lists, rows: packed } = await unpacked();
   const fields = ["q", ...filters.map(({ name }) => name), ...(orders.length ? ["order"] : []), "size"];
-  const lists = new Map(); // equal lists of values are kept once: most rows share theirs with others
-  const rows = packed.map(([id, outcome, tone, facts, texts, reports, values, keys]) => {
-    for (const [name, list] of Object.entries(values)) {
-      const key = JSON.stringify(list);
-      if (!lists.has(key)) lists.set(key, list);
-      values[name] = lists.get(key);
-    }
+  const rows = packed.map(([id, outcome, tone, facts, texts, reports, numbers, keys]) => {
+    const values = Object.fromEntries(filters.map(({ name }, at) => [name, lists[numbers[at]]]));
     return { id, outcome, tone, facts, texts, reports, values, keys, folded: null };
   });
   const bars = [...document.querySelectorAll("button.bar")];
