@@ -65,6 +65,7 @@ def code_name(code: str) -> str:
     return "no known language" if code == UNKNOWN else names[0] if names else code
 
 
+@cache  # asked of each row
 def is_installed(detector: Detector) -> bool:
     """Return whether the package of a detector is installed."""
     return extras.is_installed(PACKAGES[detector])

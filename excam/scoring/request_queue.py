@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-import tempfile
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from excam.core.exceptions import AnswersMissing, ExcamError, InputInvalid
 from excam.core.provenance import Progress
+from excam.inference.journal import InMemory
 from excam.scoring.defaults import MAX_ROWS, QUEUE
 from excam.scoring.files import Judge
 from excam.scoring.metric import Row
@@ -175,12 +174,18 @@ def results(judge: Judge, rows: Sequence[Row]) -> list[Result]:
         replace(row, id=str(at), failure=TOO_LONG if sum(map(len, row.texts.values())) > MAX_CHARS else row.failure)
         for at, row in enumerate(rows)
     ]
-    with tempfile.TemporaryDirectory() as scratch:
-        by_id = {result.id: result for result in _results(judge, named, Path(scratch, "answers.jsonl"))}
+    by_id = {result.id: result for result in _results(judge, named, _AnswersOfBatch())}
     return [replace(by_id[name.id], id=row.id) for name, row in zip(named, rows, strict=True)]
 
 
-def _results(judge: Judge, rows: Sequence[Row], answers: Path) -> list[Result]:
+class _AnswersOfBatch(InMemory):
+    """The answers of one batch. None is forgotten before its end, since rows may have to be judged again."""
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Do nothing."""
+
+
+def _results(judge: Judge, rows: Sequence[Row], answers: _AnswersOfBatch) -> list[Result]:
     """Return results of rows with distinct ids, in any order. `answers` is the journal."""
     try:
         return list(judge.score(rows, journal=answers, progress=Progress("", None, interval=math.inf)))
