@@ -220,7 +220,7 @@ def cult_eval_table_2(sources: StudyFiles, files: TableFiles, seed: int) -> None
 
 
 @step(
-    version=1,
+    version=2,
     result="results/cult_eval/table-3",
     outputs=["numbers", "page"],
     target="cult_eval",

@@ -16,7 +16,7 @@ from excam.stats.clusters import cluster_numbers
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 BATCH = 250  # draws held in memory at once
-MANY_KINDS = 256  # of clusters; with more, to draw how many there are of each costs more than to draw the clusters
+MANY_KINDS = 5000  # of clusters; with more, to draw how many there are of each costs more than to draw the clusters
 NUMBERS_AT_ONCE = 1 << 19  # drawn clusters held in memory
 ROUNDING = 1e-12  # relative differences between draws that are only rounding
 

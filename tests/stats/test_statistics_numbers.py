@@ -117,8 +117,8 @@ def test_as_many_draws_as_asked_for(draws):
 
 
 def test_many_kinds_of_clusters_are_drawn_one_by_one_with_the_same_chances(monkeypatch):
-    generator = np.random.default_rng(1)
-    size = 3 * bootstrap.MANY_KINDS
+    monkeypatch.setattr(bootstrap, "MANY_KINDS", 200)
+    generator, size = np.random.default_rng(1), 600
     values, weights = generator.normal(size=size), generator.integers(1, 4, size)
     monkeypatch.setattr(bootstrap, "NUMBERS_AT_ONCE", 7 * size)
     low, high = bootstrap.ratio_interval(values, weights)
