@@ -60,7 +60,7 @@ class BrowserRow:
     facts: Mapping[str, str]
     texts: Mapping[str, str]
     reports: Sequence[ReportCell]
-    values: Mapping[str, Iterable[str]]  # of each filter; an empty one is none
+    values: Mapping[str, Sequence[str]]  # of each filter; an empty one is none
     keys: Mapping[str, float | None] = field(default_factory=dict)  # of each order
 
 
@@ -139,7 +139,7 @@ class _Lists:
         self.distinct: list[tuple[str, ...]] = []
         self._numbers: dict[tuple[str, ...], int] = {}
 
-    def number(self, values: Iterable[str]) -> int:
+    def number(self, values: Sequence[str]) -> int:
         """Return the place of a list, without empty values, among the distinct ones."""
         key = tuple(filter(None, values))
         number = self._numbers.setdefault(key, len(self.distinct))
