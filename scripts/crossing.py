@@ -181,7 +181,7 @@ class Study:
 
 
 @step(
-    version=5,
+    version=6,
     result="results/crossing/texts",
     outputs=[],
     target="crossing",

@@ -309,7 +309,7 @@ def cult_eval_ablations(sources: StudyFiles, files: TableFiles, seed: int) -> No
 
 
 @step(
-    version=4,
+    version=5,
     result="results/cult_eval/misaligned",
     outputs=[],
     target="cult_eval",

@@ -140,7 +140,7 @@ def systems(files: AnswerFiles) -> Sequence[System]:
     return answers.join(derive.read(files.instances_path), files.answers_paths)
 
 
-@step(version=4)
+@step(version=5)
 def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
     """Write every instance with the answers of one model on one page, with search and filters."""
     write_text(page_path, rows_page.page(systems(files)))
