@@ -118,9 +118,11 @@ def _tokens(text: str) -> list[str]:
     from icu4py.breakers import WordBreaker
 
     tokens: list[str] = []
-    for piece in WordBreaker(text.replace("\0", " "), "root"):
-        if tokens and not _WORD.search(piece):
-            tokens[-1] += piece
+    at = 0
+    for piece in WordBreaker(text.encode("utf-8", "replace").decode().replace("\0", " "), "root"):  # one for one
+        part = text[at : (at := at + len(piece))]
+        if tokens and not _WORD.search(part):
+            tokens[-1] += part
         else:
-            tokens.append(piece)
+            tokens.append(part)
     return tokens

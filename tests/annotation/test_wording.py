@@ -126,7 +126,7 @@ def test_a_pause_links_instructions_and_the_answers_on_a_border(browser, tmp_pat
     ]  # the latest first, then the least sure
     browser.click("#pause-links a")
     assert browser.js("document.getElementById('section-2').textContent") == "2 Exemplar"
-    assert not browser.js("document.getElementById('view-instructions').hidden")
+    browser.wait("!document.getElementById('view-instructions').hidden")
 
 
 def test_texts_of_a_wrong_length_stay_open():

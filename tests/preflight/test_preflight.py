@@ -229,7 +229,12 @@ def asked_of_a_server(**changed):
     server = {"endpoint": "http://h/v1", "price": {"prompt": 1.0, "completion": 100.0}, **changed}
     entry = {"backend": "openai", "server": server, "licence": "MIT", "gpus": 0, "sampling": {"max_tokens": 50}}
     mini["models"]["served"] = entry
-    mini["macaron"] |= {"models": ["served", "smollm2-135m"], "thinking": ["served"], "proofreader": "served"}
+    mini["macaron"] |= {
+        "models": ["served", "smollm2-135m"],
+        "modes": ["choose", "text"],
+        "thinking": ["served"],
+        "proofreader": "served",
+    }
     mini["rubric"] |= {"models": ["served"], "mode": "text"}
     mini["cult_eval"] |= {"models": ["served"], "shots": [0, 1], "judges": ["served"], "mode": "text"}
     mini["calmqa"] |= {"models": ["served"], "extractor": "served", "relevance": "served"}
