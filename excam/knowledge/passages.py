@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import regex
 
+from excam.core.sentences import well_formed
 from excam.core.text import INVISIBLE, SCRIPTS
 
 VERSION = 3  # of words and passages; part of the identity of an index
@@ -119,7 +120,7 @@ def _tokens(text: str) -> list[str]:
 
     tokens: list[str] = []
     at = 0
-    for piece in WordBreaker(text.encode("utf-8", "replace").decode().replace("\0", " "), "root"):  # one for one
+    for piece in WordBreaker(well_formed(text), "root"):
         part = text[at : (at := at + len(piece))]
         if tokens and not _WORD.search(part):
             tokens[-1] += part
