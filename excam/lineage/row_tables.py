@@ -70,17 +70,25 @@ def read_table(evidence: Evidence, file: str) -> RowTable | None:
     path = evidence.find(file)
     if path is None or not (path.suffix in TABLES or (path.suffix == ".csv" and file not in evidence.records)):
         return None
-    lines = read_rows(path)
-    columns = tuple(next(lines, {}))
+    columns, rows = _size(path)
     names = RAW_IDS if path.suffix == ".csv" else IDS
     name = next((column for column in names if column in columns), None)
     if name is None:
         return None
-    rows = 1 + sum(1 for _ in lines)
     pages = sorted(
         output for output, record in evidence.records.items() if output.endswith(".html") and file in record.inputs
     )
     return RowTable(file, rows, name, columns, tuple(pages))
+
+
+def _size(path: Path) -> tuple[tuple[str, ...], int]:
+    """Return the columns and the number of rows of a table."""
+    if path.suffix == ".parquet":
+        frame = tables.read_frame(path)
+        return tuple(frame.columns), frame.height
+    rows = read_rows(path)
+    columns = tuple(next(rows, {}))
+    return columns, bool(columns) + sum(1 for _ in rows)
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
