@@ -102,11 +102,16 @@ class Cell:
         return f"{self.path}: {kinds}; {' + '.join(str(count[name]) for name in OUTCOMES)} = n = {len(self.rows)}"
 
 
+def numbers_of(figure: Path) -> Path:
+    """Return the CSV file that a picture was drawn from; a file that is no picture as it is."""
+    return figure.with_suffix(".csv") if figure.suffix in PICTURES else figure
+
+
 def names_cells(root: Path, figure: Path) -> bool:
     """Return whether a file is a cell or has a column `cell`; those of other systems are neither."""
     from excam.core import tables
 
-    numbers = root / (figure.with_suffix(".csv") if figure.suffix in PICTURES else figure)
+    numbers = root / numbers_of(figure)
     if numbers.suffix != ".csv" or not numbers.is_file():
         return paths.below_results(figure) is None or figure.suffix == ".json"
     return any("cell" in line for line in tables.read_lines(numbers)[:1])
@@ -119,7 +124,7 @@ def find_cell_path(root: Path, figure: Path, cell: str | None) -> str:
     """
     if figure.suffix == ".json" and cell is None:
         return figure.as_posix()
-    numbers = figure.with_suffix(".csv") if figure.suffix in PICTURES else figure
+    numbers = numbers_of(figure)
     known = _cells_named_in(root / numbers)
     wanted = path_of(cell or "")
     if wanted not in known:

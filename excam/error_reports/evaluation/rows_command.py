@@ -60,7 +60,7 @@ def rows(
 
 def _show_line(directory: Path, figure: Path, where: list[str], to: Path | None, *, as_json: bool) -> None:
     """Show the rows behind a line of a table; write them to `to`."""
-    from excam.error_reports.evaluation.rows import PICTURES
+    from excam.error_reports.evaluation.rows import numbers_of
     from excam.lineage import line_rows, recorded_hashes
 
     if to and to.suffix not in line_rows.FORMATS:
@@ -68,7 +68,7 @@ def _show_line(directory: Path, figure: Path, where: list[str], to: Path | None,
     if to and to.exists():
         stop(f"--to: {to} is there; expected a new file; give another name")
     run = recorded_hashes.Evidence(directory)
-    numbers = figure.with_suffix(".csv") if figure.suffix in PICTURES else figure
+    numbers = numbers_of(figure)
     line = line_rows.find_line(run, recorded_hashes.artifact(run, numbers), where)
     selected = line_rows.behind(run, line)
     if not as_json:
