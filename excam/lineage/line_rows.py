@@ -104,15 +104,15 @@ def find_line(run: Evidence, file: str, where: Sequence[str]) -> Line:
         lines = [line for line in lines if line[column] == value]
         named.append(column)
         if not lines:
-            given = "".join(f" with {other}" for other in where[: len(named) - 1])
+            conditions = "".join(f" with {other}" for other in where[: len(named) - 1])
             raise InputInvalid(
-                f"{file}: found no line{given} with {condition}; expected one of {there}; name one of them"
+                f"{file}: found no line{conditions} with {condition}; expected one of {there}; name one of them"
             )
     if len(lines) > 1:
         column = next((name for name in known if len({line[name] for line in lines}) > 1), named[-1])
         there = in_a_line(", ".join(dict.fromkeys(line[column] for line in lines)))
-        found = f"found {len(lines)} lines with {', '.join(where)}"
-        raise InputInvalid(f"{file}: {found}; expected one; add --where {column}=VALUE of {there}")
+        matched = f"found {len(lines)} lines with {', '.join(where)}"
+        raise InputInvalid(f"{file}: {matched}; expected one; add --where {column}=VALUE of {there}")
     return Line(file, lines[0], named, known)
 
 

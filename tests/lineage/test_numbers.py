@@ -158,8 +158,8 @@ def items(page: str) -> Iterator[Item]:
 @cache
 def floats(text: str) -> list[float]:
     """Return the numbers of a cell: '23 min 55 s' has two."""
-    found = re.findall(rf"(?<![\w.,]){NUMBER}(?![\w(])", text.replace("−", "-"))
-    return [float(number.replace(",", "")) for number in found]
+    numbers = re.findall(rf"(?<![\w.,]){NUMBER}(?![\w(])", text.replace("−", "-"))
+    return [float(number.replace(",", "")) for number in numbers]
 
 
 @cache

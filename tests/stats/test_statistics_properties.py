@@ -144,11 +144,11 @@ def test_the_intraclass_correlation_is_not_of_the_order_of_items_and_raters(tabl
 def test_systems_are_ordered_alike_by_any_name_and_in_any_order(rows, systems, chance):
     listed = [(*row, system) for row, system in zip(rows, systems, strict=False)]
     names = dict(zip("xyz", shuffled("abc", chance), strict=True))
-    found = []
+    results = []
     for order, name in ((listed, str), (shuffled(listed, chance), names.get)):
         gold, metric, _, items, of = zip(*order, strict=True)
-        found.append(system_level(gold, metric, [name(system) for system in of], items, draws=20))
-    first, again = found
+        results.append(system_level(gold, metric, [name(system) for system in of], items, draws=20))
+    first, again = results
     for name in ("systems", "items", "tested"):
         assert getattr(first, name) == getattr(again, name)
     for name in ("accuracy", "pearson", "kendall"):
