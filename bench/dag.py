@@ -9,7 +9,7 @@ seconds, memory. Then once more, looking every few milliseconds whose code it is
 (two minutes). `schedule`: the real jobs on 4, 16, 64 GPUs with the paper's times (`bench.cluster`). `hours`: what they
 take on H100s by the assumptions of `bench/hours.yaml`, some changed; `--configs` are laid over `config.yaml`:
 
-    python -m bench.dag --parts hours --assume mfu=.4 --configs experiments/fp8-generator.yaml
+    python -m bench.dag --parts hours --assume mfu=.4 --configs experiments/h100.yaml
 """
 
 from __future__ import annotations
