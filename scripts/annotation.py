@@ -340,18 +340,18 @@ def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], level: fl
     grid = [[at[row, column] for column in columns] for row in rows]
     shown = f"{level:.2f}".rstrip("0").removeprefix("0")
     figure = plotting.heat_map(
-        [[float(line["scaled_accuracy"]) for line in row] for row in grid],
-        rows=rows,
-        columns=[about.title(column) for column in columns],
-        scale="scaled accuracy; 0: chance",
-        counts=[int(line["n"]) for line in grid[0]],
-        marks=[[_mark(line, level) for line in row] for row in grid],
+        [[plotting.Cell(float(line["scaled_accuracy"]), mark=_mark(line, level)) for line in row] for row in grid],
+        plotting.Labels(rows, separators=[len(rows) - len(tuned)]),
+        plotting.Labels(
+            [about.title(column) for column in columns],
+            separators=[len(datasets)],
+            counts=[int(line["n"]) for line in grid[0]],
+        ),
+        plotting.Scale("scaled accuracy; 0: chance"),
         title="In-domain ExCAM and external judges on the balanced subsets",
         note=f"* better than every row of the other kind: paired permutation tests over groups, two-sided, p ≤ {shown} "
         f"after Holm's correction over the figure; ° p ≤ {shown} in the column alone. 0 is chance; an unreadable "
         "answer counts as wrong. ExCAM was trained on the train splits of all datasets.",
-        separators=[len(datasets)],
-        row_separators=[len(rows) - len(tuned)],
     )
     plotting.save(figure, pictures)
 

@@ -142,26 +142,29 @@ def draw_figure_3(
     rows = sorted(names, key=lambda row: row in tuned)
     columns = [*datasets, IN_DOMAIN, AVERAGE]
     at = {(line["row"], line["column"]): line for line in lines}
-    values = [[float(at[row, c]["scaled_accuracy"]) if (row, c) in at else None for c in columns] for row in rows]
     counts = [next((int(at[row, c]["n"]) for row in rows if (row, c) in at and c != AVERAGE), None) for c in columns]
     averaged = next((line["n"] for line in lines if line["column"] == AVERAGE), "0")
     figure = plotting.heat_map(
-        values,
-        rows=rows,
-        columns=[f"{about.title(c)} †" if c in soft else about.title(c) for c in columns],
-        scale="scaled accuracy; 0: chance",
-        counts=counts,
-        marks=[[_mark(at.get((row, c), {})) for c in columns] for row in rows],
+        [[_cell(line, _mark(line)) for line in (at.get((row, c), {}) for c in columns)] for row in rows],
+        plotting.Labels(rows, separators=[len(rows) - len(tuned)]),
+        plotting.Labels(
+            [f"{about.title(c)} †" if c in soft else about.title(c) for c in columns],
+            separators=[len(datasets)],
+            counts=counts,
+        ),
+        plotting.Scale("scaled accuracy; 0: chance"),
         title="Out-of-domain scaled accuracy",
         note="* the 95 % interval is above every trivial baseline, and better than every untuned model in the column: "
         "paired permutation tests over groups, two-sided, p ≤ .05 after Holm's correction over the figure; ° p ≤ .05 "
         "in the column alone. † soft errors. 0 is chance; an unreadable answer counts as wrong. AVG (OOD): mean over "
         f"the test sets that every row has ({averaged}). ExCAM: each column judged by an adapter that never saw its "
         "dataset, ALL (ID) by the one that saw all.",
-        separators=[len(datasets)],
-        row_separators=[len(rows) - len(tuned)],
     )
     plotting.save(figure, pictures)
+
+
+def _cell(line: dict[str, str], mark: str, *, framed: bool = False) -> plotting.Cell:
+    return plotting.Cell(float(line["scaled_accuracy"]) if line else None, mark=mark, framed=framed)
 
 
 def _mark(line: dict[str, str]) -> str:
@@ -256,14 +259,13 @@ def draw_figure_10(lines: list[dict[str, str]], more_than: int, pictures: Sequen
         f"{name}\nn = {count:,}": [_point(at.get((name, row))) for row in rows]
         for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     }
-    spreads = {line["row"]: line["spread"] for line in shown}
+    spreads = {line["row"]: f"{float(line['spread']):.2f}" for line in shown} if len(counts) > 1 else {}
     spread = "Spread: the best language minus the worst. " if len(counts) > 1 else ""
     figure = plotting.forest(
         panels,
-        rows,
-        tuned=[row in tuned for row in rows],
-        across="scaled accuracy; 0: chance",
-        beside=("spread", [f"{float(spreads[row]):.2f}" for row in rows]) if len(counts) > 1 else None,
+        [plotting.ForestRow(row, row in tuned, beside=spreads.get(row, "")) for row in rows],
+        "scaled accuracy; 0: chance",
+        beside="spread" if spreads else "",
         title=TITLE,
         note=f"Languages with more than {more_than} rows in the data set; n counts test rows, {hidden:,} are of other "
         "languages. Blue dots: ExCAM, trained on all datasets; orange squares: models as they come. Lines: 95 % "
@@ -352,21 +354,20 @@ def draw_figure_11(lines: list[dict[str, str]], model: str, datasets: Sequence[s
     counts = [next((int(at[row, c]["n"]) for row in rows if (row, c) in at and c != MEAN), None) for c in columns]
     first = next((place for place, row in enumerate(rows) if not row.startswith("all")), len(rows))
     figure = plotting.heat_map(
-        [[float(line["scaled_accuracy"]) if line else None for line in row] for row in grid],
-        rows=[_name(row) for row in rows],
-        columns=[about.title(column) for column in columns],
-        scale="scaled accuracy; 0: chance",
-        counts=counts,
-        marks=[["*" if line.get("p_holm") and float(line["p_holm"]) <= LEVEL else "" for line in row] for row in grid],
-        framed=[[line.get("seen") == "False" for line in row] for row in grid],
+        [[_cell(line, _star(line), framed=line.get("seen") == "False") for line in row] for row in grid],
+        plotting.Labels([_name(row) for row in rows], separators=[first]),
+        plotting.Labels([about.title(column) for column in columns], separators=[len(datasets)], counts=counts),
+        plotting.Scale("scaled accuracy; 0: chance"),
         title=f"Scaled accuracy of every adapter of {model}",
         note="Framed: the adapter never saw this dataset. * a leave-one-out adapter differs from the one trained on "
         "all: paired permutation tests over groups, two-sided, p ≤ .05 after Holm's correction over this figure. 0 is "
         "chance; an unreadable answer is wrong. ALL: every test set together; MEAN: of the datasets, all alike.",
-        separators=[len(datasets)],
-        row_separators=[first],
     )
     plotting.save(figure, pictures)
+
+
+def _star(line: dict[str, str]) -> str:
+    return "*" if line.get("p_holm") and float(line["p_holm"]) <= LEVEL else ""
 
 
 def _name(row: str) -> str:

@@ -181,6 +181,6 @@ def draw(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:
         dataset: [points.get((dataset, system)) for system in systems]
         for dataset in dict.fromkeys(line["dataset"] for line in own)
     }
-    tuned = ["/" in system and "/nothing/" not in system for system in systems]
-    across = "scaled accuracy; 0: chance"
-    plotting.save(plotting.forest(panels, systems, tuned=tuned, across=across, title=TITLE, note=NOTE), pictures)
+    rows = [plotting.ForestRow(system, "/" in system and "/nothing/" not in system) for system in systems]
+    figure = plotting.forest(panels, rows, "scaled accuracy; 0: chance", title=TITLE, note=NOTE)
+    plotting.save(figure, pictures)

@@ -190,11 +190,13 @@ def figure_5(lines: Sequence[Mapping[str, Any]]) -> Figure:
         few if min(sizes.values()) < FEW else ""
     ) + "Standard deviations below the right translations of the same item; negative: the wrong ones score higher."
     return plotting.heat_map(
-        [[at[metric, error]["drop"] for metric in metrics] for error in ERRORS],
-        [f"{error} (n = {sizes[error]})" for error in ERRORS],
-        metrics,
-        scale="drop, standard deviations",
-        sizes=[[int(at[metric, error]["n"]) for metric in metrics] for error in ERRORS],
+        [
+            [plotting.Cell(at[metric, error]["drop"], int(at[metric, error]["n"])) for metric in metrics]
+            for error in ERRORS
+        ],
+        plotting.Labels([f"{error} (n = {sizes[error]})" for error in ERRORS]),
+        plotting.Labels(metrics),
+        plotting.Scale("drop, standard deviations"),
         title="Drop of the score by kind of error",
         note=note,
     )
@@ -310,15 +312,12 @@ def figure_3(lines: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw the share of right translations and of each primary error, by system, percent."""
     kinds = ("correct", *ERRORS)
     return plotting.heat_map(
-        [[100 * int(line[kind]) / int(line["n"]) for kind in kinds] for line in lines],
-        [f"{line['system']} (n = {line['n']})" for line in lines],
-        kinds,
-        scale="percent of the translations",
-        sizes=[[int(line["n"])] * len(kinds) for line in lines],
+        [[plotting.Cell(100 * int(line[kind]) / int(line["n"]), int(line["n"])) for kind in kinds] for line in lines],
+        plotting.Labels([f"{line['system']} (n = {line['n']})" for line in lines]),
+        plotting.Labels(kinds, separators=(1,)),
+        plotting.Scale("percent of the translations", digits=0),
         title="Right translations and primary errors, percent",
         note="By the labels of people; an error of higher priority hides others of the same translation.",
-        separators=(1,),
-        digits=0,
     )
 
 

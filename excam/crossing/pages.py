@@ -108,18 +108,12 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     kinds = [kind for kind in KINDS if any(kind == line["kind"] for line in lines)]
     if not lines:
         raise InputInvalid("blind spots: 0 cells; expected erroneous rows that a metric can score")
-    cells = [[at.get((metric, kind)) for kind in kinds] for metric in metrics]
     few = "Few erroneous texts: most differences between cells are chance. "
     return plotting.heat_map(
-        [[None if cell is None else cell["auc"] for cell in row] for row in cells],
-        metrics,
-        kinds,
-        scale="share of pairs",
-        sizes=[[None if cell is None else cell["wrong"] for cell in row] for row in cells],
-        below=[["" if cell is None or cell["auc"] is None else _beneath(cell) for cell in row] for row in cells],
-        framed=[[_excludes_chance(cell) for cell in row] for row in cells],
-        centre=0.5,
-        limits=(0.0, 1.0),
+        [[_cell(at.get((metric, kind))) for kind in kinds] for metric in metrics],
+        plotting.Labels(metrics),
+        plotting.Labels(kinds),
+        plotting.Scale("share of pairs", limits=(0.0, 1.0), centre=0.5),
         title="What each metric does not see",
         note=(few if all(line["wrong"] < FEW for line in lines) else "")
         + "Share of pairs in which a correct text scores above an erroneous one on the same question; .5 is chance. "
@@ -129,14 +123,19 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     )
 
 
+def _cell(line: Line | None) -> plotting.Cell:
+    if line is None:
+        return plotting.Cell(None)
+    below = "" if line["auc"] is None else _beneath(line)
+    return plotting.Cell(line["auc"], line["wrong"], below=below, framed=_excludes_chance(line))
+
+
 def _beneath(cell: Line) -> str:
     return f"n {_counted(cell)}" + ("" if cell["metric"] == LENGTH else f", length {_share(cell['length'])}")
 
 
-def _excludes_chance(cell: Line | None) -> bool:
-    return (
-        cell is not None and cell["wrong"] >= FEW and cell["low"] is not None and not cell["low"] <= 0.5 <= cell["high"]
-    )
+def _excludes_chance(cell: Line) -> bool:
+    return cell["wrong"] >= FEW and cell["low"] is not None and not cell["low"] <= 0.5 <= cell["high"]
 
 
 def language_gap(lines: Sequence[Line], notes: Sequence[str]) -> str:
@@ -187,9 +186,11 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
     few = f"Fewer than {FEW} scenarios in each language: the rows below the first say nothing about a language. "
     return plotting.forest(
         points,
-        [f"{'all local languages' if name == ALL else name} ({most[name]})" for name in languages],
-        tuned=[name == ALL for name in languages],
-        across="local language − English, share of scenarios",
+        [
+            plotting.ForestRow(f"{'all local languages' if name == ALL else name} ({most[name]})", name == ALL)
+            for name in languages
+        ],
+        "local language − English, share of scenarios",
         title="Is a metric worse in the local language on the same error?",
         note=(few if max((most[name] for name in languages if name != ALL), default=FEW) < FEW else "")
         + "Share of scenarios whose true statement scores above the false one, local language minus English; 0: as "

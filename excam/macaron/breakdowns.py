@@ -175,41 +175,39 @@ def figure(lines: Sequence[Line], by: str) -> Figure:
         note += f" {plotting.MADE_UP.capitalize()} ({'dotted' if by == 'contexts' else 'striped'}): written for a "
         note += "demonstration, by no model."
     if by == "contexts":
-        return _contexts(lines, systems, made_up, note)
+        return _contexts(lines, systems, note)
     sizes = {group: int(at[*systems[0], group, "all"]["n"]) for group in groups}
     return plotting.heat_map(
-        [[float(at[*system, group, "all"]["above_chance"]) for system in systems] for group in groups],
-        [f"{group} (n = {sizes[group]})" for group in groups],
-        [_label(*system) for system in systems],
-        scale="points above guessing",
-        sizes=[[sizes[group]] * len(systems) for group in groups],
-        made_up=made_up,
+        [
+            [plotting.Cell(float(at[*system, group, "all"]["above_chance"]), sizes[group]) for system in systems]
+            for group in groups
+        ],
+        plotting.Labels([f"{group} (n = {sizes[group]})" for group in groups]),
+        plotting.Labels([_label(*system) for system in systems], made_up=made_up),
+        plotting.Scale("points above guessing", digits=0),
         title=TITLES[by],
         note=note,
-        digits=0,
     )
 
 
-def _contexts(lines: Sequence[Line], systems: Sequence[tuple[str, str]], made_up: Sequence[str], note: str) -> Figure:
+def _contexts(lines: Sequence[Line], systems: Sequence[tuple[str, str]], note: str) -> Figure:
     """Draw both languages of each context with intervals; contexts with few instances are counted in the note."""
     at, by, languages = _by_place(lines), "contexts", {"EN": "English", "L": "local"}
     groups = [group for group in ordered(by, lines) if at[*systems[0], group, "EN"]["n"] >= plotting.LEAST]
     hidden = len(ordered(by, lines)) - len(groups)
     if not groups:
         return plotting.words(TITLES[by], f"No context has {plotting.LEAST} instances in a language.")
-    names = {
-        (*system, lang): f"{_label(*system)}: {language}"
+    rows = {
+        (*system, lang): plotting.ForestRow(f"{_label(*system)}: {language}", lang == "EN", system[1] == WRITTEN)
         for system in (MEAN, *systems)
         for lang, language in languages.items()
     }
     note += " Filled: English; open: the local language; lines are 95 % intervals over scenarios."
     note += f" Not drawn, fewer than {plotting.LEAST} instances: {hidden} of the contexts." if hidden else ""
     return plotting.forest(
-        {group: [_point(at[model, mode, group, lang]) for model, mode, lang in names] for group in groups},
-        list(names.values()),
-        tuned=[lang == "EN" for *_, lang in names],
-        across="share of right answers above guessing",
-        made_up=[f"{name}: {language}" for name in made_up for language in languages.values()],
+        {group: [_point(at[model, mode, group, lang]) for model, mode, lang in rows] for group in groups},
+        list(rows.values()),
+        "share of right answers above guessing",
         title=TITLES[by],
         note=note,
     )

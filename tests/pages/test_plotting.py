@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.plotting import curves, forest, heat_map, save, words
+from excam.pages.plotting import Cell, ForestRow, Labels, Scale, curves, forest, heat_map, save, words
 
 COLUMNS = [
     "BLEnD",
@@ -25,27 +25,32 @@ COLUMNS = [
 COLUMNS += ["ALL (ID)", "AVG (OOD)", "without-globalopinionqa", "South Korea", "Ünïcode $x^2$"]
 ROWS = ["ExCAM_r (Gemma3)", "ExCAM_r (Phi3)", "DS-R1-Distill-Qwen-14B", "Phi-4+p"]
 SCALE = "scaled accuracy; 0: chance"
-BELOW = [["n 7,600*, length .55"] * 14] * 4
+BELOW = "n 7,600*, length .55"
 
 
-def example(columns=14, **options):
+def table(values, rows="x", columns="yz", **labels):
+    """A heat map of numbers alone."""
+    cells = [[Cell(value) for value in row] for row in values]
+    return heat_map(cells, Labels(rows), Labels(columns, **labels), Scale(SCALE))
+
+
+def example(columns=14, *, counts=True, below="", digits=2, row_separators=(), separators=()):
     values = np.random.default_rng(0).uniform(-0.9, 0.9, (4, columns)).tolist()
     values[2][1] = None
     values[0][0], values[0][1] = -0.001, -0.25
-    marks = [["*" if row == 0 else "°" if row == 1 else ""] * columns for row in range(4)]
+    cells = [
+        [Cell(value, mark=mark, below=below) for value in row]
+        for row, mark in zip(values, ("*", "°", "", ""), strict=True)
+    ]
+    shown = [7600] * (columns - 1) + [None] if counts else None
     note = "* better than EVERY BASELINE (paired permutation test, Holm, p ≤ .05). " * 5
     return heat_map(
-        values,
-        ROWS,
-        COLUMNS[:columns],
-        **{
-            "counts": [7600] * (columns - 1) + [None],
-            "marks": marks,
-            "title": "Out of domain",
-            "note": note,
-            "scale": SCALE,
-        }
-        | options,
+        cells,
+        Labels(ROWS, separators=row_separators),
+        Labels(COLUMNS[:columns], separators=separators, counts=shown),
+        Scale(SCALE, digits=digits),
+        title="Out of domain",
+        note=note,
     )
 
 
@@ -69,16 +74,12 @@ def test_every_cell_says_its_number():
 
 @pytest.mark.parametrize("columns", [1, 9, 11, 14])
 @pytest.mark.parametrize(
-    "options", [{}, {"separators": [9], "row_separators": [2]}, {"digits": 3, "counts": None}, {"below": BELOW}]
+    "options", [{}, {"separators": [9], "row_separators": [2]}, {"digits": 3, "counts": False}, {"below": BELOW}]
 )
 def test_no_text_overlaps_another_or_leaves_the_figure(columns, options):
-    if "below" in options:
-        options = {"below": [row[:columns] for row in BELOW]}
     if columns == 1:
-        options = {**options, "marks": None}
-        figure = heat_map(
-            [[0.5]], ["x"], ["y"], scale=SCALE, title="A title wider than its figure", note="a note " * 20
-        )
+        title, note = "A title wider than its figure", "a note " * 20
+        figure = heat_map([[Cell(0.5)]], Labels("x"), Labels("y"), Scale(SCALE), title=title, note=note)
     else:
         figure = example(columns, **options)
     assert_readable(figure)
@@ -108,16 +109,13 @@ def assert_readable(figure):
         assert box.y1 <= tall, text
 
 
-def languages(panels, rows, **options):
+def languages(panels, rows):
     points = [(0.5 - 0.1 * at, 0.3 - 0.1 * at, 0.6) for at in range(rows)]
     names = [f"{'North Macedonian' if at == 1 else 'Turkish'} {at}\nn = {1000 - at:,}" for at in range(panels)]
     labels = [f"mistral-small-24b-instruct-2501 ({at})" for at in range(rows)]
-    spreads = ("spread", ["0.14"] * rows)
     drawn = {name: [None, *points[1:]] if at == 2 else points for at, name in enumerate(names)}
-    tuned = [at >= rows // 2 for at in range(rows)]
-    return forest(
-        drawn, labels, tuned=tuned, across=SCALE, beside=spreads, title="By language", note="A note. " * 30, **options
-    )
+    named = [ForestRow(label, at >= rows // 2, beside="0.14") for at, label in enumerate(labels)]
+    return forest(drawn, named, SCALE, beside="spread", title="By language", note="A note. " * 30)
 
 
 @pytest.mark.parametrize(("panels", "rows"), [(1, 1), (5, 9), (12, 4)])
@@ -132,7 +130,8 @@ def test_no_text_of_a_forest_overlaps_another_or_leaves_the_figure(panels, rows)
 
 
 def test_a_forest_draws_each_point_at_its_value_with_its_interval():
-    figure = forest({"x": [(0.2, -0.1, 0.4), (0.6, 0.5, 0.9)]}, ["a", "b"], tuned=[False, True], across=SCALE)
+    rows = [ForestRow("a", tuned=False), ForestRow("b", tuned=True)]
+    figure = forest({"x": [(0.2, -0.1, 0.4), (0.6, 0.5, 0.9)]}, rows, SCALE)
     lines = [line.get_xydata().tolist() for line in figure.axes[0].lines[1:]]
     assert lines == [[[-0.1, 0], [0.4, 0]], [[0.2, 0]], [[0.5, 1], [0.9, 1]], [[0.6, 1]]]
     shapes = [(line.get_marker(), line.get_color()) for line in figure.axes[0].lines if line.get_marker() != "None"]
@@ -140,37 +139,37 @@ def test_a_forest_draws_each_point_at_its_value_with_its_interval():
 
 
 @pytest.mark.parametrize(
-    ("panels", "rows", "tuned"),
+    ("panels", "rows"),
     [
-        ({}, ["a"], [True]),
-        ({"x": [None]}, ["a", "b"], [True, True]),
-        ({"x": [None]}, ["a"], []),
-        ({"x": [(0.5, 0.6, 0.7)]}, ["a"], [True]),
-        ({"x": [(float("nan"), 0, 1)]}, ["a"], [True]),
+        ({}, "a"),
+        ({"x": []}, ""),
+        ({"x": [None]}, "ab"),
+        ({"x": [(0.5, 0.6, 0.7)]}, "a"),
+        ({"x": [(float("nan"), 0, 1)]}, "a"),
     ],
 )
-def test_a_forest_that_does_not_fit_is_refused(panels, rows, tuned):
+def test_a_forest_that_does_not_fit_is_refused(panels, rows):
     with pytest.raises(InputInvalid):
-        forest(panels, rows, tuned=tuned, across=SCALE)
+        forest(panels, [ForestRow(name, tuned=True) for name in rows], SCALE)
 
 
 def test_of_fewer_than_ten_items_no_number_is_drawn():
-    sizes = [[9, 10], [None, 9]]
-    figure = heat_map(
-        [[0.9, 0.2], [0.3, 0.8]], ["a", "b"], ["x", "y"], scale=SCALE, sizes=sizes, framed=[[True] * 2] * 2
-    )
+    cells = [[Cell(0.9, 9, framed=True), Cell(0.2, 10)], [Cell(0.3, None), Cell(0.8, 9, framed=True)]]
+    figure = heat_map(cells, Labels("ab"), Labels("xy"), Scale(SCALE))
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert [text for text in shown if text.startswith(("0", "n"))] == ["n < 10", "0.20", "0.30", "n < 10"]
     assert figure.axes[1].get_ylim()[1] == pytest.approx(0.3), "a number that is not drawn does not stretch the scale"
-    counted = heat_map([[0.9, 0.2]], ["a"], ["x", "y"], scale=SCALE, counts=[9, 10])
+    assert all(patch.get_edgecolor() != (0, 0, 0, 1) for patch in figure.axes[0].patches), "nor a frame"
+    counted = table([[0.9, 0.2]], counts=[9, 10])
     assert "n < 10" in [text.get_text() for text in counted.axes[0].texts]
     assert_readable(figure)
 
 
 def test_made_up_answers_look_different_from_models():
-    figure = heat_map([[0.1, 0.2]], ["x"], ["y", "z"], scale=SCALE, made_up=["z"])
+    figure = table([[0.1, 0.2]], made_up=["z"])
     assert [patch.get_hatch() for patch in figure.axes[0].patches] == [None, None, "////"]
-    figure = forest({"x": [(0.2, 0.1, 0.4)] * 2}, ["a", "b"], tuned=[True, True], across=SCALE, made_up=["b"])
+    rows = [ForestRow("a", tuned=True), ForestRow("b", tuned=True, made_up=True)]
+    figure = forest({"x": [(0.2, 0.1, 0.4)] * 2}, rows, SCALE)
     intervals = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2 and line.get_color() == "#0072b2"]
     assert [line.get_linestyle() for line in intervals] == ["-", ":"]
 
@@ -183,7 +182,7 @@ def test_words_are_a_figure_too(tmp_path):
 
 
 def test_framed_cells_have_a_black_frame_and_no_others():
-    figure = heat_map([[0.1, 0.2]], ["x"], ["y", "z"], scale=SCALE, framed=[[False, True]])
+    figure = heat_map([[Cell(0.1), Cell(0.2, framed=True)]], Labels("x"), Labels("yz"), Scale(SCALE))
     frames = [p for p in figure.axes[0].patches if not p.get_fill() and p.get_edgecolor() == (0, 0, 0, 1)]
     assert [round(patch.get_x() + patch.get_width() / 2, 6) for patch in frames] == [1.0]
 
@@ -208,7 +207,8 @@ def luminance(colour):
 
 def test_numbers_stand_out_and_zero_is_palest():
     steps = np.linspace(-1, 1, 41)
-    figure = heat_map([steps.tolist()], ["x"], [""] * 41, scale=SCALE, limits=(-1, 1))
+    cells = [[Cell(value) for value in steps.tolist()]]
+    figure = heat_map(cells, Labels("x"), Labels([""] * 41), Scale(SCALE, limits=(-1, 1)))
     axes = figure.axes[0]
     faces = [luminance(patch.get_facecolor()) for patch in axes.patches]
     inks = [
@@ -261,18 +261,16 @@ def test_an_unknown_suffix_writes_nothing(tmp_path):
         ([[0.1]], {}),
         ([[0.1, float("nan")]], {}),
         ([[0.1, float("inf")]], {}),
-        ([[0.1, 0.2]], {"marks": [["*"]]}),
-        ([[0.1, 0.2]], {"framed": [[True]]}),
         ([[0.1, 0.2]], {"counts": [1]}),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(values, options):
     with pytest.raises(InputInvalid):
-        heat_map(values, ["x"], ["y", "z"], scale=SCALE, **options)
+        table(values, **options)
 
 
 def test_matplotlib_is_loaded_only_when_needed():
     code = "import sys, excam.pages.plotting; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    code = "import sys, excam.pages.plotting as p; p.heat_map([[1]], 'x', 'y', scale='z'); sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, excam.pages.plotting as p; p.heat_map([[p.Cell(1)]], p.Labels('x'), p.Labels('y'), p.Scale('z')); sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

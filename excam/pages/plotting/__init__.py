@@ -5,8 +5,8 @@ No pyplot, no global state: figures are drawn under matplotlib's own defaults, w
 
 from excam.pages.plotting.bars import Bars, stacked
 from excam.pages.plotting.base import LEAST, MADE_UP, save, words
-from excam.pages.plotting.forest import Point, forest
-from excam.pages.plotting.heat import heat_map
+from excam.pages.plotting.forest import ForestRow, Point, forest
+from excam.pages.plotting.heat import Cell, Labels, Scale, heat_map
 from excam.pages.plotting.lines import curves
 from excam.pages.plotting.steps import Steps, steps
 
@@ -14,7 +14,11 @@ __all__ = [
     "LEAST",
     "MADE_UP",
     "Bars",
+    "Cell",
+    "ForestRow",
+    "Labels",
     "Point",
+    "Scale",
     "Steps",
     "curves",
     "forest",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from excam.core.exceptions import InputInvalid
@@ -16,33 +17,43 @@ Point = tuple[float, float, float]  # value, low and high end of its interval
 ROW, PANEL, GAP = 0.21, 1.45, 0.14  # inches: a row, the width of a panel, between panels
 ABOVE, BELOW = 0.44, 0.28  # inches: a panel's heading, its ticks
 LEAST = 4.6  # inches: the width below which a note becomes a column of single words
+PER_LINE = 5  # panels
 TUNED, UNTUNED = "#0072b2", "#d55e00"
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """The name of a point in every panel: where `tuned` a filled blue dot, else an open orange square.
+
+    The intervals of a `made_up` row are dotted, since no model stands behind it. `beside` is a text right of it.
+    """
+
+    name: str
+    tuned: bool
+    made_up: bool = False
+    beside: str = ""
 
 
 def forest(
     panels: Mapping[str, Sequence[Point | None]],
-    rows: Sequence[str],
-    *,
-    tuned: Sequence[bool],
+    rows: Sequence[ForestRow],
     across: str,
-    made_up: Collection[str] = (),
-    beside: tuple[str, Sequence[str]] | None = None,
+    *,
+    beside: str = "",
     title: str = "",
     note: str = "",
-    per_line: int = 5,
 ) -> Figure:
-    """One panel per key of `panels`, `per_line` of them side by side, all over one common axis; None: no point.
+    """One panel per key of `panels`, five of them side by side, all over one common axis; None: no point.
 
-    `rows` name the points of every panel. Where `tuned`, a point is a filled blue dot, else an open orange square.
-    `across` is the title of that axis. The intervals of `made_up` rows are dotted, since no model stands behind them.
-    `beside` is a heading and a text per row, right of the first line of panels. A line break in a panel's name begins
-    its second line. Raise InputInvalid for shapes that do not fit together and for a point outside its interval.
+    `rows` belong to the points of every panel. `across` is the title of that axis, `beside` the heading of the texts
+    right of the first line of panels, which are not drawn without it. A line break in a panel's name begins its second
+    line. Raise InputInvalid for shapes that do not fit together and for a point outside its interval.
     """
-    _check(panels, rows, tuned)
+    _check(panels, rows)
     with defaults():
-        lines = [list(panels)[at : at + per_line] for at in range(0, len(panels), per_line)]
-        left = MARGIN + max(extent(row, size=FONT)[0] for row in rows) + 0.1
-        texts = [beside[0], *beside[1]] if beside else [""]
+        lines = [list(panels)[at : at + PER_LINE] for at in range(0, len(panels), PER_LINE)]
+        left = MARGIN + max(extent(row.name, size=FONT)[0] for row in rows) + 0.1
+        texts = [beside, *(row.beside for row in rows)]
         right = MARGIN + 0.1 + (max(extent(text, size=FONT)[0] for text in texts) if beside else 0)
         block = ABOVE + ROW * len(rows) + BELOW
         wide = max(left + len(lines[0]) * (PANEL + GAP) + right, extent(title, **HEADING)[0] + 2 * MARGIN, LEAST)
@@ -57,25 +68,24 @@ def forest(
         limits = _limits(panels)
         middle = (left + (len(lines[0]) * (PANEL + GAP) - GAP) / 2) / wide
         figure.text(middle, (foot - 0.06) / tall, across, ha="center", va="top", parse_math=False, **FINE)
-        dotted = [row in made_up for row in rows]
         for down, names in enumerate(lines):
             bottom = foot + block * (len(lines) - 1 - down) + BELOW
             for place, name in enumerate(names):
                 start = left + place * (PANEL + GAP)
                 axes = figure.add_axes((start / wide, bottom / tall, PANEL / wide, ROW * len(rows) / tall))
-                _panel(axes, name, panels[name], tuned, dotted, limits)
+                _panel(axes, name, panels[name], rows, limits)
                 if place == 0:
-                    _names(axes, rows, (-6, 0), "right", at=0.0)
+                    _names(axes, [row.name for row in rows], (-6, 0), "right", at=0.0)
                 if beside and down == 0 and place == len(names) - 1:
-                    _names(axes, beside[1], (8, 0), "left", at=1.0, heading=beside[0])
+                    _names(axes, [row.beside for row in rows], (8, 0), "left", at=1.0, heading=beside)
     return figure
 
 
-def _check(panels: Mapping[str, Sequence[Point | None]], rows: Sequence[str], tuned: Sequence[bool]) -> None:
+def _check(panels: Mapping[str, Sequence[Point | None]], rows: Sequence[ForestRow]) -> None:
     wrong = [name for name, points in panels.items() if len(points) != len(rows)]
-    if not panels or not rows or wrong or len(tuned) != len(rows):
+    if not panels or not rows or wrong:
         raise InputInvalid(
-            f"forest got {len(panels)} panels and {len(rows)} rows, expected some, and a point and a kind for each row"
+            f"forest got {len(panels)} panels and {len(rows)} rows, expected some, and a point for each row"
         )
     for name, points in panels.items():
         for point in filter(None, points):
@@ -93,8 +103,7 @@ def _panel(
     axes: Axes,
     name: str,
     points: Sequence[Point | None],
-    tuned: Sequence[bool],
-    dotted: Sequence[bool],
+    rows: Sequence[ForestRow],
     limits: tuple[float, float],
 ) -> None:
     from matplotlib.ticker import MaxNLocator
@@ -106,23 +115,23 @@ def _panel(
     axes.grid(axis="x", color="#ececec", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.axvline(0, color="#777777", linewidth=0.8, linestyle="--", zorder=1)
-    for y, (point, filled_dot, made_up) in enumerate(zip(points, tuned, dotted, strict=True)):
+    for y, (point, row) in enumerate(zip(points, rows, strict=True)):
         if point is None:
             axes.text(sum(limits) / 2, y, "n/a", size=FONT - 1.5, color="#555555", ha="center", va="center")
             continue
         value, low, high = point
-        ink = TUNED if filled_dot else UNTUNED
+        ink = TUNED if row.tuned else UNTUNED
         axes.plot(
             [low, high],
             [y, y],
             color=ink,
             linewidth=1.3,
-            linestyle=":" if made_up else "-",
+            linestyle=":" if row.made_up else "-",
             solid_capstyle="butt",
             zorder=2,
         )
-        shape = {"marker": "o", "markersize": 4.2} if filled_dot else {"marker": "s", "markersize": 3.8}
-        inside = ink if filled_dot else "white"
+        shape = {"marker": "o", "markersize": 4.2} if row.tuned else {"marker": "s", "markersize": 3.8}
+        inside = ink if row.tuned else "white"
         axes.plot([value], [y], color=ink, markerfacecolor=inside, markeredgewidth=1.0, zorder=3, **shape)
     above, _, under = name.partition("\n")
     style = {"xycoords": "axes fraction", "textcoords": "offset points", "parse_math": False, "ha": "center"}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-Grid = Sequence[Sequence[float | None]]
-Marks = Sequence[Sequence[str]]
-Sizes = Sequence[Sequence[int | None]]
 SMALL = FONT - 2  # points, of the text below a number
 ROW, GAP, BAR = 0.33, 0.12, 0.11  # inches: a row, a separator in cells, the colour bar's width
 STRIPE = {"black": (0.0, 0.0, 0.0), "white": (1.0, 1.0, 1.0)}  # as the letters of a cell
@@ -26,91 +24,109 @@ STRIPE = {"black": (0.0, 0.0, 0.0), "white": (1.0, 1.0, 1.0)}  # as the letters 
 PALETTE = ("#7f3b08", "#b35806", "#eda35b", "#fdcf9c", "#f7f6f4", "#92c5de", "#4393c3", "#2166ac", "#053061")
 
 
-def heat_map(
-    values: Grid,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    scale: str,
-    counts: Sequence[int | None] | None = None,
-    sizes: Sizes | None = None,
-    marks: Marks | None = None,
-    below: Marks | None = None,
-    framed: Sequence[Sequence[bool]] | None = None,
-    made_up: Collection[str] = (),
-    title: str = "",
-    note: str = "",
-    limits: tuple[float, float] | None = None,
-    separators: Sequence[int] = (),
-    row_separators: Sequence[int] = (),
-    digits: int = 2,
-    centre: float = 0.0,
-) -> Figure:
-    """A table of numbers coloured around `centre` (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number with a sign behind it (a letter at most), a short text under it, and a black frame around it.
 
-    `values[row][column]` is the number printed; None is a cell that does not exist (hatched, "n/a"). `scale` is the
-    title of the colour bar. `counts` are the items behind each column (None: not printed), `sizes` those behind each
-    cell, by default `counts`: of fewer than ten no number is drawn. `marks` are the sign behind each number (a letter
-    at most), `below` a short text under each number, `framed` the cells with a black frame, `made_up` the labels of
-    rows and columns that are striped, since no model stands behind them. `limits` are the ends of the colour scale, by
-    default the smallest and largest number with `centre` between; it is always palest, and equal distances from it are
-    equally deep. Separator k is a gap before column (row) k. The figure grows with its texts, so that none overlap.
-    Raise InputInvalid for shapes that do not fit together and for numbers that are not finite.
+    Without a value the cell does not exist: it is hatched, "n/a". `n` are the items behind the value, by default those
+    of its column: of fewer than ten no number is drawn.
     """
-    _check(
-        values,
-        rows,
-        columns,
-        counts,
-        {"values": values, "marks": marks, "below": below, "framed": framed, "sizes": sizes},
-    )
-    few = _few(sizes or [list(counts or [None] * len(columns))] * len(rows))
+
+    value: float | None
+    n: int | None = None
+    mark: str = ""
+    below: str = ""
+    framed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The names of rows or columns; those in `made_up` are striped, since no model stands behind them.
+
+    Separator k is a gap before row (column) k. `counts` are the items behind each column (None: not printed).
+    """
+
+    names: Sequence[str]
+    separators: Sequence[int] = ()
+    made_up: Collection[str] = ()
+    counts: Sequence[int | None] | None = None
+
+    @property
+    def places(self) -> list[float]:
+        """Return the positions of the rows (columns), in cells."""
+        return [
+            index + GAP * sum(0 < separator <= index for separator in self.separators)
+            for index in range(len(self.names))
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The colours: the title of their bar, its ends, the palest value, and the digits of the numbers in the cells.
+
+    `limits` are by default the smallest and largest number with `centre` between; equal distances from `centre` are
+    equally deep.
+    """
+
+    title: str
+    limits: tuple[float, float] | None = None
+    centre: float = 0.0
+    digits: int = 2
+
+
+def heat_map(
+    cells: Sequence[Sequence[Cell]], rows: Labels, columns: Labels, scale: Scale, *, title: str = "", note: str = ""
+) -> Figure:
+    """A table of numbers coloured around a centre (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
+
+    The figure grows with its texts, so that none overlap. Raise InputInvalid for cells that do not fit the labels, and
+    for numbers that are not finite.
+    """
+    _check(cells, rows, columns)
+    counts = columns.counts or [None] * len(columns.names)
+    few = [
+        [_is_few(count if cell.n is None else cell.n) for cell, count in zip(row, counts, strict=True)] for row in cells
+    ]
     values = [
-        [None if small else cell for cell, small in zip(*pair, strict=True)] for pair in zip(values, few, strict=True)
+        [None if small else cell.value for cell, small in zip(*pair, strict=True)]
+        for pair in zip(cells, few, strict=True)
     ]
     numbers = [number for row in values for number in row if number is not None]
-    low, high = limits or (min([centre, *numbers]), max([centre, *numbers]))
+    centre = scale.centre
+    low, high = scale.limits or (min([centre, *numbers]), max([centre, *numbers]))
     reach = max(centre - low, high - centre) or 1.0
-    names = [_wrapped(name) for name in columns]
-    across, down = _places(len(columns), separators), _places(len(rows), row_separators)
     with defaults():
         import matplotlib.colors
 
         colours = matplotlib.colors.LinearSegmentedColormap.from_list("excam", PALETTE)
-        figure, cells, bar = _canvas(names, rows, across[-1] + 1, down[-1] + 1, title, note, scale, digits, below)
-        _label(cells, names, rows, counts, across, down)
-        for r, c in itertools.product(range(len(rows)), range(len(columns))):
-            number, at = values[r][c], (across[c], down[r])
+        figure, axes, bar = _canvas(cells, rows, columns, scale, title, note)
+        _label(axes, rows, columns)
+        for r, c in itertools.product(range(len(rows.names)), range(len(columns.names))):
+            number, at, cell = values[r][c], (columns.places[c], rows.places[r]), cells[r][c]
             face = None if number is None else colours(0.5 + (number - centre) / reach / 2)
-            beneath = below[r][c] if below else ""
-            text = FEWER if few[r][c] else _printed(number, digits)
-            striped = rows[r] in made_up or columns[c] in made_up
-            _draw_cell(cells, *at, text, face, marks[r][c] if marks else "", beneath, striped)
-            if framed and framed[r][c] and not few[r][c]:
-                _draw_frame(cells, *at)
+            text = FEWER if few[r][c] else _printed(number, scale.digits)
+            striped = rows.names[r] in rows.made_up or columns.names[c] in columns.made_up
+            _draw_cell(axes, at, cell, text, face, striped=striped)
+            if cell.framed and not few[r][c]:
+                _draw_frame(axes, *at)
         _draw_bar(bar, colours, low, high, centre, reach)
     return figure
 
 
-def _check(
-    values: Grid,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    counts: Sequence[int | None] | None,
-    grids: Mapping[str, Sequence[Sequence[Any]] | None],
-) -> None:
-    if not rows or not columns or (counts is not None and len(counts) != len(columns)):
-        raise InputInvalid(
-            f"heat map got {len(rows)} rows and {len(columns)} columns, expected some, and a count for each"
-        )
-    for name, grid in grids.items():
-        if grid is not None and [len(row) for row in grid] != [len(columns)] * len(rows):
-            raise InputInvalid(
-                f"heat map got {name} that are not {len(rows)} rows of {len(columns)}, as its labels are"
-            )
-    for number in (number for row in values for number in row if number is not None):
+def _check(cells: Sequence[Sequence[Cell]], rows: Labels, columns: Labels) -> None:
+    height, width = len(rows.names), len(columns.names)
+    if not height or not width or (columns.counts is not None and len(columns.counts) != width):
+        raise InputInvalid(f"heat map got {height} rows and {width} columns, expected some, and a count for each")
+    if [len(row) for row in cells] != [width] * height:
+        raise InputInvalid(f"heat map got cells that are not {height} rows of {width}, as its labels are")
+    for number in (cell.value for row in cells for cell in row if cell.value is not None):
         if not float("-inf") < number < float("inf"):
             raise InputInvalid(f"heat map got the number {number}, expected finite ones; give None where there is none")
+
+
+def _is_few(n: int | None) -> bool:
+    """Return whether too few items stand behind a number to draw it."""
+    return n is not None and n < LEAST
 
 
 def _printed(number: float | None, digits: int) -> str:
@@ -128,29 +144,18 @@ def _wrapped(name: str, width: int = 10) -> str:
     return "\n".join(line.strip() for line in lines if line.strip())
 
 
-def _places(number: int, separators: Sequence[int]) -> list[float]:
-    """Return the positions of the cells of a row (column), in cells."""
-    return [index + GAP * sum(0 < separator <= index for separator in separators) for index in range(number)]
-
-
 def _canvas(
-    names: Sequence[str],
-    rows: Sequence[str],
-    wide: float,
-    tall: float,
-    title: str,
-    note: str,
-    scale: str,
-    digits: int,
-    below: Marks | None,
+    grid: Sequence[Sequence[Cell]], rows: Labels, columns: Labels, scale: Scale, title: str, note: str
 ) -> tuple[Figure, Axes, Axes]:
-    """A figure as large as its texts need, with axes for `wide` by `tall` cells and axes for the colour bar."""
-    head = [extent(text, size=FONT) for text in [*names, f"*−0.{'0' * digits}*", "n = 1,000"]]
-    beneath = [extent(text, size=SMALL) for row in below or () for text in row if text]
+    """A figure as large as its texts need, with axes for its cells and axes for the colour bar."""
+    wide, tall = columns.places[-1] + 1, rows.places[-1] + 1
+    widest = [*map(_wrapped, columns.names), f"*−0.{'0' * scale.digits}*", "n = 1,000"]
+    head = [extent(text, size=FONT) for text in widest]
+    beneath = [extent(cell.below, size=SMALL) for row in grid for cell in row if cell.below]
     width = wide * (max(size[0] for size in [*head, *beneath]) + 0.12)
     height = tall * (ROW + max((size[1] for size in beneath), default=0.0))
-    left = MARGIN + max(extent(row, size=FONT)[0] for row in rows) + 0.08
-    long, thick = extent(scale, size=FONT - 1)
+    left = MARGIN + max(extent(name, size=FONT)[0] for name in rows.names) + 0.08
+    long, thick = extent(scale.title, size=FONT - 1)
     right = 0.18 + BAR + 0.42 + thick + MARGIN
     full_width = max(left + width + right, extent(title, **HEADING)[0] + 2 * MARGIN)
     note = filled(note, full_width - 2 * MARGIN, **FINE)
@@ -165,40 +170,30 @@ def _canvas(
     bar = figure.add_axes((start, foot / full_height, BAR / full_width, height / full_height))
     middle = foot + height - max(long, height) / 2  # a title longer than the bar goes on below it
     beside: dict[str, Any] = {"size": FONT - 1, "rotation": 90, "ha": "right", "va": "center", "parse_math": False}
-    figure.text(1 - MARGIN / full_width, middle / full_height, scale, **beside)
+    figure.text(1 - MARGIN / full_width, middle / full_height, scale.title, **beside)
     return figure, cells, bar
 
 
-def _label(
-    axes: Axes,
-    names: Sequence[str],
-    rows: Sequence[str],
-    counts: Sequence[int | None] | None,
-    across: Sequence[float],
-    down: Sequence[float],
-) -> None:
+def _label(axes: Axes, rows: Labels, columns: Labels) -> None:
     style: dict[str, Any] = {"textcoords": "offset points", "parse_math": False, "annotation_clip": False}
-    for x, name, count in zip(across, names, counts or [None] * len(names), strict=True):
-        lift = 4 if counts is None else 16
+    counts = columns.counts or [None] * len(columns.names)
+    for x, name, count in zip(columns.places, map(_wrapped, columns.names), counts, strict=True):
+        lift = 4 if columns.counts is None else 16
         axes.annotate(name, (x, -0.5), (0, lift), size=FONT, ha="center", va="bottom", **style)
         if count is not None:
             text, font = f"n = {count:,}", FONT - 1.5
             axes.annotate(text, (x, -0.5), (0, 4), size=font, color="#555555", ha="center", va="bottom", **style)
-    for y, name in zip(down, rows, strict=True):
+    for y, name in zip(rows.places, rows.names, strict=True):
         axes.annotate(name, (-0.5, y), (-5, 0), size=FONT, ha="right", va="center", **style)
 
 
-def _few(sizes: Sizes) -> list[list[bool]]:
-    """Return which cells have too few items behind them for a number."""
-    return [[size is not None and size < LEAST for size in row] for row in sizes]
-
-
 def _draw_cell(
-    axes: Axes, x: float, y: float, text: str, face: tuple[float, ...] | None, mark: str, below: str, striped: bool
+    axes: Axes, at: tuple[float, float], cell: Cell, text: str, face: tuple[float, ...] | None, *, striped: bool
 ) -> None:
     """One rectangle with its number and the text below, in the ink with more contrast; without a face: hatched."""
     from matplotlib.patches import Rectangle
 
+    x, y = at
     corner, edge = (x - 0.5, y - 0.5), {"edgecolor": "white", "linewidth": 1.0}
     if face is None:
         axes.add_patch(Rectangle(corner, 1, 1, facecolor="#f2f2f2", hatch="////", edgecolor="#cfcfcf", linewidth=0))
@@ -212,12 +207,14 @@ def _draw_cell(
     if striped:
         axes.add_patch(Rectangle(corner, 1, 1, fill=False, hatch="////", edgecolor=(*STRIPE[ink], 0.45), linewidth=0))
         style["bbox"] = {"facecolor": face, "edgecolor": "none", "pad": 1.2}
-    if below:
-        axes.text(x, y + 0.26, below, size=SMALL, color=ink, **style)
+    if cell.below:
+        axes.text(x, y + 0.26, cell.below, size=SMALL, color=ink, **style)
         y -= 0.15
     axes.text(x, y, text, size=FONT, color=ink, **style)
     beside = (FONT * 0.33 * len(text), 0)  # so that the digits of marked and unmarked cells are aligned
-    axes.annotate(mark, (x, y), beside, textcoords="offset points", size=FONT, color=ink, weight="bold", va="center")
+    axes.annotate(
+        cell.mark, (x, y), beside, textcoords="offset points", size=FONT, color=ink, weight="bold", va="center"
+    )
 
 
 def _ink(face: tuple[float, ...]) -> str:
