@@ -18,7 +18,7 @@ from excam.error_reports import record_files
 from excam.excam40k import shown_evidence
 from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, passages, shortcuts, verdict
 from excam.excam40k.audits.checks import PARTS
-from excam.excam40k.construction import duplicates, templates
+from excam.excam40k.construction import duplicates
 from scripts import step
 
 NAMES = {"name": pl.String, "printed": pl.String}
@@ -93,8 +93,6 @@ def audit_balance(
         {path.parent.name: balance.pairs_lost(read_json(path)) for path in counts_paths},
         shares,
         {path.name.removesuffix(".counts.json"): read_json(path, "severity", "generators") for path in soft_paths},
-        templates.alike(),
-        templates.lint(),
     )
     tables.write_csv(uses_path, balance.template_uses(rows))
     page.write(audit, numbers_path, page_path)

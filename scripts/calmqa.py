@@ -91,7 +91,7 @@ def calmqa_ask(
     """Ask one model every question; write a transcript of every request and answer."""
     asker = Recorder(asking, subject, subject)
     questions = list(source.questions_of(questions_path).values())
-    asker.record(f"asking {subject}, questions", asks.answer, questions)
+    asker.record(f"asking {subject}, questions", asks.answer, questions, len(questions))
     asker.write_manifest([questions_path], seed=asking.seed)
 
 
@@ -176,7 +176,7 @@ def calmqa_judge(
     asker = Recorder(asking, name, f"{name}/{step}")
     asked = items(files, step)
     flow = asks.verify_trinary if step == "verdicts" and verdicts == "trinary" else stages.FLOWS[step]
-    asker.record(f"{step} by {name}, requests", flow, asked)
+    asker.record(f"{step} by {name}, requests", flow, asked, len(asked))
     asker.write_manifest(astuple(files), seed=asking.seed)
 
 
@@ -357,7 +357,6 @@ def calmqa_printed(
     lines = tables.read_lines(printed_path)
     rows = tables.read_frame(surface_path).drop("surface", "empty").join(tables.read_frame(scores_path), on="answer")
     answered = printed.answers(
-        {line["id"]: line["printed"] for line in lines},
         source.questions_of(questions_path),
         rows.to_dicts(),
         numbers.type_gaps(rows.to_dicts(), seed),
@@ -366,4 +365,5 @@ def calmqa_printed(
         settings,
     )
     head = "# CaLMQA: every claim of the paper beside ours\n\n"
+    answered["cost"] = printed.cost({line["id"]: line["printed"] for line in lines})
     claims.write(numbers_path, page_path, head, claims.stated(lines), answered)

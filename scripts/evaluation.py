@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +22,7 @@ from excam.error_reports.evaluation.cells import Cell, System, Test
 from excam.excam40k import agreement, trivial_baselines
 from excam.pages.markdown import escape, table
 from excam.stats import permutation
-from excam.stats.permutation_correlation import Measure
+from excam.stats.permutation_correlation import CorrelationPermutation, Measure
 from scripts import step
 
 
@@ -79,8 +80,9 @@ def compare_correlations(
     first = next(iter(frames.values()))
     gold, groups = first["gold_score"].to_list(), first["group"].to_list()
     metrics = {name: scores for system, frame in frames.items() for name, scores in _metrics(system, frame)}
+    permute = partial(stats.correlation_permutation, gold, clusters=groups, draws=draws, seed=seed)
     tests = [
-        {"measure": measure, "a": a, "b": b, **_tested(measure, gold, metrics[a], metrics[b], groups, draws, seed)}
+        {"measure": measure, "a": a, "b": b, **_tested(permute, measure, metrics[a], metrics[b])}
         for measure in MEASURES
         for a, b in _pairs(metrics)
     ]
@@ -112,12 +114,10 @@ def _correlated_system(name: str) -> System:
     return System(*name.removesuffix("+p").split("/"))
 
 
-def _tested(
-    measure: Measure, gold: list[int], a: Scores, b: Scores, groups: list[str], draws: int, seed: int
-) -> dict[str, Any]:
+def _tested(permute: Callable[..., CorrelationPermutation], measure: Measure, a: Scores, b: Scores) -> dict[str, Any]:
     """Return the test, or why there is none: too few answers that both gave, or scores that are all the same."""
     try:
-        test = stats.correlation_permutation(gold, a, b, measure=measure, clusters=groups, draws=draws, seed=seed)
+        test = permute(a, b, measure=measure)
     except InputInvalid as problem:
         return {"untested": str(problem)}
     return {{"a": "correlation_a", "b": "correlation_b"}.get(name, name): value for name, value in asdict(test).items()}

@@ -103,14 +103,15 @@ def train_adapter(
         folder=adapter_path,
         name=name,
         version=train_adapter.version,
+        verdict=report.VERDICT,
     )
-    facts = sft.train(run, tokenised, recipe, chosen, fixed_answers.scores, verdict=report.VERDICT)
+    facts = sft.train(run, tokenised, recipe, chosen, fixed_answers.scores)
     if facts is None:  # another process of the layout publishes
         return
     facts |= {"rows_too_long": len(rows) - tokenised.height}
     base = provenance.read_json(weights_path, "settings", "licence")
     settings = {**recipe.model_dump(), "layout": {"name": layout, **chosen.model_dump(exclude_none=True)}}
-    page = adapter_card.text(
+    trained = adapter_card.TrainedAdapter(
         model=model,
         source=base["settings"]["hub"],
         licence=base["licence"],
@@ -120,7 +121,7 @@ def train_adapter(
         recipe=settings,
         measured=facts,
     )
-    provenance.write_text(adapter_path / "README.md", page)
+    provenance.write_text(adapter_path / "README.md", adapter_card.text(trained))
     provenance.write_manifest(
         adapter_path / "manifest.json",
         inputs=[mixture_path, *tokens_paths, weights_path],

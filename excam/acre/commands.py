@@ -86,8 +86,8 @@ def judge(
         variants = [asks.checked("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
         asks.checked("--quality", quality, list(COMBINATIONS))
         tasks = asks.tasks(translated, variants, asks.checked("--by", by, asks.MODES), quality)
-        with recorded_answers(model, engine, serving, max_tokens, file, to, "judging, requests") as answers_to:
-            verdicts = answers_to(asks.flow, tasks)
+        with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
+            verdicts = answers_to(asks.flow, tasks, "judging, requests")
             tables.write_frame(to, judgements.to_frame(parse(model).label, tasks, verdicts))
         invalid = sum(verdict.valid is False for verdict in verdicts)
         failures = judgements.failure_counts(verdicts)
@@ -265,7 +265,7 @@ def candidates(
 
     with exit_on_error():
         sentences = finding.read(file)
-        with recorded_answers(model, engine, serving, max_tokens, file, to, "reading, sentences") as answers_to:
-            extractions = answers_to(finding.flow, sentences)
+        with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
+            extractions = answers_to(finding.flow, sentences, "reading, sentences")
             write_text(to, exports.lines(row for extraction in extractions for row in extraction.rows))
         say(f"{to}: {finding.summary(extractions)}")

@@ -175,8 +175,8 @@ def filter_(
         questions: list[Question] = source.read_questions([file])
         if not questions:
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
-        with recorded_answers(model, engine, serving, 64, file, to, "filtering, requests") as answers_to:
-            decided = answers_to(asks.keep, questions)
+        with recorded_answers(model, engine, serving, 64, file, to) as answers_to:
+            decided = answers_to(asks.keep, questions, "filtering, requests")
             with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
                 for question, rounds in zip(questions, decided, strict=True):
                     said = {name: rounds[name].option or rounds[name].failure for name in rounds}

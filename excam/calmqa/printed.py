@@ -35,7 +35,6 @@ NO_VALUE = {  # reason -> claims
 
 
 def answers(
-    printed: Mapping[str, str],
     questions: Mapping[str, Question],
     rows: Sequence[Mapping[str, Any]],
     gaps: Sequence[Mapping[str, Any]],
@@ -43,14 +42,13 @@ def answers(
     human: Sequence[Rating],
     settings: Mapping[str, Any],
 ) -> dict[str, Ours]:
-    """Return ours of each claim by its id.
+    """Return ours of each claim by its id, but that of `cost`.
 
     `rows` are answers with `subject`, `language`, the columns of `surface` and those of `scores`; `settings` are the
-    models and the rule of repetition; `printed` is what the paper states, for what follows from its own numbers.
+    models and the rule of repetition.
     """
     return (
         missing(NO_VALUE)
-        | {"cost": _cost(printed)}
         | dict(_sizes(questions))
         | dict(_settings(settings))
         | dict(_factuality(rows, gaps))
@@ -61,8 +59,8 @@ def answers(
     )
 
 
-def _cost(printed: Mapping[str, str]) -> Ours:
-    """The sum of the costs that the paper states."""
+def cost(printed: Mapping[str, str]) -> Ours:
+    """Return the sum of the costs that the paper states."""
     stated = {name: float(printed[name]) for name in ("seed-cost", "writers", "writer-test", "questions-low")}
     fixed = stated["seed-cost"] + stated["writers"] * stated["writer-test"]
     low, high = (fixed + stated["questions-low"] * float(printed[f"question-pay-{end}"]) for end in ("low", "high"))

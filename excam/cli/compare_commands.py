@@ -71,7 +71,7 @@ def _pairs(systems: Sequence[System], gold: Path | None, label: str, item: str |
     from excam.cli.meta_commands import surface_baselines
     from excam.scoring import compare_pairs, compare_pairs_display, meta_rows
 
-    labels = meta_rows.read_gold(gold, label, item=item) if gold else None
+    labels = meta_rows.read_gold(gold, meta_rows.GoldColumns(label=label, item=item)) if gold else None
     pairs = compare_pairs.compare_pairs(systems, labels, surface_baselines())
     if as_json:
         for line in pairs.lines():

@@ -70,7 +70,10 @@ def meta(
         if len({path.resolve() for path in files}) < len(files):
             raise InputInvalid(f"{_twice(files)}: given twice; expected each metric once")
         named = {name: name for name in facets if name not in meta_rows.FACETS} | ({"system": system} if system else {})
-        labels = meta_rows.read_gold(gold, label, cluster=cluster, group=group, text=text, item=item, facets=named)
+        labels = meta_rows.read_gold(
+            gold,
+            meta_rows.GoldColumns(label=label, cluster=cluster, group=group, text=text, item=item, facets=named),
+        )
         columns = meta_rows.read_metrics(files, part or ())
         rows = meta_rows.with_facets(labels.rows, [meta_rows.aligned(column, labels.rows) for column in columns])
         meta_rows.require_facets(rows, [*facets, *named])

@@ -236,7 +236,9 @@ def _estimate(scorer: Scorer | Ensemble, rows: RowFile, target: Path, *, overwri
     assert scorer.budget, "it has one"
     judge = scorer.for_rows(rows)
     done = 0 if overwrite else result_files.complete(target, rows, judge.signature) or 0
-    return budgets.estimate(scorer.budget, rows, judge.first_requests, judge.max_tokens, target, scorer.repeat, done)
+    count = sum(1 for _ in rows)
+    scorer.budget.rows = budgets.rows_left(count, target, scorer.repeat, done)
+    return budgets.estimate(scorer.budget, rows, judge.first_requests, judge.max_tokens, count * scorer.repeat)
 
 
 def _targets(files: list[Path], to: Path | None) -> list[Path | None]:

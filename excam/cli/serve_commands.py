@@ -70,6 +70,7 @@ def serve(
     with exit_on_error():
         require_extra("serve", "fastapi", "uvicorn")
     from excam.scoring import service
+    from excam.scoring.request_queue import RequestQueue
 
     if queue < max_rows:
         stop(f"--queue: found {queue}; expected {max_rows} or more, as many as --max-rows lets one request hold")
@@ -93,4 +94,4 @@ def serve(
         scorer = open_scorer(options)
         if scorer.metric.needs_file:
             stop(f"serve: metric {scorer.metric.name} needs all rows of a file; expected one that scores row by row")
-        service.serve(scorer, host, port, allow_host or [], max_rows, queue, timeout)
+        service.serve(RequestQueue(scorer, max_rows, queue), host, port, allow_host or [], timeout)

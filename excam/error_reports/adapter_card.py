@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -51,28 +52,32 @@ READS_EVIDENCE = (
 )
 
 
-def text(
-    *,
-    model: str,
-    source: str | None,
-    licence: str,
-    trained_on: str,
-    by_dataset: Mapping[str, int],
-    mixture: str,
-    recipe: Mapping[str, Any],
-    measured: Mapping[str, Any],
-) -> str:
-    """Return the text of README.md; `source` is the base model's hub id or None, `licence` that of its weights."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedAdapter:
+    """What a card says of an adapter."""
+
+    model: str
+    source: str | None  # hub id of the base model
+    licence: str  # of its weights
+    trained_on: str
+    by_dataset: Mapping[str, int]  # rows
+    mixture: str  # sha256
+    recipe: Mapping[str, Any]
+    measured: Mapping[str, Any]
+
+
+def text(adapter: TrainedAdapter) -> str:
+    """Return the text of README.md."""
     header = {
         "library_name": "peft",
-        **({"base_model": source} if source else {}),
+        **({"base_model": adapter.source} if adapter.source else {}),
         "license": "other",
-        "license_name": licence,
+        "license_name": adapter.licence,
         "pipeline_tag": "text-generation",
         "tags": ["excam", "lora", "culture", "evaluation", "error-detection"],
     }
-    left_out = trained_on.removeprefix("without-")
-    by_evidence = recipe.get("report") == "grounded"
+    left_out = adapter.trained_on.removeprefix("without-")
+    by_evidence = adapter.recipe.get("report") == "grounded"
     prompts = (
         {"user, to state": grounded.STATE, "user, to compare": entailment.ASKED}
         if by_evidence
@@ -80,18 +85,19 @@ def text(
     )
     page = PAGE.format(
         version=VERSION,
-        model=model,
-        rows=sum(by_dataset.values()),
-        datasets=f"{len(by_dataset)} benchmarks",
-        left_out=f"Not of {left_out}, which it can be judged on as unseen. " if left_out != trained_on else "",
-        mixture=mixture,
-        by_dataset=_table(("dataset", "rows"), by_dataset),
+        model=adapter.model,
+        rows=sum(adapter.by_dataset.values()),
+        datasets=f"{len(adapter.by_dataset)} benchmarks",
+        left_out=f"Not of {left_out}, which it can be judged on as unseen. " if left_out != adapter.trained_on else "",
+        mixture=adapter.mixture,
+        by_dataset=_table(("dataset", "rows"), adapter.by_dataset),
         does=READS_EVIDENCE if by_evidence else REPORTS,
         prompts="\n".join(f"- {role}: {markdown.escape(' '.join(said.split()))}" for role, said in prompts.items()),
-        recipe=_table(("setting", "value"), recipe),
-        measured=_table(("", "value"), measured),
+        recipe=_table(("setting", "value"), adapter.recipe),
+        measured=_table(("", "value"), adapter.measured),
     )
-    return f"---\n{yaml.safe_dump(header, sort_keys=False)}---\n\n# ExCAM: {model}, trained on {trained_on}\n\n{page}"
+    title = f"# ExCAM: {adapter.model}, trained on {adapter.trained_on}"
+    return f"---\n{yaml.safe_dump(header, sort_keys=False)}---\n\n{title}\n\n{page}"
 
 
 def _table(head: tuple[str, str], values: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ from excam.inference import Message
 VERSION = 1
 Kind = Literal["fact", "near", "contradicting", "unrelated"]
 Asked = Literal["state", "entail"]
+PASSAGES = {"fact": evidence.with_fact, "near": evidence.without_fact, "unrelated": evidence.unrelated}  # by kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,10 @@ def _row(sample: Sample, base: BaseSample, false: str, near: NearMisses, shares:
     unit = sample.id if asked == "state" else sample.pair  # the texts of a pair have the same passages
     kind = _kind(_share(seed, "kind", unit), shares, false)
     wording = shares.wordings[int(digest(seed, "wording", unit)[:8], 16) % len(shares.wordings)]
-    passages = _passages(base, kind, wording, false, near, shares, seed)
+    if kind == "contradicting":
+        passages = evidence.contradicting(base, false, wording, near, seed)
+    else:
+        passages = PASSAGES[kind](base, wording, near, seed, count=shares.passages)
     if passages and _share(seed, "orders", unit) < shares.orders:
         passages = evidence.with_order(passages, seed, unit)
     paraphrased = _share(seed, "question", unit) < shares.paraphrased
@@ -116,17 +120,6 @@ def _row(sample: Sample, base: BaseSample, false: str, near: NearMisses, shares:
         expected=" ".join(base.answer.split()).removesuffix(".") if kind == "fact" else "",
         cites=stated,
     )
-
-
-def _passages(
-    base: BaseSample, kind: Kind, wording: Wording, false: str, near: NearMisses, shares: Evidence, seed: int
-) -> list[EvidencePassage]:
-    if kind == "contradicting":
-        return evidence.contradicting(base, false, wording, near, seed)
-    if kind == "unrelated":
-        return evidence.unrelated(base, wording, near, seed, count=shares.passages)
-    made = evidence.with_fact if kind == "fact" else evidence.without_fact
-    return made(base, wording, near, seed, count=shares.passages)
 
 
 def _kind(share: float, shares: Evidence, false: str) -> Kind:

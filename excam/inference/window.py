@@ -59,8 +59,8 @@ def results(
     for rows that ask nothing. Raise AnswersMissing, naming the items, if requests stay unanswered: all others that were
     sent are answered first. Raise as the window does.
     """
-    with ExitStack() as stack:
-        driver = _Driver(judge, items, model, sampling, journal, progress, stack)
+    driver = _Driver(judge, items, model, sampling, journal, progress)
+    with driver.opened:
         try:
             yield from driver.results()
         finally:
@@ -76,10 +76,10 @@ class _Driver(Generic[ItemT, R]):
         sampling: Sampling,
         journal: Journal,
         progress: Progress | None,
-        stack: ExitStack,
     ) -> None:
         self._judge, self._items, self._model, self._sampling = judge, enumerate(items), model, sampling
-        self._journal, self._progress, self._stack = journal, progress, stack
+        self._journal, self._progress = journal, progress
+        self.opened = ExitStack()  # holds the window
         self._window: Window | None = None
         self._entered: deque[_Entered[R]] = deque()  # in the order of the items
         self._done: deque[list[str]] = deque()  # keys of the rows that were yielded last
@@ -174,7 +174,7 @@ class _Driver(Generic[ItemT, R]):
 
     def _send(self) -> None:
         if self._window is None:
-            self._window = self._stack.enter_context(self._model.window(self._sampling))
+            self._window = self.opened.enter_context(self._model.window(self._sampling))
         key, request = self._to_send[0]
         if self._window.send(self._number, request):
             self._to_send.popleft()

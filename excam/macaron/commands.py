@@ -197,8 +197,8 @@ def proofread(
 
     with exit_on_error():
         scenarios_ = scenarios.read(file)
-        with recorded_answers(model, engine, serving, max_tokens, file, to, "proofreading, requests") as answers_to:
-            done = answers_to(proofreading.proofread, scenarios_)
+        with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
+            done = answers_to(proofreading.proofread, scenarios_, "proofreading, requests")
             edits = proofreading.edit_rows(done)
             tables.write_lines(to.with_suffix(".edits.csv"), proofreading.EDITS, edits)
             tables.write_frame(to, scenarios.to_frame(edited.scenario for edited in done))
@@ -261,8 +261,8 @@ def ask(
     with exit_on_error():
         asked, instances = asks.check_mode(mode), derive.read(file)
         limit = max_tokens or (4096 if asked == "thinking" else 64)
-        with recorded_answers(model, engine, serving, limit, file, to, "asking, requests") as answers_to:
-            answered = answers_to(partial(asks.answer, mode=asked), instances)
+        with recorded_answers(model, engine, serving, limit, file, to) as answers_to:
+            answered = answers_to(partial(asks.answer, mode=asked), instances, "asking, requests")
             tables.write_frame(to, answers.to_frame(instances, parse(model).label, asked, answered))
         say(f"{to}: {len(answered)} answers; failures: {answers.failure_counts(answered)}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -21,23 +21,33 @@ from excam.rubric.ratings import RATIONALES
 from excam.rubric.responses import Response
 
 
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Who rates what: `calibration` responses are for all raters first, then the others for the evaluator.
+
+    The validators also get a share of these others, `overlap`, the same ones, rounded up.
+    """
+
+    evaluator: str
+    validators: Sequence[str]
+    overlap: float
+    calibration: int
+
+
 def drawn(
     known: Sequence[Response],
-    evaluator: str,
-    validators: Sequence[str],
-    overlap: float,
-    calibration: int,
+    design: Design,
     rubric: Rubric,
     seed: int,
     words: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Campaign:
-    """Return a campaign: `calibration` responses for all raters first, then the others for the evaluator.
+    """Return a campaign whose responses are drawn by a hash of the seed and their id.
 
-    The validators also get a share of these others, `overlap`, the same ones, rounded up. Responses are drawn by a hash
-    of the seed and their id. `words` of a metric, by response and field, add a second arm: see `anchoring`.
-    Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
+    `words` of a metric, by response and field, add a second arm: see `anchoring`. Raise InputInvalid for raters that
+    are there twice, or numbers that leave nothing to rate.
     """
-    raters = (evaluator, *validators)
+    evaluator, overlap, calibration = design.evaluator, design.overlap, design.calibration
+    raters = (evaluator, *design.validators)
     if len(set(raters)) < len(raters) or not all(map(PATTERNS["annotator"].fullmatch, raters)):
         raise InputInvalid(
             f"raters: found {', '.join(raters)}; expected each name once, of letters, digits, dots, - and _, at most 40"

@@ -87,7 +87,8 @@ def draw(
         known, names = reading.read(reading.files(responses)), [name for name in validators.split(",") if name]
         opened = _opened(rubric, weights)
         words = anchoring.words_of(words_of) if words_of else None
-        drawn = campaign.drawn(known, evaluator, names, overlap, calibration, opened, seed, words)
+        design = campaign.Design(evaluator, names, overlap, calibration)
+        drawn = campaign.drawn(known, design, opened, seed, words)
         write(to, drawn)
         raters = Counter(task.row for task in drawn.tasks for _ in task.assigned)
         shared = sum(count > 1 for count in raters.values()) - calibration if names else 0

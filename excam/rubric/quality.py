@@ -76,9 +76,8 @@ def reliability(ratings: Sequence[Rating], rubric: Rubric, missing: Missing, see
         for name, raters in groups(scored).items():
             rows = [rating for rating in scored if rating.rater in raters]
             for score in SCORES:
-                reliabilities.append(
-                    _reliability(phase, name, score, table(rows, raters, score), rubric, missing, seed)
-                )
+                numbers = _numbers(table(rows, raters, score), rubric, missing, seed)
+                reliabilities.append(Reliability(phase, name, score, *numbers))
     return reliabilities
 
 
@@ -105,9 +104,8 @@ def table(ratings: Iterable[Rating], raters: Sequence[str], score: str) -> Table
     return np.array(cells, dtype=np.float64).reshape(len(items), len(raters))
 
 
-def _reliability(
-    phase: str, raters: str, score: str, cells: Table, rubric: Rubric, missing: Missing, seed: int
-) -> Reliability:
+def _numbers(cells: Table, rubric: Rubric, missing: Missing, seed: int) -> tuple[Any, ...]:
+    """Return the fields of `Reliability` after phase, raters and score."""
     holes = np.isnan(cells).any(axis=1)
     whole = cells[~holes]
     if missing == "complete":
@@ -116,22 +114,14 @@ def _reliability(
         icc, drawn = icc21_mixed(cells), None
     item_values = [[f"{value:.0f}" for value in row[~np.isnan(row)]] for row in cells]
     alpha = agreement.alpha(item_values, [str(value) for value in SCALE], "ordinal", seed)
-    target = _against(rubric.manual.reliability.icc, icc)
     of_all = icc_of_mean(icc, cells.shape[1])
-    return Reliability(
-        phase,
-        raters,
-        score,
-        icc.value,
-        icc.low,
-        icc.high,
+    return (
+        *(icc.value, icc.low, icc.high),
         *(drawn or (None, None)),
         *(of_all.value, of_all.low, of_all.high),
-        cells.shape[1],
-        icc.n,
-        int(holes.sum()),
+        *(cells.shape[1], icc.n, int(holes.sum())),
         *(alpha.value, alpha.low, alpha.high),
-        target,
+        _against(rubric.manual.reliability.icc, icc),
     )
 
 

@@ -21,31 +21,34 @@ SHORT = Generate((Message("system", "Answer briefly."), Message("user", "Answer 
 
 
 class Asked(Protocol):
-    """Run a flow for every item, and return the results in the order of the items, which have an `id`."""
+    """Run a flow for every item, and return the results in the order of the items, which have an `id`.
 
-    def __call__(self, flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT]) -> list[R]: ...
+    `what` is the first part of the progress lines.
+    """
+
+    def __call__(self, flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], what: str) -> list[R]: ...
 
 
 @contextmanager
 def recorded_answers(
-    model: str, engine: str | None, serving: Serving, max_tokens: int, source: Path, to: Path, what: str
+    model: str, engine: str | None, serving: Serving, max_tokens: int, source: Path, to: Path
 ) -> Iterator[Asked]:
     """Open a model and yield the function that asks it about items that were read from `source`.
 
     Answers are kept in a journal beside `to`: a killed command continues. At the end of the block, where `to` is
     written, `<to>.transcript.jsonl` holds every request and answer, and `<to>.manifest.json` the hashes of the files,
-    the model, counts and tokens; the journal is removed. `serving` says how a model behind a server is asked,
-    `what` is the first part of the progress lines. Raise as `open_model` does.
+    the model, counts and tokens; the journal is removed. `serving` says how a model behind a server is asked. Raise as
+    `open_model` does.
     """
     quiet_libraries()
     started = time.monotonic()
-    sampling, progress = Sampling(max_tokens=max_tokens, logprobs=False), Progress(what, None)
+    sampling = Sampling(max_tokens=max_tokens, logprobs=False)
     opened = open_model(model, engine=engine, serving=serving, probe=lambda _: (SHORT, sampling))
     journal = journal_of(to)
     entries: list[transcript.Entry] = []
 
-    def asked(flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT]) -> list[R]:
-        put = partial(ask, opened.backend, sampling, Journal(journal), progress=progress)
+    def asked(flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], what: str) -> list[R]:
+        put = partial(ask, opened.backend, sampling, Journal(journal), progress=Progress(what, None))
         results, new = transcript.record(flow, items, put)
         entries.extend(new)
         return results

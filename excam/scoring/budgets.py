@@ -75,28 +75,31 @@ def _is_at(key: str, entry: Model, name: str, endpoint: str) -> bool:
     return (entry.server.name or entry.hub or key) == name and entry.server.endpoint.rstrip("/") == endpoint.rstrip("/")
 
 
+def rows_left(count: int, to: Path, repeat: int, done: int) -> int:
+    """Return how many of `count` rows are still to be asked about, each `repeat` times.
+
+    `done` rows are in the finished file `to`; others may be in its parts and its journal.
+    """
+    growing = [to.with_name(f"{to.name}.{number + 1}") for number in range(repeat)] if repeat > 1 else [to]
+    kept = sum(_lines_in(part_of(file)) + len(Journal(journal_of(file))) for file in growing)
+    if done == count or repeat == 1:  # a finished file of several judgements does not grow
+        kept = max(kept, done * repeat)
+    return max(0, count * repeat - kept)
+
+
 def estimate(
     budget: Budget,
     rows: Iterable[Row],
     requests: Callable[[Row], Sequence[Request]],
     max_tokens: int,
-    to: Path,
-    repeat: int = 1,
-    done: int = 0,
+    total: int,
 ) -> str:
-    """Set the budget's number of rows that are left, and return the estimate of their costs as a line.
+    """Return the estimate of what the rows that are left in the budget, of `total`, will cost, as a line.
 
-    `requests` returns the first requests about a row. Prompts are measured on rows drawn evenly from the file. With
-    `repeat`, each row counts so many times. `done` rows of it are in the finished file `to`.
+    `requests` returns the first requests about a row. Prompts are measured on rows drawn evenly from the file.
     """
     count = sum(1 for _ in rows)
-    total = count * repeat
-    growing = [to.with_name(f"{to.name}.{number + 1}") for number in range(repeat)] if repeat > 1 else [to]
-    kept = sum(_lines_in(part_of(file)) + len(Journal(journal_of(file))) for file in growing)
-    if done == count or repeat == 1:  # a finished file of several judgements does not grow
-        kept = max(kept, done * repeat)
-    budget.rows = max(0, total - kept)
-    drawn = [requests(row) for row in islice(iter(rows), 0, None, max(1, total // repeat // SAMPLE))]
+    drawn = [requests(row) for row in islice(iter(rows), 0, None, max(1, count // SAMPLE))]
     sizes = [prompt_bytes(request) for row_requests in drawn for request in row_requests]
     prompt = math.ceil(sum(sizes) / max(1, len(drawn)) / BYTES_PER_TOKEN)
     answer = math.ceil(max_tokens * len(sizes) / max(1, len(drawn)))

@@ -120,7 +120,8 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
     for group, rows in _groups(gold).items():
         for facet in ("", *within) if not group else ("",):
             for column in columns:
-                agreements += _on_own_and_common(column, rows, common, scale, seed, group, facet)
+                both = _on_own_and_common(column, rows, common, scale, seed, facet)
+                agreements += [replace(numbers, group=group) for numbers in both]
     tests, untested = _tests(gold, columns, seed)
     without_text = sum(row.text is None for row in gold)
     counts = len(gold), labels.without_label, without_text, len(common)
@@ -136,14 +137,14 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
 
 
 def _on_own_and_common(
-    column: Column, rows: Sequence[Gold], common: set[str], scale: Scale, seed: int, group: str, within: str
+    column: Column, rows: Sequence[Gold], common: set[str], scale: Scale, seed: int, within: str
 ) -> list[Agreement]:
     """Return a metric's numbers on its own rows and on those that all scored; computed once if these are equal."""
-    own = meta_numbers.agreement(column, rows, scale, seed, group=group, within=within)
+    own = meta_numbers.agreement(column, rows, scale, seed, within)
     shared = [row for row in rows if row.id in common]
     if len(shared) == own.n:
         return [own, replace(own, on="common", failures=0)]
-    return [own, meta_numbers.agreement(column, shared, scale, seed, group=group, within=within, on="common")]
+    return [own, replace(meta_numbers.agreement(column, shared, scale, seed, within), on="common")]
 
 
 def _systems(gold: Sequence[Gold], columns: Sequence[Column], common: set[str], seed: int) -> Iterator[Systems]:

@@ -77,9 +77,7 @@ class Systems:
     level: SystemLevel
 
 
-def agreement(
-    column: Column, rows: Sequence[Gold], scale: Scale, seed: int, *, group: str = "", within: str = "", on: On = "own"
-) -> Agreement:
+def agreement(column: Column, rows: Sequence[Gold], scale: Scale, seed: int, within: str = "") -> Agreement:
     """Return how a metric goes with the labels of these rows; its failures are counted and in no number."""
     known = [row for row in rows if row.id in column.scores]
     scored, scores = _scored(column, known)
@@ -96,9 +94,9 @@ def agreement(
     pairs, ordered = ordered_pairs(labels, scores, items, clusters, seed) if has_items else (0, UNDEFINED)
     return Agreement(
         metric=column.name,
-        group=group,
+        group="",
         within=within,
-        on=on,
+        on="own",
         baseline=column.is_baseline,
         n=len(scored),
         failures=len(known) - len(scored),

@@ -69,27 +69,37 @@ class Column:
         return not self.signature or bool(LIKELIHOOD.search(self.signature))
 
 
-def read_gold(
-    path: Path,
-    label: str,
-    *,
-    cluster: str | None = None,
-    group: str | None = None,
-    text: str | None = None,
-    item: str | None = None,
-    facets: Mapping[str, str] | None = None,
-) -> Labels:
-    """Read labelled rows: `id`, a number in column `label`, and the named columns. Rows without a label are counted.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldColumns:
+    """The columns of labelled rows beside `id`; `text` is that of the rated text.
 
-    Without `cluster`, rows with the same instruction share content, or of the same item if they have no instruction. A
-    value is missing if it is null, blank or NaN. `facets` has further columns by name, beside those of `FACETS`, which
-    may be absent. Raises InputInvalid for a row without id, a label that is no number, an id that occurs twice, a
-    labelled row without cluster or item, one of these or a group that is no name, a named column that no row has, and
-    a file without labels.
+    `facets` has further columns by name, beside those of `FACETS`, which may be absent.
+    """
+
+    label: str
+    cluster: str | None = None
+    group: str | None = None
+    text: str | None = None
+    item: str | None = None
+    facets: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def named(self) -> list[str]:
+        """Return the columns that some row must have."""
+        return [*filter(None, (self.label, self.cluster, self.group, self.text, self.item)), *self.facets.values()]
+
+
+def read_gold(path: Path, columns: GoldColumns) -> Labels:
+    """Read labelled rows: `id`, a number as the label, and the named columns. Rows without a label are counted.
+
+    Without a cluster, rows with the same instruction share content, or of the same item if they have no instruction. A
+    value is missing if it is null, blank or NaN. Raises InputInvalid for a row without id, a label that is no number,
+    an id that occurs twice, a labelled row without cluster or item, one of these or a group that is no name, a named
+    column that no row has, and a file without labels.
     """
     labelled: dict[str, Gold] = {}
     seen: set[str] = set()
-    named = dict(facets or {})
+    label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
     without, lacking = 0, dict[str, str]()
     for number, row in rows(path):
         where = f"{path}:{number}"
@@ -113,15 +123,15 @@ def read_gold(
             cluster=_name(row, cluster, where) if cluster else instruction or item_name or key,
             groups=_names(row, group, where) if group else (),
             instruction=instruction,
-            text=_text(row.get(text or TEXT)),
+            text=_text(row.get(columns.text or TEXT)),
             item=item_name,
             facets={name: _text(row.get(name)) or "" for name in FACETS}
-            | {name: _name(row, column, where) for name, column in named.items()},
+            | {name: _name(row, column, where) for name, column in columns.facets.items()},
         )
     if not labelled and (label in seen or not without):
         what = f"{without} rows, none with a number in {label}" if without else "0 rows"
         raise InputInvalid(f"{path}: {what}; expected rows with id and {label}; name the column with --label")
-    for name in filter(None, (label, cluster, group, text, item, *named.values())):
+    for name in columns.named:
         if name not in seen:
             raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}")
     for name, where in lacking.items():

@@ -15,7 +15,6 @@ from excam.core import connections, listening
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
 from excam.scoring.defaults import KEY
-from excam.scoring.files import Judge
 from excam.scoring.request_queue import RequestQueue
 from excam.scoring.server import application
 
@@ -48,9 +47,9 @@ def key() -> str:
     return secret or ""
 
 
-def serve(judge: Judge, host: str, port: int, names: Sequence[str], max_rows: int, queue: int, timeout: float) -> None:
+def serve(waiting: RequestQueue, host: str, port: int, names: Sequence[str], timeout: float) -> None:
     """Serve until SIGINT or SIGTERM. Raises InputInvalid if the address cannot be used, ModelInvalid for the model."""
-    required, waiting = key(), RequestQueue(judge, max_rows, queue)
+    required = key()
     listener = listening.listening_socket(host, port)
     if listening.is_public(host):
         say("warning: texts and key are not encrypted on their way; let a server with TLS stand in front of this one")
@@ -59,7 +58,12 @@ def serve(judge: Judge, host: str, port: int, names: Sequence[str], max_rows: in
             say(f"warning: anybody who can reach {at} may have texts judged; set {KEY} to ask for a key")
     hosts = listening.announce(listener, host, names)
     app = application(
-        judge, waiting, key=required, hosts=hosts, timeout=timeout, failed=lambda: setattr(server, "should_exit", True)
+        waiting.judge,
+        waiting,
+        key=required,
+        hosts=hosts,
+        timeout=timeout,
+        failed=lambda: setattr(server, "should_exit", True),
     )
     config = connections.server_config(
         app,

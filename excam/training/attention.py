@@ -7,8 +7,10 @@ computed one after the other. Both give the same result as a dense mask.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from excam.training.layout import ROWS, Layout
 
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 DENSE = "sdpa"  # the name in transformers
 # Arguments with which transformers passes changes of the attention scores.
 UNSUPPORTED = ("softcap", "s_aux", "position_bias")
+
+
+class Heads(NamedTuple):
+    """Queries, keys and values of rows end to end, [1, heads, tokens, size]."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
 
 
 def set_attention(base: Any, layout: Layout) -> None:
@@ -67,6 +77,7 @@ def within_rows(
     Raise ValueError for unsupported cases: padded rows, bidirectional attention, changed scores.
     """
     import torch
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     strange = [name for name in UNSUPPORTED if more.get(name) is not None]
     strange += [] if more.get("is_causal") is not False and getattr(module, "is_causal", True) else ["both directions"]
@@ -77,9 +88,11 @@ def within_rows(
         kind = torch.get_autocast_dtype(query.device.type)
         query, key, value = query.to(kind), key.to(kind), value.to(kind)
     window = sliding_window if sliding_window and sliding_window < max_length_q else None
-    if not dropout and _kernel_takes(query, key, value):
-        return _by_kernel(query, key, value, cu_seq_lens_q, max_length_q, scaling, window), None
-    return _row_by_row(module, query, key, value, cu_seq_lens_q, scaling, window, dropout), None
+    heads = Heads(query, key, value)
+    if not dropout and _kernel_takes(*heads):
+        return _by_kernel(heads, cu_seq_lens_q, max_length_q, scaling, window), None
+    attend = partial(sdpa_attention_forward, module, dropout=dropout, scaling=scaling)
+    return _row_by_row(heads, cu_seq_lens_q, window, attend), None
 
 
 def _kernel_takes(query: Tensor, key: Tensor, value: Tensor) -> bool:
@@ -91,12 +104,10 @@ def _kernel_takes(query: Tensor, key: Tensor, value: Tensor) -> bool:
     return can_use_flash_attention(SDPAParams(query, key, value, None, 0.0, True, True))
 
 
-def _by_kernel(
-    query: Tensor, key: Tensor, value: Tensor, bounds: Tensor, longest: int, scaling: float | None, window: int | None
-) -> Tensor:
+def _by_kernel(heads: Heads, bounds: Tensor, longest: int, scaling: float | None, window: int | None) -> Tensor:
     from torch.nn.attention.varlen import varlen_attn
 
-    query, key, value = (tensor[0].transpose(0, 1) for tensor in (query, key, value))
+    query, key, value = (tensor[0].transpose(0, 1) for tensor in heads)
     seen = (window - 1 if window else -1, 0)  # tokens before and after; the window includes the token itself
     out: Any = varlen_attn(
         query, key, value, bounds, bounds, longest, longest, scale=scaling, window_size=seen, enable_gqa=True
@@ -104,25 +115,15 @@ def _by_kernel(
     return out[None]
 
 
-def _row_by_row(
-    module: Any,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    bounds: Tensor,
-    scaling: float | None,
-    window: int | None,
-    dropout: float,
-) -> Tensor:
+def _row_by_row(heads: Heads, bounds: Tensor, window: int | None, attend: Callable[..., tuple[Tensor, None]]) -> Tensor:
+    """`attend` takes the queries, keys and values of a row, and its mask."""
     import torch
-    from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     done: list[Tensor] = []
     for start, end in pairwise(bounds.tolist()):
         mask = None
         if window and window < end - start:
-            mask = torch.ones(end - start, end - start, dtype=torch.bool, device=query.device).tril().triu(1 - window)
+            mask = torch.ones(end - start, end - start, dtype=torch.bool, device=bounds.device).tril().triu(1 - window)
             mask = mask[None, None]
-        its_queries, its_keys, its_values = (tensor[:, :, start:end] for tensor in (query, key, value))
-        done.append(sdpa_attention_forward(module, its_queries, its_keys, its_values, mask, dropout, scaling)[0])
+        done.append(attend(*(tensor[:, :, start:end] for tensor in heads), mask)[0])
     return torch.cat(done, dim=1)

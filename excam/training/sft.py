@@ -47,17 +47,14 @@ def train(
     recipe: Recipe,
     layout: Layout,
     probe: Probe,
-    *,
-    verdict: str = "",
     watching: Sequence[TrainerCallback] = (),
 ) -> dict[str, Any] | None:
     """Train an adapter on `rows` (see `tokens.SCHEMA`), publish it, and return facts for its manifest.
 
     Of several processes the first one publishes; the others return None. `probe` is run on base and adapter at the end.
-    `verdict` is the text in a target behind which a token has the weight `recipe.verdict_weight`. `watching` are
-    additional trainer callbacks. Continue from the last complete checkpoint of the same run. Before training, raise
-    InputInvalid if there are fewer rows than one step needs, ConfigInvalid or ModelInvalid if recipe, layout and base
-    do not fit together.
+    `watching` are additional trainer callbacks. Continue from the last complete checkpoint of the same run. Before
+    training, raise InputInvalid if there are fewer rows than one step needs, ConfigInvalid or ModelInvalid if recipe,
+    layout and base do not fit together.
     """
     from transformers import set_seed
 
@@ -70,7 +67,7 @@ def train(
         tokenizer = load_tokenizer(run.weights)
         in_order = training_order(rows, recipe, seed)
         ordered = tokens.with_labels(in_order, recipe.loss)
-        places = tokens.verdict_places(tokenizer, in_order, verdict) if recipe.verdict_weight > 1 else []
+        places = tokens.verdict_places(tokenizer, in_order, run.verdict) if recipe.verdict_weight > 1 else []
         model = _load_with_lora(run.weights, recipe, layout)
         everything = [run.base, str(run.version), recipe.adapter_settings, layout.model_dump(), seed, ordered]
         run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()

@@ -149,7 +149,7 @@ def test_a_row_without_its_base_sample_and_shares_that_do_not_sum_to_one_are_ref
 
 @pytest.mark.parametrize(("order", "shown"), [("grounded", "answer that they"), ("errors-first", "an error report in")])
 def test_the_card_of_an_adapter_says_what_it_was_trained_to_answer(order: str, shown: str) -> None:
-    page = adapter_card.text(
+    adapter = adapter_card.TrainedAdapter(
         model="tiny",
         source=None,
         licence="MIT",
@@ -159,6 +159,7 @@ def test_the_card_of_an_adapter_says_what_it_was_trained_to_answer(order: str, s
         recipe={"report": order},
         measured={},
     )
+    page = adapter_card.text(adapter)
     assert shown in page
     assert ("Return an error report" in page) == (order == "errors-first")
     assert ("from the passages alone" in page) == (order == "grounded")

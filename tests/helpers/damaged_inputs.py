@@ -266,7 +266,7 @@ def check_tables(draw: Random, folder: Path, _: str) -> None:
     kept = folder / "calibration.json"
     kept.write_bytes(draw.choice(BYTES)(draw, json.dumps({"judged": "x", "calibration": {"method": "platt"}}).encode()))
     readers: list[Callable[[], object]] = [
-        lambda: meta_rows.read_gold(path, "label", cluster=draw.choice((None, "cluster"))),
+        lambda: meta_rows.read_gold(path, meta_rows.GoldColumns(label="label", cluster=draw.choice((None, "cluster")))),
         lambda: truths(path, "id", "error"),
         lambda: calibration.read(kept, "x", (0.4, 0.6)),
         lambda: documents.read([place]),

@@ -81,6 +81,7 @@ def running(*, max_rows=8, queue=16, timeout=30.0, **environment):
 
 if __name__ == "__main__":
     from excam.scoring import service
+    from excam.scoring.request_queue import RequestQueue
 
     port, max_rows, queue, timeout = json.loads(sys.argv[1])
-    service.serve(metric(), "127.0.0.1", port, [], max_rows, queue, timeout)
+    service.serve(RequestQueue(metric(), max_rows, queue), "127.0.0.1", port, [], timeout)

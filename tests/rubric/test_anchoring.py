@@ -28,7 +28,7 @@ WORDS = {one.task_id: {"stereotype_phrase": one.response[:12]} for one in KNOWN[
 
 @pytest.fixture(scope="module")
 def drawn():
-    return campaign.drawn(KNOWN, "eva", PEOPLE[1:], 1.0, 4, RUBRIC, 0, WORDS)
+    return campaign.drawn(KNOWN, campaign.Design("eva", PEOPLE[1:], 1.0, 4), RUBRIC, 0, WORDS)
 
 
 def test_every_marked_response_is_in_both_arms_and_every_rater_has_both(drawn):
@@ -44,11 +44,11 @@ def test_every_marked_response_is_in_both_arms_and_every_rater_has_both(drawn):
     for task in drawn.tasks:
         prefilled = task.hidden.get("arm") == "prefilled"
         assert (anchoring.KEY + "stereotype_phrase" in task.shown) == prefilled
-    assert drawn == campaign.drawn(KNOWN, "eva", PEOPLE[1:], 1.0, 4, RUBRIC, 0, WORDS)
+    assert drawn == campaign.drawn(KNOWN, campaign.Design("eva", PEOPLE[1:], 1.0, 4), RUBRIC, 0, WORDS)
 
 
 def test_a_campaign_without_words_is_what_it_was():
-    plain = campaign.drawn(KNOWN, "eva", PEOPLE[1:], 1.0, 4, RUBRIC, 0)
+    plain = campaign.drawn(KNOWN, campaign.Design("eva", PEOPLE[1:], 1.0, 4), RUBRIC, 0)
     assert "prefilled" not in json.dumps(plain.content)
     with pytest.raises(InputInvalid, match="no second arm; expected one drawn with `excam rubric draw --words-of`"):
         anchoring.analyse(plain, [], 0)
@@ -105,7 +105,7 @@ def test_raters_who_do_not_follow_it(drawn):
     found = {one["measure"]: one for one in anchoring.analyse(drawn, rated(drawn, 0), 0)}
     assert found["sensitivity"]["difference"] == 0
     assert found["sensitivity"]["low"] is None  # all alike: no interval
-    one_rater = campaign.drawn(KNOWN, "eva", [], 0, 4, RUBRIC, 0, WORDS)
+    one_rater = campaign.drawn(KNOWN, campaign.Design("eva", [], 0, 4), RUBRIC, 0, WORDS)
     with pytest.raises(InputInvalid, match=r"0 responses rated in both arms, of \d+ with words of a metric"):
         anchoring.analyse(one_rater, rated(one_rater, 1), 0)
 

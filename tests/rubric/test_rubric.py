@@ -693,7 +693,7 @@ def filled(case, made):
 def test_the_form_refuses_what_the_rules_would_change(case):
     """And an edge case that was not found, also where it is not needed."""
     task = response(case["task"])
-    found = campaign.drawn([task, Response("u", "p", "r")], "eva", [], 0, 0, RUBRIC, 0)
+    found = campaign.drawn([task, Response("u", "p", "r")], campaign.Design("eva", [], 0, 0), RUBRIC, 0)
     shown = next(one for one in found.tasks if one.row == "t")
     values = filled(case, found.form)
     row = campaign._row(shown, Answer(shown.id, "eva", values, 60, "2026-04-01T12:00:00.000Z"))
@@ -731,7 +731,7 @@ def test_people_word_a_rating_as_the_manual_asks(tmp_path, change, problem):
     (breach,) = checked(tmp_path, good(**(overall | change))).breaches
     assert problem in breach
     made = form.made_of(RUBRIC)
-    task = campaign.drawn(KNOWN, "eva", [], 0, 0, RUBRIC, 0).tasks[0]
+    task = campaign.drawn(KNOWN, campaign.Design("eva", [], 0, 0), RUBRIC, 0).tasks[0]
     findings_ = change.get("findings", {})
     texts = {name: value for name, value in (overall | change).items() if name not in ("flags", "findings")}
     row = good(**texts)
@@ -786,10 +786,10 @@ def test_the_form_shows_the_workflow_and_what_the_pause_sends_to():
 
 
 def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
-    drawn = campaign.drawn(KNOWN, "eva", ["li", "nia"], 0.5, 4, RUBRIC, 0)
+    drawn = campaign.drawn(KNOWN, campaign.Design("eva", ["li", "nia"], 0.5, 4), RUBRIC, 0)
     phases = Counter((task.shown["phase"], len(task.assigned)) for task in drawn.tasks)
     assert phases == {("calibration", 3): 4, ("main", 3): 10, ("main", 1): 10}
-    assert drawn == campaign.drawn(list(reversed(KNOWN)), "eva", ["li", "nia"], 0.5, 4, RUBRIC, 0)
+    assert drawn == campaign.drawn(list(reversed(KNOWN)), campaign.Design("eva", ["li", "nia"], 0.5, 4), RUBRIC, 0)
     assert "writer-a" not in json.dumps([task.shown for task in drawn.tasks])
     case = next(
         case for case in TABLE if case["findings"] == "claim" and case["overall"] == "4" and case["draft"][0] == "2"
@@ -810,10 +810,10 @@ def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
         ("nia", "validator"),
     }
     assert set(found.ratings[0].flags) == {"hallucination", "unsafe"}
-    line = line_of(InputInvalid, campaign.drawn, KNOWN, "eva", ["li"], 2, 4, RUBRIC, 0)
+    line = line_of(InputInvalid, campaign.drawn, KNOWN, campaign.Design("eva", ["li"], 2, 4), RUBRIC, 0)
     assert "found overlap 2 and calibration 4 of 24" in line
     for name in ("eva", "", "e@/x"):
-        line = line_of(InputInvalid, campaign.drawn, KNOWN, "eva", [name], 0.2, 4, RUBRIC, 0)
+        line = line_of(InputInvalid, campaign.drawn, KNOWN, campaign.Design("eva", [name], 0.2, 4), RUBRIC, 0)
         assert f"raters: found eva, {name}; expected each name once" in line
 
 

@@ -256,7 +256,7 @@ def test_a_labelled_row_without_its_cluster_is_refused(files, tmp_path, option, 
     line = refused(write(tmp_path / "g.jsonl", rows), files[1], f"--{option}", "c")
     assert f"g.jsonl:5: no c; expected the {option} of every labelled row" in line
     some = [row | {"label": row["label"] if row["c"] == f"c{at}" else None} for at, row in enumerate(rows)]
-    labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", some), "label", cluster="c")
+    labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", some), meta_rows.GoldColumns(label="label", cluster="c"))
     assert ([one.cluster for one in labels.rows], labels.without_label) == (["c0", "c1", "c2", "c3"], 44)
     assert "no column c; found error, id, label, question" in refused(*files[:2], f"--{option}", "c")
 
@@ -266,9 +266,11 @@ def test_a_missing_value_is_never_a_name(tmp_path):
         {"id": at, "label": label, "instruction": none, "group": [none, "x", False], "output": none}
         for at, (label, none) in enumerate([(1, None), (2.5, math.nan), (math.nan, None), ("  ", ""), ("0", "")])
     ]
-    labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", rows), "label", group="group")
+    labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", rows), meta_rows.GoldColumns(label="label", group="group"))
     assert labels.without_label == 2
-    items = meta_rows.read_gold(write(tmp_path / "i.jsonl", [row | {"i": "s"} for row in rows]), "label", item="i")
+    items = meta_rows.read_gold(
+        write(tmp_path / "i.jsonl", [row | {"i": "s"} for row in rows]), meta_rows.GoldColumns(label="label", item="i")
+    )
     assert {one.cluster for one in items.rows} == {"s"}, "rows of one item share content"
     assert [one.cluster for one in labels.rows] == ["0", "1", "4"], "rows without an instruction share nothing"
     assert [(one.instruction, one.text, one.groups) for one in labels.rows] == [

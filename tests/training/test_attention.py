@@ -170,7 +170,7 @@ def test_pytorchs_kernel_takes_what_it_is_given(window):
         for count in (32, 16, 16)
     ]
     bounds = torch.tensor([0, 7, 8, 20, 25], dtype=torch.int32, device="meta")
-    out = attention._by_kernel(*heads, bounds, 12, 168**-0.5, window)
+    out = attention._by_kernel(heads, bounds, 12, 168**-0.5, window)
     assert out.shape == (1, 25, 32, 128)
     out.sum().backward()
     assert [one.grad.shape for one in heads] == [one.shape for one in heads]

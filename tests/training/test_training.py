@@ -383,7 +383,7 @@ def train(weights: Path, place: Path, recipe: Recipe = RECIPE, **changes) -> dic
     import torch
 
     options = {"layout": CPU, "probe": fixed_answers.scores} | changes
-    named = {"base": "digest", "seed": SEED, "name": "tiny/all"}
+    named = {"base": "digest", "seed": SEED, "name": "tiny/all", "verdict": ""}
     run = checkpoints.TrainingRun(
         weights=weights,
         checkpoints=place / "checkpoints",

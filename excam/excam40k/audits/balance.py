@@ -11,7 +11,7 @@ from excam.config import LEXICON
 from excam.excam40k.audits import views
 from excam.excam40k.audits.checks import EVERYWHERE, PARTS, Audit, Check, Outcome, absence_check, pass_or_fail
 from excam.excam40k.audits.pairs import pair_checks
-from excam.excam40k.construction.templates import names
+from excam.excam40k.construction import templates
 
 LEVEL = 0.95  # of all tests of evenness together
 
@@ -26,12 +26,9 @@ def audit(
     dropped: Mapping[str, int],
     shares: Mapping[str, float],
     soft: Mapping[str, Mapping[str, Any]],
-    alike: Sequence[tuple[str, int, int, float]],
-    problems: Sequence[str],
 ) -> Audit:
     """`bases` with the columns BASES; `dropped`: pairs lost after wrapping, by dataset; `shares` of the splits, as
-    configured; `soft`: counts of the answers of the generator, by soft dataset; `alike`, `problems`: what
-    `templates.alike()` and `templates.lint()` say."""
+    configured; `soft`: counts of the answers of the generator, by soft dataset."""
     rows = rows.with_columns(wrong=pl.col("origin") != "source")
     split = rows.filter(pl.col("part").is_in(PARTS))
     used, positions, answers = template_uses(split), right_positions(split), label_counts(split, bases)
@@ -44,7 +41,7 @@ def audit(
         *_spread(used, dropped),
         *_positions(positions),
         *_answers(answers),
-        absence_check("problems of the template files", EVERYWHERE, list(problems)),
+        absence_check("problems of the template files", EVERYWHERE, templates.lint()),
     ]
     tables = {
         "Uses of templates in pairs, the most uneven slot (p: least of chi-square tests)": _most_uneven(used),
@@ -55,7 +52,7 @@ def audit(
             {name: counts["severity"] for name, counts in soft.items()}
         ),
         "Templates that are alike (word sets, Jaccard)": pl.DataFrame(
-            list(alike), schema=["slot", "line", "other line", "similarity"], orient="row"
+            templates.alike(), schema=["slot", "line", "other line", "similarity"], orient="row"
         ),
     }
     return Audit("balance", tuple(checks), tables)
@@ -119,7 +116,7 @@ def template_uses(rows: pl.DataFrame) -> pl.DataFrame:
     lines = []
     for key, own in right.group_by("dataset", "part", "task", "slot"):
         counted = dict(own["templates"].value_counts().iter_rows())
-        counts = [counted.get(name, 0) for name in names(str(key[3]))]
+        counts = [counted.get(name, 0) for name in templates.names(str(key[3]))]
         lines.append((*key, own.height, len(counts), min(counts), max(counts), p_of_equal(counts)))
     columns = ("dataset", "part", "task", "slot", "pairs", "templates", "least", "most", "p")
     return pl.DataFrame(lines, schema=columns, orient="row").sort("dataset", "part", "task", "slot")

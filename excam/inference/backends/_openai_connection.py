@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -30,6 +31,7 @@ FINAL_CODES = frozenset(
 OF_ONE_REQUEST = {**dict.fromkeys((400, 403, 413, 414, 415, 422, 431, 451), 2), 500: 6}
 
 
+@dataclass(eq=False)
 class Failed(Exception):  # not raised outside the backend
     """A request failed.
 
@@ -38,20 +40,14 @@ class Failed(Exception):  # not raised outside the backend
     are answered; `busy`: the server has too many requests.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        again: bool = False,
-        later: bool = False,
-        wait: float = 0.0,
-        final: bool = False,
-        believed: int = 0,
-        busy: bool = False,
-    ) -> None:
-        super().__init__(reason)
-        self.busy = busy
-        self.again, self.later, self.wait, self.final, self.believed = again, later, wait, final, believed
+    reason: str
+    _: KW_ONLY
+    again: bool = False
+    later: bool = False
+    wait: float = 0.0
+    final: bool = False
+    believed: int = 0
+    busy: bool = False
 
 
 def route(name: str, url: str, shown: str, key: str) -> web.Route:
