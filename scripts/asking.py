@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any
 
 from excam.config import Model
@@ -21,6 +20,7 @@ from excam.inference import Answer, Ask, Flow, Generate, R, Request, backend_fac
 from excam.inference.journal import Journal, ask, totals
 from excam.inference.run import ItemT
 from excam.inference.vllm_environment import python_with_vllm
+from excam.scoring.scorer import ask_nobody
 from excam.scoring.served_model import ServedBackend
 
 REFUSES_A_PART = re.compile("HTTP (400|422|500)")  # what servers say to a field that they do not take
@@ -128,26 +128,24 @@ class Asker:
         return {"identity": self.backend.identity, "engine": self.backend.settings, **counted}
 
 
-class Recorder(Asker):
-    """An asker that writes a transcript of all that it asks, and a manifest."""
+class Recorder:
+    """Writes a transcript of all that a job asks, and a manifest. Without a model there is no `asker`."""
 
     def __init__(self, options: RecordedOptions, name: str, job: str) -> None:
         self.options, self.started, self.entries = options, time.monotonic(), list[transcript.Entry]()
-        super().__init__(options, name, job)
+        self.asker = None if options.model == "null" else Asker(options, name, job)
 
     @property
     def seconds(self) -> float:
         """Return the seconds since this was made."""
         return time.monotonic() - self.started
 
-    def record(
-        self, what: str, flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], rows: int | None = None
-    ) -> list[R]:
+    def record(self, what: str, flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], rows: int | None) -> list[R]:
         """Run the flow for every item, write the transcript, and return the results.
 
-        `what` is the first part of the progress lines; they count to `rows`, by default one for each item.
+        `what` is the first part of the progress lines; they count to `rows`, None where that is not known.
         """
-        ask_model = self.ask_with_progress(what, len(items) if rows is None else rows)
+        ask_model = self.asker.ask_with_progress(what, rows) if self.asker else ask_nobody
         results, self.entries = transcript.record(flow, items, ask_model)
         transcript.write(self.options.transcript_path, self.entries)
         return results
@@ -156,18 +154,21 @@ class Recorder(Asker):
         self,
         inputs: Iterable[Path | None],
         outputs: Iterable[Path] = (),
-        settings: Mapping[str, Any] = MappingProxyType({}),
+        settings: Mapping[str, Any] | None = None,
         **facts: Any,
     ) -> None:
-        """Write the manifest: these inputs, weights and adapter; the transcript and these outputs; what was asked."""
+        """Write the manifest: these inputs, weights and adapter; the transcript and these outputs; what was asked.
+
+        The settings are by default the model's entry.
+        """
         options = self.options
         write_manifest(
             options.manifest_path,
             inputs=[path for path in (*inputs, options.weights_path, options.adapter_path) if path],
             outputs=[options.transcript_path, *outputs],
-            settings=json.loads(options.model) | dict(settings),
+            settings=json.loads(options.model) if settings is None else settings,
             seconds=self.seconds,
-            **self.facts(transcript.answers(self.entries)),
+            **(self.asker.facts(transcript.answers(self.entries)) if self.asker else {}),
             **facts,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,6 @@ from excam.crossing import columns, numbers, pages, rows, rows_page
 from excam.crossing.columns import Column
 from excam.crossing.rows import Row
 from excam.error_reports import record_files
-from excam.inference import transcript
 from excam.knowledge.index import open_index
 from excam.macaron import scenarios
 from excam.pages import plotting
@@ -26,9 +24,9 @@ from excam.rubric import changes, checks, responses
 from excam.scoring import models, result_files
 from excam.scoring.metric import Setup
 from excam.scoring.options import Options, checked
-from excam.scoring.scorer import Scorer, ask_nobody
+from excam.scoring.scorer import Scorer
 from scripts import step
-from scripts.asking import Asker, AskingOptions
+from scripts.asking import RecordedOptions, Recorder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,19 +79,17 @@ def read(sources: Sources) -> Iterator[Row]:
 
 @step(version=5)
 def crossing_score(
-    asking: AskingOptions,
+    asking: RecordedOptions,
     name: Annotated[str, "the key of the metric in crossing.metrics"],
     judge: Annotated[str, "the key of its model in config.yaml, with what it was tuned on, or none"],
     metric: Annotated[str, "as in `excam score`"],
     rows_path: Path,
     scores_path: Path,
-    transcript_path: Path,
-    manifest_path: Annotated[Path, "what it was made of, and what it cost"],
     evidence_path: Annotated[Path | None, "folder with an index of documents"] = None,
 ) -> None:
     """Score with one metric all rows that have its columns; keep every request and answer."""
-    started = time.monotonic()
-    asker = None if asking.model == "null" else Asker(asking, judge.split("/")[0], f"crossing, {name}")
+    recorder = Recorder(asking, judge.split("/")[0], f"crossing, {name}")
+    asker = recorder.asker
     judges = (judge,) if asker else ()
     chosen = checked(Options(metric=metric, models=judges, evidence=evidence_path))
     wanted = rows.for_metric(rows.read(rows_path), chosen)
@@ -110,21 +106,12 @@ def crossing_score(
     own = index if chosen.evidence == "own" else None
     scorer = Scorer(chosen.prepared(Setup(model, own)), model, asker.sampling if asker else None)
     scorer = (scorer.with_open_book(index) if index and own is None else scorer).for_rows(wanted)
-    ask = asker.ask_with_progress(f"scoring with {name}, requests", None) if asker else ask_nobody
-    results, entries = transcript.record(scorer.flow, wanted, ask)
-    transcript.write(transcript_path, entries)
+    results = recorder.record(f"scoring with {name}, requests", scorer.flow, wanted, None)
     result_files.write(scores_path, results)
-    provenance.write_manifest(
-        manifest_path,
-        inputs=[path for path in (rows_path, asking.weights_path, asking.adapter_path) if path],
-        outputs=[transcript_path, scores_path],
-        settings={"metric": metric, "model": json.loads(asking.model)},
-        seconds=time.monotonic() - started,
-        **(asker.facts(transcript.answers(entries)) if asker else {}),
-        seed=asking.seed,
-    )
+    settings = {"metric": metric, "model": json.loads(asking.model)}
+    recorder.write_manifest([rows_path], [scores_path], settings, seed=asking.seed)
     failures = sum(result.score is None for result in results)
-    provenance.say(f"{name}: {len(results)} rows in {time.monotonic() - started:.0f} s; {failures} failures")
+    provenance.say(f"{name}: {len(results)} rows in {recorder.seconds:.0f} s; {failures} failures")
 
 
 @dataclass(frozen=True, kw_only=True)

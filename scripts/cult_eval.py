@@ -62,9 +62,10 @@ def cult_eval_translate(
     items_by_id = items.read(expressions_path)
     example = items.held_out(items_by_id, example_path) if example_path else None
     flow = partial(translate.translate, system=name, form=form, example=example)
-    rows = asker.record(f"translating with {name}, items", flow, list(items_by_id.values()))
+    rows = asker.record(f"translating with {name}, items", flow, list(items_by_id.values()), len(items_by_id))
     tables.write_frame(rows_path, translations.to_frame(rows))
-    asker.write_manifest([expressions_path, example_path], [rows_path], {"form": form}, seed=asking.seed)
+    settings = {**json.loads(asking.model), "form": form}
+    asker.write_manifest([expressions_path, example_path], [rows_path], settings, seed=asking.seed)
     provenance.say(f"{name}: {len(rows)} translations in {asker.seconds:.0f} s")
 
 
@@ -89,7 +90,7 @@ def cult_eval_judge(
     tasks = asks.tasks(translations.from_frame(rows_path), variants, by, quality)
     verdicts = asker.record(f"judging translations with {name}, requests at most", asks.flow, tasks, 3 * len(tasks))
     tables.write_frame(judged_path, judgements.to_frame(name, tasks, verdicts))
-    settings = {"by": by, "quality": quality, "prompts": "ours"}
+    settings = {**json.loads(asking.model), "by": by, "quality": quality, "prompts": "ours"}
     asker.write_manifest([rows_path], [judged_path], settings, seed=asking.seed)
     failures = judgements.failure_counts(verdicts)
     provenance.say(f"{name}: {len(verdicts)} verdicts in {asker.seconds:.0f} s; failures: {failures}")

@@ -74,7 +74,7 @@ def judge(
     judge = judge_of(judging)
     asker = Recorder(asking, name.split("/")[0], name)
     samples = record_files.read_samples(judging.samples_path)
-    asker.record(f"judging {name}, rows", judge, samples)
+    asker.record(f"judging {name}, rows", judge, samples, len(samples))
     asker.write_manifest([judging.samples_path, judging.evidence_path], seed=asking.seed)
     provenance.say(f"{name}: {len(samples)} rows judged in {asker.seconds:.0f} s")
 

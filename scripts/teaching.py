@@ -114,7 +114,7 @@ def measure_knowledge(
     asker = Recorder(asking, name, f"knowledge of {name}")
     judged = {sample.base for path in samples_paths for sample in record_files.read_samples(path)}
     bases = [base for path in bases_paths for base in record_files.read_bases(path) if base.id in judged and base.wrong]
-    preferences = asker.record(f"asking {name}, facts", knowledge.preference, bases)
+    preferences = asker.record(f"asking {name}, facts", knowledge.preference, bases, len(bases))
     tables.write_frame(knowledge_path, knowledge.table(bases, preferences))
     asker.write_manifest([*bases_paths, *samples_paths], [knowledge_path])
 
