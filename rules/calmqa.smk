@@ -41,7 +41,7 @@ rule calmqa_ask:
     """Ask one model every question."""
     input:
         questions="results/calmqa/questions.parquet",
-        weights=weights,
+        weights=MODEL.weights,
     output:
         transcript="results/calmqa/transcripts/answers/{model}.jsonl",
         manifest="results/calmqa/transcripts/answers/{model}.manifest.json",
@@ -53,16 +53,16 @@ rule calmqa_ask:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         engine=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 240 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("calmqa_ask", "answers.{backend}"),
-        model=model_settings,
-        weights=flag("weights", weights),
+        model=MODEL.settings,
+        weights=flag("weights", MODEL.weights),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts calmqa_ask --subject {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
@@ -125,7 +125,7 @@ rule calmqa_judge:
         translations=lambda w: [] if w.step == "translations" else calmqa_translated(),
         claims=lambda w: "results/calmqa/claims.parquet" if w.step == "verdicts" else [],
         evidence=lambda w: "results/calmqa/evidence.parquet" if w.step == "verdicts" else [],
-        weights=calmqa_weights,
+        weights=CALMQA_JUDGE.weights,
     output:
         transcript="results/calmqa/transcripts/{step}.jsonl",
         manifest="results/calmqa/transcripts/{step}.manifest.json",
@@ -139,19 +139,19 @@ rule calmqa_judge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[CALMQA_STEPS[w.step]].gpus,
+        gpu=CALMQA_JUDGE.gpus,
         model=1,
         engine=1,
         mem_mb=lambda w, attempt: 16000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,
-        pace=lambda w: EXPERIMENT.models[CALMQA_STEPS[w.step]].speed_settings,
+        pace=CALMQA_JUDGE.pace,
     params:
-        version=versions("calmqa_judge", calmqa_answering),
-        name=lambda w: CALMQA_STEPS[w.step],
-        model=lambda w: EXPERIMENT.models[CALMQA_STEPS[w.step]].request_settings,
+        version=versions("calmqa_judge", CALMQA_JUDGE.answers),
+        name=CALMQA_JUDGE.name_of,
+        model=CALMQA_JUDGE.settings,
         tables=calmqa_tables,
         verdicts=calmqa_setting("verdicts"),
-        weights=flag("weights", calmqa_weights),
+        weights=flag("weights", CALMQA_JUDGE.weights),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts calmqa_judge --step {wildcards.step:q} --name {params.name:q} --model {params.model:q}"

@@ -26,9 +26,7 @@ def calmqa_tables(wildcards, input):
     return calmqa_options(translations=input.translations, claims=input.claims, evidence=input.evidence)
 
 
-def calmqa_answering(wildcards):
-    """The stage of the backend of a model that judges."""
-    return [f"answers.{EXPERIMENT.models[CALMQA_STEPS[wildcards.step]].backend}"]
+CALMQA_JUDGE = Asked(lambda wildcards: CALMQA_STEPS[wildcards.step])
 
 
 def calmqa_rater():
@@ -69,12 +67,6 @@ def calmqa_encoder():
     """The fetched encoder, if relevance is its cosine."""
     asked = CALMQA and "relevance" not in CALMQA_STEPS
     return f"results/models/{EXPERIMENT.weights(CALMQA.encoder)}/manifest.json" if asked else []
-
-
-def calmqa_weights(wildcards):
-    """The weights of the model of a stage, if it is local."""
-    name = CALMQA_STEPS[wildcards.step]
-    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if EXPERIMENT.models[name].is_local else []
 
 
 def calmqa_pages():

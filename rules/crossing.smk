@@ -43,7 +43,7 @@ rule crossing_score:
     """Score with one metric all rows that have its columns."""
     input:
         rows="results/crossing/rows.parquet",
-        weights=crossing_weights,
+        weights=CROSSED.weights,
         adapter=crossing_adapter,
         evidence=crossing_evidence,
     output:
@@ -58,19 +58,19 @@ rule crossing_score:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=crossing_gpus,
+        gpu=CROSSED.gpus,
         model=1,
         engine=1,
         mem_mb=lambda w, attempt: 16000 * attempt,
         runtime=lambda w, attempt: 120 * attempt,
-        pace=crossing_pace,
+        pace=CROSSED.pace,
     params:
-        version=versions("crossing_score", crossing_answers),
+        version=versions("crossing_score", CROSSED.answers),
         metric=lambda w: CROSSING.metrics[w.crossed].metric,
         metric_version=crossing_metric_version,
         judge=lambda w: CROSSING.metrics[w.crossed].judge,
-        model=crossing_model,
-        weights=flag("weights", crossing_weights),
+        model=CROSSED.settings,
+        weights=flag("weights", CROSSED.weights),
         adapter=flag("adapter", crossing_adapter),
         evidence=flag("evidence", lambda w: [os.path.dirname(name) for name in crossing_evidence(w)]),
         seed=EXPERIMENT.seed,

@@ -1,31 +1,6 @@
 """Settings, inputs and targets of the crossing: what its rules and pages are made of."""
 
-
-def crossing_entry(wildcards):
-    """The model of a metric of the crossing, None if it asks none."""
-    name = CROSSING.metrics[wildcards.crossed].model
-    return EXPERIMENT.models[name] if name else None
-
-
-def crossing_model(wildcards):
-    model = crossing_entry(wildcards)
-    return model.request_settings if model else "null"
-
-
-def crossing_pace(wildcards):
-    model = crossing_entry(wildcards)
-    return model.speed_settings if model else "{}"
-
-
-def crossing_gpus(wildcards):
-    model = crossing_entry(wildcards)
-    return model.gpus if model else 0
-
-
-def crossing_answers(wildcards):
-    """The stage of the backend of a metric's model, if there is one."""
-    model = crossing_entry(wildcards)
-    return [f"answers.{model.backend}"] if model else []
+CROSSED = Asked(lambda wildcards: CROSSING.metrics[wildcards.crossed].model)
 
 
 def crossing_metric_version(wildcards):
@@ -46,12 +21,6 @@ def of_row_set(name, files):
 def crossing_parts():
     """The parts of each metric that are shown too, as JSON."""
     return json.dumps({name: metric.parts for name, metric in CROSSING.metrics.items()} if CROSSING else {})
-
-
-def crossing_weights(wildcards):
-    """The weights of the model of a metric, if it is local."""
-    name = CROSSING.metrics[wildcards.crossed].model
-    return weights_of(name) if name and EXPERIMENT.models[name].is_local else []
 
 
 def crossing_adapter(wildcards):

@@ -31,7 +31,7 @@ rule cult_eval_translate:
     input:
         expressions="results/cult_eval/items.parquet",
         example=one_shot_example,
-        weights=weights,
+        weights=MODEL.weights,
     output:
         rows="results/cult_eval/rows/{model}/{shots}.parquet",
         transcript="results/cult_eval/transcripts/translations/{model}/{shots}.jsonl",
@@ -46,16 +46,16 @@ rule cult_eval_translate:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         engine=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 60 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("cult_eval_translate", "answers.{backend}"),
-        model=model_settings,
-        weights=flag("weights", weights),
+        model=MODEL.settings,
+        weights=flag("weights", MODEL.weights),
         form=lambda w: "plain" if EXPERIMENT.models[w.model].backend == "seq2seq" else "prompt",
         example=flag("example", one_shot_example),
         seed=EXPERIMENT.seed,
@@ -89,7 +89,7 @@ rule cult_eval_judge:
     """Judge translations as ACRE with one model, in every variant of the ablation."""
     input:
         rows="results/cult_eval/rows/{translator}/{shots}.parquet",
-        weights=weights,
+        weights=MODEL.weights,
     output:
         judged="results/cult_eval/judged/{model}/{translator}/{shots}.parquet",
         transcript="results/cult_eval/transcripts/judged/{model}/{translator}/{shots}.jsonl",
@@ -104,16 +104,16 @@ rule cult_eval_judge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         engine=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 120 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("cult_eval_judge", "answers.{backend}"),
-        model=model_settings,
-        weights=flag("weights", weights),
+        model=MODEL.settings,
+        weights=flag("weights", MODEL.weights),
         variants=CULT_EVAL.variants if CULT_EVAL else [],
         by=CULT_EVAL.mode if CULT_EVAL else "",
         quality=CULT_EVAL.quality if CULT_EVAL else "",

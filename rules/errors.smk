@@ -34,7 +34,7 @@ rule generate_soft_errors:
     input:
         samples="results/samples/{dataset}.parquet",
         too_long=long_rows,
-        weights=generator_weights,
+        weights=GENERATOR.weights,
     output:
         answers="results/errors/soft/{dataset}/{severity}/{shard}.jsonl",
         manifest="results/errors/soft/{dataset}/{severity}/{shard}.manifest.json",
@@ -50,26 +50,18 @@ rule generate_soft_errors:
         "../envs/inference.yaml"
     threads: 1 if EXPERIMENT.generation.generator == LEXICON else 8
     resources:
-        gpu=(
-            0
-            if EXPERIMENT.generation.generator == LEXICON
-            else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus
-        ),
+        gpu=GENERATOR.gpus,
         model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
         engine=0 if EXPERIMENT.generation.generator == LEXICON else 1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 360 * attempt,
-        pace=(
-            "{}"
-            if EXPERIMENT.generation.generator == LEXICON
-            else EXPERIMENT.models[EXPERIMENT.generation.generator].speed_settings
-        ),
+        pace=GENERATOR.pace,
     params:
-        version=versions("generate_soft_errors", *generator_answers()),
+        version=versions("generate_soft_errors", GENERATOR.answers),
         generator=EXPERIMENT.generation.generator,
-        model=generator_settings,
+        model=GENERATOR.settings,
         too_long=flag("too-long", long_rows),
-        weights=flag("weights", generator_weights),
+        weights=flag("weights", GENERATOR.weights),
         shards=f"--shards={EXPERIMENT.generation.shards}",
         seed=f"--seed={EXPERIMENT.seed}",
     shell:

@@ -54,24 +54,7 @@ def evaluation_choices():
     return EXPERIMENT.seed if pairs is None else [EXPERIMENT.seed, "--pairs", pairs]
 
 
-def generator_settings(wildcards):
-    name = EXPERIMENT.generation.generator
-    return "null" if name == LEXICON else EXPERIMENT.models[name].request_settings
-
-
-def generator_answers():
-    """The stage of the generator's backend, where it is a model."""
-    name = EXPERIMENT.generation.generator
-    return [] if name == LEXICON else [f"answers.{EXPERIMENT.models[name].backend}"]
-
-
-def generator_weights(wildcards):
-    name = EXPERIMENT.generation.generator
-    return (
-        []
-        if name == LEXICON or not EXPERIMENT.models[name].is_local
-        else f"results/models/{EXPERIMENT.weights(name)}/manifest.json"
-    )
+GENERATOR = Asked(lambda _: "" if EXPERIMENT.generation.generator == LEXICON else EXPERIMENT.generation.generator)
 
 
 def judging_settings(wildcards):

@@ -38,11 +38,6 @@ def long_rows(wildcards):
     return f"results/samples/{wildcards.dataset}.too-long.json" if EXPERIMENT.trained else []
 
 
-def weights(wildcards):
-    local = EXPERIMENT.models[wildcards.model].is_local
-    return f"results/models/{EXPERIMENT.weights(wildcards.model)}/manifest.json" if local else []
-
-
 def host_memory(wildcards, attempt):
     """Megabytes for a job that asks a model: what is read of its weights, and as much again where they are changed.
 

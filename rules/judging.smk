@@ -35,7 +35,7 @@ rule draw_evidence:
 rule verify_adapter:
     """Check that an adapter is active in the engine that serves it; an inactive one stops here."""
     input:
-        weights=weights,
+        weights=MODEL.weights,
         adapter=adapter,
     output:
         verified="results/adapters/{model}/{trained_on}/verified.json",
@@ -51,16 +51,16 @@ rule verify_adapter:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         engine=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 20 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("verify_adapter", "answers.{backend}"),
         model=lambda w: EXPERIMENT.models[w.model].answer_settings,
-        weights=flag("weights", weights),
+        weights=flag("weights", MODEL.weights),
         adapter=flag("adapter", adapter),
         checkpoints="results/checkpoints/{model}/{trained_on}",
     shell:
@@ -74,7 +74,7 @@ rule judge:
     input:
         samples="results/excam40k/{dataset}/{split}.parquet",
         evidence=shown_evidence,
-        weights=weights,
+        weights=MODEL.weights,
         adapter=adapter,
         verified=verified,
     output:
@@ -92,17 +92,17 @@ rule judge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         engine=1,
         mem_mb=host_memory,
         # reports are short; a baseline may think for 2,048 tokens a row
         runtime=lambda w, attempt: (20 if w.trained_on == "nothing" else 10) * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("judge", "asks.{judge}", "answers.{backend}"),
-        model=model_settings,
-        weights=flag("weights", weights),
+        model=MODEL.settings,
+        weights=flag("weights", MODEL.weights),
         adapter=flag("adapter", adapter),
         evidence=judging_settings,
         seed=EXPERIMENT.seed,

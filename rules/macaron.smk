@@ -36,7 +36,7 @@ rule macaron_proofread:
     """Correct spelling and grammar of the English texts with a model; a guard refuses any other edit."""
     input:
         scenarios="results/macaron/built.parquet",
-        weights=proofreader_weights,
+        weights=PROOFREADER.weights,
     output:
         proofread=(
             "results/macaron/scenarios.parquet"
@@ -54,17 +54,17 @@ rule macaron_proofread:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=proofreader_gpus,
+        gpu=PROOFREADER.gpus,
         model=1,
         engine=1,
         mem_mb=lambda w, attempt: 16000 * attempt,
         runtime=lambda w, attempt: 60 * attempt,
-        pace=proofreader_pace,
+        pace=PROOFREADER.pace,
     params:
-        version=versions("macaron_proofread", proofreader_answers),
+        version=versions("macaron_proofread", PROOFREADER.answers),
         name=proofreader_name(),
-        model=proofreader_settings,
-        weights=flag("weights", proofreader_weights),
+        model=PROOFREADER.settings,
+        weights=flag("weights", PROOFREADER.weights),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts macaron_proofread --name {params.name:q} --model {params.model:q} --gpus {resources.gpu:q}"
@@ -98,7 +98,7 @@ rule macaron_ask:
     """Ask one model about every instance in one mode."""
     input:
         instances="results/macaron/instances.parquet",
-        weights=weights,
+        weights=MODEL.weights,
     output:
         transcript="results/macaron/transcripts/{model}/{mode}.jsonl",
         manifest="results/macaron/transcripts/{model}/{mode}.manifest.json",
@@ -112,16 +112,16 @@ rule macaron_ask:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         engine=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: (240 if w.mode == "thinking" else 60) * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("macaron_ask", "answers.{backend}"),
-        model=model_settings,
-        weights=flag("weights", weights),
+        model=MODEL.settings,
+        weights=flag("weights", MODEL.weights),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts macaron_ask --name {wildcards.model:q}/{wildcards.mode:q} --model {params.model:q}"

@@ -6,28 +6,7 @@ def proofreader_name():
     return MACARON.proofreader or "" if MACARON else ""
 
 
-def proofreader_settings(wildcards):
-    return EXPERIMENT.models[proofreader_name()].request_settings if proofreader_name() else "null"
-
-
-def proofreader_gpus(wildcards):
-    return EXPERIMENT.models[proofreader_name()].gpus if proofreader_name() else 0
-
-
-def proofreader_pace(wildcards):
-    return EXPERIMENT.models[proofreader_name()].speed_settings if proofreader_name() else "{}"
-
-
-def proofreader_answers(wildcards):
-    """The stage of the proofreader's backend, if there is one."""
-    return [f"answers.{EXPERIMENT.models[proofreader_name()].backend}"] if proofreader_name() else []
-
-
-def proofreader_weights(wildcards):
-    """The weights of the model that proofreads Macaron, if there is one and it is local."""
-    name = proofreader_name()
-    local = name and EXPERIMENT.models[name].is_local
-    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if local else []
+PROOFREADER = Asked(lambda _: proofreader_name())
 
 
 def answer_sheet(wildcards):

@@ -12,7 +12,7 @@ localrules:
 rule try_rows:
     """The longest rows of each benchmark in tokens of one model, against what it and its training take."""
     input:
-        weights=weights,
+        weights=MODEL.weights,
         samples=expand("results/samples/{dataset}.parquet", dataset=SOURCES_THERE),
     output:
         rows="results/preflight/rows/{model}.parquet",
@@ -25,7 +25,7 @@ rule try_rows:
         "../envs/training.yaml"
     params:
         version=versions("try_rows"),
-        model=model_settings,
+        model=MODEL.settings,
         recipe=training_rows,
         asked=lambda w: plan.ways_of_asking(EXPERIMENT, w.model),
     shell:
@@ -37,7 +37,7 @@ rule try_rows:
 rule try_model:
     """Open one model on its GPUs, as `judge` opens it, and ask a few questions; a generator, for errors too."""
     input:
-        weights=weights,
+        weights=MODEL.weights,
         samples=probed_samples,
     output:
         trial="results/preflight/models/{model}.json",
@@ -49,14 +49,14 @@ rule try_model:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 60 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("try_model", "answers.{backend}"),
-        model=model_settings,
+        model=MODEL.settings,
         samples=lambda w, input: ["--samples", *input.samples] if input.samples else [],
         seed=EXPERIMENT.seed,
     shell:
@@ -68,7 +68,7 @@ rule try_model:
 rule try_training:
     """A few optimizer steps of one model's recipe, the last on its longest rows; the adapter is not kept."""
     input:
-        weights=weights,
+        weights=MODEL.weights,
         rows="results/preflight/rows/{model}.parquet",
     output:
         trial="results/preflight/training/{model}.json",

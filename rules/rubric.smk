@@ -40,7 +40,7 @@ rule rubric_rate:
     input:
         responses=RUBRIC_FILES["responses"],
         manual=RUBRIC_FILES["version"],
-        weights=weights,
+        weights=MODEL.weights,
     output:
         transcript="results/rubric/raters/{model}/transcript.jsonl",
         manifest="results/rubric/raters/{model}/manifest.json",
@@ -54,16 +54,16 @@ rule rubric_rate:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         engine=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 120 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("rubric_rate", "answers.{backend}"),
-        model=model_settings,
-        weights=flag("weights", weights),
+        model=MODEL.settings,
+        weights=flag("weights", MODEL.weights),
         rubric=RUBRIC.version if RUBRIC else "",
         base=rubric_weights(),
         ask=RUBRIC.mode if RUBRIC else "text",

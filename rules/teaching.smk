@@ -48,7 +48,7 @@ rule teach_base:
         "../envs/training.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         mem_mb=lambda w, attempt: 16000 * attempt,
         save_steps=lambda w: EXPERIMENT.models[w.model].teach.save_steps,
         model=1,
@@ -71,7 +71,7 @@ rule measure_knowledge:
     input:
         bases=expand("results/samples/{dataset}.bases.jsonl", dataset=DATASETS),
         samples=expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
-        weights=weights,
+        weights=MODEL.weights,
     output:
         knowledge="results/knowledge/{model}/facts.parquet",
         transcript="results/knowledge/{model}/transcript.jsonl",
@@ -86,16 +86,16 @@ rule measure_knowledge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        gpu=MODEL.gpus,
         model=1,
         engine=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 60 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+        pace=MODEL.pace,
     params:
         version=versions("measure_knowledge", "answers.{backend}"),
-        model=model_settings,
-        weights=flag("weights", weights),
+        model=MODEL.settings,
+        weights=flag("weights", MODEL.weights),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts measure_knowledge --name {wildcards.model:q} --model {params.model:q}"

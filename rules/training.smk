@@ -11,7 +11,7 @@ rule tokenize_samples:
     Rows over `training.max_length` are dropped here, whole pairs, and counted.
     """
     input:
-        weights=weights,
+        weights=MODEL.weights,
         samples="results/excam40k/{dataset}/{split}.parquet",
         bases=grounded_bases,
     output:
@@ -36,7 +36,7 @@ rule tokenize_samples:
 rule train_adapter:
     """Fine-tune on error reports (Appendix B). Continues from its last checkpoint after a crash."""
     input:
-        weights=weights,
+        weights=MODEL.weights,
         mixture="results/mixtures/{trained_on}/train.jsonl",
         tokens=train_tokens,
         verdict=ancient("results/audits/verdict/{trained_on}.json"),  # awaited; a new one trains nothing again
