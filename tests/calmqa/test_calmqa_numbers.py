@@ -140,7 +140,8 @@ def answer(subject, language, right, **more):
 def ours(rows=(), gaps=(), human=(), questions=(), languages=()):
     asked = {asked.id: asked for asked in questions}
     settings = {"models": ["a"], "repetition": {"tokens": 20, "times": 4}}
-    return printed.answers(claims_printed(), asked, rows, gaps, languages, human, settings)
+    answered = printed.answers(asked, rows, gaps, languages, human, settings)
+    return answered | {"cost": printed.cost(claims_printed())}
 
 
 def test_every_claim_has_a_line_and_no_line_is_without_a_claim():

@@ -221,7 +221,7 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
         ({"id": 7}, ""),
     ],
 )
-def test_a_line_from_elsewhere_says_what_it_lacks(tmp_path, change, said):
+def test_a_line_of_another_program_is_refused_with_the_field_that_it_lacks(tmp_path, change, said):
     row = {"id": "x", "score": 1.0, "signature": "m|1"} | change
     file = write(tmp_path / "m.jsonl", [row, {"id": "y", "score": 2, "signature": "m|1", "parts": {"s": 1}}])
     if said:
@@ -293,9 +293,10 @@ def test_a_missing_value_is_never_a_name(tmp_path):
         ({"label": [1]}, "1: label is [1]; expected a number"),
     ],
 )
-def test_what_is_no_name_or_number_is_one_line(tmp_path, change, said):
+def test_a_label_or_name_of_another_type_is_refused_in_one_line(tmp_path, change, said):
     gold = write(tmp_path / "g.jsonl", [GOLD[0] | {"c": "c", "g": "g"} | change])
-    assert said in line_of(InputInvalid, meta_rows.read_gold, gold, "label", cluster="c", group="g")
+    columns = meta_rows.GoldColumns(label="label", cluster="c", group="g")
+    assert said in line_of(InputInvalid, meta_rows.read_gold, gold, columns)
 
 
 def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
