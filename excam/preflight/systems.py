@@ -34,7 +34,6 @@ ANSWER = 1900  # bytes of a long answer: the mean of 600 of CaLMQA's 12,808 publ
 SENTENCES = 13  # each counts as one claim
 PASSAGE = 600  # bytes
 TEMPLATE = 1000  # bytes of a prompt's own words, where no flow builds it
-AGENTS = 3  # a validator and two critics, where all are asked
 
 
 @dataclass(frozen=True, slots=True)
