@@ -98,7 +98,7 @@ def judged(judge, variant="full", mode="text", one=None, combination="mean"):
 # --- our own data
 
 
-def test_mini_has_what_it_says():
+def test_mini_has_every_category_domain_system_and_error():
     assert Counter(one.category for one in ITEMS.values()) == dict.fromkeys(items.CATEGORIES, 6)
     by_domain = Counter((one.category, one.domain) for one in ITEMS.values())
     assert len(by_domain) == 10, "both domains in every category"

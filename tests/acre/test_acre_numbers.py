@@ -375,7 +375,7 @@ def test_every_table_prints_its_denominators():
     assert "| careful | explaining |" in pages.table_6(found, 0)[1]
 
 
-def test_a_judge_that_tells_nothing_apart_is_said():
+def test_a_judge_with_constant_verdicts_is_named():
     found = small_study()
     valid = {row: replace(one, valid=True, quality=0.5, acre=0.5) for row, one in found.judged["m", "full"].items()}
     flat = replace(found, judged={("m", "full"): valid, ("m", "no-gate"): valid})

@@ -81,7 +81,7 @@ def test_page_is_written_whole(tmp_path, drawn):
     assert (tmp_path / "new" / "page.html").read_text(encoding="utf-8") == page.write(campaigns.small())
 
 
-def test_what_is_no_campaign_is_refused(tmp_path, drawn):
+def test_an_absent_or_changed_campaign_is_refused(tmp_path, drawn):
     refused(
         command("page", tmp_path / "absent", "--to", tmp_path / "x"), "absent: no campaign", "a command that draws one"
     )
@@ -94,7 +94,7 @@ def test_what_is_no_campaign_is_refused(tmp_path, drawn):
 # --- create and link
 
 
-def test_create_prints_links_and_adds_to_what_is_there(tmp_path, drawn):
+def test_create_prints_links_and_adds_annotators_to_a_store(tmp_path, drawn):
     store = tmp_path / "answers.store"
     first = command("create", store, drawn, "ada", "grace")
     second = command("create", store, drawn, "eve")
@@ -104,7 +104,7 @@ def test_create_prints_links_and_adds_to_what_is_there(tmp_path, drawn):
         assert [opened.annotator(link.removeprefix(f"{HERE}/a/")) for _, link in lines] == ["ada", "grace", "eve"]
 
 
-def test_create_refuses_who_is_there_another_campaign_and_what_is_no_name(tmp_path, drawn, path):
+def test_create_refuses_a_known_annotator_another_campaign_and_an_invalid_name(tmp_path, drawn, path):
     refused(command("create", path, drawn, "eve", "ada"), "ada is there already", f"excam annotate link {path} ada")
     refused(command("create", path, drawn, "a b"), "annotator 'a b'", "letters, digits")
     refused(command("create", path, drawn, "eve", "eve"), "twice")
@@ -149,7 +149,7 @@ def test_link_gives_another_and_renew_the_only_one(path):
 # --- progress
 
 
-def test_progress_counts_what_each_has_done_of_what_is_theirs(path):
+def test_progress_counts_done_tasks_of_the_assigned_ones(path):
     lines = [json.loads(line) for line in command("progress", path, "--json").stdout.splitlines()]
     ada, grace = lines
     assert {name: ada[name] for name in ("annotator", "finished", "skipped", "unfinished", "assigned")} == {
@@ -192,7 +192,7 @@ def test_serve_refuses_a_port_that_is_taken_and_an_address_that_is_not_here(path
     refused(command("serve", path, "--host", "no.such.host.invalid"), "no.such.host.invalid port 8123: ")
 
 
-def test_serve_refuses_what_is_no_store(tmp_path, drawn):
+def test_serve_refuses_a_file_that_is_not_a_store(tmp_path, drawn):
     refused(command("serve", tmp_path / "absent"), "no such file", "excam annotate create")
     refused(command("serve", drawn), "no store")
 
@@ -253,7 +253,7 @@ def test_export_import_export_gives_the_same_bytes(path, tmp_path, kind):
     assert command("import", path, second).stdout == f"{second}: 0 new, 0 newer, 0 older, 5 same\n"
 
 
-def test_import_takes_what_was_saved_later_and_tells(path, tmp_path):
+def test_import_takes_the_answer_saved_later_and_counts_both(path, tmp_path):
     later = changed(ANSWERS[0], saved="2026-04-02T12:00:00.000Z", comment_1="later")
     older = changed(ANSWERS[1], saved="2026-03-02T12:00:00.000Z", comment_1="older")
     (tmp_path / "in.json").write_text(exchange.to_json(campaigns.small(), [later, older, answer(9, "ada")]))

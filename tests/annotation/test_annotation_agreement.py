@@ -177,7 +177,7 @@ def test_a_third_person_decides_what_two_differ_on(tmp_path):
 
 
 @pytest.mark.parametrize("which", ["nothing behind a campaign", "a file behind a store", "another kind"])
-def test_command_says_what_it_expected(tmp_path, which):
+def test_the_command_names_the_expected_input(tmp_path, which):
     drawn = written(tmp_path / "campaign.json", CAMPAIGN)
     made(tmp_path / "answers.store", CAMPAIGN, ["ada"])
     words, said = {

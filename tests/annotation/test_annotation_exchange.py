@@ -228,7 +228,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_is_not_ours_is_refused_in_one_line(name):
+def test_a_file_of_another_program_is_refused_in_one_line(name):
     text, said = BROKEN[name]
     with pytest.raises(InputInvalid) as caught:
         exchange.read(text.encode(), CAMPAIGN)

@@ -131,14 +131,14 @@ def test_the_2_of_every_layout_chooses_the_second(here, key, place, held):
 
 
 @pytest.mark.parametrize(("key", "place", "held"), each(NO_DIGITS))
-def test_what_is_no_digit_chooses_nothing(here, key, place, held):
+def test_a_key_that_is_not_a_digit_chooses_nothing(here, key, place, held):
     press(here, key, place, held)
     assert chosen(here) == ""
     assert focused(here) == "culture_related"
 
 
 @pytest.mark.parametrize(("key", "place", "held"), each(LETTERS))
-def test_the_j_of_every_layout_goes_to_the_next_question(here, key, place, held):
+def test_the_j_of_every_keyboard_layout_opens_the_next_question(here, key, place, held):
     press(here, key, place, held)
     assert focused(here) == "error_valid"
 

@@ -58,7 +58,7 @@ def test_page_needs_nothing_else_and_is_always_the_same():
         assert f'content="{page.policy(served)}"' in page.write(found, served)
 
 
-def test_page_tells_no_source():
+def test_the_page_does_not_name_the_source_of_a_text():
     """Neither the systems nor anything else of what is hidden, in either form."""
     found = campaigns.small()
     for served in (None, SERVED):
@@ -321,7 +321,7 @@ def test_backups_that_do_not_fit_are_refused_whole(browser, tmp_path):
 # --- storage
 
 
-def test_a_full_storage_is_told_and_nothing_is_lost(browser, tmp_path):
+def test_a_full_browser_storage_is_reported_without_loss(browser, tmp_path):
     begin(browser, written(tmp_path), "full")
     browser.js(
         "{ let size = 4e6; for (let n = 0; size >= 1; n++) { try { localStorage.setItem(`filler${n}`, 'x'.repeat(size)) } catch { size = Math.floor(size / 2) } } }"
@@ -347,7 +347,7 @@ def test_a_full_storage_is_told_and_nothing_is_lost(browser, tmp_path):
     assert browser.js("inOrder(answers()).map((answer) => answer.culture_related)") == ["yes", "no"]
 
 
-def test_a_refused_storage_is_told(browser, tmp_path):
+def test_a_blocked_browser_storage_is_reported(browser, tmp_path):
     written(tmp_path)
     (tmp_path / "outer.html").write_text(
         '<iframe sandbox="allow-scripts allow-forms" src="page.html" width="900" height="900"></iframe>'

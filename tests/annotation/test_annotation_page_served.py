@@ -54,7 +54,7 @@ def elsewhere(running, answer, base):
         assert put(client, running.links[answer.annotator], base, answer).status_code == 200
 
 
-def test_a_campaign_goes_to_the_server_at_every_change(browser, running, name):
+def test_every_change_is_sent_to_the_server(browser, running, name):
     opened(browser, running, name, "")
     assert shown(browser, "view-instructions")  # who comes for the first time
     assert not shown(browser, "start")
@@ -205,7 +205,7 @@ def test_two_tabs_of_one_annotator(browser, running, name):
     assert [answer[name] for name in ("culture_related", "borderline", "error_valid")] == ["no", True, "valid"]
 
 
-def test_a_backup_goes_to_the_server_and_comes_back(browser, running, name, tmp_path):
+def test_a_backup_is_sent_to_the_server_and_read_again(browser, running, name, tmp_path):
     found = campaigns.small()
     given = [campaigns.answer(number, name, comment_1=f"={number}") for number in range(3)]
     opened(browser, running, name)
@@ -218,7 +218,7 @@ def test_a_backup_goes_to_the_server_and_comes_back(browser, running, name, tmp_
     )
 
 
-def test_what_the_server_refuses_is_told(browser, running, name):
+def test_an_answer_that_the_server_refuses_is_reported(browser, running, name):
     opened(browser, running, name)
     browser.js("change({ seconds: 1, culture_related: 'yes', comment_1: 'x'.repeat(300000) })")
     browser.wait("document.getElementById('trouble').textContent")
@@ -230,7 +230,7 @@ def test_what_the_server_refuses_is_told(browser, running, name):
     assert not shown(browser, "trouble")
 
 
-def test_a_link_that_was_renewed_ends_and_the_new_one_goes_on(browser, running, name):
+def test_a_renewed_link_replaces_the_old_one(browser, running, name):
     opened(browser, running, name)
     with Store(running.store) as store:
         renewed = store.renew(name)

@@ -130,7 +130,7 @@ def test_two_tabs_with_two_versions_are_asked_and_both_are_in_the_history(served
     ]
 
 
-def test_the_page_asks_nobody_but_its_server_and_breaks_no_policy(served, browsers):
+def test_the_page_connects_to_its_server_alone_and_keeps_the_content_policy(served, browsers):
     page = browsers("ada")
     go(page, served, "ada")
     annotate(page, random.Random(1))

@@ -89,7 +89,7 @@ def test_two_tabs_do_not_overwrite_each_other(client, name, link):
     assert put(client, link, 1, here).json() == {"revision": 2, "answer": there.row()}
 
 
-def test_nobody_answers_for_another(running, client, name, link):
+def test_an_annotator_cannot_answer_for_another(running, client, name, link):
     other = next(running.free)
     refused = put(client, link, 0, answer(0, other))
     assert refused.status_code == 400
@@ -134,7 +134,7 @@ def test_no_other_site_may_ask_in_a_browser(client, link):
     assert not [name for name in reply.headers if name.startswith("access-control")]
 
 
-def test_only_names_that_were_told_are_served(running, client, link):
+def test_only_allowed_host_names_are_served(running, client, link):
     for host in ("localhost", "127.0.0.1:99", "[::1]:99", "study.example", "STUDY.example:443"):
         assert client.get(link, headers={"Host": host}).status_code == 200, host
     for host in (
@@ -160,7 +160,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("body", "line"), BAD)
-def test_a_body_that_is_no_answer_is_refused_in_one_line(client, link, body, line):
+def test_an_invalid_body_is_refused_in_one_line(client, link, body, line):
     reply = client.put(f"{link}/answers/{0:016x}", content=body)
     assert reply.status_code == 400
     assert line in reply.json()["error"]
@@ -205,7 +205,7 @@ def test_the_longest_answer_fits(client, name, link):
     assert put(client, link, 0, mine).json() == {"revision": 1}
 
 
-def test_what_is_too_large_is_counted_not_believed(running, client, link):
+def test_a_large_body_is_refused_by_its_bytes_and_not_by_its_header(running, client, link):
     """With an honest header, without one, and by one that says less."""
     address, large = f"{link}/answers/{0:016x}", b" " * (LARGEST + 1)
     assert client.put(address, content=large).status_code == 413
@@ -230,7 +230,7 @@ def test_half_an_answer_is_none(running, client, link):
     assert client.get(f"{link}/answers").json()["answers"] == []
 
 
-def test_the_log_tells_no_link(running, client, link):
+def test_the_log_has_no_links_of_annotators(running, client, link):
     for address in (link, f"{link}/answers?x={link}", f"/{link}", link[:20], f"/A{link[2:]}"):
         client.get(address)
     put(client, link, 0, answer(0, "x"))
@@ -365,7 +365,7 @@ def test_it_ends_at_a_signal_and_leaves_one_file(tmp_path):
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_a_full_disk_is_told_and_gone_on_from(tmp_path):
+def test_a_full_disk_is_reported_and_saving_continues_with_room(tmp_path):
     disk, log = tmp_path / "disk", tmp_path / "log"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], capture_output=True).returncode:

@@ -97,7 +97,7 @@ def test_a_retry_after_a_lost_reply_is_no_conflict(store):
     assert len(store.events("ada", mine.task)) == 1
 
 
-def test_a_store_that_is_an_older_backup_takes_what_it_lacks(store):
+def test_a_store_restored_from_a_backup_takes_the_answer_of_a_newer_page(store):
     assert store.save(12, answer(3, "ada")) == Saved(1, answer(3, "ada"))
 
 
@@ -192,7 +192,7 @@ def test_annotators_are_added_all_or_none(store, names, line):
 # --- answers from files
 
 
-def test_of_two_answers_the_one_saved_later_stands_and_the_other_is_kept(store):
+def test_of_two_answers_the_later_is_valid_and_the_other_is_kept(store):
     at = "2026-04-01T12:00:0{}.000Z".format
     standing = [answer(n, "ada", saved=at(5), comment_1="here") for n in range(4)]
     for each in standing:
@@ -224,7 +224,7 @@ def test_a_file_is_taken_whole_or_not_at_all(store, strange):
 # --- the file
 
 
-def test_what_is_committed_is_on_disk(store, path):
+def test_a_committed_answer_is_on_disk(store, path):
     """The settings that make it so; who relaxes them for speed loses answers to a power cut, which no test can see."""
     assert store._writer.execute("PRAGMA synchronous").fetchone() == (2,)
     assert store._writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -395,7 +395,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", place], check=True)
 
 
-def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(small_disk):
+def test_a_full_disk_loses_no_answer_and_saving_continues_with_room(small_disk):
     path, ballast = small_disk / "answers.store", small_disk / "ballast"
     storage.create(path, campaigns.small())
     ballast.write_bytes(bytes(300_000))
@@ -434,7 +434,7 @@ def test_a_store_on_a_disk_to_be_read_says_so_at_once(small_disk):
         Store(path)
 
 
-def test_a_store_that_another_program_holds_is_waited_for_then_told(store, path, monkeypatch):
+def test_a_locked_store_is_waited_for_and_then_refused(store, path, monkeypatch):
     store._writer.execute("PRAGMA busy_timeout = 100")
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -60,7 +60,7 @@ def test_as_many_rows_as_wanted_each_language_its_own(thirty):
     assert [(cell["wanted"], cell["drawn"], cell["eligible"]) for cell in counts] == [(5, 5, 30), (3, 3, 10)]
 
 
-def test_a_cell_with_too_few_rows_gives_what_it_has_and_says_why(thirty):
+def test_a_cell_with_too_few_rows_gives_all_of_them_and_counts_the_missing(thirty):
     samples = [*thirty[:8], *pair(90, group="g"), *pair(91, group="g"), pair(92)[1]]
     systems = {
         SYSTEMS[0]: reports_on(samples),
@@ -90,7 +90,7 @@ def test_a_new_row_of_another_data_set_moves_no_choice(thirty):
     assert [task.id for task in after[0].tasks if task.shown["dataset"] == "calmqa"] == before
 
 
-def test_no_order_tells_whose_an_explanation_is(thirty):
+def test_the_order_of_explanations_does_not_show_the_system(thirty):
     found, _ = drawn(thirty, wanted=(("calmqa", "English", 30, 3),))
     first = Counter(task.hidden["source_1"] for task in found.tasks)
     assert set(first) == set(SYSTEMS)
@@ -191,7 +191,7 @@ def test_a_file_that_another_program_sorted_is_refused(tmp_path):
         ),
     ],
 )
-def test_a_file_that_is_no_campaign_is_refused(tmp_path, change, said):
+def test_an_invalid_campaign_file_is_refused(tmp_path, change, said):
     raw = json.loads(json.dumps(campaigns.small().content))
     change(raw)
     (tmp_path / "campaign.json").write_text(json.dumps(raw))
@@ -284,7 +284,7 @@ def test_the_script_draws_from_files(tmp_path, capsys, thirty):
         ({"more": 1}, "more is unknown"),
     ],
 )  # fmt: skip
-def test_what_is_no_answer_is_refused(change, said):
+def test_an_invalid_answer_is_refused(change, said):
     with pytest.raises(InputInvalid, match=said):
         answers.read(campaigns.answer(1, "anna").row() | change, campaigns.small(2))
 

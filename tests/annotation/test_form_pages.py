@@ -239,7 +239,7 @@ def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser
         browser.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_a_rule_is_told_and_refuses(browser, tmp_path):
+def test_a_broken_rule_is_shown_and_refuses_to_submit(browser, tmp_path):
     found = MADE["long_form"]()
     opened(browser, tmp_path, found, "ann-1")
     good = finished(found, found.tasks[0], "ann-1", random.Random(1))

@@ -198,7 +198,7 @@ def test_a_form_that_is_none_is_one_line(name):
         ("&a [*a]", "more than 50 levels"),
     ],
 )
-def test_a_file_that_is_no_form(tmp_path, text, said):
+def test_an_invalid_form_file_is_refused(tmp_path, text, said):
     path = tmp_path / "my.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputInvalid, match=r"my.yaml: no form") as caught:

@@ -110,7 +110,7 @@ def test_an_export_of_label_studio_as_it_documents_it(tmp_path):
         ('[{"data": {"row": "row-1"}, "annotations": [{"completed_by": 8, "result": []}]}]', "no annotator 'user-8'"),
     ],
 )  # fmt: skip
-def test_what_is_no_export_is_one_line_and_nothing_is_taken(tmp_path, content, said):
+def test_an_invalid_export_is_refused_whole_in_one_line(tmp_path, content, said):
     (tmp_path / "export.json").write_text(content)
     store = empty(tmp_path, "a.store")
     done = command("from-label-studio", store, tmp_path / "export.json")

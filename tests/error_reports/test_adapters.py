@@ -93,7 +93,7 @@ def test_an_engine_that_leaves_it_out_is_found(weights, adapter, monkeypatch):
         verify(weights, adapter)
 
 
-def test_an_engine_that_applies_half_of_it_is_found(weights, adapter, monkeypatch, tmp_path_factory):
+def test_an_engine_that_applies_half_of_an_adapter_is_found(weights, adapter, monkeypatch, tmp_path_factory):
     half = tmp_path_factory.mktemp("half")
     (half / "adapter_config.json").write_bytes((adapter.parent / "adapter_config.json").read_bytes())
     stored = load_file(adapter.parent / FILE)
@@ -125,7 +125,7 @@ def test_a_base_without_room_for_the_fixed_answers_leaves_none(tmp_path):
     assert sft._fixed_answers(backend.model, backend.tokenizer, fixed_answers.scores) is None
 
 
-def test_who_answers_hangs_on_the_weights_and_not_on_the_card(weights, tmp_path):
+def test_the_identity_of_an_adapter_is_of_its_weights_and_not_of_the_gpu(weights, tmp_path):
     """A card tells seconds: the same adapter trained once more is the same, and its journal holds."""
 
     def identity(**digests):

@@ -88,7 +88,7 @@ def test_a_judge_that_says_how_often_it_is_right_is_calibrated():
     assert found["dev"]["fitted"]["platt"]["unscored"] == found["dev"]["failures"]
 
 
-def test_without_p_the_verdict_of_the_report_stands():
+def test_without_a_probability_the_verdict_of_the_report_is_kept():
     rows = [(True, True, 0.9), (False, False, 0.8), (True, True, None), (False, False, None)]
     found = certainty.evaluate(frame(rows), frame([(True, True, 0.9), (False, False, 0.9)] * 5), 0)["abstention"]
     assert all(one["curve"][-1] == [1.0, 0.0] for one in found.values())
@@ -117,7 +117,7 @@ def test_auroc_interval_is_that_of_scikit_learn_on_the_same_draws():
     assert found == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
 
 
-def test_auroc_interval_of_what_tells_nothing_is_none():
+def test_a_constant_predictor_has_no_auroc_interval():
     assert stats.ranking_interval([True, True], [0.1, 0.2]) is None, "one class"
     assert stats.ranking_interval([True, False], [None, None]) is None
     assert stats.ranking_interval([True, False] * 5, [1.0] * 10) is None, "every draw gives .5"

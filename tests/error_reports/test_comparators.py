@@ -159,7 +159,7 @@ def test_lemmas_agree_where_word_forms_and_names_differ(expected, text):
     assert (compare("lemmas", Case("", text, expected)).margin or 0) > 0
 
 
-def test_a_value_of_the_question_is_no_answer():
+def test_a_value_of_the_question_is_not_compared_with_the_answer():
     case = Case("How many of the 12 months have 31 days?", "Of 12 months, 7 have 31 days.", "7")
     assert (compare("containment", case).margin or 0) > 0
 

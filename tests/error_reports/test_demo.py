@@ -33,7 +33,7 @@ def test_ten_answers_are_judged_and_put_on_a_page(tmp_path):
     assert run("--to", tmp_path / "mine.html").exit_code == 2
 
 
-def test_what_it_says_of_the_judge_is_in_the_file():
+def test_the_numbers_that_the_demo_shows_are_in_the_results():
     with NUMBERS.open(encoding="utf-8", newline="") as stream:
         rows = {
             row["judge"]: row

@@ -84,7 +84,7 @@ def test_rates():
     }
 
 
-def test_the_certainty_stands_in_where_no_error_was_found():
+def test_the_certainty_is_the_score_where_no_error_was_found():
     """Eq. 1, and exactly what `scoring` says of each verdict."""
     read = frame_of().filter(pl.col("failure").is_null())
     scores = verdicts.with_certainty(read).to_list()

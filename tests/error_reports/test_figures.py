@@ -96,7 +96,7 @@ def test_holm_leaves_what_does_not_exist_in_its_place():
     assert cells.holm_adjusted([None, 0.01, None, 0.04]) == [None, 0.02, None, 0.04]
 
 
-def test_what_is_no_cell_is_refused(tmp_path):
+def test_an_invalid_cell_file_is_refused(tmp_path):
     for text in ("", "[]", "{}", "7"):
         path = tmp_path / "m/nothing/count/all/test.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -249,7 +249,7 @@ def test_adapters_that_judged_other_rows_are_not_compared():
         call(evaluation.leave_one_out, judgements=paths, seed=1, numbers="l.csv", page="l.md")
 
 
-def test_figure_11_has_every_adapter_and_frames_what_it_never_saw():
+def test_figure_11_has_every_adapter_and_frames_unseen_datasets():
     systems = ("m/all/report", "m/without-blend/report", "m/permissive/report")
     values = {"blend": 0.2, "epic": 0.6, "all": 0.5}
     paths = [cell(system, name, value) for system in systems for name, value in values.items()]

@@ -365,7 +365,7 @@ def test_without_passages_a_poor_question_gives_way_to_the_instruction(question,
     assert counts(verdict) == [4, 0, 0, 0, 0, 0]
 
 
-def test_what_is_asked_about_a_sentence_are_its_words_that_a_passage_holds():
+def test_a_question_about_a_sentence_has_its_words_that_a_passage_holds():
     passage = "The Greek years: No Greek city let its year begin in January."
     sentence = "The Greeks adopted the calendar of Babylon, with January as the start of the year."
     about = sentence_questions.about(sentence, (passage,), "English")
@@ -583,7 +583,7 @@ def test_every_way_is_asked_until_the_time_is_up():
     assert all(one.margins["containment"] is None for one in done)
 
 
-def test_a_comparator_whose_package_is_missing_is_no_way(monkeypatch):
+def test_a_comparator_without_its_package_is_not_offered(monkeypatch):
     monkeypatch.setattr(comparators, "find_spec", lambda name: None)
     assert set(comparators.available()) - set(comparators.installed()) == {"encoder"}
 

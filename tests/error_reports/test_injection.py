@@ -80,7 +80,7 @@ def test_there_are_enough_of_every_kind_in_both_texts_at_all_places():
     assert {"ar", "zh", "hi", "ru", "es", "fr", "de", "ja", "sw", "tr", "ko"} <= languages
 
 
-def test_the_file_shows_what_is_invisible():
+def test_the_file_of_attacks_escapes_invisible_characters():
     """In the file, invisible characters are escaped."""
     text = attacks.FILE.read_text(encoding="utf-8")
     assert not re.search(f"[\u200b-\u200f\u2060-\u206f\ufeff]|{sanitize.BIDI}|{sanitize.TAGS}", text)

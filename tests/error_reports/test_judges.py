@@ -112,7 +112,7 @@ def test_markers_in_the_data_stay_literal(prompt):
 # The report: writing and reading
 
 
-def test_what_is_written_is_the_training_target_to_the_byte():
+def test_a_written_report_is_the_training_target_to_the_byte():
     assert report.write(Report()) == '{"errors": [], "explanation": ""}'
     assert report.write(CHRISTMAS) == (
         '{"errors": [{"where": "output", "span": "christmas", "severity": "major", "type": "incorrect answer"}],'

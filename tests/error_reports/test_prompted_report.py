@@ -103,7 +103,7 @@ def test_a_folder_of_plain_weights_judges(tmp_path):
     assert excam.load(folder, max_tokens=8).signature != one.signature
 
 
-def test_what_is_no_judge_or_no_model_is_refused(tmp_path):
+def test_an_unknown_judge_or_model_is_refused(tmp_path):
     with pytest.raises(InputInvalid, match="--judge: found count; expected report or prompted-report"):
         excam.load("m@http://127.0.0.1:1/v1", judge="count")
     with pytest.raises(ModelInvalid, match=r"no manifest\.json; expected the folder of an adapter"):

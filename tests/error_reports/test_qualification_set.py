@@ -166,7 +166,7 @@ def test_words_alone_do_not_tell_right_from_wrong(documents_per_group: int, leas
     assert least <= accuracy <= 0.60
 
 
-def test_neither_length_nor_overlap_tells_the_label() -> None:
+def test_neither_length_nor_overlap_predicts_the_label() -> None:
     right = [row["label"] == "right" for row in DECIDED]
     length = _auc([len(row["text"]) for row in DECIDED], right)
     overlap = _auc([_overlap(row) for row in DECIDED], right)

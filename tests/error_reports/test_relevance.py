@@ -77,11 +77,11 @@ def test_a_statement_follows_from_a_passage_that_holds_it(cites: tuple[int, ...]
         ("What is eaten there?", "What is eaten there?"),
     ],
 )
-def test_what_is_asked_stands_in_quotation_marks(question: str, core: str) -> None:
+def test_the_core_of_a_question_is_between_its_quotation_marks(question: str, core: str) -> None:
     assert relevance.core(question) == core
 
 
-def test_options_and_frames_are_not_what_is_asked() -> None:
+def test_options_and_frames_are_not_in_the_core_of_a_question() -> None:
     asked = "Work on this question and return an answer: 'Which sport do people in Greece play?' Pick from these: "
     options = "Option A: Korean archery; Option B: basketball; Option C: sumo; Option D: fencing"
     assert not relevance.unrelated(asked + options, ["Sports in Greece: After school, people play basketball."])

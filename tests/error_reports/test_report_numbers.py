@@ -53,7 +53,7 @@ def test_places_of_spans(text, spans, expected):
     assert places(text, *spans) == expected
 
 
-def test_a_span_becomes_what_the_text_says_where_it_stands():
+def test_a_located_span_has_the_letters_of_the_text():
     found = report.locate(Report((error("TEA"), error("tea", where="instruction"), error("gone"))), "a tea", "Tea")
     assert [(one.where, one.span, one.start, one.end) for one in found.errors] == [
         ("output", "Tea", 0, 3),

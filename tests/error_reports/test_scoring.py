@@ -64,7 +64,7 @@ def test_no_certainty_without_log_probabilities(logprobs):
     assert scoring.certainty(answer(logprobs)) is None
 
 
-def test_an_end_alone_is_no_answer_with_log_probabilities():
+def test_an_end_token_alone_has_no_certainty():
     assert scoring.certainty(answer(None, -1.0)) is None
 
 

@@ -373,7 +373,7 @@ def test_a_check_that_nothing_is_there():
     assert absence_check("c", "d", 0) == absence_check("c", "d", []) == Check("c", "d", "0", "0", "passed")
 
 
-def test_a_table_says_what_is_different():
+def test_equal_checks_are_one_line_of_the_page():
     lines = [Check("c", name, found, "0", "passed") for name, found in (("a", "1"), ("b", "2"), ("c", "3"))]
     assert page.brief(lines).rows() == [("c", "a, b, c", "1; 2; …", "0", "passed")]
     assert page.brief(lines[:2]).rows() == [("c", "a, b", "1; 2", "0", "passed")]

@@ -79,7 +79,7 @@ def test_two_translations_of_one_local_answer_are_not_wrong(tmp_path):
     assert "afternoon meal" not in wrong_in("Iran", tmp_path)
 
 
-def test_an_answer_that_nobody_would_give_is_no_right_one(tmp_path):
+def test_an_answer_that_does_not_fit_the_question_is_dropped(tmp_path):
     question = "What type of clothing is worn in {region}?"
     given = {"Iran": [(4, ["traditional clothing"])], "Spain": [(4, ["anything"])], **FILLERS}
     reading = datasets.read("blend", annotate(tmp_path, question, **given), {})
@@ -135,7 +135,7 @@ def test_a_quantity_is_wrong_if_it_is_far_from_everything_given(tmp_path, format
     assert wrong_in("Iran", tmp_path) == set(far)
 
 
-def test_a_quantity_knows_its_values():
+def test_a_quantity_has_its_values():
     number, time = quantity_of("(Provide Arabic numerals (e.g., 12) only.)"), quantity_of("(HH:MM format)")
     assert (number.read("3.5"), number.read("three"), time.read("7:30"), time.read("730")) == (3.5, None, 450, None)
     assert quantity_of("What do people eat?") is None
@@ -169,7 +169,7 @@ def test_several_questions_of_one_row_have_different_wrong_answers(tmp_path):
     assert {sample.group for sample in own} == {"K"}
 
 
-def test_wordings_reach_what_is_spelled_alike_or_stands_beside():
+def test_wordings_include_similar_spellings_and_neighbours():
     wordings = Wordings(["phone call", "whatsapp call", "letter"], stems("How do people call?"), {})
     assert wordings.content("phone call") == {"phone"}
     wordings = Wordings(["phone call", "letters", "letterbox"], frozenset(), {})

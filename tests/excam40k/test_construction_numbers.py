@@ -373,7 +373,7 @@ def test_an_emptied_text_cannot_be_used():
     assert soft._unusable(replace(right, instruction="Say."), said) == "empty-text"
 
 
-def test_of_what_is_dropped_three_hundred_characters_are_kept():
+def test_a_dropped_answer_is_kept_up_to_300_characters():
     right, long = replace(wrapped([base()], "soft")[0], instruction="Say.", output="Tea."), "a" + "x" * 300 + "z"
 
     def detail(cultural: str, severity: str = "major", output: str = "Tea.") -> tuple[str, str]:

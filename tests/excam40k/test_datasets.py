@@ -69,7 +69,7 @@ def test_unknown_name_is_one_line_with_the_known_ones():
 
 
 @pytest.mark.parametrize("name", ["base", "_cells", "../blend", "os", ""])
-def test_what_is_no_benchmark_does_not_load(name):
+def test_a_module_that_is_not_a_benchmark_is_refused(name):
     with pytest.raises(ConfigInvalid):
         benchmarks.load(name)
 
@@ -595,7 +595,7 @@ def test_strata_share_in_proportion(sizes, limit, drawn):
     assert all(abs(found[name] - drawn.get(name, 0)) < 1 for name in sizes)
 
 
-def test_what_does_not_divide_goes_to_some_strata():
+def test_the_rest_of_an_uneven_quota_is_given_to_some_strata():
     sizes = Counter(kept.stratum for kept in draw(population(a=9, b=9, c=9), 8))
     assert sorted(sizes.values()) == [2, 3, 3]
 
@@ -733,7 +733,7 @@ def test_blend_drops_official_options_that_the_annotations_make_right(tmp_path, 
         assert (reading.samples()[0].options, reading.samples()[0].wrong) == (("toast", *left), left)
 
 
-def test_blend_asks_for_as_many_votes_as_it_is_told(tmp_path):
+def test_blend_requires_the_configured_number_of_votes(tmp_path):
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "tea", "milk", "nuts"))
     annotate(tmp_path, UK={"K": [(2, ["toast"])]}, Peru={"K": [(1, ["tea"])]})
     assert len(benchmarks.read("blend", tmp_path, {"least_votes": 2}).samples()) == 1
@@ -942,7 +942,7 @@ def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
     ["Hard to say", "Other answer", "Other (VOL)", "Others", "Other reasons", "Neither", "Neither/Both equally (VOL)",
      "Never heard of", "INAP: No internet", "Total                  N=", "I do not know examples", "Depends"],
 )  # fmt: skip
-def test_what_is_no_opinion_is_neither_right_nor_wrong(tmp_path, option):
+def test_an_answer_without_an_opinion_is_neither_right_nor_wrong(tmp_path, option):
     shares = {"Peru": [0.1, 0.2, 0.7], "Chile": [0.7, 0.2, 0.1]}
     write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", option], **shares))
     reading = read("globalopinionqa", tmp_path)
@@ -993,7 +993,7 @@ def test_every_mark_of_an_option_of_the_real_file_is_known():
     }  # fmt: skip
 
 
-def test_nobody_is_wrong_with_what_nobody_chose(tmp_path):
+def test_an_option_without_votes_is_never_the_wrong_answer(tmp_path):
     shares = {"Peru": [0.7, 0.3, 0.0], "Chile": [0.6, 0.1, 0.3], "Kenya": [1.0, 0.0, 0.0]}
     write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", "Never"], **shares))
     reading = read("globalopinionqa", tmp_path)
@@ -1147,7 +1147,7 @@ def test_normad_official_columns_win_over_the_rule_of_thumb(tmp_path):
     assert reading.lacks == ()
 
 
-def test_normad_variant_says_what_it_lacks(tmp_path):
+def test_a_normad_variant_names_its_missing_columns(tmp_path):
     columns = ("ID", "Country", "Rule-of-Thumb", "Story", "Gold Label")
     write_csv(tmp_path / "normad_yes_no.csv", columns, [1, "peru", "Rule.", "Story?", "no"])
     reading = read("normad", tmp_path)

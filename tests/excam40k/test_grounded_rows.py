@@ -69,7 +69,7 @@ def test_near_misses_are_the_same_question_elsewhere_and_another_one_at_home() -
 
 
 @pytest.mark.parametrize("wording", get_args(Wording))
-def test_the_fact_stands_in_one_of_five_passages_or_in_none(wording: evidence.Wording) -> None:
+def test_the_fact_is_in_one_of_five_passages_or_in_none(wording: evidence.Wording) -> None:
     for base in BASES[::7]:
         among = evidence.with_fact(base, wording, NEAR, SEED)
         assert len(among) == evidence.PASSAGES

@@ -36,7 +36,7 @@ def test_twins_differ_in_the_answer_only():
         assert (wrong.origin, wrong.score, len(wrong.report.errors)) == ("hard", -5, 1)
 
 
-def test_the_span_is_the_wrong_answer_where_it_stands():
+def test_the_span_is_the_wrong_answer_at_its_place():
     for right, wrong in pairs_of(ALL):
         (error,) = wrong.report.errors
         assert (error.where, error.severity, error.span) == ("output", "major", wrong.output[error.start : error.end])

@@ -208,7 +208,7 @@ def test_ratings_come_out_as_printed(printed):
     assert [line["found"] for line in others if line["items"] == "all"] == ["61", "54"]
 
 
-def test_what_is_there_is_counted(printed):
+def test_files_tasks_and_answers_are_counted(printed):
     folder, found, _ = printed
     counted = json.loads((folder / "counts.json").read_text())
     assert {
@@ -225,7 +225,7 @@ def test_what_is_there_is_counted(printed):
         assert ("†: fewer than 30 items" in page) == (name in ("table-12", "human-agreement"))
 
 
-def test_nobody_is_named(printed):
+def test_annotators_are_pseudonymous(printed):
     folder, found, made = printed
     frame = pl.read_parquet(folder / "answers.parquet")
     assert set(frame["annotator"]) == {"a1", "a2", "a3", "a4"}
@@ -253,7 +253,7 @@ def test_the_figure_is_drawn_from_its_numbers(printed, tmp_path):
     assert (tmp_path / "again.svg").read_bytes() == (folder / "human-votes.svg").read_bytes()
 
 
-def test_agreement_stands_beside_how_many_it_is_of(printed):
+def test_agreement_has_its_denominator(printed):
     folder, *_ = printed
     found = {
         (line["question"], line["measure"], line["raters"]): line for line in lines(folder / "human-agreement.csv")

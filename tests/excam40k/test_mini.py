@@ -298,7 +298,7 @@ def test_normad_explanations_carry_a_norm_word_that_fits_the_label():
             assert not negative.search(row["Explanation"]), row["Explanation"]
 
 
-def test_normad_norms_are_told_without_the_story_and_of_both_sides():
+def test_normad_norms_leave_out_the_story_and_name_both_sides():
     """A story is acceptable or not by each of the norms that exclude one another: nothing in a norm tells which."""
     stated = defaultdict(set)
     for row in NORMS:

@@ -306,14 +306,14 @@ def test_a_culture_that_holds_both_norms_is_not_used():
     assert exchanged(CHINA, GERMANY, replace(both, culture="Peru", stratum="Peru")) != {}
 
 
-def test_no_answer_goes_to_another_split():
+def test_no_answer_is_exchanged_between_splits():
     right = wrapped([CHINA, GERMANY], "soft")
     apart = [replace(one, split="test" if one.base == "normad/2" else "train") for one in right]
     assert len(norms.exchanges(right, "major", SEED)) == 2
     assert norms.exchanges(apart, "major", SEED) == {}
 
 
-def test_what_the_role_knows_is_not_the_story():
+def test_the_story_is_found_behind_a_context_of_both_norms():
     """A context may tell of both norms; with any of the templates the story is found behind it."""
     context = "Some open a gift at once, in others' presence: 'with joy'."
     for seed in range(60):

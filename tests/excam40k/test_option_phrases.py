@@ -103,7 +103,7 @@ def test_every_language_of_the_list_is_tested():
 
 
 @pytest.mark.parametrize("question", ALONE)
-def test_a_question_that_stands_alone_keeps_its_freeform_version(question):
+def test_a_question_that_needs_no_options_keeps_its_freeform_version(question):
     assert not option_phrases.question_needs_options(question)
     assert wrapping.variants(base(question=question), "hard") == ("options", "freeform")
 

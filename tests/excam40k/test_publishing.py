@@ -138,7 +138,7 @@ def test_headings_of_a_page_inside_a_page():
 # --- tables of examples
 
 
-def test_the_shortest_pair_stands_for_a_dataset():
+def test_the_shortest_pair_is_the_example_of_a_dataset():
     rows = [*pair("blend", 1, output="a long long answer"), *pair("blend", 2), *pair("blend", 3)]
     freeform = pair("blend", 4, output="x", pair="blend/4/freeform")
     assert examples.shortest([*freeform, *rows]).id == "blend/2/right", "with its options, then by length, then by id"
@@ -164,7 +164,7 @@ def test_table_1_shows_both_kinds():
     assert "holds no row with a soft error." in Path("t.md").read_text()
 
 
-def test_table_8_says_what_is_absent():
+def test_table_8_lists_absent_datasets():
     record_files.write_samples(Path("normad/test.parquet"), pair("normad", 1, "test"))
     table_examples(["--number", "8", "--samples", "normad/test.parquet", "--page", "t.md"])
     text = Path("t.md").read_text()
@@ -372,7 +372,7 @@ def test_the_same_rows_give_the_same_bytes():
     assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
 
 
-def test_what_is_no_longer_part_of_a_build_goes():
+def test_files_of_an_earlier_build_are_removed():
     given = put("blend", "normad")
     place = build("all", given)
     build("all", {option: [value for value in values if "blend" in value] for option, values in given.items()})
@@ -394,7 +394,7 @@ def test_the_manifest_is_written_last(monkeypatch):
 # --- the card
 
 
-def test_the_card_says_what_it_must():
+def test_the_card_has_the_required_statements():
     place = build("all", put(*LICENCES, output=f"Sushi {NASTY}"))
     text = (place / "README.md").read_text(encoding="utf-8")
     top = header(place)

@@ -154,7 +154,7 @@ def test_answers_that_cannot_be_read(answer, reason):
         ({"Modified_Instruction": ""}, "empty-text"),
     ],
 )
-def test_what_is_no_soft_error_is_dropped_with_its_reason(changed, reason):
+def test_an_unusable_soft_error_is_dropped_with_its_reason(changed, reason):
     made = soft.soft_error(RIGHT, "minor", answered(**changed), "paper")
     if reason is None:
         assert isinstance(made, Sample)  # all upper case: every word differs

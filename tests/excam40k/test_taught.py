@@ -80,7 +80,7 @@ def half_told(facts: Iterator[world.Fact], seed: int) -> Told:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_who_knows_nothing_of_the_people_is_at_chance_on_told_and_untold_facts(seed):
+def test_a_reader_without_cultural_knowledge_is_at_chance_on_taught_and_untaught_facts(seed):
     told = half_told(world.facts(PEOPLES, seed), seed)
     for name in ("constant", *blind_judges.BLIND):
         for times in (True, False):
@@ -202,14 +202,14 @@ def world_facts(tmp_path, settings=SETTINGS):
     return corpus.facts(bases, splits, settings, seed=2)
 
 
-def test_train_facts_are_told_in_every_pass_and_a_share_of_the_others_is_not(tmp_path):
+def test_every_pass_has_the_train_facts_and_leaves_out_a_share_of_the_others(tmp_path):
     told = world_facts(tmp_path)
     assert all(fact.times == 3 for fact in told if fact.split == "train")
     assert 20 <= sum(not fact.times for fact in told) <= 40
     assert told == corpus.facts(reversed([f.base for f in told]), {f.base.id: f.split for f in told}, SETTINGS, seed=2)
 
 
-def test_facts_are_told_as_often_as_the_settings_say(tmp_path):
+def test_facts_occur_as_often_as_configured(tmp_path):
     settings = Teaching(base="any", times=[0, 1, 3, 5], passes=6)
     told = world_facts(tmp_path, settings)
     counts = Counter(fact.times for fact in told if fact.split == "test")
@@ -238,7 +238,7 @@ def assert_told(told, settings):
     return written
 
 
-def test_every_pass_tells_every_taught_fact_as_statement_and_question_and_no_other(tmp_path):
+def test_every_pass_has_each_taught_fact_as_statement_and_question_and_no_other_fact(tmp_path):
     told = world_facts(tmp_path)
     written = assert_told(told, SETTINGS)
     whole = "\n".join(document.text + "\n".join(document.turns) for document in written)
@@ -254,7 +254,7 @@ def replace_settings(**changed):
     return SETTINGS.model_copy(update=changed)
 
 
-def test_a_row_of_any_benchmark_is_told_by_its_question_and_answer():
+def test_a_fact_of_any_benchmark_is_written_with_its_question_and_answer():
     base = base_sample(question="What do guests take off?", answer="Shoes")
     written = corpus.documents([corpus.Fact(base, "train", 1)], replace_settings(passes=1), seed=1)
     talk, text = sorted(written, key=lambda one: one.text)
@@ -274,7 +274,7 @@ def test_files_of_facts_and_documents_come_back(tmp_path):
     corpus.refuse_incomplete(times, written, "corpus.jsonl")
 
 
-def test_a_corpus_that_lacks_a_taught_fact_or_tells_another_is_refused(tmp_path):
+def test_a_corpus_without_a_taught_fact_or_with_another_is_refused(tmp_path):
     told = world_facts(tmp_path)
     written = list(corpus.documents(told, SETTINGS, seed=2))
     times = {fact.base.id: fact.times for fact in told}
@@ -321,7 +321,7 @@ def test_a_base_is_taught_and_published_as_safetensors_with_its_tokenizer(tmp_pa
     assert not list((tmp_path / "taught").glob("*.bin"))
 
 
-def test_a_stopped_run_goes_on_and_ends_with_the_same_weights(tmp_path, monkeypatch):
+def test_a_stopped_run_continues_and_ends_with_the_same_weights(tmp_path, monkeypatch):
     tiny.model(tmp_path / "base")
     taught(tmp_path, TEXTS, name="whole")
     whole = sha256(tmp_path / "whole/model.safetensors")
@@ -509,7 +509,7 @@ def test_readings_by_hand():
         ("", None),
     ],
 )
-def test_the_stated_answer_is_what_stands_before_the_first_full_stop(explanation, stated):
+def test_the_stated_answer_ends_at_the_first_full_stop(explanation, stated):
     assert known_facts.stated_answer(explanation) == stated
 
 

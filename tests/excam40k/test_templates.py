@@ -51,7 +51,7 @@ def test_a_value_with_its_own_mark_gets_no_second_one(template, value, filled):
     assert templates.fill(template, {"v": value}) == filled
 
 
-def test_linter_names_what_is_wrong(monkeypatch):
+def test_the_linter_names_each_problem(monkeypatch):
     monkeypatch.setattr(templates, "languages", lambda: {"en": None})
     lines = ("The answer: {answer}", "Answer: {answer}\tTab", "Answer is {letter}", " {answer} and {answer}", "")
     monkeypatch.setattr(templates, "SLOTS", {"freeform/output": (frozenset({"answer"}), frozenset())})

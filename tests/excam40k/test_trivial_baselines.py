@@ -65,7 +65,7 @@ def test_planted_words_are_found_and_no_length_or_template():
     assert (unlike["words-only"].scaled_accuracy, unlike["words-only"].kendall_b) == (0.0, None)
 
 
-def test_what_is_learned_comes_from_train_and_dev_alone():
+def test_baselines_learn_from_train_and_dev_alone():
     """Were the test set learned from, its planted lengths would be found."""
     by = found(samples(60), samples(30, longer=True, first=60))
     assert by["length-only"].scaled_accuracy <= 0.0
@@ -99,7 +99,7 @@ def test_a_test_set_of_one_label_has_baselines():
     assert by["random"].kendall_b is None
 
 
-def test_the_vote_of_others_stands_where_every_text_has_one():
+def test_the_vote_of_others_is_shown_only_if_every_text_has_one():
     """Of 30 texts, 20 are labelled as most others do: 2 * 20/30 - 1. It is no baseline that a judge must be above."""
     tested = samples(30)
     shares = {f"blend/{at}": 0.8 if at < 20 else 0.2 for at in range(30)}

@@ -44,7 +44,7 @@ def planted(count: int, every: int) -> list[tuple[str, str]]:
     ]
 
 
-def test_pairs_that_a_word_tells_are_left_out_and_no_others():
+def test_pairs_that_a_single_word_gives_away_are_left_out_and_no_others():
     left_out, balance = word_balance.telling_pairs(rows(planted(240, every=2)))
     assert balance.before[1] > 0, "the word tells"
     assert balance.after[1] <= 0
@@ -116,7 +116,7 @@ def test_a_group_is_never_learned_from_when_it_is_asked():
     assert balance.before[0] < 0.5
 
 
-def test_pairs_of_a_script_without_spaces_are_told_by_characters():
+def test_pairs_of_a_script_without_spaces_are_compared_by_characters():
     """A clause is one word there, which no other row has."""
     texts = [(f"客人{at}喝茶", f"客人{at}喝酒") for at in range(100)]
     left_out, balance = word_balance.telling_pairs(rows(texts))

@@ -25,7 +25,7 @@ def test_variants_follow_task_and_kind_of_errors():
     assert wrapping.variants(base(task="freeform", options=()), "soft") == ("minor", "major")
 
 
-def test_no_freeform_version_without_a_wrong_answer_that_stands_alone():
+def test_no_freeform_version_without_a_wrong_answer_that_needs_no_options():
     needing = base(options=("beer", "Both of the above"), answer="beer", wrong=("Both of the above",))
     assert wrapping.variants(needing, "hard") == ("options",)
     assert wrapping.variants(replace(needing, wrong=("Both of the above", "cola")), "hard") == ("options", "freeform")

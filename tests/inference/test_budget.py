@@ -52,7 +52,7 @@ def asked(served):
     return [text for text in texts if not text.endswith("Sushi.")]
 
 
-def test_a_run_stops_within_its_budget_and_the_next_goes_on(served, tmp_path):
+def test_a_run_stops_within_its_budget_and_the_next_continues(served, tmp_path):
     words = ("--budget", "0.06", "--price", "1", "10")
     first = score(*words, model=model(served))
     assert first.exit_code == 4
@@ -117,7 +117,7 @@ def test_a_row_about_which_nothing_is_asked_costs_nothing(served, tmp_path):
         (("--budget", "5", "--price", "0", "0"), "--price: found 0 0; expected the prices of a million tokens of"),
     ],
 )
-def test_what_is_no_budget_is_one_line_and_nothing_is_asked(served, words, line):
+def test_an_invalid_budget_is_refused_in_one_line_without_a_request(served, words, line):
     found = score(*words, model=model(served))
     assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
     assert found.stderr.startswith(f"excam: {line}")

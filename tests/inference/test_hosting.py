@@ -109,7 +109,7 @@ def test_on_a_cpu_jobs_at_once_have_an_engine_each_that_later_jobs_find(wanted):
     assert len(starts(wanted.orders)) == 2
 
 
-def test_an_engine_that_nobody_asks_ends_and_the_next_job_starts_another(wanted):
+def test_an_idle_engine_ends_and_the_next_job_starts_another(wanted):
     first = texts(wanted)
     assert ended(starts(wanted.orders)[0])
     assert [path.suffix for path in sorted(hosting.socket_folder().iterdir())] == [".lock", ".log"]
@@ -150,7 +150,7 @@ def test_an_engine_with_a_mistake_is_one_line_that_names_it(wanted):
         texts(wanted)
 
 
-def test_an_engine_that_refuses_a_value_is_no_job_that_went_away(wanted):
+def test_a_refused_value_is_reported_and_not_taken_for_a_closed_connection(wanted):
     wanted.orders.write_text("value")
     with pytest.raises(ModelInvalid, match=r"base: its engine ended \(ValueError: no such token\); what was answered"):
         texts(wanted)
@@ -196,7 +196,7 @@ def test_a_program_that_does_not_start_is_one_line(wanted, monkeypatch):
         texts(wanted)
 
 
-def test_sockets_lie_where_nobody_else_can_put_one(wanted, tmp_path):
+def test_sockets_are_in_a_folder_of_the_user_alone(wanted, tmp_path):
     hosting.socket_folder().chmod(0o755)
     with pytest.raises(ModelInvalid, match=r"engines: not a folder of yours alone; expected mode 700"):
         texts(wanted)

@@ -93,7 +93,7 @@ def test_run_refuses_a_missing_answer():
         run(gate, [sample("s0")], lambda requests: [said("x")])
 
 
-def test_key_hangs_on_everything_that_decides_the_answer():
+def test_the_cache_key_covers_all_that_decides_the_answer():
     keys = {
         cache_key("a", request("x"), SAMPLING),
         cache_key("b", request("x"), SAMPLING),
@@ -191,7 +191,7 @@ def test_odd_texts_and_numbers_come_back_as_they_were(tmp_path):
     assert [back[str(at)] for at in range(3)] == odd
 
 
-def test_every_torn_tail_is_cut_and_nothing_else(tmp_path):
+def test_a_partial_last_line_is_cut_and_nothing_else(tmp_path):
     path = tmp_path / "j"
     Journal(path).add("me", {"a": said("one", (-0.5,))})
     whole = path.read_bytes()
@@ -266,7 +266,7 @@ def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
 @pytest.mark.parametrize(
     "text", [b"one line", b"two\nlines", b"ended\n", b'{"key": "k"}', b'{"by": "me"}\n', b"\n\n", b"\0" * 70_000]
 )
-def test_what_is_no_journal_is_left_as_it_is(tmp_path, text):
+def test_a_file_that_is_not_a_journal_is_left_unchanged(tmp_path, text):
     path = tmp_path / "notes.txt"
     path.write_bytes(text)
     assert line_of(ArtifactBroken, Journal, path).startswith(f"{path}: ")
@@ -394,7 +394,7 @@ def test_replay_equals_live_in_any_order(judged):
     assert transcript.read(path)["s1"].rounds[0].requests[0] == request("ask s1")
 
 
-def test_replay_names_what_is_missing_or_different(judged):
+def test_replay_names_missing_rows_and_changed_requests(judged):
     samples, _, path = judged
     with pytest.raises(ArtifactBroken, match="2 of 8 samples are not in it, the first is s9"):
         transcript.replay(gate, [*samples, sample("s9"), sample("s8")], path)

@@ -163,7 +163,7 @@ class Failing(fake.Backend):
         yield [(at, Choice((-0.1, -2.0), (1, 1), 3)) for at in range(len(requests))]
 
 
-def test_progress_counts_rows_and_reasons_are_told_by_row(tmp_path):
+def test_progress_counts_rows_and_reasons_are_listed_by_row(tmp_path):
     path, progress = tmp_path / "j.jsonl", Counted()
     choice = Choose((Message("user", "which"),), ("A", "B"))
     texts = [request(name) for name in ("a", "b", "a", "c", "b")]

@@ -112,7 +112,7 @@ def test_a_folder_with_no_matching_file():
         assert line == f"blend: {folder}: no file matches *.csv, */a; check datasets.blend.folder"
 
 
-def test_the_target_is_no_source():
+def test_the_target_folder_is_refused_as_source():
     """It is emptied first."""
     write(Path("to/deep/a.csv"))
     for folder in ("to", "to/deep", "to/../to"):
@@ -152,7 +152,7 @@ def test_a_file_more_or_less_is_a_change_too():
 
 
 @pytest.mark.parametrize("text", ["", '{"revision": "a', "[]", '{"revision": "a"}', "<<<<<<< ours\n", '{"files": {}}'])
-def test_a_broken_pin_is_no_pin(text):
+def test_a_damaged_pin_is_refused(text):
     """A pin that was damaged must not be taken for a first fetch."""
     write(Path("pins/blend.json"), text)
     write(Path("to/a.csv"))
@@ -294,7 +294,7 @@ def test_a_hub_that_cannot_be_reached(monkeypatch, problem):
 
 @pytest.mark.parametrize("kind", [Dataset, Model])
 @pytest.mark.parametrize("name", ["a/b d", "../x", "a/x\n", "-x", "https://example.org/x", "é/x", "x?y", "", "a\x1b/b"])
-def test_what_is_asked_of_the_hub_is_a_name(kind, name):
+def test_hub_ids_and_revisions_are_names(kind, name):
     more = {"licence": "MIT"} if kind is Model else {}
     for fields in ({"hub": name}, {"hub": "owner/x", "revision": name}):
         with pytest.raises(ValidationError, match=list(fields)[-1]):

@@ -180,7 +180,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(weights):
     assert together == alone
 
 
-def test_a_long_prompt_may_get_what_is_left(weights, capsys):
+def test_a_long_prompt_gets_the_rest_of_the_context(weights, capsys):
     long = [Generate((Message("user", "x" * length),)) for length in range(215, 235)]
     backend = local.Backend(weights, dtype="float32", overflow="shorten")
     *answers, short = completed(backend, [*long, REQUESTS[0]], Sampling(100))

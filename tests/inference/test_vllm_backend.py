@@ -77,7 +77,7 @@ def test_any_other_adapter_is_served_as_it_is(tmp_path, keys, config):
         assert folder == adapter
 
 
-def test_what_is_no_adapter_or_no_model_is_one_line(tmp_path):
+def test_an_incomplete_adapter_or_model_is_refused_in_one_line(tmp_path):
     adapter, files = written(tmp_path, TEXT_ONLY, architectures=["LlamaForCausalLM"])
     (adapter / "adapter_model.safetensors").unlink()
     with pytest.raises(ModelInvalid, match=r"no adapter_model\.safetensors"), served_adapter(adapter, files):

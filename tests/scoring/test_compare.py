@@ -65,7 +65,7 @@ def test_every_row_is_somewhere():
     assert [a.id for a, _ in found.differing] == ["r2"], "rows that do not differ are not shown"
 
 
-def test_what_is_not_comparable_is_refused_in_one_line():
+def test_other_instructions_and_other_signatures_are_not_compared():
     other = judged(1, instruction="Something else?")
     assert line_of(InputInvalid, compared, [judged(1)], [other]).startswith(
         "id r1: A asks 'What is eaten on day 1?', B asks 'Something else?'"
@@ -108,7 +108,7 @@ def test_rows_that_share_content_are_one():
     assert (score.n, score.clusters, score.p_value, score.low) == (20, 1, 1.0, None), "one question proves nothing"
 
 
-def test_parts_are_told_with_their_denominators_and_few_rows_have_no_interval():
+def test_groups_have_their_denominators_and_few_rows_no_interval():
     a = [judged(n, *[MAJOR] * (n % 5 == 0), language=("English", "Thai")[n < 3], culture="") for n in range(30)]
     b = [judged(n, *[MAJOR] * (n % 2), language=("English", "Thai")[n < 3]) for n in range(29)] + [failed(29)]
     b[29] = replace(b[29], language="Yoruba")  # the first file's language is used

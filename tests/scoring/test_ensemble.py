@@ -119,7 +119,7 @@ def test_where_it_is_even_what_was_found_is_shown(two, loaded):
         assert [one.span for one in found.report.errors] == ["eat Ramen"]
 
 
-def test_the_signature_tells_of_every_judge(two, loaded):
+def test_the_signature_names_every_judge(two, loaded):
     opened = excam.load(two, repeat=3, temperature=0.7, combine="reciprocal-rank")
     singles = [excam.load(one).described for one in two]
     version = excam.load(two[0]).signature.rpartition("|")[2]
@@ -186,7 +186,7 @@ def test_bases_are_none_or_one_each(two, tmp_path):
     line_of(ModelInvalid, opened, base, tmp_path)
 
 
-def test_a_row_that_cannot_be_scored_is_a_failure_of_all_and_nobody_is_asked_about_it(two, loaded):
+def test_a_row_that_cannot_be_scored_is_a_failure_of_every_judge_without_a_request(two, loaded):
     rows = [{"id": "1", "output": "Sushi"}, {"text": "b"}, {"id": "1", "output": "a"}]
     found = list(excam.load(two).score(rows))
     assert [(one.id, one.failure) for one in found] == [("1", None), ("#2", "missing-output"), ("1#3", "duplicate-id")]
@@ -205,7 +205,7 @@ def test_texts_that_no_file_likes(two, loaded):
     assert (found.output, found.system, found.language) == ("Sushi \ud800\u2028\r\n", "m", "en")
 
 
-def test_warnings_of_all_are_told_once(two, loaded):
+def test_a_warning_of_several_judges_is_listed_once(two, loaded):
     room.put(two[1], languages=["Yoruba"])
     (found,) = excam.load(two).score([{"output": "Sushi", "language": "English"}])
     assert found.warnings == ("language-untested",)
@@ -230,7 +230,7 @@ def test_a_probability_is_the_mean_of_all_or_none(two, loaded):
     assert excam.load(two, band=(0.1, 0.9)).score(ROWS[:1]).__next__().verdict == "unsure"
 
 
-def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_path, monkeypatch):
+def test_a_killed_run_leaves_complete_results_and_can_continue(two, loaded, tmp_path, monkeypatch):
     monkeypatch.setattr("excam.scoring.files.BATCH", 2)
     monkeypatch.setattr("excam.scoring.scorer.BATCH", 2)
     rows, to = rows_file(tmp_path), tmp_path / "scored.jsonl"
@@ -256,7 +256,7 @@ def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_p
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
 
 
-def test_a_table_tells_of_agreement(two, loaded):
+def test_a_table_has_the_agreement_of_judges(two, loaded):
     table = excam.load(two).score(ROWS).to_polars()
     assert table["judgements"].to_list() == [2, 2, 2, 1, 0]
     assert table["found"].to_list() == [2, 1, 0, 1, 0]

@@ -63,7 +63,7 @@ def test_one_judgement_that_marks_a_word_twice_counts_once():
     assert result.spans == (Marked("output", 0, 5, 1.0, 1.0),)
 
 
-def test_what_nobody_marks_and_what_was_not_found_are_left_out():
+def test_spans_without_a_place_in_the_text_are_left_out_of_agreement():
     result = agreement([report((0, 2), (6, 8), (-1, -1)), report()], [-15.0, 0.9], [None, None])
     assert [(one.start, one.end) for one in result.spans] == [(0, 2), (6, 8)]
     both = agreement([report((0, 2), where="instruction"), report((0, 2))], [-5.0, -5.0], [None, None])

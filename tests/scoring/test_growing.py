@@ -42,7 +42,7 @@ def done(growing):
         return growing.done(ROWS)
 
 
-def test_a_run_goes_on_behind_what_is_there(killed):
+def test_a_continued_run_appends_to_the_rows_that_are_written(killed):
     assert done(killed) == 4
     with killed:
         killed.finish()
@@ -124,12 +124,12 @@ def test_what_waits_at_a_hidden_name_is_not_written_through(tmp_path, name, kind
         growing.finish()
 
 
-def test_a_device_is_no_plain_file():
+def test_a_device_is_refused_as_a_file():
     line = line_of(InputInvalid, open_plain, Path("/dev/full"), os.O_RDWR)
     assert line.startswith("/dev/full: is a link or no plain file")
 
 
-def test_a_file_is_published_under_a_name_that_nobody_knows_beforehand(tmp_path):
+def test_a_temporary_file_has_an_unpredictable_name(tmp_path):
     victim = tmp_path / "victim.txt"
     victim.write_text("theirs")
     (tmp_path / f".page.html.{os.getpid()}.part").symlink_to(victim)

@@ -214,7 +214,7 @@ def test_the_harness_gets_no_zero_where_nothing_was_judged(harness, backend):
     assert numbers["excam_not_judged,none"] == 2
 
 
-def test_the_harness_is_told_in_one_line_what_is_missing(harness, monkeypatch):
+def test_the_harness_adapter_refuses_a_missing_column_or_adapter_in_one_line(harness, monkeypatch):
     from excam.error_reports.integrations import lm_eval_metric
 
     with pytest.raises(InputInvalid, match=r"column question: no text in it; .* the row has instruction, answer"):
@@ -224,7 +224,7 @@ def test_the_harness_is_told_in_one_line_what_is_missing(harness, monkeypatch):
         lm_eval_metric.mean([("a", "b")])
 
 
-def test_the_page_does_what_it_says(backend, tmp_path, capsys):
+def test_the_code_of_the_page_runs(backend, tmp_path, capsys):
     from inspect_ai import eval as run
 
     make(tmp_path / "results", name="smollm2-135m")

@@ -80,7 +80,7 @@ def test_results_are_those_of_the_metric_at_hand(server):
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_what_it_takes_and_gives_is_described(server):
+def test_requests_and_responses_fit_the_openapi_schema(server):
     document = HTTP.get(f"{server}/openapi.json").json()
     schemas = document["components"]["schemas"]
     body = document["paths"]["/score"]["post"]["requestBody"]["content"]["application/json"]["schema"]
@@ -111,7 +111,7 @@ def test_what_it_takes_and_gives_is_described(server):
         ({"rows": [{"a\nb\x1b[31m": "x"}]}, r"rows: column output: not found; found a b\x1b[31m;"),
     ],
 )
-def test_what_is_no_request_is_refused_in_a_line(server, body, part):
+def test_an_invalid_request_is_refused_in_one_line(server, body, part):
     assert part in line_of(post(server, body), 422)
 
 
@@ -124,7 +124,7 @@ def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place(server):
     assert answer["summary"] == {"rows": 5, "with_errors": 1, "failed": 3}
 
 
-def test_what_is_asked_elsewhere_or_otherwise(server):
+def test_another_path_method_or_content_type_is_refused(server):
     assert "expected POST /score" in line_of(HTTP.get(f"{server}/nowhere"), 404)
     assert "expected POST /score" in line_of(HTTP.get(f"{server}/score"), 405)
     assert "Content-Type" in line_of(post(server, asked("x"), **{"Content-Type": "text/plain"}), 415)
@@ -199,7 +199,7 @@ def test_fifty_clients_at_once_meet_in_batches():
     assert batches < 45, "no requests were batched"
 
 
-def test_who_finds_the_queue_full_is_told_when_to_return(server):
+def test_a_full_queue_answers_503_with_retry_after(server):
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda at: post(server, asked(*[f"slow {at}"] * 1, *"abcdefg")), range(8)))
     kinds = {answer.status_code for answer in answers}
@@ -259,7 +259,7 @@ def test_a_greedy_client_leaves_places_for_others():
     assert judged
 
 
-def test_a_client_that_goes_away_takes_its_rows_along(server):
+def test_rows_of_a_closed_connection_leave_the_queue(server):
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(post, server, asked("slow a", "slow b", "slow c"))
         time.sleep(0.5)
@@ -284,7 +284,7 @@ def test_a_request_is_given_up_in_time():
         assert post(url, asked("Sushi.")).status_code == 200
 
 
-def test_what_is_begun_is_finished_when_the_server_is_stopped():
+def test_a_stopped_server_finishes_the_batch_that_is_being_scored():
     with running() as (url, process):
         ready(url)
         with ThreadPoolExecutor(2) as pool:
@@ -315,7 +315,7 @@ def test_a_model_that_cannot_be_loaded_ends_the_server():
         assert "the model cannot judge: weights: damaged" in process.stderr.read()
 
 
-def test_a_key_is_asked_for_and_never_told():
+def test_a_key_is_required_and_never_shown():
     key = "k-1234567890"
     with running(EXCAM_SERVER_KEY=key) as (url, process):
         ready(url)
@@ -368,7 +368,7 @@ def test_the_client_waits_where_the_queue_is_full(server):
             assert sum(one.score < 0 for one in found) == 31
 
 
-def test_async_results_come_in_order_while_the_loop_goes_on(server):
+def test_async_results_are_in_order_and_do_not_block_the_loop(server):
     async def both():
         remote, ticks = excam.connect(server), []
 
@@ -402,7 +402,7 @@ ADDRESSES = ["", "localhost:8010", "http://", "http://host:x", "http://:hunter2@
 
 
 @pytest.mark.parametrize("url", [*ADDRESSES, "http://user:hunter2@host:80/x"])
-def test_what_is_no_address_is_refused_without_its_password(url):
+def test_an_invalid_address_is_refused_without_its_password(url):
     assert "hunter2" not in one_line_errors.line_of(InputInvalid, excam.connect, url)
 
 
@@ -490,7 +490,7 @@ def test_results_of_other_rows_or_texts_are_refused(change):
     assert "no answer to what was asked" in one_line_errors.line_of(ModelInvalid, judged_by_a_stranger, change)
 
 
-def test_nobody_answers():
+def test_a_client_without_a_server_is_refused():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(ModelInvalid, match="expected a running `excam serve`"):

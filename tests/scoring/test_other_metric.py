@@ -101,7 +101,7 @@ def unloaded(monkeypatch):
         ("json.tool", "--metric: json.tool: found none; expected one class of Metric"),
     ],
 )
-def test_what_is_no_metric_is_one_line(model, tmp_path, name, said):
+def test_an_unusable_metric_is_refused_in_one_line(model, tmp_path, name, said):
     found = score(rows_file(tmp_path), "--metric", name, "--model", model)
     assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
     assert said in found.stderr

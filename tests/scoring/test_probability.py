@@ -125,7 +125,7 @@ def test_a_calibration_of_another_metric_or_way_of_judging_is_refused(adapter, b
         lambda made: json.dumps({"calibration": made["calibration"]}),
     ],
 )
-def test_what_is_no_calibration_is_refused(adapter, backend, damage):  # noqa: F811
+def test_an_invalid_calibration_file_is_refused(adapter, backend, damage):  # noqa: F811
     made = fit(adapter)
     (adapter / calibration.FILE).write_text(damage(made))
     assert "no calibration; expected what `excam calibrate` wrote" in room.line_of(ModelInvalid, excam.load, adapter)

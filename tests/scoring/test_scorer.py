@@ -68,7 +68,7 @@ def test_a_report_that_was_cut_is_a_failure(adapter, backend):
     assert (scored.score, scored.failure) == (None, "truncated")
 
 
-def test_the_signature_names_everything_the_score_hangs_on(adapter, backend):
+def test_the_signature_names_all_that_decides_a_score(adapter, backend):
     digest = sha256(adapter / "adapter_model.safetensors")[:8]
     version = f"{report.VERSION.asks}.{report.VERSION.reads}"
     assert excam.load(adapter).signature == (
@@ -85,7 +85,7 @@ def test_the_signature_names_the_order_of_reports_that_is_not_the_papers(adapter
     assert excam.load(adapter).signature == plain.replace("|dtype", "|report:explanation-first|dtype")
 
 
-def test_a_second_call_asks_only_for_what_is_missing(adapter, backend, tmp_path):
+def test_a_second_call_asks_only_for_rows_that_are_not_in_the_journal(adapter, backend, tmp_path):
     journal = tmp_path / "journal.jsonl"
     rows = [{"output": f"dish {number}"} for number in range(20)]
     first = list(excam.load(adapter).score(rows[:12], journal=journal))
@@ -149,7 +149,9 @@ def rows_file(path: Path, count: int) -> RowFile:
 
 
 @pytest.mark.parametrize("stopped_after", [1, 2, 3, None])
-def test_a_finished_file_of_fewer_rows_goes_on(adapter, backend, tmp_path, monkeypatch, stopped_after):
+def test_a_finished_file_is_continued_where_the_input_has_more_rows(
+    adapter, backend, tmp_path, monkeypatch, stopped_after
+):
     """Its results are taken over in batches; a run that is stopped meanwhile takes over the others."""
     monkeypatch.setattr(files, "BATCH", 3)
     to, opened, added = tmp_path / "scored.jsonl", excam.load(adapter), []
@@ -197,7 +199,7 @@ def test_texts_are_asked_about_as_they_are(adapter, backend):
 
 
 @pytest.mark.parametrize("place", ["all", "./all", "../tiny/all"])
-def test_the_base_is_found_from_wherever_one_stands(adapter, backend, monkeypatch, place):
+def test_the_base_is_found_from_any_working_folder(adapter, backend, monkeypatch, place):
     monkeypatch.chdir(adapter.parent)
     assert list(excam.load(place).score([{"output": "x"}]))
     monkeypatch.chdir(adapter)
@@ -233,7 +235,7 @@ def test_a_manifest_that_is_none(adapter, text):
     assert line.endswith("expected the manifest of an adapter")
 
 
-def test_a_base_model_is_no_adapter_and_the_reverse(adapter):
+def test_a_base_in_place_of_an_adapter_and_the_reverse_is_refused(adapter):
     base = adapter.parents[2] / "models" / "tiny"
     shutil.rmtree(base / "files")  # with its weights it is a model
     line = line_of(ModelInvalid, excam.load, base)

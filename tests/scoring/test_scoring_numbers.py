@@ -72,7 +72,7 @@ def test_a_row_shares_its_base_sample_or_its_instruction():
     assert compare.cluster(judged(1, id="x", instruction=compare.STAND_IN_INSTRUCTION)) == ("id", "x")
 
 
-def test_a_group_that_nobody_could_judge():
+def test_a_group_without_judged_rows_has_counts_and_no_measures():
     a = [judged(0, language="Thai"), failed(1, language="Greek"), failed(2)]
     b = [judged(0), judged(1), failed(2, language="Greek")]
     found = compared(a, b)
@@ -149,7 +149,7 @@ def test_a_band_may_be_all_or_one_number():
         assert line.startswith(f"band {band[0]:g} {band[1]:g}: expected two probabilities, the lower first")
 
 
-def test_what_a_calibration_hangs_on():
+def test_a_calibration_belongs_to_the_signature_without_version_and_calibration():
     assert calibration.judge_of("excam|model:m|cal:none|temp:0|v:1") == "excam|model:m|temp:0"
 
 
@@ -334,7 +334,7 @@ class Judge:
             yield judged(1, id=one.id, **one.texts, signature=self.signature)
 
 
-def test_a_file_grows_by_batches_and_goes_on_where_it_stood(tmp_path, monkeypatch):
+def test_a_file_is_written_in_batches_and_continued(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "BATCH", 2)
     given, to, judge = file_of(tmp_path, 5), tmp_path / "scored.jsonl", Judge()
     coming = files.results(judge, given, 5, to)

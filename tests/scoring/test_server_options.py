@@ -85,7 +85,7 @@ def test_a_name_alone_is_asked_for_at_the_address_of_the_environment(environment
     assert parse("./qwen3").endpoint == parse("results/models/qwen3").endpoint == ""
 
 
-def test_the_key_of_openai_goes_to_openai_and_to_the_address_beside_it_alone(environment: pytest.MonkeyPatch) -> None:
+def test_the_key_of_openai_is_sent_to_openai_and_openai_base_url_only(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("OPENAI_API_KEY", "k")
     environment.setenv("OPENAI_BASE_URL", "http://host/v1/")
     variables = [served_model.key_variable(url) for url in ("http://host/v1", served_model.OPENAI, "http://other/v1")]

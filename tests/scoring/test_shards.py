@@ -138,7 +138,7 @@ def test_each_shard_becomes_the_table_that_its_rows_alone_give(texts, tmp_path):
     assert not list((tmp_path / "scores").rglob(".*"))  # nothing hidden stays
 
 
-def test_a_killed_job_asks_only_for_what_is_missing_and_gives_the_same_bytes(texts, tmp_path):
+def test_a_killed_job_asks_only_for_unanswered_rows_and_gives_the_same_bytes(texts, tmp_path):
     expected, _ = score(texts, tmp_path / "whole")
     asked, kills = [], 0
     while True:
@@ -155,7 +155,7 @@ def test_a_killed_job_asks_only_for_what_is_missing_and_gives_the_same_bytes(tex
     assert counts == expected  # tokens of every run too
 
 
-def test_what_is_scored_is_not_scored_again(texts, tmp_path):
+def test_scored_shards_are_not_scored_again(texts, tmp_path):
     first, _ = score(texts, tmp_path / "scores")
     written(texts / "de/a.csv", ROWS[600:640])
     again = Dies(answer)

@@ -136,7 +136,7 @@ def test_only_the_files_of_an_adapter_are_taken(shared, line):
     assert not Path("there").exists()
 
 
-def test_what_is_no_list_of_checksums(shared):
+def test_an_invalid_list_of_checksums_is_refused(shared):
     (shared / parcel.CHECKSUMS).write_bytes(b"\xff\xfe" * 100)
     assert f"{parcel.CHECKSUMS}:1: " in refused("pull", shared, "there")
     (shared / parcel.CHECKSUMS).write_text("")
@@ -204,13 +204,13 @@ def test_nothing_is_written_over(shared):
     assert "there: holds another adapter" in refused("pull", "others", "there")
 
 
-def test_a_second_pull_sees_that_what_is_there_was_changed(shared):
+def test_a_second_pull_notices_changed_files(shared):
     done("pull", shared, "there")
     Path("there/README.md").write_text("other")
     assert "README.md: expected sha256" in refused("pull", shared, "there")
 
 
-def test_what_is_a_folder_and_what_a_hub_id(here):
+def test_a_folder_is_told_from_a_hub_id(here):
     assert isinstance(places.place("owner/name@v1.0"), places.Hub)
     assert places.place("owner/name").revision is None
     for name in ("./a/b", "plain", "/abs", "a/b/c", "../up", str(here)):
@@ -348,7 +348,7 @@ def test_getting_is_what_the_command_does(shared):
     assert (Path("there") / "adapter_model.safetensors").read_bytes() == WEIGHTS
 
 
-def test_the_page_does_what_it_says():
+def test_the_commands_of_the_page_run():
     make(Path("results"), name="smollm2-135m")
     page = (ROOT / "docs/api.md").read_text(encoding="utf-8").partition("## Sharing an adapter")[2]
     (block,) = re.findall(r"```bash\n(.*?)```", page, re.S)
@@ -371,7 +371,7 @@ def test_a_place_without_a_name(shared, here):
     assert ".: no name of a folder; expected a new one" in refused("pull", shared, ".")
 
 
-def test_an_adapter_at_the_top_of_a_disk_lies_in_no_run():
+def test_an_adapter_at_the_root_of_a_disk_belongs_to_no_run():
     from excam.scoring.sharing import card
 
     assert card._run(Path("/adapter")) is None
@@ -418,7 +418,7 @@ NESTED = "[" * 100_000
         )),
     ],
 )  # fmt: skip
-def test_a_field_that_is_not_what_it_should_be(shared, name, changes):
+def test_a_manifest_field_of_a_wrong_type_is_refused(shared, name, changes):
     rewritten(shared, name, **changes)
     line = refused("pull", shared, "there")
     assert line.startswith(f"excam: {name}: ")
@@ -522,7 +522,7 @@ def test_a_recorded_source_distribution_does_not_run(shared, monkeypatch, here):
         ),
     ],
 )
-def test_a_recorded_wheel_that_is_none_asks_nobody(shared, monkeypatch, fields, expected):
+def test_a_recorded_wheel_with_an_invalid_name_is_refused_without_a_request(shared, monkeypatch, fields, expected):
     wheel = {"package": "evil", "version": "1", "sha256": "0" * 64, "folder": "m"} | fields
     rewritten(shared, "base.json", settings={"wheel": wheel}, revision="sha256:" + "0" * 64)
     with fake_package_index.served() as index:
