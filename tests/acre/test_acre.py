@@ -48,7 +48,7 @@ ROWS = translations.with_labels(source.written(source.files(MINI)[1:], ITEMS), M
 SYSTEMS = ("careful", "literal", "omitting", "explaining")
 
 
-def said(text, finish="stop"):
+def completion(text, finish="stop"):
     return Completion(text, None, None, finish, 10, 5)
 
 
@@ -84,14 +84,14 @@ class Judge:
             return Choice(self.choices and self.choices[name], self.choices and (1,) * len(request.options), 10)
         found = self.answers[name]
         found = found(request) if callable(found) else found
-        return found if isinstance(found, Completion) else said(found)
+        return found if isinstance(found, Completion) else completion(found)
 
 
 def prompt(agent, one, variant):
     return "\n\n".join(message.content for message in asks.messages(agent, one, variant))
 
 
-def judged(judge, variant="full", mode="text", one=None, combination="mean"):
+def verdict_of(judge, variant="full", mode="text", one=None, combination="mean"):
     return run(asks.flow, [asks.Task(one or asks.case(ROWS[0]), variant, mode, combination)], judge)[0]
 
 
@@ -482,7 +482,7 @@ VALID = {True: '{"valid": true}', False: '{"valid": false}'}
 @pytest.mark.parametrize("valid", [True, False])
 def test_gate_and_ablation_truth_table(variant, valid):
     judge = Judge(validator=VALID[valid])
-    found = judged(judge, variant)
+    found = verdict_of(judge, variant)
     gated = variant != "no-gate"
     assert found.failure is None
     assert found.valid is valid
@@ -538,8 +538,8 @@ def test_requests_are_rows_plus_twice_the_valid_ones_in_two_batches():
 
 
 def test_invalid_is_exactly_0_and_a_failure_is_none():
-    assert judged(Judge(validator=VALID[False])).acre == 0.0
-    failed = judged(Judge(validator="I cannot say."))
+    assert verdict_of(Judge(validator=VALID[False])).acre == 0.0
+    failed = verdict_of(Judge(validator="I cannot say."))
     assert (failed.acre, failed.valid, failed.failure) == (None, None, "validator: no-json")
 
 
@@ -551,12 +551,12 @@ def test_invalid_is_exactly_0_and_a_failure_is_none():
         ('{"score": true}', "no-value"), ('{"score": null}', "no-value"), ('{"valid": true}', "no-value"),
         ('{"score": 4} {"score": 2}', "several-objects"), ('{"score": 4, "score": 5}', "key-twice"),
         ('{"score": NaN}', "no-value"), (f'{{"score": {"9" * 5000}}}', "no-value"), ("<think>five", "in-thought"),
-        (said('{"score": 4, "rat', "length"), "truncated"), (said("", "refused"), "refused"), ("[4]", "no-json"),
+        (completion('{"score": 4, "rat', "length"), "truncated"), (completion("", "refused"), "refused"), ("[4]", "no-json"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("agent", ["fidelity", "nuance"])
 def test_one_failed_critic_is_a_failure_never_half_a_score(agent, text, reason):
-    found = judged(Judge(**{agent: text}))
+    found = verdict_of(Judge(**{agent: text}))
     assert found.failure == f"{agent}: {reason}"
     assert (found.quality, found.acre) == (None, None)
     other = found.clarity if agent == "fidelity" else found.fidelity
@@ -569,13 +569,13 @@ def test_one_failed_critic_is_a_failure_never_half_a_score(agent, text, reason):
      'My rating: {"score": 4}', '{"score": 4}\n{"score": 4}', '{"rationale": "a {\\"score\\": 1} b", "score": 4}'],
 )  # fmt: skip
 def test_readable_answers(text):
-    assert judged(Judge(fidelity=text)).fidelity == 4
+    assert verdict_of(Judge(fidelity=text)).fidelity == 4
 
 
 def test_validator_reads_only_true_and_false():
     for text in ('{"valid": 1}', '{"valid": "true"}', '{"valid": null}'):
-        assert judged(Judge(validator=text)).failure == "validator: no-value"
-    both = judged(Judge(validator='{"valid": true} {"valid": false}'))
+        assert verdict_of(Judge(validator=text)).failure == "validator: no-value"
+    both = verdict_of(Judge(validator='{"valid": true} {"valid": false}'))
     assert both.failure == "validator: several-objects"
 
 
@@ -583,7 +583,7 @@ def test_a_row_without_explication_is_refused_where_it_decides_and_judged_withou
     one = replace(asks.case(ROWS[0]), explication="")
     for variant in asks.VARIANTS:
         judge = Judge()
-        found = judged(judge, variant, one=one)
+        found = verdict_of(judge, variant, one=one)
         refused = variant != "no-explication"
         assert (found.failure == "no-explication") == refused
         assert (len(judge.requests) == 0) == refused
@@ -592,7 +592,7 @@ def test_a_row_without_explication_is_refused_where_it_decides_and_judged_withou
 
 def test_an_empty_translation_is_invalid_without_a_request():
     judge = Judge()
-    found = judged(judge, one=replace(asks.case(ROWS[0]), translation=" \n"))
+    found = verdict_of(judge, one=replace(asks.case(ROWS[0]), translation=" \n"))
     assert (found.valid, found.acre, found.failure, judge.requests) == (False, 0.0, None, [])
 
 
@@ -609,20 +609,20 @@ def test_texts_stand_as_json_strings_and_are_never_searched_for_names():
 def test_choices_give_a_verdict_and_mean_ratings():
     choices = {"validator": (-1.0, -2.0), "fidelity": (-9.0, -9.0, -9.0, 0.0, 0.0), "nuance": (0.0,) * 5}
     judge = Judge(choices=choices)
-    found = judged(judge, mode="choose")
+    found = verdict_of(judge, mode="choose")
     assert found.valid is True
     assert found.valid_certainty == pytest.approx(1 / (1 + math.exp(-1)))
     assert found.fidelity == pytest.approx(4.5, abs=1e-2)
     assert found.clarity == pytest.approx(3)
     assert judge.batches == 2
     assert all(isinstance(one, Choose) for one in judge.requests)
-    invalid = judged(Judge(choices=choices | {"validator": (-2.0, -1.0)}), mode="choose")
+    invalid = verdict_of(Judge(choices=choices | {"validator": (-2.0, -1.0)}), mode="choose")
     assert (invalid.valid, invalid.acre) == (False, 0.0)
 
 
 def test_a_server_without_likelihoods_is_asked_for_texts():
     judge = Judge()
-    assert judged(judge, mode="choose").acre == 0.9
+    assert verdict_of(judge, mode="choose").acre == 0.9
     assert judge.batches == 4
 
 
@@ -717,12 +717,14 @@ def test_translation_prompts_with_and_without_example():
 
     def ask(requests):
         assert len(requests) == 1
-        return [said(f" {requests[0].messages[0].content[:3]} ")]
+        return [completion(f" {requests[0].messages[0].content[:3]} ")]
 
     (found,) = run(lambda item: translate.translate(item, "m", "plain"), [one], ask)
     assert (found.translation, found.shots, found.id) == (one.source[:3], 0, f"{one.id}/m/0")
     (found,) = run(
-        lambda item: translate.translate(item, "m", "prompt", example), [one], lambda r: [said("<think>hm", "length")]
+        lambda item: translate.translate(item, "m", "prompt", example),
+        [one],
+        lambda r: [completion("<think>hm", "length")],
     )
     assert (found.translation, found.shots, found.finish) == ("", 1, "length")
 
@@ -740,7 +742,7 @@ def test_translation_prompts_with_and_without_example():
 )
 def test_candidates_are_spans_of_the_sentence(text, terms, absent, failure):
     one = candidates.Sentence("s", ROWS[0].item.source, {"licence": "CC0"})
-    found = candidates.parse(one, said(text))
+    found = candidates.parse(one, completion(text))
     assert [row["term"] for row in found.rows] == terms
     assert all(one.source[row["source_start"] : row["source_end"]] == row["term"] for row in found.rows)
     assert (found.absent, found.failure) == (absent, failure)

@@ -231,14 +231,14 @@ def test_metrics_survive_a_file_and_unmeasured_ones_are_absent(tmp_path):
 # --- numbers by hand
 
 
-def made(item, system, correct, found=()):
+def labelled_translation(item, system, correct, found=()):
     return Translated(replace(ITEM, id=item, source=item), system, "x", label=Label(correct, tuple(found)))
 
 
 HAND = [
-    made("1", "a", True), made("1", "b", True), made("1", "c", False, ["omission"]),
-    made("2", "a", True), made("2", "b", False, ["over-interpretation", "omission"]), made("2", "c", False, ["sense-error"]),
-    made("3", "a", False, ["omission"]), made("3", "b", False, ["literalization"]),
+    labelled_translation("1", "a", True), labelled_translation("1", "b", True), labelled_translation("1", "c", False, ["omission"]),
+    labelled_translation("2", "a", True), labelled_translation("2", "b", False, ["over-interpretation", "omission"]), labelled_translation("2", "c", False, ["sense-error"]),
+    labelled_translation("3", "a", False, ["omission"]), labelled_translation("3", "b", False, ["literalization"]),
 ]  # fmt: skip
 SCORES = {
     "1/a/0": 8.0,
@@ -269,7 +269,10 @@ def test_sensitivity_by_hand():
 def test_penalised_needs_the_whole_interval():
     rows, scores = [], {}
     for number in range(40):
-        rows += [made(str(number), "a", True), made(str(number), "b", False, ["omission"])]
+        rows += [
+            labelled_translation(str(number), "a", True),
+            labelled_translation(str(number), "b", False, ["omission"]),
+        ]
         scores |= {f"{number}/a/0": 1.0, f"{number}/b/0": 0.0 if number % 8 else 0.9}
     omission = numbers.sensitivity(rows, {"m": scores})[0]
     assert omission["low"] > numbers.PENALISED
@@ -301,7 +304,7 @@ def test_systems_are_compared_on_common_items():
     assert (found["a"], found["b"], found["n"]) == ("a", "b", 2)
     assert found["difference"] == pytest.approx(0.15)
     assert found["p"] == found["p_holm"] == 1.0
-    many = [made(str(item), system, True) for item in range(40) for system in "abc"]
+    many = [labelled_translation(str(item), system, True) for item in range(40) for system in "abc"]
     verdicts = {one.id: Judged("A", acre=0.9 if one.system == "a" else 0.5) for one in many}
     tests = {(one["a"], one["b"]): one for one in numbers.compare_systems(many, verdicts)}
     assert tests["a", "b"]["p_holm"] < 0.001

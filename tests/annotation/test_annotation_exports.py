@@ -19,7 +19,7 @@ OTHER = campaigns.answer(1, "ada")
 
 
 @pytest.fixture
-def put(tmp_path):
+def write_export(tmp_path):
     """Writes a file of answers into the folder; `merged` merges the folder."""
 
     def write(name, *answers):
@@ -38,28 +38,33 @@ def merged(tmp_path):
     )
 
 
-def test_files_are_found_in_the_folder_and_in_its_sub_folders(put, tmp_path):
-    wanted = [put("ada.json"), put("ada (1).json"), put("ada/one.csv"), put("$(touch x).json")]
-    put("ada/deeper/no.json")
-    put("ada/notes.txt")
+def test_files_are_found_in_the_folder_and_in_its_sub_folders(write_export, tmp_path):
+    wanted = [
+        write_export("ada.json"),
+        write_export("ada (1).json"),
+        write_export("ada/one.csv"),
+        write_export("$(touch x).json"),
+    ]
+    write_export("ada/deeper/no.json")
+    write_export("ada/notes.txt")
     (tmp_path / "exports/folder.json").mkdir()
     os.mkfifo(tmp_path / "exports/pipe.json")
     assert exports.exported_files(str(tmp_path / "exports")) == sorted(wanted)
     assert exports.exported_files(str(tmp_path / "none")) == exports.exported_files(None) == []
 
 
-def test_the_same_answer_in_two_files_counts_once(put, tmp_path):
+def test_the_same_answer_in_two_files_counts_once(write_export, tmp_path):
     """An annotator who sends a file every day sends what is finished again, unchanged."""
-    put("ada.json", OLD)
-    put("ada (1).json", OLD, OTHER)
-    put("grace.json", campaigns.answer(0, "grace"))
+    write_export("ada.json", OLD)
+    write_export("ada (1).json", OLD, OTHER)
+    write_export("grace.json", campaigns.answer(0, "grace"))
     found = merged(tmp_path)
     assert found == exports.Merged([OLD, campaigns.answer(0, "grace"), OTHER], repeated=1, superseded=0)
 
 
 @pytest.mark.parametrize("names", [("ada.json", "mallory.json"), ("ada/one.json", "mallory.json")])
-def test_a_file_without_a_place_replaces_no_answer_of_another(put, tmp_path, names):
-    first, second = put(names[0], OLD), put(names[1], NEW)
+def test_a_file_without_a_place_replaces_no_answer_of_another(write_export, tmp_path, names):
+    first, second = write_export(names[0], OLD), write_export(names[1], NEW)
     with pytest.raises(InputInvalid) as refused:
         merged(tmp_path)
     line = str(refused.value)
@@ -68,32 +73,32 @@ def test_a_file_without_a_place_replaces_no_answer_of_another(put, tmp_path, nam
     assert "\n" not in line
 
 
-def test_in_the_annotator_s_sub_folder_the_answer_saved_last_counts(put, tmp_path):
-    put("ada/2.json", NEW)
-    put("ada/1.json", OLD, OTHER)
+def test_in_the_annotator_s_sub_folder_the_answer_saved_last_counts(write_export, tmp_path):
+    write_export("ada/2.json", NEW)
+    write_export("ada/1.json", OLD, OTHER)
     assert merged(tmp_path) == exports.Merged([NEW, OTHER], repeated=0, superseded=1)
-    put("ada/3.json", NEW, OTHER)
-    put("ada.json", OTHER)
+    write_export("ada/3.json", NEW, OTHER)
+    write_export("ada.json", OTHER)
     assert merged(tmp_path) == exports.Merged([NEW, OTHER], repeated=3, superseded=1)
 
 
 @pytest.mark.parametrize("order", [("1.json", "2.json"), ("2.json", "1.json")])
-def test_of_answers_saved_at_once_the_one_that_got_further_counts(put, tmp_path, order):
+def test_of_answers_saved_at_once_the_one_that_got_further_counts(write_export, tmp_path, order):
     shorter = changed(OLD, comment_2="more", similarity_1="", similarity_2="")
-    put(f"ada/{order[0]}", shorter)
-    put(f"ada/{order[1]}", OLD)
+    write_export(f"ada/{order[0]}", shorter)
+    write_export(f"ada/{order[1]}", OLD)
     assert merged(tmp_path).answers == [OLD]
 
 
-def test_a_file_holds_the_answers_of_one_annotator(put, tmp_path):
-    path = put("bob.json", campaigns.answer(0, "bob"), campaigns.answer(0, "eve"))
+def test_a_file_holds_the_answers_of_one_annotator(write_export, tmp_path):
+    path = write_export("bob.json", campaigns.answer(0, "bob"), campaigns.answer(0, "eve"))
     with pytest.raises(InputInvalid, match="answers of bob, eve; expected those of one annotator") as refused:
         merged(tmp_path)
     assert str(refused.value).startswith(f"{path}: ")
 
 
-def test_a_sub_folder_holds_the_answers_of_its_annotator(put, tmp_path):
-    path = put("ada/mallory.json", campaigns.answer(0, "mallory"))
+def test_a_sub_folder_holds_the_answers_of_its_annotator(write_export, tmp_path):
+    path = write_export("ada/mallory.json", campaigns.answer(0, "mallory"))
     with pytest.raises(InputInvalid) as refused:
         merged(tmp_path)
     assert str(refused.value).startswith(
@@ -102,8 +107,8 @@ def test_a_sub_folder_holds_the_answers_of_its_annotator(put, tmp_path):
     assert f"move the file to {tmp_path / 'exports/mallory'}" in str(refused.value)
 
 
-def test_an_answer_about_no_task_of_the_campaign_is_refused_with_its_file(put, tmp_path):
-    put("ada/one.json").write_text(exchange.to_json(campaigns.small(5), [campaigns.answer(4, "ada")]))
+def test_an_answer_about_no_task_of_the_campaign_is_refused_with_its_file(write_export, tmp_path):
+    write_export("ada/one.json").write_text(exchange.to_json(campaigns.small(5), [campaigns.answer(4, "ada")]))
     with pytest.raises(InputInvalid, match=r"ada/one\.json: answers of campaign"):
         merged(tmp_path)
 
@@ -118,10 +123,10 @@ def collected(tmp_path):
     return pl.read_parquet(files["answers"]), json.loads(files["counts"].read_text())
 
 
-def test_what_was_replaced_is_counted_and_said(put, tmp_path, capsys):
-    put("ada/1.json", OLD, OTHER)
-    put("ada/2.json", NEW, OTHER)
-    put("grace.json", campaigns.answer(0, "grace"))
+def test_what_was_replaced_is_counted_and_said(write_export, tmp_path, capsys):
+    write_export("ada/1.json", OLD, OTHER)
+    write_export("ada/2.json", NEW, OTHER)
+    write_export("grace.json", campaigns.answer(0, "grace"))
     table, counts = collected(tmp_path)
     assert sorted(table["saved"]) == sorted([NEW.saved, OTHER.saved, OLD.saved])
     assert {name: counts[name] for name in ("files", "repeated", "superseded", "answers")} == {
@@ -131,9 +136,9 @@ def test_what_was_replaced_is_counted_and_said(put, tmp_path, capsys):
     assert capsys.readouterr().err == said
 
 
-def test_nothing_is_written_where_files_contradict_each_other(put, tmp_path):
-    put("ada.json", OLD)
-    put("mallory.json", NEW)
+def test_nothing_is_written_where_files_contradict_each_other(write_export, tmp_path):
+    write_export("ada.json", OLD)
+    write_export("mallory.json", NEW)
     with pytest.raises(InputInvalid):
         collected(tmp_path)
     assert not (tmp_path / "answers.parquet").exists()

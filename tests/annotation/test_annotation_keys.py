@@ -82,7 +82,7 @@ SIGNS = {  # layout: key, place, held down, what it does
 }
 
 
-def each(layouts):
+def key_params(layouts):
     return [pytest.param(*found, id=name.replace(" ", "-")) for name, found in layouts.items()]
 
 
@@ -106,7 +106,7 @@ def at_tasks(browser, tmp_path_factory):
 
 
 @pytest.fixture
-def here(at_tasks):
+def first_question(at_tasks):
     """The page at the first question of a task without answers."""
     at_tasks.js(
         "document.getElementById('help').close(); goTo(data.tasks[0]); if (!isEmpty(answerHere().culture_related)"
@@ -124,41 +124,41 @@ def focused(browser):
     return browser.js("document.activeElement.name || document.activeElement.id")
 
 
-@pytest.mark.parametrize(("key", "place", "held"), each(DIGITS))
-def test_the_2_of_every_layout_chooses_the_second(here, key, place, held):
-    press(here, key, place, held)
-    assert chosen(here) == list(campaigns.CHOICES["culture_related"])[1]
+@pytest.mark.parametrize(("key", "place", "held"), key_params(DIGITS))
+def test_the_2_of_every_layout_chooses_the_second(first_question, key, place, held):
+    press(first_question, key, place, held)
+    assert chosen(first_question) == list(campaigns.CHOICES["culture_related"])[1]
 
 
-@pytest.mark.parametrize(("key", "place", "held"), each(NO_DIGITS))
-def test_a_key_that_is_not_a_digit_chooses_nothing(here, key, place, held):
-    press(here, key, place, held)
-    assert chosen(here) == ""
-    assert focused(here) == "culture_related"
+@pytest.mark.parametrize(("key", "place", "held"), key_params(NO_DIGITS))
+def test_a_key_that_is_not_a_digit_chooses_nothing(first_question, key, place, held):
+    press(first_question, key, place, held)
+    assert chosen(first_question) == ""
+    assert focused(first_question) == "culture_related"
 
 
-@pytest.mark.parametrize(("key", "place", "held"), each(LETTERS))
-def test_the_j_of_every_keyboard_layout_opens_the_next_question(here, key, place, held):
-    press(here, key, place, held)
-    assert focused(here) == "error_valid"
+@pytest.mark.parametrize(("key", "place", "held"), key_params(LETTERS))
+def test_the_j_of_every_keyboard_layout_opens_the_next_question(first_question, key, place, held):
+    press(first_question, key, place, held)
+    assert focused(first_question) == "error_valid"
 
 
-@pytest.mark.parametrize(("key", "place", "held"), each(NO_LETTERS))
-def test_another_letter_of_a_latin_layout_does_nothing(here, key, place, held):
-    press(here, key, place, held)
-    assert focused(here) == "culture_related"
-    assert here.js("session.task.place") == 1
+@pytest.mark.parametrize(("key", "place", "held"), key_params(NO_LETTERS))
+def test_another_letter_of_a_latin_layout_does_nothing(first_question, key, place, held):
+    press(first_question, key, place, held)
+    assert focused(first_question) == "culture_related"
+    assert first_question.js("session.task.place") == 1
 
 
-@pytest.mark.parametrize(("key", "place", "held", "does"), each(SIGNS))
-def test_flags_help_and_instructions_on_other_layouts(here, key, place, held, does):
-    press(here, key, place, held)
+@pytest.mark.parametrize(("key", "place", "held", "does"), key_params(SIGNS))
+def test_flags_help_and_instructions_on_other_layouts(first_question, key, place, held, does):
+    press(first_question, key, place, held)
     if does == "view-instructions":
-        here.wait("!document.getElementById('view-instructions').hidden")
+        first_question.wait("!document.getElementById('view-instructions').hidden")
     elif does == "help":
-        assert here.js("document.getElementById('help').open")
+        assert first_question.js("document.getElementById('help').open")
     else:
-        assert here.js(f"answerHere().{does}")
+        assert first_question.js(f"answerHere().{does}")
 
 
 def test_a_digit_of_every_script_has_its_value(at_tasks):
@@ -170,83 +170,95 @@ def test_a_digit_of_every_script_has_its_value(at_tasks):
 
 
 @pytest.mark.parametrize("held", [ALT, CTRL, META, ALT | CTRL], ids=["alt", "ctrl", "meta", "altgr-on-windows"])
-def test_keys_of_the_browser_and_the_system_are_left_to_them(here, held):
+def test_keys_of_the_browser_and_the_system_are_left_to_them(first_question, held):
     for key, place in (("2", "Digit2"), ("é", "Digit2"), ("j", "KeyJ"), ("о", "KeyJ"), ("b", "KeyB")):
-        press(here, key, place, held)
-        assert (chosen(here), focused(here), here.js("answerHere().borderline")) == ("", "culture_related", False)
+        press(first_question, key, place, held)
+        assert (chosen(first_question), focused(first_question), first_question.js("answerHere().borderline")) == (
+            "",
+            "culture_related",
+            False,
+        )
 
 
-def test_altgr_types_signs(here):
+def test_altgr_types_signs(first_question):
     for key, place in (("@", "Digit2"), ("2", "Digit2"), ("ј", "KeyJ")):
         told = f"{{ key: '{key}', code: '{place}', modifierAltGraph: true, bubbles: true, cancelable: true }}"
-        assert here.js(f"document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {told}))")
-        assert (chosen(here), focused(here)) == ("", "culture_related")
+        assert first_question.js(f"document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {told}))")
+        assert (chosen(first_question), focused(first_question)) == ("", "culture_related")
 
 
-def test_nothing_is_taken_from_a_text(here):
+def test_nothing_is_taken_from_a_text(first_question):
     """Every key of the lists above types its sign, and Escape leaves."""
-    here.click("#comment_1")
+    first_question.click("#comment_1")
     keys = [found for layouts in (DIGITS, LETTERS, NO_LETTERS) for found in layouts.values() if len(found[0]) == 1]
     keys.append(("?", "Slash", SHIFT))
     for key, place, held in keys:
-        press(here, key, place, held, text=key)
+        press(first_question, key, place, held, text=key)
     written = "".join(key for key, _, _ in keys)
-    assert here.js("[document.getElementById('comment_1').value, answerHere().comment_1]") == [written] * 2
-    assert (focused(here), chosen(here), here.js("session.task.place")) == ("comment_1", "", 1)
-    assert not here.js("document.getElementById('help').open")
-    press(here, "Escape", "Escape", CTRL, 27)
-    assert focused(here) == "comment_1"
-    press(here, "Escape", "Escape", number=27)
-    assert focused(here) == "error_valid"
+    assert first_question.js("[document.getElementById('comment_1').value, answerHere().comment_1]") == [written] * 2
+    assert (focused(first_question), chosen(first_question), first_question.js("session.task.place")) == (
+        "comment_1",
+        "",
+        1,
+    )
+    assert not first_question.js("document.getElementById('help').open")
+    press(first_question, "Escape", "Escape", CTRL, 27)
+    assert focused(first_question) == "comment_1"
+    press(first_question, "Escape", "Escape", number=27)
+    assert focused(first_question) == "error_valid"
 
 
-def test_a_list_of_choices_keeps_its_keys(here):
-    here.js("document.getElementById('status').focus()")
+def test_a_list_of_choices_keeps_its_keys(first_question):
+    first_question.js("document.getElementById('status').focus()")
     for key, place in (("2", "Digit2"), ("é", "Digit2"), ("j", "KeyJ"), ("о", "KeyJ")):
-        press(here, key, place)
-    assert (focused(here), chosen(here)) == ("status", "")
+        press(first_question, key, place)
+    assert (focused(first_question), chosen(first_question)) == ("status", "")
 
 
 @pytest.mark.parametrize("key", ["Escape", "Enter", "Tab", "2", "j"])
-def test_a_word_that_is_being_composed_keeps_every_key(here, key):
+def test_a_word_that_is_being_composed_keeps_every_key(first_question, key):
     """As browsers tell it: the event says so, or only its number does, as in Safari, where the word has just ended."""
-    here.click("#comment_1")
-    here.js("globalThis.taken = []; addEventListener('keydown', (event) => taken.push(event.defaultPrevented))")
-    here.call("Input.imeSetComposition", text=WORD, selectionStart=2, selectionEnd=2)
+    first_question.click("#comment_1")
+    first_question.js(
+        "globalThis.taken = []; addEventListener('keydown', (event) => taken.push(event.defaultPrevented))"
+    )
+    first_question.call("Input.imeSetComposition", text=WORD, selectionStart=2, selectionEnd=2)
     field = "document.getElementById('comment_1')"
     for told in ("isComposing: true", f"keyCode: {IN_A_METHOD}"):
-        here.js(f"{field}.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', {told}, bubbles: true }}))")
-        assert focused(here) == "comment_1"
-        assert here.js(f"{field}.value") == WORD
-    press(here, key, key, number=IN_A_METHOD)
-    assert focused(here) == "comment_1"
-    here.call("Input.insertText", text="日本")
-    assert here.js("answerHere().comment_1") == "日本"
-    assert not any(here.js("taken"))
-    press(here, "Escape", "Escape", number=27)  # the next one, with no word open, leaves
-    assert focused(here) == "error_valid"
+        first_question.js(
+            f"{field}.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', {told}, bubbles: true }}))"
+        )
+        assert focused(first_question) == "comment_1"
+        assert first_question.js(f"{field}.value") == WORD
+    press(first_question, key, key, number=IN_A_METHOD)
+    assert focused(first_question) == "comment_1"
+    first_question.call("Input.insertText", text="日本")
+    assert first_question.js("answerHere().comment_1") == "日本"
+    assert not any(first_question.js("taken"))
+    press(first_question, "Escape", "Escape", number=27)  # the next one, with no word open, leaves
+    assert focused(first_question) == "error_valid"
 
 
-def test_a_word_composed_outside_a_text_chooses_nothing(here):
+def test_a_word_composed_outside_a_text_chooses_nothing(first_question):
     for told in ("isComposing: true", f"keyCode: {IN_A_METHOD}"):
-        here.js(
+        first_question.js(
             "document.activeElement.dispatchEvent(new KeyboardEvent('keydown',"
             f" {{ key: '2', code: 'Digit2', {told}, bubbles: true }}))"
         )
-    assert chosen(here) == ""
+    assert chosen(first_question) == ""
 
 
 @pytest.mark.parametrize("key", ["لا", "Unidentified"])
-def test_two_signs_as_other_browsers_name_them(here, key):
+def test_two_signs_as_other_browsers_name_them(first_question, key):
     told = f"{{ key: '{key}', code: 'KeyB', bubbles: true }}"
-    here.js(f"document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {told}))")
-    assert here.js("answerHere().borderline")
+    first_question.js(f"document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {told}))")
+    assert first_question.js("answerHere().borderline")
 
 
-def test_a_browser_that_fills_in_a_field_presses_no_key(here):
+def test_a_browser_that_fills_in_a_field_presses_no_key(first_question):
     """It tells of a key that has no name."""
-    here.js("document.activeElement.dispatchEvent(new Event('keydown', { bubbles: true }))")
-    assert not here.said("Runtime.exceptionThrown")
+    first_question.js("document.activeElement.dispatchEvent(new Event('keydown', { bubbles: true }))")
+    assert not first_question.said("Runtime.exceptionThrown")
 
 
 def test_keys_that_a_form_chose(browser, tmp_path):

@@ -113,7 +113,7 @@ def test_a_task_without_two_comparisons_is_refused():
 # --- in a browser
 
 
-def written(folder, found=None, name="page.html"):
+def write_page(folder, found=None, name="page.html"):
     path = folder / name
     path.write_text(page.write(found or campaigns.small()), encoding="utf-8")
     return path.as_uri()
@@ -129,7 +129,7 @@ def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed,
     found = campaigns.small()
     wanted = wished(found, annotator, seed)
     with chromium.Browser(tmp_path / "profile") as browser:
-        begin(browser, written(tmp_path), annotator)
+        begin(browser, write_page(tmp_path), annotator)
         for at, given in enumerate(wanted):
             browser.wait(f"session.task.id === '{given.task}'")
             act(browser, given)
@@ -151,7 +151,7 @@ def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed,
 
 def test_closing_the_browser_in_mid_answer_loses_nothing(tmp_path):
     chromium.skip_without()
-    url = written(tmp_path)
+    url = write_page(tmp_path)
     with chromium.Browser(tmp_path / "profile") as browser:
         begin(browser, url, "ann-1")
         browser.click("#next")
@@ -172,7 +172,7 @@ def test_closing_the_browser_in_mid_answer_loses_nothing(tmp_path):
 
 
 def test_steps_open_in_order(browser, tmp_path):
-    begin(browser, written(tmp_path), "order")
+    begin(browser, write_page(tmp_path), "order")
     explanation = campaigns.task(0).shown["explanation"]
     visible = "document.body.innerText"
     for selector, disabled in (("#culture_related-no", True), ("#error_valid-not_valid", False)):
@@ -206,7 +206,7 @@ def test_steps_open_in_order(browser, tmp_path):
 
 
 def test_skipping_asks_nothing_more_and_can_be_undone(browser, tmp_path):
-    begin(browser, written(tmp_path, campaigns.small(14)), "skips")
+    begin(browser, write_page(tmp_path, campaigns.small(14)), "skips")
     browser.click("#culture_related-yes")
     browser.click("#error_valid-valid")
     browser.click("#skipped")
@@ -271,7 +271,7 @@ def test_no_text_of_others_is_a_formula_in_the_pages_file(browser, tmp_path):
         campaigns.answer(number, "h", comment_1=text, comment_2=f"x\n{text}")
         for number, text in enumerate(campaigns.FORMULAS)
     ]
-    begin(browser, written(tmp_path, found), "h")
+    begin(browser, write_page(tmp_path, found), "h")
     assert imported(browser, tmp_path, exchange.to_json(found, given)).startswith(f"Imported {len(given)} of")
     table = downloaded(browser, tmp_path, "csv")
     assert table.decode() == exchange.to_csv(found, given)
@@ -283,7 +283,7 @@ def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
     comments = ["a\r\nb\rc", "=1+1", "'quoted'", '"', "שלום\u202e👍", "👍" * LONGEST, "\u2028\x01\t,"]
     given = [campaigns.answer(n, "bytes", comment_1=comment, seconds=n) for n, comment in enumerate(comments)]
     text, table = exchange.to_json(found, given), exchange.to_csv(found, given)
-    begin(browser, written(tmp_path), "bytes")
+    begin(browser, write_page(tmp_path), "bytes")
     assert imported(browser, tmp_path, text).startswith("Imported 7 of 7 answers; 0 were here already, 0 are older")
     assert imported(browser, tmp_path, text).startswith("Imported 0 of 7 answers; 7 were here already, 0 are older")
     for number in range(3):  # looking at a comment changes none
@@ -298,7 +298,7 @@ def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
     assert imported(browser, tmp_path, exchange.to_json(found, later)).startswith(
         "Imported 1 of 2 answers; 0 were here already, 1 are older"
     )
-    browser.open(written(tmp_path), READY)
+    browser.open(write_page(tmp_path), READY)
     given[0] = later[0]
     assert downloaded(browser, tmp_path, "json").decode() == exchange.to_json(found, given)
 
@@ -308,7 +308,7 @@ def test_backups_that_do_not_fit_are_refused_whole(browser, tmp_path):
     late = changed(campaigns.answer(2, "backup"), culture_related="", severity_ok=False, type_ok=False)
     first = campaigns.answer(0, "backup")
     second = campaigns.blank(f"{1:016x}", "backup", skipped=True, saved=first.saved)
-    begin(browser, written(tmp_path), "backup")
+    begin(browser, write_page(tmp_path), "backup")
     for expected, spoil in REFUSED.items():
         given = [first, second, late] if expected.startswith("error_valid") else [first, second]
         said = imported(browser, tmp_path, spoil(exchange.to_json(found, given)))
@@ -322,7 +322,7 @@ def test_backups_that_do_not_fit_are_refused_whole(browser, tmp_path):
 
 
 def test_a_full_browser_storage_is_reported_without_loss(browser, tmp_path):
-    begin(browser, written(tmp_path), "full")
+    begin(browser, write_page(tmp_path), "full")
     browser.js(
         "{ let size = 4e6; for (let n = 0; size >= 1; n++) { try { localStorage.setItem(`filler${n}`, 'x'.repeat(size)) } catch { size = Math.floor(size / 2) } } }"
     )
@@ -343,12 +343,12 @@ def test_a_full_browser_storage_is_reported_without_loss(browser, tmp_path):
     browser.click("#error_valid-valid")
     assert not shown(browser, "trouble")
     assert not browser.js(leaving)
-    browser.open(written(tmp_path), READY)
+    browser.open(write_page(tmp_path), READY)
     assert browser.js("inOrder(answers()).map((answer) => answer.culture_related)") == ["yes", "no"]
 
 
 def test_a_blocked_browser_storage_is_reported(browser, tmp_path):
-    written(tmp_path)
+    write_page(tmp_path)
     (tmp_path / "outer.html").write_text(
         '<iframe sandbox="allow-scripts allow-forms" src="page.html" width="900" height="900"></iframe>'
     )
@@ -363,7 +363,7 @@ def test_a_blocked_browser_storage_is_reported(browser, tmp_path):
 
 
 def test_two_tabs_stay_in_step_and_neither_overwrites_the_other(browser, tmp_path):
-    url = written(tmp_path)
+    url = write_page(tmp_path)
     begin(browser, url, "tabs")
     browser.click("#culture_related-yes")
     with browser.tab() as other:
@@ -388,7 +388,7 @@ def test_two_tabs_stay_in_step_and_neither_overwrites_the_other(browser, tmp_pat
 
 
 def test_seconds_are_those_on_the_screen(browser, tmp_path):
-    begin(browser, written(tmp_path), "clock")
+    begin(browser, write_page(tmp_path), "clock")
     browser.js("tick(); session.waiting[session.task.id] = 41500")
     browser.click("#culture_related-yes")
     assert browser.js("answerHere().seconds") == 41
@@ -404,7 +404,7 @@ def test_seconds_are_those_on_the_screen(browser, tmp_path):
 
 def test_filters_keep_the_order(browser, tmp_path):
     found = campaigns.small()
-    begin(browser, written(tmp_path), "filters")
+    begin(browser, write_page(tmp_path), "filters")
 
     def choose(name, value):
         browser.js(
@@ -442,7 +442,7 @@ def test_filters_keep_the_order(browser, tmp_path):
 def test_one_task_by_keyboard_alone(browser, tmp_path):
     """From the open page to the finished task with Tab, Enter, Space, letters and digits; typing is never hijacked."""
     browser.js("localStorage.clear()")
-    browser.open(written(tmp_path), READY)
+    browser.open(write_page(tmp_path), READY)
     for _ in range(12):
         browser.key("Tab", 9)
         if browser.js("document.activeElement.id") == "annotator":
@@ -499,7 +499,9 @@ CONTRAST = """(() => {
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_narrow_and_legible(browser, tmp_path, theme):
     long = (("W" * 300 + " ", False), ("x" * 300, True), ("", True))
-    begin(browser, written(tmp_path, campaigns.small(3, modified_output=long, error_type="y" * 200)), f"looks-{theme}")
+    begin(
+        browser, write_page(tmp_path, campaigns.small(3, modified_output=long, error_type="y" * 200)), f"looks-{theme}"
+    )
     finish_task(browser)
     browser.js(
         f"(() => {{ const e = document.getElementById('theme'); e.value = '{theme}'; e.dispatchEvent(new Event('change')); }})()"
@@ -521,7 +523,7 @@ def test_narrow_and_legible(browser, tmp_path, theme):
 
 
 def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
-    begin(browser, written(tmp_path), "phone")
+    begin(browser, write_page(tmp_path), "phone")
     finish_task(browser)
     browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
     tops = browser.js(
@@ -539,7 +541,7 @@ def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
 
 
 def test_direction_and_language_of_a_text_are_its_own(browser, tmp_path):
-    begin(browser, written(tmp_path), "bidi")
+    begin(browser, write_page(tmp_path), "bidi")
     found = []
     for number in range(4):
         browser.js(f"location.hash = 'task-{number:016x}'")
@@ -562,7 +564,7 @@ def test_hostile_texts_are_only_texts(browser, tmp_path):
         names |= {"comparison_1": attack, "comparison_2": attack}
         tasks.append(campaigns.task(number, modified_output=pieces, original_instruction=pieces, **names))
     found = campaign.campaign(ATTACKS[0], SOFT, tasks)
-    begin(browser, written(tmp_path, found), "attacked")
+    begin(browser, write_page(tmp_path, found), "attacked")
     for number, task in enumerate(tasks):
         browser.js(f"location.hash = 'task-{number:016x}'")
         browser.wait(f"session.task.place === {number + 1}")

@@ -43,7 +43,7 @@ def browsers(tmp_path):
             browser.__exit__()
 
 
-def go(browser, server, name):
+def open_tasks(browser, server, name):
     browser.open(f"{server.url}{server.links[name]}#tasks", READY)
 
 
@@ -65,7 +65,7 @@ def annotate(browser, chance):
     return chosen
 
 
-def stands(store_path, name):
+def latest_answers(store_path, name):
     with Store(store_path) as store:
         return {saved.answer.task: saved.answer for saved in store.latest(name)}
 
@@ -74,7 +74,7 @@ def test_three_annotators_at_once_and_a_server_that_is_killed(served, browsers, 
     """Every answer chosen is in the store, as chosen; page and store export the same bytes, and so does a new store."""
     pages = {name: browsers(name) for name in NAMES}
     for name, page in pages.items():
-        go(page, served, name)
+        open_tasks(page, served, name)
     chance, chosen = random.Random(10), {name: {} for name in NAMES}
     for number in range(10):
         if number % 2:  # killed while it is sent what was just answered, and away while the next is
@@ -88,7 +88,7 @@ def test_three_annotators_at_once_and_a_server_that_is_killed(served, browsers, 
         page.js("window.dispatchEvent(new Event('online'))")  # now, not after the pause
         page.wait(SENT)
         assert page.js("document.getElementById('trouble').hidden")
-        found = stands(served.store, name)
+        found = latest_answers(served.store, name)
         assert {task: {key: found[task][key] for key in CHOICES} for task in found} == chosen[name]
         assert len(found) == 10
         assert all(is_done(SOFT, answer.values) for answer in found.values())
@@ -109,16 +109,16 @@ def check_export_and_import(store, folder):
 
 def test_two_tabs_with_two_versions_are_asked_and_both_are_in_the_history(served, browsers):
     page = browsers("ada")
-    go(page, served, "ada")
+    open_tasks(page, served, "ada")
     task = page.js("session.task.id")
     page.js("session.keeper.looked = () => {}")  # this tab is not looked at until it is written in
     with page.tab():
-        go(page, served, "ada")
+        open_tasks(page, served, "ada")
         press(page, "1")
         page.wait(SENT)
     press(page, "2")
     page.wait("document.getElementById('conflict').open")
-    assert stands(served.store, "ada")[task]["culture_related"] == "yes"
+    assert latest_answers(served.store, "ada")[task]["culture_related"] == "yes"
     page.js("document.getElementById('keep-mine').click()")
     page.wait(SENT)
     with Store(served.store) as store:
@@ -132,7 +132,7 @@ def test_two_tabs_with_two_versions_are_asked_and_both_are_in_the_history(served
 
 def test_the_page_connects_to_its_server_alone_and_keeps_the_content_policy(served, browsers):
     page = browsers("ada")
-    go(page, served, "ada")
+    open_tasks(page, served, "ada")
     annotate(page, random.Random(1))
     page.wait(SENT)
     asked = {event["request"]["url"] for event in page.said("Network.requestWillBeSent")}

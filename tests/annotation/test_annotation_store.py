@@ -52,7 +52,7 @@ def sql(path, *statements):
         return [db.execute(statement).fetchall() for statement in statements][-1]
 
 
-def written(given):
+def row_texts(given):
     """The set of answers, each as text."""
     return {json.dumps(each.row()) for each in given}
 
@@ -142,7 +142,7 @@ def test_threads_overwrite_nothing(store):
     assert {each.revision: each.answer for each in events if each.revision} == {
         outcome.revision: mine for outcome, mine in accepted
     }
-    assert written(each.answer for each in events if not each.revision) == written(mine for _, mine in refused)
+    assert row_texts(each.answer for each in events if not each.revision) == row_texts(mine for _, mine in refused)
 
 
 def test_programs_overwrite_nothing(store, path):
@@ -365,7 +365,7 @@ def fill(store, until=2000):
 
 def check_nothing_lost(store, accepted):
     taken = [event.answer for number in range(10) for event in store.events("ada", f"{number:016x}") if event.revision]
-    assert written(accepted) <= written(taken)
+    assert row_texts(accepted) <= row_texts(taken)
     assert len(taken) <= len(accepted) + 1
 
 

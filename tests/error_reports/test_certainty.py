@@ -136,7 +136,7 @@ def test_auroc_intervals_hold_the_truth_as_often_as_they_say():
 SYSTEMS = ("m/nothing/count", "m/all/report")
 
 
-def written() -> list[str]:
+def write_certainty() -> list[str]:
     """Certainty of a baseline without dev sets and of a tuned judge, as the rule writes them."""
     paths = []
     for name, judged in (("test", simulated(0)), ("dev", simulated(1))):
@@ -151,7 +151,7 @@ def written() -> list[str]:
 
 
 def test_page_and_numbers_of_every_system():
-    table_certainty(["--cells", *written(), "--numbers", "c.csv", "--page", "c.md"])
+    table_certainty(["--cells", *write_certainty(), "--numbers", "c.csv", "--page", "c.md"])
     lines = tables.read_lines(Path("c.csv"))
     assert {line["system"] for line in lines} == set(SYSTEMS)
     assert all(
@@ -170,7 +170,7 @@ def test_page_and_numbers_of_every_system():
     [(figure_reliability, certainty_steps.draw_reliability), (figure_abstention, certainty_steps.draw_abstention)],
 )
 def test_figures_are_drawn_from_their_numbers_alone(figure, draw):
-    paths = written()
+    paths = write_certainty()
     figure(["--cells", *paths, "--numbers", "f.csv", "--pictures", "f.svg", "f.pdf", "f.png"])
     first = {name: Path(name).read_bytes() for name in ("f.svg", "f.pdf", "f.png")}
     draw(tables.read_lines(Path("f.csv")), [Path(name) for name in first])

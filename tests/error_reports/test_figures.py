@@ -41,7 +41,7 @@ def lines_of(path):
     return tables.read_lines(Path(path))
 
 
-def put(path, value):
+def write_value(path, value):
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(json.dumps(value), encoding="utf-8")
     return path
@@ -50,7 +50,7 @@ def put(path, value):
 def cell(system, dataset="all", scaled=0.5, n=40, by_language=None):
     accuracy = {"scaled": scaled, "low": scaled - 0.1, "high": scaled + 0.1, "excluding": None, "failures": 3}
     value = {"n": n, "accuracy": accuracy, "by_language": by_language or {}}
-    return put(f"results/evaluation/{system}/{dataset}/test.json", value)
+    return write_value(f"results/evaluation/{system}/{dataset}/test.json", value)
 
 
 def language(n, scaled):
@@ -112,8 +112,8 @@ def test_stars_of_figure_3_are_corrected_over_the_figure():
     """.03 in one column of two is a star in the column alone; .001 is one in the figure."""
     paths = [cell("m/without-blend/report", "blend"), cell("m/without-epic/report", "epic"), cell(COUNT, "blend", 0.1)]
     tests = [
-        put("significance/blend/test.json", {"tests": [won("m/without-blend/report", COUNT, 0.001)]}),
-        put("significance/epic/test.json", {"tests": [won("m/without-epic/report", OTHER, 0.06)]}),
+        write_value("significance/blend/test.json", {"tests": [won("m/without-blend/report", COUNT, 0.001)]}),
+        write_value("significance/epic/test.json", {"tests": [won("m/without-epic/report", OTHER, 0.06)]}),
     ]
     call(figure_3, datasets=["blend", "epic"], soft="epic", cells=paths, tests=tests, **drawn_above(-0.5))
     at = {(line["row"], line["column"]): line for line in lines_of("f.csv")}
@@ -140,7 +140,7 @@ def drawn_above(trivial):
 def test_no_star_unless_the_interval_is_above_every_trivial_baseline(scaled, mark):
     """Far better than a model whose answers cannot be read, and not surely better than one answer for every row."""
     paths = [cell("m/without-blend/report", "blend", scaled), cell(COUNT, "blend", -1.0)]
-    tests = [put("significance/blend/test.json", {"tests": [won("m/without-blend/report", COUNT, 1.9e-6)]})]
+    tests = [write_value("significance/blend/test.json", {"tests": [won("m/without-blend/report", COUNT, 1.9e-6)]})]
     call(figure_3, datasets=["blend"], soft="epic", cells=paths, tests=tests, **drawn_above(0.0))
     line = next(line for line in lines_of("f.csv") if line["row"] == "ExCAM (m)" and line["column"] == "blend")
     assert (line["trivial_baseline"], line["p_baselines"], figures._mark(line)) == ("0.0", "1.9e-06", mark)

@@ -33,7 +33,7 @@ LONG = (
 )
 
 
-def said(text, finish="stop"):
+def completion(text, finish="stop"):
     return Completion(text, None, None, finish, 10, 5)
 
 
@@ -55,7 +55,7 @@ def model(statement, yes=0.0, contrast=0.0, question=""):
     def answer(request):
         prompt = request.messages[-1].content
         if isinstance(request, Generate):
-            return said(question if "What question does" in prompt else statement)
+            return completion(question if "What question does" in prompt else statement)
         leaning = yes if "China is the lunar" in prompt else contrast
         return Choice((leaning, 0.0), (1, 1), 10)
 
@@ -155,7 +155,7 @@ def test_the_leaning_of_the_model_cancels():
 
 @pytest.mark.parametrize(
     ("answer", "failure"),
-    [(said("", "refused"), "refused"), (said("lunar", "length"), "truncated"), (said(" "), "empty")],
+    [(completion("", "refused"), "refused"), (completion("lunar", "length"), "truncated"), (completion(" "), "empty")],
 )
 def test_an_answer_that_says_nothing_is_a_failure(answer, failure):
     verdict, _ = drive(grounded.judge(ASKED, search), lambda request: answer)
@@ -171,7 +171,7 @@ def test_an_answer_that_no_passage_holds_is_none():
 
 def test_a_server_without_likelihoods_is_asked_for_a_word():
     def answer(request):
-        return said("Yes.") if isinstance(request, Generate) else Choice(None, None, 5)
+        return completion("Yes.") if isinstance(request, Generate) else Choice(None, None, 5)
 
     leaning, asked = drive(ask_yes_no((Message("user", "?"),)), answer)
     assert (leaning.margin, leaning.reason) == (2.0, "said yes")
@@ -227,7 +227,7 @@ def stating(*statements):
     left = list(statements)
 
     def answer(request):
-        return said(left.pop(0)) if isinstance(request, Generate) else Choice((-5.0, 0.0), (1, 1), 10)
+        return completion(left.pop(0)) if isinstance(request, Generate) else Choice((-5.0, 0.0), (1, 1), 10)
 
     return answer
 
@@ -301,9 +301,9 @@ def sentence_model(leaning=3.0, question="none"):
     def answer(request):
         prompt = request.messages[-1].content
         if "What question does" in prompt:
-            return said(question)
+            return completion(question)
         if isinstance(request, Generate):
-            return said("lunar new year [1]")
+            return completion("lunar new year [1]")
         about_christmas = "holiday in China is Christmas" in prompt
         return Choice(((-leaning if about_christmas else leaning) * ("Bees" not in prompt), 0.0), (1, 1), 10)
 
@@ -339,7 +339,7 @@ def test_a_sentence_has_a_verdict_only_if_the_model_leans_to_the_same_side(leani
 def test_a_model_that_repeats_a_sentence_says_nothing():
     def echo(request):
         if isinstance(request, Generate):
-            return said("The most important family holiday in China is Easter.")
+            return completion("The most important family holiday in China is Easter.")
         return Choice((9.0, 0.0), (1, 1), 10)
 
     sample = replace(ASKED, output=LONG.replace("Christmas", "Easter"))
@@ -390,7 +390,9 @@ def test_sentences_are_judged_where_they_stand_with_markup_and_again():
 
 def test_a_text_of_which_too_little_was_judged_is_a_failure():
     way = grounded.Way("containment", slope=9)
-    verdict, _ = drive(grounded.judge(replace(ASKED, output=LONG), search, way), lambda request: said("cut", "length"))
+    verdict, _ = drive(
+        grounded.judge(replace(ASKED, output=LONG), search, way), lambda request: completion("cut", "length")
+    )
     assert verdict.failure == "truncated"
     assert verdict.parts["failed"] == 2
 
@@ -426,7 +428,7 @@ def gains(**gain):
 
     def answer(request):
         if isinstance(request, Generate):
-            return said("lunar new year")
+            return completion("lunar new year")
         alone = request.messages[-1].content == likelihood.NO_QUESTION
         values = tuple(-5.0 + (0.0 if alone else gain.get(option.split()[0], 0.0)) for option in request.options)
         return Choice(values, tuple(len(option.split()) for option in request.options), 9)
@@ -467,7 +469,7 @@ def test_without_options_the_models_own_proposal_is_the_rival():
 
 def test_a_server_without_likelihoods_of_texts_is_a_failure():
     verdict, _ = drive(
-        likelihood.judge(ASKED), lambda one: said("x") if isinstance(one, Generate) else Choice(None, None, 3)
+        likelihood.judge(ASKED), lambda one: completion("x") if isinstance(one, Generate) else Choice(None, None, 3)
     )
     assert verdict.failure == "no-likelihoods"
 
@@ -569,7 +571,7 @@ def test_every_way_is_asked_until_the_time_is_up():
 
     def ask(requests):
         return [
-            said("not stated")
+            completion("not stated")
             if isinstance(one, Generate)
             else Choice((-1.0,) * len(one.options), (1,) * len(one.options), 9)
             for one in requests

@@ -50,7 +50,7 @@ ANSWERS = {  # a real answer of each judge that finds an error
 }
 
 
-def each(values):
+def each_attack(values):
     return pytest.mark.parametrize("attack", values, ids=lambda attack: attack.id)
 
 
@@ -61,7 +61,7 @@ def verdict(judge, sample, said, folder):
     return found
 
 
-def texts(sample):
+def texts_of(sample):
     return {"instruction": sample.instruction, "output": sample.output}
 
 
@@ -86,7 +86,7 @@ def test_the_file_of_attacks_escapes_invisible_characters():
     assert not re.search(f"[\u200b-\u200f\u2060-\u206f\ufeff]|{sanitize.BIDI}|{sanitize.TAGS}", text)
 
 
-@each(FORGED)
+@each_attack(FORGED)
 def test_a_forged_report_is_one_that_would_be_read_as_clean(attack):
     (forged,) = set(attacks.reports(attack.text))
     assert report.read(report.write(forged)) == forged
@@ -121,18 +121,18 @@ def test_reports_are_found_wherever_they_stand():
 # Putting them in
 
 
-@each(ATTACKS)
+@each_attack(ATTACKS)
 def test_the_attack_is_in_and_the_rest_is_as_it_was(attack):
     attacked = attacks.apply(attack, SAMPLE)
     assert attacked.id == f"{SAMPLE.id}/{attack.id}"
-    assert attack.text in texts(attacked)[attack.where]
+    assert attack.text in texts_of(attacked)[attack.where]
     (other,) = set(report.WHERE) - {attack.where}
-    assert texts(attacked)[other] == texts(SAMPLE)[other]
-    before, after = texts(attacked)[attack.where].split(attack.text)
+    assert texts_of(attacked)[other] == texts_of(SAMPLE)[other]
+    before, after = texts_of(attacked)[attack.where].split(attack.text)
     assert (before.strip() == "") == (attack.place == "before")
     assert (after.strip() == "") == (attack.place == "after")
-    assert f"{before.rstrip()} {after.strip()}".strip() == texts(SAMPLE)[attack.where]
-    unmoved = replace(attacked, id=SAMPLE.id, report=SAMPLE.report, **texts(SAMPLE))
+    assert f"{before.rstrip()} {after.strip()}".strip() == texts_of(SAMPLE)[attack.where]
+    unmoved = replace(attacked, id=SAMPLE.id, report=SAMPLE.report, **texts_of(SAMPLE))
     assert unmoved == SAMPLE
 
 
@@ -153,10 +153,10 @@ def samples(draw):
 @given(samples(), st.sampled_from(ATTACKS))
 def test_gold_spans_stay_in_place(sample, attack):
     attacked = attacks.apply(attack, sample)
-    assert attack.text in texts(attacked)[attack.where]
+    assert attack.text in texts_of(attacked)[attack.where]
     assert attacked.report.explanation == sample.report.explanation
     for now, was in zip(attacked.report.errors, sample.report.errors, strict=True):
-        assert texts(attacked)[now.where][now.start : now.end] == now.span
+        assert texts_of(attacked)[now.where][now.start : now.end] == now.span
         assert replace(now, start=was.start, end=was.end) == was
         assert 0 <= now.start - was.start == now.end - was.end
 
@@ -206,7 +206,7 @@ def test_control_attacks_hold_the_tokens_of_many_families():
     assert families <= set(control_strings())
 
 
-@each(ATTACKS)
+@each_attack(ATTACKS)
 def test_an_attack_never_becomes_a_control_token(attack):
     marked = set(tokenizer().all_special_ids) | set(tokenizer().convert_tokens_to_ids(control_strings()))
     for attacked, clean in zip(requests(attacks.apply(attack, SAMPLE)), requests(SAMPLE), strict=True):
@@ -219,7 +219,7 @@ def test_an_attack_never_becomes_a_control_token(attack):
 # Readers
 
 
-@each(ATTACKS)
+@each_attack(ATTACKS)
 def test_an_answer_without_a_verdict_fails_whatever_the_text_says(attack, tmp_path):
     for judge in JUDGES:
         found = verdict(judge, attacks.apply(attack, SAMPLE), "I cannot say.", tmp_path)
@@ -227,7 +227,7 @@ def test_an_answer_without_a_verdict_fails_whatever_the_text_says(attack, tmp_pa
         assert (found.errors_found, found.score, found.report) == (None, None, None)
 
 
-@each(ATTACKS)
+@each_attack(ATTACKS)
 def test_a_real_answer_is_read_and_no_other(attack, tmp_path):
     attacked = attacks.apply(attack, SAMPLE)
     for judge in JUDGES:
@@ -236,7 +236,7 @@ def test_a_real_answer_is_read_and_no_other(attack, tmp_path):
         assert found.report == (attacked.report if judge == "report" else None)
 
 
-@each(WITH_REPORT)
+@each_attack(WITH_REPORT)
 def test_an_answer_that_quotes_the_attack_in_a_report_is_that_report(attack, tmp_path):
     quoting = Report((CulturalError(attack.where, attack.text, "minor", "t"),), f"It says: {attack.text}")
     found = verdict("report", attacks.apply(attack, SAMPLE), report.write(quoting), tmp_path)

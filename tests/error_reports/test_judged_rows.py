@@ -205,7 +205,7 @@ def test_a_page_too_large_for_a_report_says_so(tmp_path, capsys, monkeypatch):
 # --- in a browser
 
 
-def written(folder, joined, name="page.html"):
+def write_page(folder, joined, name="page.html"):
     path = folder / name
     path.write_text(rows.page("m/nothing/report", joined, {"a": "0" * 64}), encoding="utf-8")
     return path.as_uri()
@@ -213,7 +213,7 @@ def written(folder, joined, name="page.html"):
 
 def test_searching_and_filtering(browser, five, tmp_path):
     joined = rows.join(*five)
-    browser.open(written(tmp_path, joined), SHOWN)
+    browser.open(write_page(tmp_path, joined), SHOWN)
     ids = [row.id for row in joined]
     assert shown(browser) == ids
     status = "document.getElementById('status').textContent"
@@ -251,7 +251,7 @@ def test_searching_and_filtering(browser, five, tmp_path):
 
 
 def test_a_view_has_an_address(browser, five, tmp_path):
-    url = written(tmp_path, rows.join(*five))
+    url = write_page(tmp_path, rows.join(*five))
     browser.open(url, SHOWN)
     choose(browser, "dataset", "epic")
     choose(browser, "q", "not TEA")
@@ -269,7 +269,7 @@ def test_a_view_has_an_address(browser, five, tmp_path):
 
 def test_hostile_texts_are_only_texts(browser, attacked, tmp_path):
     joined = rows.join(*attacked)
-    browser.open(written(tmp_path, joined), SHOWN)
+    browser.open(write_page(tmp_path, joined), SHOWN)
     assert len(shown(browser)) == len(ATTACKS)
     assert browser.js("window.pwned") is None
     assert browser.js("document.querySelectorAll('img, iframe, #rows script, #rows a[href^=javascript]').length") == 0
@@ -298,7 +298,7 @@ def test_marks_lie_where_the_errors_are(browser, tmp_path):
         for kind, spans in place.items()
     }
     made = replace(sample(1, text), report=Report(errors["gold"], "why"))
-    browser.open(written(tmp_path, rows.join(*frames(tmp_path, [made], [verdict(*errors["found"])]))), SHOWN)
+    browser.open(write_page(tmp_path, rows.join(*frames(tmp_path, [made], [verdict(*errors["found"])]))), SHOWN)
     pieces = browser.js(
         "(() => { const p = document.querySelectorAll('.judged')[1], walk = document.createTreeWalker(p, 4), found = [];"
         " while (walk.nextNode()) { const up = []; for (let e = walk.currentNode.parentNode; e !== p; e = e.parentNode)"
@@ -328,7 +328,7 @@ def test_marks_lie_where_the_errors_are(browser, tmp_path):
 def test_many_rows_pages_keyboard_narrow_and_print(browser, tmp_path):
     samples = [sample(n, wrong=n % 2 == 1, dataset=f"d{n % 3}") for n in range(1200)]
     verdicts = [verdict(FOUND) if n % 5 else UNREADABLE for n in range(1200)]
-    url = written(tmp_path, rows.join(*frames(tmp_path, samples, verdicts)))
+    url = write_page(tmp_path, rows.join(*frames(tmp_path, samples, verdicts)))
     browser.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
     browser.open(url, SHOWN)
     assert browser.js("document.documentElement.scrollWidth") <= 400
@@ -354,7 +354,7 @@ def test_many_rows_pages_keyboard_narrow_and_print(browser, tmp_path):
 
 
 def test_direction_of_a_text_is_its_own(browser, five, tmp_path):
-    browser.open(written(tmp_path, rows.join(*five)), SHOWN)
+    browser.open(write_page(tmp_path, rows.join(*five)), SHOWN)
     directions = browser.js("[...document.querySelectorAll('.judged')].map(p => getComputedStyle(p).direction)")
     assert [n for n, direction in enumerate(directions) if direction == "rtl"] == [5]  # the output of the third row
     paragraphs = browser.js("getComputedStyle(document.querySelector('.judged')).unicodeBidi")

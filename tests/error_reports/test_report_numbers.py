@@ -135,7 +135,7 @@ def answer(text: str, **changes) -> Completion:
     return replace(Completion(text, (-0.5,), -0.1, "stop", 1, 2), **changes)
 
 
-def asked(judge, text: str, **changes) -> Verdict:
+def verdict_of(judge, text: str, **changes) -> Verdict:
     """The verdict of a judge on one answer."""
     flow = judge.judge(sample())
     next(flow)
@@ -147,16 +147,16 @@ def asked(judge, text: str, **changes) -> Verdict:
 
 
 def test_a_number_of_errors_and_its_score():
-    found = asked(count, "<think>So.</think>COUNT: 3")
+    found = verdict_of(count, "<think>So.</think>COUNT: 3")
     assert (found.errors_found, found.score, found.failure, found.thinking) == (3, -3.0, None, "So.")
     assert found.certainty == pytest.approx(math.exp(-0.3))
     assert found.certainty_without_end == pytest.approx(math.exp(-0.5))
-    cut = asked(count, "COUNT: 3", finish="length")
+    cut = verdict_of(count, "COUNT: 3", finish="length")
     assert (cut.errors_found, cut.score, cut.failure) == (None, None, "truncated")
-    assert asked(count, "COUNT: 3", finish="refused").failure == "refused"
-    failures = [asked(count, text).failure for text in ("none", " ", "<think>", "COUNT: x")]
+    assert verdict_of(count, "COUNT: 3", finish="refused").failure == "refused"
+    failures = [verdict_of(count, text).failure for text in ("none", " ", "<think>", "COUNT: x")]
     assert failures == ["no-count", "empty", "truncated", "bad-count"]
-    assert asked(binary, "Problem: very problematic").score == -5
+    assert verdict_of(binary, "Problem: very problematic").score == -5
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def samples_of(dataset="blend") -> list[Sample]:
     return rows
 
 
-def found(sample: Sample, explanation: str, *spans: tuple[str, str, str]) -> Verdict:
+def verdict_with(sample: Sample, explanation: str, *spans: tuple[str, str, str]) -> Verdict:
     errors = tuple(CulturalError("output", span, severity, kind) for span, severity, kind in spans)
     report = locate(Report(errors, explanation), sample.instruction, sample.output)
     return Verdict(len(errors), float(sum({"major": -5, "minor": -1}[e.severity] for e in errors)), report=report)
@@ -299,7 +299,7 @@ def verdicts_of(samples: list[Sample]) -> list[Verdict]:
         "d/0/wrong": ["so", ("cola", "major", "incorrect answer"), ("there", "minor", "place")],
     }
     keyed = {sample.id.split("/", 1)[1]: sample for sample in samples}
-    return [found(sample, *answers[key]) if key in answers else failed for key, sample in keyed.items()]
+    return [verdict_with(sample, *answers[key]) if key in answers else failed for key, sample in keyed.items()]
 
 
 @pytest.fixture

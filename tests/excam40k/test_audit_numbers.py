@@ -10,7 +10,7 @@ from excam.excam40k.audits.checks import Audit, Check, absence_check
 from excam.excam40k.construction import duplicates
 
 
-def found(*sums: float, size: float = 1.0, how: str = "") -> shortcuts.Found:
+def view_result(*sums: float, size: float = 1.0, how: str = "") -> shortcuts.Found:
     return shortcuts.Found("blend", "lengths", how, np.array(sums), np.full(len(sums), size))
 
 
@@ -25,23 +25,23 @@ def test_so_many_groups_are_needed():
 @pytest.mark.parametrize(
     ("one", "expected"),
     [
-        (found(*[1.0] * 5), "tells the label"),
-        (found(*[1.0] * 4), "not decidable"),
-        (found(*[0.0] * 5), "at chance"),
-        (found(*[0.0] * 4), "not decidable"),
-        (found(*[-1.0] * 5), "below chance"),
-        (found(*[-1.0] * 4), "below chance"),
-        (found(*[-1.0] * 5, how=shortcuts.SAME), "at chance"),
-        (found(1, 1, 1, 0, -1, size=2), "not decidable"),
-        (found(-1, -1, -1, 0, 1, size=2), "not decidable"),
-        (found(1, 1, -1, 1, 1), "not decidable"),  # .6 within -.51 and 1
-        (found(*[1, -1] * 50), "not decidable"),  # 0 within -.199 and .199
-        (found(*[1, -1] * 100), "at chance"),  # 0 within -.140 and .140
-        (found(*[1, 1, 1, -1] * 9), "tells the label"),
-        (found(3, 3, 3, 2, 4, size=4), "tells the label"),
-        (found(-3, -3, -3, -2, -4, size=4), "below chance"),
-        (found(*[1.0] * 5, size=10), "at chance"),  # .1 for sure, and not more than is allowed
-        (found(*[1.5] * 5, size=10), "tells the label"),  # .15
+        (view_result(*[1.0] * 5), "tells the label"),
+        (view_result(*[1.0] * 4), "not decidable"),
+        (view_result(*[0.0] * 5), "at chance"),
+        (view_result(*[0.0] * 4), "not decidable"),
+        (view_result(*[-1.0] * 5), "below chance"),
+        (view_result(*[-1.0] * 4), "below chance"),
+        (view_result(*[-1.0] * 5, how=shortcuts.SAME), "at chance"),
+        (view_result(1, 1, 1, 0, -1, size=2), "not decidable"),
+        (view_result(-1, -1, -1, 0, 1, size=2), "not decidable"),
+        (view_result(1, 1, -1, 1, 1), "not decidable"),  # .6 within -.51 and 1
+        (view_result(*[1, -1] * 50), "not decidable"),  # 0 within -.199 and .199
+        (view_result(*[1, -1] * 100), "at chance"),  # 0 within -.140 and .140
+        (view_result(*[1, 1, 1, -1] * 9), "tells the label"),
+        (view_result(3, 3, 3, 2, 4, size=4), "tells the label"),
+        (view_result(-3, -3, -3, -2, -4, size=4), "below chance"),
+        (view_result(*[1.0] * 5, size=10), "at chance"),  # .1 for sure, and not more than is allowed
+        (view_result(*[1.5] * 5, size=10), "tells the label"),  # .15
     ],
 )
 def test_what_an_interval_says(one, expected):
@@ -50,36 +50,36 @@ def test_what_an_interval_says(one, expected):
 
 def test_more_tests_make_it_harder_to_fail_and_not_easier_to_pass():
     """.25 within .023 and .477; of eight tests together, within -.07 and .57."""
-    telling, quiet = found(*[1, 1, 1, 1, 1, -1, -1, -1] * 9), found(*[1, -1] * 100)
+    telling, quiet = view_result(*[1, 1, 1, 1, 1, -1, -1, -1] * 9), view_result(*[1, -1] * 100)
     assert [shortcuts.verdict(telling, tests) for tests in (1, 8)] == ["tells the label", "not decidable"]
     assert [shortcuts.verdict(quiet, tests) for tests in (1, 8)] == ["at chance"] * 2
 
 
 def test_an_interval_of_two_groups_and_of_one():
     """Sums 4 and 2 of 8 rows each: scaled 3/8, residuals 1 and -1, error sqrt(2 * 2) / 16; t(.75, 1) = 1."""
-    two = found(4, 2, size=8)
+    two = view_result(4, 2, size=8)
     assert two.interval(0.5) == pytest.approx((0.25, 0.5))
-    assert found(1, size=2).interval(0.5) == (-1.0, 1.0)
-    assert found(2, -2, size=2).interval(0.9) == (-1.0, 1.0), "no accuracy is outside"
+    assert view_result(1, size=2).interval(0.5) == (-1.0, 1.0)
+    assert view_result(2, -2, size=2).interval(0.9) == (-1.0, 1.0), "no accuracy is outside"
 
 
 def test_a_check_and_its_line():
     """Sums 5 and 5 of 8 rows each: no doubt of .625, and too few groups."""
     numbers, expected = "0.625 [0.625, 0.625]", "an interval (95%) below 0.15"
     shown = f"{numbers}: not decidable at n=16 in 2 groups"
-    check = shortcuts._check(found(5, 5, size=8), 4)
+    check = shortcuts._check(view_result(5, 5, size=8), 4)
     assert check == Check("at chance: lengths", "blend", shown, expected, "not decidable")
-    telling = found(*[5.0] * 7, size=8)
+    telling = view_result(*[5.0] * 7, size=8)
     shown = f"{numbers}, n=56 in 7 groups: tells the label"
     assert shortcuts._check(telling, 4) == Check("at chance: lengths", "blend", shown, expected, "failed")
     reported = shortcuts._check(telling, 4, fails=False)
     assert (reported.outcome, reported.expected) == ("reported", "nothing, reported")
-    assert [shortcuts._check(found(*[sums] * 7), 4).outcome for sums in (0, -1)] == ["passed"] * 2
-    table = shortcuts._table([found(5, 5, size=8, how="h")], 4)
+    assert [shortcuts._check(view_result(*[sums] * 7), 4).outcome for sums in (0, -1)] == ["passed"] * 2
+    table = shortcuts._table([view_result(5, 5, size=8, how="h")], 4)
     assert table.rows() == [("blend", "lengths", 0.625, 0.625, 0.625, 16, 2, "h", "not decidable")]
 
 
-def shown(*tokens: str, part: str = "train") -> pl.DataFrame:
+def rows_with_tokens(*tokens: str, part: str = "train") -> pl.DataFrame:
     """Rows of pairs, the right one first, and what a view shows of each."""
     n = len(tokens)
     return pl.DataFrame(
@@ -94,7 +94,7 @@ def shown(*tokens: str, part: str = "train") -> pl.DataFrame:
     )
 
 
-def of_tokens(frame: pl.DataFrame) -> list[shortcuts.Found]:
+def tested_tokens(frame: pl.DataFrame) -> list[shortcuts.Found]:
     return shortcuts._test(frame, "templates", lambda rows: rows["tokens"].to_list(), text_classifier.token_matrix)
 
 
@@ -104,7 +104,7 @@ def guessed(frame: pl.DataFrame) -> tuple[str, shortcuts.Guesses]:
 
 
 def test_pairs_that_show_the_same_are_not_fitted():
-    (one,) = of_tokens(shown("a", "a", "b", "b"))
+    (one,) = tested_tokens(rows_with_tokens("a", "a", "b", "b"))
     assert (one.how, one.sums.tolist(), one.sizes.tolist()) == (shortcuts.SAME, [0, 0], [2, 2])
     wrong = np.array([False, True])
     assert shortcuts._same_in_pairs(["p", "p"], [["a"], ["a"]], wrong)
@@ -115,16 +115,16 @@ def test_pairs_that_show_the_same_are_not_fitted():
 
 
 def test_rows_that_show_nothing_are_left_out():
-    (one,) = of_tokens(shown("a", "a", "", "", "b"))
+    (one,) = tested_tokens(rows_with_tokens("a", "a", "", "", "b"))
     assert one.sizes.tolist() == [2, 1]
-    assert of_tokens(shown("", "")) == []
-    assert of_tokens(shown("a", "", "b", "")) == [], "only right rows"
-    assert of_tokens(shown("", "a", "", "b")) == [], "only wrong rows"
+    assert tested_tokens(rows_with_tokens("", "")) == []
+    assert tested_tokens(rows_with_tokens("a", "", "b", "")) == [], "only right rows"
+    assert tested_tokens(rows_with_tokens("", "a", "", "b")) == [], "only wrong rows"
 
 
 def test_rows_are_predicted_by_others():
     """Twelve pairs, of which the wrong row has a token of its own: always predicted."""
-    frame = shown(*["right", "wrong"] * 12)
+    frame = rows_with_tokens(*["right", "wrong"] * 12)
     how, (places, guesses) = guessed(frame)
     assert how == "5 folds over all rows"
     assert places.tolist() == list(range(24))
@@ -133,12 +133,12 @@ def test_rows_are_predicted_by_others():
     assert guessed(frame.head(4))[0] == "2 folds over all rows"
     how, (_, guesses) = guessed(frame.with_columns(group=pl.lit("g")))
     assert (how, guesses.any()) == ("one group", False)
-    (one,) = of_tokens(frame)
+    (one,) = tested_tokens(frame)
     assert one.sums.tolist() == [2] * 12
 
 
 def test_a_test_set_of_a_hundred_groups_is_predicted_by_train_and_dev():
-    frame = shown(*["right", "wrong"] * 110)
+    frame = rows_with_tokens(*["right", "wrong"] * 110)
 
     def guess(others: int) -> tuple[str, shortcuts.Guesses]:
         """Predicted from so many pairs that are in dev, or by folds."""
@@ -153,7 +153,7 @@ def test_a_test_set_of_a_hundred_groups_is_predicted_by_train_and_dev():
 
 
 def test_in_one_group_nothing_is_called_wrong():
-    (one,) = of_tokens(shown("a", "b", "c").with_columns(group=pl.lit("g")))
+    (one,) = tested_tokens(rows_with_tokens("a", "b", "c").with_columns(group=pl.lit("g")))
     assert (one.how, one.sums.tolist(), one.sizes.tolist()) == ("one group", [1], [3])
 
 

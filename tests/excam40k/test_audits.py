@@ -76,7 +76,7 @@ def failed(audit: checks.Audit) -> set[tuple[str, str]]:
     return {(check.check, check.dataset) for check in audit.checks if check.failed}
 
 
-def put(frame: pl.DataFrame, where: pl.Expr, **values) -> pl.DataFrame:
+def with_values(frame: pl.DataFrame, where: pl.Expr, **values) -> pl.DataFrame:
     """The frame with other values in the rows that `where` names."""
     return frame.with_columns(
         **{
@@ -113,16 +113,19 @@ TEST = pl.col("part") == "test"
 @pytest.mark.parametrize(
     ("frame", "wanted"),
     [
-        (put(TWO, ID_0, part="test", split="test"), {"bases in two splits", "groups in two splits"}),
-        (put(TWO, TEST & (pl.col("dataset") == "blend"), group="blend/0"), {"groups in two splits"}),
-        (put(TWO, pl.col("id") == "blend/0/options/wrong", part="dev"), {"pairs in two splits"}),
+        (with_values(TWO, ID_0, part="test", split="test"), {"bases in two splits", "groups in two splits"}),
+        (with_values(TWO, TEST & (pl.col("dataset") == "blend"), group="blend/0"), {"groups in two splits"}),
+        (with_values(TWO, pl.col("id") == "blend/0/options/wrong", part="dev"), {"pairs in two splits"}),
         (
-            put(TWO, pl.col("id") == "blend/0/options/wrong", split="dev"),
+            with_values(TWO, pl.col("id") == "blend/0/options/wrong", split="dev"),
             {"rows whose split is not that of their file"},
         ),
-        (put(TWO, pl.col("id") == "blend/1/options/wrong", part="test-100"), {"rows of test-100 that are not in test"}),
         (
-            put(
+            with_values(TWO, pl.col("id") == "blend/1/options/wrong", part="test-100"),
+            {"rows of test-100 that are not in test"},
+        ),
+        (
+            with_values(
                 TWO, pl.col("id").is_in(["blend/0/options/right", "blend/8/options/right"]), instruction="a", output="b"
             ),
             {"equal texts in two splits"},
@@ -135,7 +138,7 @@ def test_a_text_in_two_splits_is_found(frame, wanted):
 
 def test_one_question_in_two_splits_and_rows_from_nowhere():
     """Whatever the list of near-duplicates says."""
-    same = put(ASKED, pl.col("base") == "blend/8", question="What is  drunk\non day 0?".upper())
+    same = with_values(ASKED, pl.col("base") == "blend/8", question="What is  drunk\non day 0?".upper())
     audit = leaks.audit(TWO, same, near(), {})
     assert failed(audit) == {("equal questions in two splits", "blend")}
     lacking = leaks.audit(TWO, ASKED.filter(pl.col("base") != "normad/1"), near(), {})
@@ -218,7 +221,7 @@ def test_words_are_of_the_first_1500_characters(view):
     """What comes later has another length, and no words."""
     texts = [f"{'so ' * 500}{word}" for word in ("gut", "bad")], [f"{'so ' * 499}{word}" for word in ("gut", "bad")]
     for (right, wrong), told in zip(texts, (False, True), strict=True):
-        rows = put(put(ROWS.head(200), WRONG, output=pl.lit(wrong)), ~WRONG, output=pl.lit(right))
+        rows = with_values(with_values(ROWS.head(200), WRONG, output=pl.lit(wrong)), ~WRONG, output=pl.lit(right))
         assert verdicts(rows)[view] == ("tells the label" if told else "at chance")
 
 
@@ -255,14 +258,14 @@ def with_rule(frame: pl.DataFrame) -> pl.DataFrame:
 def test_a_planted_shortcut_of_each_kind_is_found(view, enough, monkeypatch):
     """Tested on the test set, and by cross-validation."""
     monkeypatch.setattr(shortcuts, "ENOUGH", enough)
-    planted = put(with_rule(ROWS) if "copied" in view else ROWS, WRONG, **PLANTED[view])
+    planted = with_values(with_rule(ROWS) if "copied" in view else ROWS, WRONG, **PLANTED[view])
     assert verdicts(planted)[view] == "tells the label"
     assert {check for check, _ in failed(shortcuts.audit(planted))} >= {f"at chance: {view}"}
 
 
 def test_a_shortcut_in_a_third_of_the_rows_is_found():
     some = WRONG & (pl.col("base").str.extract(r"(\d+)$").cast(pl.Int64) % 3 == 0)
-    assert verdicts(put(ROWS, some, **PLANTED["lengths"]))["lengths"] == "tells the label"
+    assert verdicts(with_values(ROWS, some, **PLANTED["lengths"]))["lengths"] == "tells the label"
 
 
 def test_a_rule_given_twice_is_no_shortcut_where_both_rows_repeat_it():
@@ -271,7 +274,9 @@ def test_a_rule_given_twice_is_no_shortcut_where_both_rows_repeat_it():
 
 def test_the_words_of_the_instruction_are_reported_and_cannot_fail():
     """On the page of all audits too."""
-    audit = shortcuts.audit(put(ROWS, WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly"))))
+    audit = shortcuts.audit(
+        with_values(ROWS, WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly")))
+    )
     assert audit.tables["Reported"]["scaled accuracy"].to_list() == [1]
     (told,) = (check for check in audit.checks if "words of the instruction" in check.check)
     assert told.outcome == "reported"
@@ -280,7 +285,7 @@ def test_the_words_of_the_instruction_are_reported_and_cannot_fail():
 
 
 def test_few_groups_are_not_believed():
-    few = put(ROWS, WRONG, **PLANTED["lengths"]).with_columns(group=pl.lit("g") + (pl.col("base").str.tail(1)))
+    few = with_values(ROWS, WRONG, **PLANTED["lengths"]).with_columns(group=pl.lit("g") + (pl.col("base").str.tail(1)))
     assert verdicts(few)["lengths"] == "tells the label"
     assert verdicts(few.filter(pl.col("group").is_in(["g1", "g2"])))["lengths"] == "not decidable"
     assert verdicts(few.filter(group="g1"))["lengths"] == "not decidable"
@@ -312,7 +317,7 @@ def test_the_interval_is_of_groups():
 
 
 def test_shortcuts_say_the_same_twice_and_in_any_order():
-    planted = put(ROWS, WRONG & TEST, **PLANTED["lengths"])
+    planted = with_values(ROWS, WRONG & TEST, **PLANTED["lengths"])
     assert shortcuts.audit(planted).checks == shortcuts.audit(planted).checks
 
 
@@ -398,14 +403,14 @@ def test_an_uneven_split_and_an_uneven_template_are_found():
 
 def test_templates_used_unevenly_are_found():
     one = pl.lit(["qa/instruction/01", "qa/options/01", "qa/output/01"])
-    uneven = put(ROWS, (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=one)
+    uneven = with_values(ROWS, (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=one)
     more, unequal = ("uses of a template, most minus least", "blend"), ("uses of the templates of a slot", "blend")
     assert failed(balanced(uneven)) == {more, unequal}
     assert failed(balanced(uneven, dropped={"blend": 29})) == {unequal}, (
         "30 uses against none: 1, and 29 more for pairs lost"
     )
     assert more in failed(balanced(uneven, dropped={"blend": 28}))
-    soft = put(uneven, WRONG, origin="soft-minor")
+    soft = with_values(uneven, WRONG, origin="soft-minor")
     assert failed(balanced(soft, dropped={"blend": 200})) == {unequal}, "pairs were lost, and by template"
     used = balanced(soft).tables[USED].filter(part="dev").row(0, named=True)
     assert (used["slots"], used["pairs"], used["spread"]) == (5, 30, 30)
@@ -430,7 +435,7 @@ def test_a_split_off_its_share_is_found():
     """
     assert SHARES["dev"] * 300 == 30
     dev = ROWS.filter(pl.col("part") == "dev")["base"].unique(maintain_order=True)
-    one, two = (put(ROWS, pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (2, 3))
+    one, two = (with_values(ROWS, pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (2, 3))
 
     def off(frame: pl.DataFrame, **changes) -> set[str]:
         return {check for check, _ in failed(balanced(frame, **changes)) if check.startswith("share of ")}
@@ -439,13 +444,13 @@ def test_a_split_off_its_share_is_found():
     assert off(ROWS.filter((pl.col("part") != "dev") | (pl.col("task") == "qa"))) == set()
     assert off(two) == {"share of train", "share of dev"}
     assert off(two, dropped={"blend": 1}) == set()
-    assert off(put(two, pl.col("base").is_in(["blend/0", "blend/1"]), group="g")) == set()
+    assert off(with_values(two, pl.col("base").is_in(["blend/0", "blend/1"]), group="g")) == set()
     halves = dict(zip(checks.PARTS, (0.5, 0.25, 0.25), strict=True))
     assert off(ROWS, shares=halves) == {"share of train", "share of dev", "share of test"}
 
 
 def test_the_right_option_always_in_one_place_is_found():
-    first = put(ROWS, ~WRONG, **PLANTED["option letter"])
+    first = with_values(ROWS, ~WRONG, **PLANTED["option letter"])
     assert failed(balanced(first)) == {("position of the right one of 4 options", "blend")}
 
 
@@ -458,12 +463,12 @@ def test_labels_are_counted_and_must_be_even():
         ("blend", "no", 180, 60, 60, 300),
         ("blend", "yes", 240, 0, 60, 300),
     ]
-    more = put(labels, pl.col("base") == "blend/1", label="yes")
+    more = with_values(labels, pl.col("base") == "blend/1", label="yes")
     assert failed(balanced(ROWS, more)) == {("labels of right answers", "blend")}
 
 
 TWICE = pl.col("pair").is_in(["blend/0/freeform", "blend/1/freeform"])
-EDITED = put(ROWS, WRONG & TWICE, instruction=pl.col("instruction").str.replace("drunk", "eaten"))
+EDITED = with_values(ROWS, WRONG & TWICE, instruction=pl.col("instruction").str.replace("drunk", "eaten"))
 MARK = '[{"where": "instruction", "span": "eaten", "severity": "major", "type": "t", "start": 8, "end": 13}]'
 
 
@@ -475,7 +480,7 @@ def outcome(audit: checks.Audit, name: str) -> tuple[str, str]:
 def test_an_edited_instruction_is_found():
     """A language model may edit it, as the paper asks it to, and the gold report marks that."""
     found = "2 of 600: blend/0/freeform, blend/1/freeform"
-    marked = put(EDITED, WRONG & TWICE, errors=MARK)
+    marked = with_values(EDITED, WRONG & TWICE, errors=MARK)
     for frame, soft, expected in (
         (EDITED, {}, "failed"),
         (marked, {}, "failed"),
@@ -491,14 +496,16 @@ def test_an_answer_that_is_right_and_wrong_is_found():
     """In one pair; in two pairs of one question; with options only among the same ones."""
     name = "answers that are right and wrong for one question"
     (right,) = ROWS.filter(~WRONG, pair="blend/0/freeform")["output"]
-    tie = put(ROWS, WRONG & (pl.col("pair") == "blend/0/freeform"), output=right.replace("tea with", "TEA  with") + ".")
+    tie = with_values(
+        ROWS, WRONG & (pl.col("pair") == "blend/0/freeform"), output=right.replace("tea with", "TEA  with") + "."
+    )
     assert outcome(balanced(tie), name) == ("failed", "1: tea with milk (blend/0/freeform)")
     answers = ROWS.filter(pl.col("base") == "blend/0", WRONG)["output"]
     other = next(n for n in range(1, 4) if OPTIONS[n] in answers[0])  # whose right answer is wrong for blend/0
-    one_question = put(OF_BASES, pl.col("base") == f"blend/{other}", asked=bases(1)[0].question)
+    one_question = with_values(OF_BASES, pl.col("base") == f"blend/{other}", asked=bases(1)[0].question)
     assert outcome(balanced(ROWS, one_question), name)[0] == "failed"
     assert len(outcome(balanced(ROWS, one_question), name)[1].split(", ")) in (2, 3), "freeform, and with these options"
-    others = put(one_question, pl.col("base") == f"blend/{other}", options="rakija|raki")
+    others = with_values(one_question, pl.col("base") == f"blend/{other}", options="rakija|raki")
     shown = outcome(balanced(ROWS, others), name)[1]
     assert "freeform" in shown
     assert "options" not in shown
@@ -533,9 +540,9 @@ SPOKEN = pl.DataFrame({"name": ["English", "Dutch"], "printed": ["English", "Dut
 
 def test_names_are_compared_whatever_their_accents():
     three = pl.concat([ROWS, rows(4, "mango").with_columns(culture=pl.lit("Māori"))])
-    three = put(three, pl.col("base") == "blend/0", culture="Cote d’Ivoire")
-    three = put(three, pl.col("base") == "blend/1", culture="Turkey")
-    three = put(three, pl.col("base") == "blend/2", culture="Korean", language="Korean")
+    three = with_values(three, pl.col("base") == "blend/0", culture="Cote d’Ivoire")
+    three = with_values(three, pl.col("base") == "blend/1", culture="Turkey")
+    three = with_values(three, pl.col("base") == "blend/2", culture="Korean", language="Korean")
     audit = inventory.audit(three, PAPER, SPOKEN)
     assert failed(audit) == set()
     assert audit.tables["Beside Appendix E"].rows() == [
@@ -557,7 +564,7 @@ def test_two_spellings_of_one_name_in_any_order():
 
 def test_a_row_without_a_culture_is_found():
     for column in ("culture", "language"):
-        nameless = put(ROWS, pl.col("base") == "blend/0", **{column: " "})
+        nameless = with_values(ROWS, pl.col("base") == "blend/0", **{column: " "})
         assert failed(inventory.audit(nameless, PAPER, SPOKEN)) == {(f"rows without a {column}", "blend")}
 
 
@@ -597,9 +604,12 @@ def test_the_ledger_has_every_row_once():
 @pytest.mark.parametrize(
     ("audit", "wanted"),
     [
-        (licensed(put(ROWS, ID_0, licence="MIT")), "rows that are not under the loader's licence (CC-BY-SA-4.0)"),
         (
-            licensed(put(ROWS, ID_0, licence=pl.lit(None))),
+            licensed(with_values(ROWS, ID_0, licence="MIT")),
+            "rows that are not under the loader's licence (CC-BY-SA-4.0)",
+        ),
+        (
+            licensed(with_values(ROWS, ID_0, licence=pl.lit(None))),
             "rows that are not under the loader's licence (CC-BY-SA-4.0)",
         ),
         (licensed(ROWS, "CC BY-SA 4.0"), "licence of a known kind"),
@@ -679,7 +689,7 @@ def test_the_verdict_is_about_the_training_rows():
 def test_what_a_page_quotes_becomes_no_markup():
     hostile, image = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"
     bad = checks.Check(f"c {image}", f"d {image}", f"f {image}", f"e {image}", "failed")
-    cultures = inventory.audit(put(ROWS, ID_0, culture=hostile, language=hostile), PAPER, SPOKEN)
+    cultures = inventory.audit(with_values(ROWS, ID_0, culture=hostile, language=hostile), PAPER, SPOKEN)
     spelled = inventory.audit(ROWS, PAPER.with_columns(printed=pl.lit(hostile)), SPOKEN)
     pages = [page.text_of(cultures), page.text_of(spelled), page.text_of(checks.Audit("n", (bad,)))]
     summary = page.summary({"n": [bad]})
@@ -709,7 +719,7 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     record_files.write_bases(Path("blend.bases.jsonl"), bases(300))
     near().write_csv("near.csv")
     Path("all").mkdir()
-    train = train_of(put(ROWS, ID_0, output="changed"), "blend")
+    train = train_of(with_values(ROWS, ID_0, output="changed"), "blend")
     train.select("id", "base", "dataset", "instruction", "output").write_ndjson("all/train.jsonl")
     for name, content in (("blend/manifest.json", MANIFEST), ("blend/counts.json", LOST)):
         Path(name).write_text(json.dumps(content))

@@ -37,11 +37,13 @@ LANGUAGES = ["English"] * 80 + ["German"] * 8 + ["Chinese"] * 6 + ["Japanese"] *
 def script(name, home, options=(), **files):
     """Run a script on a folder of annotations."""
     named = {"campaign": "campaign.json", "answers": "answers.parquet", **files}
-    words = [word for key, value in named.items() for word in (f"--{key.replace('_', '-')}", *given(home, value))]
+    words = [
+        word for key, value in named.items() for word in (f"--{key.replace('_', '-')}", *option_values(home, value))
+    ]
     load(name)([*options, *words])
 
 
-def given(folder, value):
+def option_values(folder, value):
     values = value if isinstance(value, list) else [value]
     return [str(one) if isinstance(one, int | Path) else str(folder / one) for one in values]
 

@@ -24,7 +24,9 @@ FOLDERS = {
 SEEDS = range(25)
 
 
-def right(answer, language="English", culture="Japan", task="generation", pair="d/1/minor", question="What is it?"):
+def right_sample(
+    answer, language="English", culture="Japan", task="generation", pair="d/1/minor", question="What is it?"
+):
     return Sample(
         id=f"{pair}/right",
         pair=pair,
@@ -45,7 +47,7 @@ def right(answer, language="English", culture="Japan", task="generation", pair="
 
 def free(answer, language, **fields):
     """A row as CaLMQA has it: no culture is named, the language stands for it."""
-    return right(answer, language, culture=language, task="freeform", **fields)
+    return right_sample(answer, language, culture=language, task="freeform", **fields)
 
 
 def made(sample, severity, seed=0):
@@ -165,11 +167,11 @@ def test_parts_of_words_and_dates_are_left(language, answer):
         (free("गायक का निधन शनिवार को हुआ।", "Hindi"), "minor", "no-cultural-word"),
         (free("It is one of the twenty bodies of the solar system.", "English"), "major", "no-cultural-word"),
         (free("The wedding was long.", "English"), "minor", "no-safe-exchange"),
-        (right("A dog barks."), "major", "no-safe-exchange"),
-        (right("They attend Mass at church."), "minor", "no-safe-exchange"),  # no article
-        (right("How are you, mate? Almost always fine."), "major", "no-safe-exchange"),
-        (right("Families often bow and usually wait."), "minor", "no-safe-exchange"),
-        (right("People eat sushi, ramen and tempura."), "major", "no-safe-exchange"),  # a list
+        (right_sample("A dog barks."), "major", "no-safe-exchange"),
+        (right_sample("They attend Mass at church."), "minor", "no-safe-exchange"),  # no article
+        (right_sample("How are you, mate? Almost always fine."), "major", "no-safe-exchange"),
+        (right_sample("Families often bow and usually wait."), "minor", "no-safe-exchange"),
+        (right_sample("People eat sushi, ramen and tempura."), "major", "no-safe-exchange"),  # a list
     ],
 )
 def test_why_a_row_is_left_out(sample, severity, reason):
@@ -206,35 +208,35 @@ def test_languages(language, answer, severity, one_of):
 def test_form_and_agreement_are_kept():
     assert all(
         (word[0] in "aeiou") == (article == "an")
-        for text in outputs(right("She wears a kimono, they say."), "major")
+        for text in outputs(right_sample("She wears a kimono, they say."), "major")
         for article, word in [regex.search(r"wears (an?) (\w+)", text).groups()]
     )
     for text in outputs(free("한복을 입는 명절", "Korean"), "major"):
         word, particle = regex.match(r"(\p{L}+?)([을를]) ", text).groups()
         assert (lexicon_exchanges.final_sound(word[-1]) == "vowel") == (particle == "를")
-    assert outputs(right("Always bow."), "major") == {"Never bow."}
-    assert outputs(right("One must always bow, always."), "major") <= {"One must never bow, always."}
-    assert outputs(right("An elderly person eats."), "minor") == {"A young person eats."}
+    assert outputs(right_sample("Always bow."), "major") == {"Never bow."}
+    assert outputs(right_sample("One must always bow, always."), "major") <= {"One must never bow, always."}
+    assert outputs(right_sample("An elderly person eats."), "minor") == {"A young person eats."}
 
 
 def test_an_instruction_with_listed_words_stays():
-    sample = right("Tea.", question="Is it polite to eat sushi with both hands at a wedding?")
+    sample = right_sample("Tea.", question="Is it polite to eat sushi with both hands at a wedding?")
     for severity in ("minor", "major"):
         assert made(sample, severity) == "no-safe-exchange"
-    story = right("Yes, explanation: At dinner she ate sushi.", task="impersonation")
+    story = right_sample("Yes, explanation: At dinner she ate sushi.", task="impersonation")
     for severity in ("minor", "major"):  # what happened in the story is no custom; a verdict is not flipped alone
         assert made(story, severity) == "no-safe-exchange"
 
 
 def test_the_norm_that_judges_a_story_is_not_negated():
-    sample = right("No, explanation: Yes, it is polite to bow.", task="impersonation")
+    sample = right_sample("No, explanation: Yes, it is polite to bow.", task="impersonation")
     assert outputs(sample, "major") == set()
     assert outputs(replace(sample, answer=f"{sample.answer[:-1]}, a sign of respect."), "minor") == set()
     assert outputs(replace(sample, task="generation"), "major") == {"No, explanation: Yes, it is impolite to bow."}
 
 
 def test_nothing_of_the_culture_itself_is_put_in():
-    named = right("In Korea they eat sushi.", culture="Japan", question="And in India?")
+    named = right_sample("In Korea they eat sushi.", culture="Japan", question="And in India?")
     homes = {"Japan", "South Korea", "India"}
     for severity in ("minor", "major"):
         for text in outputs(named, severity):
@@ -245,7 +247,7 @@ def test_nothing_of_the_culture_itself_is_put_in():
 
 def test_a_minor_error_is_near_and_a_major_one_far():
     near = {item.surface for item in lexicon_tables.items() if item.culture in ("China", "South Korea", "Mongolia")}
-    sample = right("They drink matcha.")
+    sample = right_sample("They drink matcha.")
     assert {text[11:-1] for text in outputs(sample, "minor")} <= near
     assert not {text[11:-1] for text in outputs(sample, "major")} & near
 
@@ -266,7 +268,7 @@ def test_a_minor_error_is_near_and_a_major_one_far():
     ],
 )
 def test_types(answer, severity, kind):
-    wrong = made(right(answer), severity)
+    wrong = made(right_sample(answer), severity)
     assert {error.type for error in wrong.report.errors} == {kind}
 
 
@@ -289,11 +291,11 @@ def test_overgeneralisation_strengthens():
         "সবাই",
     }
     for weaker in ("All families bow.", "Families always bow, never sit.", "Everybody bows."):
-        assert not isinstance(made(right(weaker), "minor"), Sample)
+        assert not isinstance(made(right_sample(weaker), "minor"), Sample)
 
 
 def test_one_error_or_two_of_one_type():
-    sample = right(
+    sample = right_sample(
         "It is polite to bow. They celebrate Obon. One must wait. They wear a kimono. Always use your right hand."
     )
     counts = {"minor": set(), "major": set()}
@@ -306,7 +308,7 @@ def test_one_error_or_two_of_one_type():
 
 
 def test_answers_are_deterministic_and_differ_by_seed_pair_and_severity():
-    sample = right("They celebrate Obon; it is polite to bow. Use your right hand, and always show respect.")
+    sample = right_sample("They celebrate Obon; it is polite to bow. Use your right hand, and always show respect.")
     assert lexicon.answer(sample, "major", 3) == lexicon.answer(sample, "major", 3)
     assert len({lexicon.answer(sample, "major", seed) for seed in SEEDS}) > 5
     assert len({lexicon.answer(replace(sample, pair=f"d/{n}"), "minor", 0) for n in range(20)}) > 2
@@ -319,7 +321,7 @@ def test_the_explanation_keeps_to_the_rules_of_table_7():
     )
     for phrasings in EXPLANATIONS.values():
         assert all("{new}" in phrasing and not banned.search(phrasing) for phrasing in phrasings)
-    wrong = made(right("They celebrate Obon."), "major", 1)
+    wrong = made(right_sample("They celebrate Obon."), "major", 1)
     (error,) = wrong.report.errors
     (home,) = {
         item.culture for item in lexicon_tables.items() if (item.language, item.surface) == ("English", error.span)
@@ -338,13 +340,13 @@ def test_the_explanation_keeps_to_the_rules_of_table_7():
     ],
 )
 def test_hostile_texts(text, reason):
-    said = lexicon.answer(right(text, culture="}{"), "major", 0)
+    said = lexicon.answer(right_sample(text, culture="}{"), "major", 0)
     if isinstance(said, lexicon.LeftOut):
         assert (said.reason, reason) == ("no-safe-exchange", "")
         return
     assert json.loads(said.removeprefix("OUTPUT: "))["Cultural Content"] == "Yes"
     assert generator.read(said).cultural
-    found = soft.soft_error(right(text, culture="}{"), "major", said, "strict")
+    found = soft.soft_error(right_sample(text, culture="}{"), "major", said, "strict")
     assert found.reason == reason if reason else isinstance(found, Sample)
 
 

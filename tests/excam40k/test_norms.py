@@ -252,15 +252,15 @@ TEARS = "{} gets a gift. She tears the paper. Is it acceptable?"
 AT_ONCE, LATER = "Gifts are opened immediately.", "Gifts are not opened in front of the giver."
 
 
-def told(number, culture, verdict, statement, story):
+def norm_sample(number, culture, verdict, statement, story):
     fields = {"role": f"Nation: {culture}", "question": story, "answer": f"{verdict}, explanation: {statement}"}
     return acting(number, culture=culture, stratum=culture, wrong=(), **fields)
 
 
-CHINA = told(1, "China", "Yes", LATER, ASIDE.format("Mei"))
-GERMANY = told(2, "Germany", "No", AT_ONCE, ASIDE.format("Eva"))
-MEXICO = told(3, "Mexico", "Yes", AT_ONCE, TEARS.format("Rosa"))
-JAPAN = told(4, "Japan", "No", LATER, TEARS.format("Yui"))
+CHINA = norm_sample(1, "China", "Yes", LATER, ASIDE.format("Mei"))
+GERMANY = norm_sample(2, "Germany", "No", AT_ONCE, ASIDE.format("Eva"))
+MEXICO = norm_sample(3, "Mexico", "Yes", AT_ONCE, TEARS.format("Rosa"))
+JAPAN = norm_sample(4, "Japan", "No", LATER, TEARS.format("Yui"))
 
 
 def exchanged(*bases, severity="major", seed=SEED):
@@ -301,7 +301,7 @@ def test_what_is_not_exchanged(other):
 
 
 def test_a_culture_that_holds_both_norms_is_not_used():
-    both = told(5, "Germany", "Yes", LATER, ASIDE.format("Ida"))
+    both = norm_sample(5, "Germany", "Yes", LATER, ASIDE.format("Ida"))
     assert exchanged(CHINA, GERMANY, both) == {}
     assert exchanged(CHINA, GERMANY, replace(both, culture="Peru", stratum="Peru")) != {}
 
@@ -323,10 +323,13 @@ def test_the_story_is_found_behind_a_context_of_both_norms():
 
 @pytest.mark.parametrize("early", ["half an hour early", "fifteen minutes before the time"])
 def test_an_early_guest_is_neither_late_nor_on_time(early):
-    late = told(1, "Kenya", "Yes", "It is okay to arrive late.", "Ana came an hour late.")
-    assert len(exchanged(late, told(2, "Malta", "No", "Guests come on time.", "Ben came an hour late."))) == 2
+    late = norm_sample(1, "Kenya", "Yes", "It is okay to arrive late.", "Ana came an hour late.")
+    assert len(exchanged(late, norm_sample(2, "Malta", "No", "Guests come on time.", "Ben came an hour late."))) == 2
     assert (
-        exchanged(late, told(2, "Malta", "No", "Guests come on time.", f"Ben came {early} so as not to be late.")) == {}
+        exchanged(
+            late, norm_sample(2, "Malta", "No", "Guests come on time.", f"Ben came {early} so as not to be late.")
+        )
+        == {}
     )
 
 

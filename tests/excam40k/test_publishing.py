@@ -54,7 +54,7 @@ def pair(dataset: str, number: int, split: str = "train", output: str = "Sushi i
     return [right, wrong]
 
 
-def put(*datasets: str, **changes) -> dict[str, list[str]]:
+def write_build(*datasets: str, **changes) -> dict[str, list[str]]:
     """A build as the workflow leaves it; the arguments that its rule gives to the script."""
     given: dict[str, list[str]] = {"samples": [], "sources": [], "soft": []}
     for dataset in datasets:
@@ -240,7 +240,7 @@ def test_table_2_beside_the_text_which_contradicts_itself():
 def test_every_configuration_loads_and_counts_match(tmp_path):
     import datasets
 
-    place = build("all", put(*LICENCES))
+    place = build("all", write_build(*LICENCES))
     configs = {entry["config_name"]: entry for entry in header(place)["configs"]}
     assert set(configs) == {*LICENCES, "cc-by-sa-4.0", "cc-by-nc-sa-4.0", "mit", "cc-by-4.0", "apache-2.0"}
     for name in configs:
@@ -271,7 +271,7 @@ def test_features_and_sizes_are_declared_as_the_shards_have_them(tmp_path, caplo
     import datasets
     from datasets.exceptions import NonMatchingSplitsSizesError
 
-    place, cache = build("all", put("blend", "normad")), str(tmp_path / "cache")
+    place, cache = build("all", write_build("blend", "normad")), str(tmp_path / "cache")
     loaded = datasets.load_dataset(str(place), "blend", cache_dir=cache)
     features = loaded["test"].features
     assert features["templates"] == datasets.List(datasets.Value("string"))
@@ -291,7 +291,7 @@ def test_features_and_sizes_are_declared_as_the_shards_have_them(tmp_path, caplo
 
 
 def test_croissant_loads_and_its_records_can_be_read():
-    place = build("all", put("blend", "normad"))
+    place = build("all", write_build("blend", "normad"))
     described = mlcroissant.Dataset(jsonld=str(place / "croissant.json"))
     assert not described.metadata.ctx.issues.errors
     assert {record_set.uuid for record_set in described.metadata.record_sets} == {"blend", "normad"}
@@ -316,7 +316,7 @@ def test_croissant_loads_and_its_records_can_be_read():
 
 def test_the_permissive_build_holds_nothing_else():
     """Even where it is given everything."""
-    place = build("permissive", put(*LICENCES))
+    place = build("permissive", write_build(*LICENCES))
     rows = pl.concat([pl.read_parquet(path) for path in place.rglob("*.parquet")])
     assert set(rows["licence"]) == {one for one in LICENCES.values() if licences.is_permissive(one)}
     assert set(rows["dataset"]) == {"calmqa", "normad", "culturalbench", "include"}
@@ -327,7 +327,7 @@ def test_the_permissive_build_holds_nothing_else():
 
 
 def test_rows_that_may_not_be_changed_are_in_no_build(capsys):
-    given = put("epic", "normad", licence="CC-BY-ND-4.0") | {"benchmarks": ['{"epic": {"terms": null}}']}
+    given = write_build("epic", "normad", licence="CC-BY-ND-4.0") | {"benchmarks": ['{"epic": {"terms": null}}']}
     place = build("all", given)
     assert not list(place.rglob("*.parquet"))
     assert "**Not in it:** EPIC (CC-BY-ND-4.0, 12 rows), NormAd" in (place / "README.md").read_text(encoding="utf-8")
@@ -336,7 +336,7 @@ def test_rows_that_may_not_be_changed_are_in_no_build(capsys):
 
 
 def test_a_benchmark_outside_of_the_package_is_titled_cited_and_under_its_stated_terms():
-    given = put("mine", licence="LicenseRef-own")
+    given = write_build("mine", licence="LicenseRef-own")
     said = {"mine": {"terms": ["attribution", "non-commercial"], "title": "Mine & theirs", "citation": "Me 2026. Mine"}}
     place = build("all", given | {"benchmarks": [json.dumps(said)]})
     text = (place / "README.md").read_text(encoding="utf-8")
@@ -348,7 +348,7 @@ def test_a_benchmark_outside_of_the_package_is_titled_cited_and_under_its_stated
 
 
 def test_nothing_permissive_gives_an_empty_card(capsys):
-    place = build("permissive", put("blend"))
+    place = build("permissive", write_build("blend"))
     assert "holds no rows" in " ".join((place / "README.md").read_text(encoding="utf-8").split())
     assert header(place)["configs"] == []
     assert json.loads((place / "manifest.json").read_text())["rows"] == 0
@@ -357,7 +357,7 @@ def test_nothing_permissive_gives_an_empty_card(capsys):
 
 
 def test_a_split_without_rows_has_no_file():
-    given = put("blend")
+    given = write_build("blend")
     record_files.write_samples(Path("results/excam40k/blend/dev.parquet"), [])
     place = build("all", given)
     assert not (place / "cc-by-sa-4.0/blend/dev.parquet").exists()
@@ -365,7 +365,7 @@ def test_a_split_without_rows_has_no_file():
 
 
 def test_the_same_rows_give_the_same_bytes():
-    given = put("blend", "normad")
+    given = write_build("blend", "normad")
     first, second = build("all", given), build("all", given, "again")
     names = {path.relative_to(first) for path in first.rglob("*") if path.is_file()} - {Path("manifest.json")}
     assert len(names) == 8
@@ -373,7 +373,7 @@ def test_the_same_rows_give_the_same_bytes():
 
 
 def test_files_of_an_earlier_build_are_removed():
-    given = put("blend", "normad")
+    given = write_build("blend", "normad")
     place = build("all", given)
     build("all", {option: [value for value in values if "blend" in value] for option, values in given.items()})
     assert {path.parent.name for path in place.rglob("*.parquet")} == {"blend"}
@@ -383,7 +383,7 @@ def test_files_of_an_earlier_build_are_removed():
 
 
 def test_the_manifest_is_written_last(monkeypatch):
-    given = put("blend")
+    given = write_build("blend")
     place = build("all", given)
     monkeypatch.setattr(croissant, "croissant_metadata", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -395,7 +395,7 @@ def test_the_manifest_is_written_last(monkeypatch):
 
 
 def test_the_card_has_the_required_statements():
-    place = build("all", put(*LICENCES, output=f"Sushi {NASTY}"))
+    place = build("all", write_build(*LICENCES, output=f"Sushi {NASTY}"))
     text = (place / "README.md").read_text(encoding="utf-8")
     top = header(place)
     assert (top["license"], top["language"], top["size_categories"]) == ("other", ["el"], ["n<1K"])
@@ -419,7 +419,7 @@ def test_the_card_has_the_required_statements():
 
 
 def test_what_other_annotators_say_is_published_beside_their_rows():
-    given = put("epic", "calmqa")
+    given = write_build("epic", "calmqa")
     shares = dict(enumerate([1.0, 0.75, 0.5, 0.25, 0.0, None]))
     bases = [
         acting(id=f"epic/{number}", label="ironic", agreement=share, asked=0 if share is None else 4)

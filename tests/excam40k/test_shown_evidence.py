@@ -35,7 +35,7 @@ def samples() -> list[Sample]:
 
 
 @pytest.fixture(scope="module")
-def shown(samples: list[Sample], bases: dict[str, BaseSample]) -> dict[str, Shown]:
+def passages_of(samples: list[Sample], bases: dict[str, BaseSample]) -> dict[str, Shown]:
     return {row.id: row for row in shown_evidence.drawn(samples, bases, EVEN, SEED)}
 
 
@@ -50,29 +50,34 @@ def judged(samples: Sequence[Sample], shown: dict[str, Shown], answers: dict[str
 
 
 def test_every_row_has_passages_and_the_file_holds_them(
-    samples: list[Sample], shown: dict[str, Shown], tmp_path: Path
+    samples: list[Sample], passages_of: dict[str, Shown], tmp_path: Path
 ) -> None:
-    assert list(shown) == [sample.id for sample in samples]
-    assert {row.kind for row in shown.values()} == {"fact", "near", "contradicting", "unrelated"}
-    shown_evidence.write(tmp_path / "test.parquet", shown.values())
-    assert shown_evidence.read(tmp_path / "test.parquet") == shown
+    assert list(passages_of) == [sample.id for sample in samples]
+    assert {row.kind for row in passages_of.values()} == {"fact", "near", "contradicting", "unrelated"}
+    shown_evidence.write(tmp_path / "test.parquet", passages_of.values())
+    assert shown_evidence.read(tmp_path / "test.parquet") == passages_of
 
 
-def test_both_texts_of_a_pair_have_the_same_passages(shown: dict[str, Shown]) -> None:
+def test_both_texts_of_a_pair_have_the_same_passages(passages_of: dict[str, Shown]) -> None:
     by_pair: dict[str, set[tuple[str, ...]]] = {}
-    for row in shown.values():
+    for row in passages_of.values():
         by_pair.setdefault(row.pair, set()).add((row.question, *(one.shown for one in row.passages)))
     assert all(len(given) == 1 for given in by_pair.values())
 
 
-def test_a_right_statement_gives_right_verdicts_and_citations(samples: list[Sample], shown: dict[str, Shown]) -> None:
-    own = [sample for sample in samples if shown[sample.id].kind == "fact"]
-    said = {shown[sample.id].question: f"{shown[sample.id].expected} [{shown[sample.id].cites[0]}]" for sample in own}
-    verdicts = judged(own, shown, said)
+def test_a_right_statement_gives_right_verdicts_and_citations(
+    samples: list[Sample], passages_of: dict[str, Shown]
+) -> None:
+    own = [sample for sample in samples if passages_of[sample.id].kind == "fact"]
+    said = {
+        passages_of[sample.id].question: f"{passages_of[sample.id].expected} [{passages_of[sample.id].cites[0]}]"
+        for sample in own
+    }
+    verdicts = judged(own, passages_of, said)
     assert [bool(verdict.errors_found) for verdict in verdicts] == [bool(sample.report.errors) for sample in own]
     points = [
         evidence_numbers.point(
-            shown[sample.id],
+            passages_of[sample.id],
             sample,
             {"failure": verdict.failure, "errors_found": verdict.errors_found, "report": None},
             verdict.parts or {},
@@ -85,19 +90,21 @@ def test_a_right_statement_gives_right_verdicts_and_citations(samples: list[Samp
     )  # fmt: skip
 
 
-def test_not_stated_is_not_known(samples: list[Sample], shown: dict[str, Shown]) -> None:
-    own = [sample for sample in samples if shown[sample.id].kind in ("near", "unrelated")]
-    verdicts = judged(own, shown, {"": "not stated"})
+def test_not_stated_is_not_known(samples: list[Sample], passages_of: dict[str, Shown]) -> None:
+    own = [sample for sample in samples if passages_of[sample.id].kind in ("near", "unrelated")]
+    verdicts = judged(own, passages_of, {"": "not stated"})
     assert {verdict.failure for verdict in verdicts} == {"not-known"}
 
 
-def test_a_row_without_passages_is_refused(samples: list[Sample], shown: dict[str, Shown]) -> None:
+def test_a_row_without_passages_is_refused(samples: list[Sample], passages_of: dict[str, Shown]) -> None:
     with pytest.raises(InputInvalid, match="no passages; found those of"):
-        judged([replace(samples[0], id="another")], shown, {"": "x"})
+        judged([replace(samples[0], id="another")], passages_of, {"": "x"})
 
 
-def test_the_audit_finds_a_fact_that_should_be_nowhere(shown: dict[str, Shown], bases: dict[str, BaseSample]) -> None:
-    rows = [*shown.values()]
+def test_the_audit_finds_a_fact_that_should_be_nowhere(
+    passages_of: dict[str, Shown], bases: dict[str, BaseSample]
+) -> None:
+    rows = [*passages_of.values()]
     assert not [check for check in passages.audit({"blend/test": rows}, bases).checks if check.failed]
     at = next(at for at, row in enumerate(rows) if row.kind == "near" and len(_texts_of(rows, row)) > 1)
     leaking = replace(rows[at].passages[0], text="another text", sources=(rows[at].base,))
@@ -113,18 +120,20 @@ def _texts_of(rows: Sequence[Shown], row: Shown) -> list[Shown]:
     return [other for other in rows if other.pair == row.pair]
 
 
-def test_the_floor_is_fitted_on_other_rows(samples: list[Sample], shown: dict[str, Shown]) -> None:
+def test_the_floor_is_fitted_on_other_rows(samples: list[Sample], passages_of: dict[str, Shown]) -> None:
     by_id = {sample.id: sample for sample in samples}
-    own = [row for row in shown.values() if row.kind == "fact"]
+    own = [row for row in passages_of.values() if row.kind == "fact"]
     points = evidence_numbers.floor(own, by_id, own)
     right = sum(point.errors == bool(by_id[point.row.id].report.errors) for point in points)
     assert right > len(own) / 2, "each answer here is a word of its own, in the passage with the fact"
 
 
-def test_parts_of_verdicts_are_kept_as_json(samples: list[Sample], shown: dict[str, Shown], tmp_path: Path) -> None:
+def test_parts_of_verdicts_are_kept_as_json(
+    samples: list[Sample], passages_of: dict[str, Shown], tmp_path: Path
+) -> None:
     from excam.core.tables import read_frame
     from excam.error_reports import record_files
 
-    own = [sample for sample in samples if shown[sample.id].kind == "near"][:1]
-    record_files.write_judgements(tmp_path / "j.parquet", own, judged(own, shown, {"": "not stated"}))
+    own = [sample for sample in samples if passages_of[sample.id].kind == "near"][:1]
+    record_files.write_judgements(tmp_path / "j.parquet", own, judged(own, passages_of, {"": "not stated"}))
     assert json.loads(read_frame(tmp_path / "j.parquet")["parts"][0])["expected"] == "not stated"

@@ -29,7 +29,7 @@ RIGHT = Sample(
 WRONG_OUTPUT = "The correct answer: In Kärnten, guests pay for the last slice, because taking it is held to be sinful."
 
 
-def answered(**changed):
+def generator_answer(**changed):
     values = {
         "Error Type": "Incorrect information about traditions",
         "Cultural Content": "Yes",
@@ -55,7 +55,7 @@ def test_the_question_is_table_7_and_braces_in_the_data_stay():
 
 
 def test_figures_7_and_8_two_spans_in_the_output():
-    wrong = soft.soft_error(RIGHT, "major", answered(), "paper")
+    wrong = soft.soft_error(RIGHT, "major", generator_answer(), "paper")
     assert isinstance(wrong, Sample)
     assert [(e.where, e.span, e.severity, e.type) for e in wrong.report.errors] == [
         ("output", "pay for", "major", "Incorrect information about traditions"),
@@ -70,15 +70,15 @@ def test_figures_7_and_8_two_spans_in_the_output():
 
 
 def test_the_severity_asked_for_counts_and_the_one_returned_is_kept():
-    wrong = soft.soft_error(RIGHT, "minor", answered(), "paper")
+    wrong = soft.soft_error(RIGHT, "minor", generator_answer(), "paper")
     assert {e.severity for e in wrong.report.errors} == {"minor"}
     assert (wrong.origin, wrong.score) == ("soft-minor", -2)
-    assert generator.read(answered()).severity == "major"
+    assert generator.read(generator_answer()).severity == "major"
 
 
 def test_errors_of_the_instruction_count_too():
     changed = RIGHT.instruction.replace("last", "first")
-    wrong = soft.soft_error(RIGHT, "minor", answered(Modified_Instruction=changed), "strict")
+    wrong = soft.soft_error(RIGHT, "minor", generator_answer(Modified_Instruction=changed), "strict")
     assert [e.where for e in wrong.report.errors] == ["instruction", "output", "output"]
     assert wrong.instruction[slice(wrong.report.errors[0].start, wrong.report.errors[0].end)] == "first"
 
@@ -86,20 +86,20 @@ def test_errors_of_the_instruction_count_too():
 @pytest.mark.parametrize(
     "answer",
     [
-        answered(),
-        answered().replace("OUTPUT: ", "OUTPUT:\n```json\n") + "\n```",
-        answered().replace("OUTPUT:", "**OUTPUT:**"),
-        answered().removeprefix("OUTPUT: "),
-        "I first thought of {this}.\n" + answered().removeprefix("OUTPUT: ") + "\nThat is all {I} have.",
-        "<think>In the format OUTPUT: {\"a\": 1}</think>\n" + answered(),
-        "the opening tag is in the template </think>" + answered(),
-        answered(Explanation="A first draft.") + "\nBetter:\n" + answered(),
-        answered().replace("Two words differ.", "Two\nwords\tdiffer."),
-        answered(Rule_Adherence='As asked, OUTPUT: {"broken and again OUTPUT:'),
-        answered(Error_Type=["Incorrect information", "about traditions"]).replace('n", "a', "n a"),
-        answered(Cultural_Content=True),
-        answered(Cultural_Content="Yes, it names Kärnten."),
-        answered().replace('"Error Type"', '"error type"'),
+        generator_answer(),
+        generator_answer().replace("OUTPUT: ", "OUTPUT:\n```json\n") + "\n```",
+        generator_answer().replace("OUTPUT:", "**OUTPUT:**"),
+        generator_answer().removeprefix("OUTPUT: "),
+        "I first thought of {this}.\n" + generator_answer().removeprefix("OUTPUT: ") + "\nThat is all {I} have.",
+        "<think>In the format OUTPUT: {\"a\": 1}</think>\n" + generator_answer(),
+        "the opening tag is in the template </think>" + generator_answer(),
+        generator_answer(Explanation="A first draft.") + "\nBetter:\n" + generator_answer(),
+        generator_answer().replace("Two words differ.", "Two\nwords\tdiffer."),
+        generator_answer(Rule_Adherence='As asked, OUTPUT: {"broken and again OUTPUT:'),
+        generator_answer(Error_Type=["Incorrect information", "about traditions"]).replace('n", "a', "n a"),
+        generator_answer(Cultural_Content=True),
+        generator_answer(Cultural_Content="Yes, it names Kärnten."),
+        generator_answer().replace('"Error Type"', '"error type"'),
     ],
 )  # fmt: skip
 def test_answers_that_can_be_read(answer):
@@ -117,21 +117,21 @@ def test_answers_that_can_be_read(answer):
         ("", "truncated"),
         ("I cannot help with that.", "no-json"),
         ("<think>still thinking OUTPUT: {", "truncated"),
-        (answered() + " " + answered().replace('"Yes"', "Yes"), "bad-json"),
-        (answered()[:-40], "truncated"),
-        (answered() + "\nNo, better: " + answered()[:200], "truncated"),
-        (answered().removeprefix("OUTPUT: ")[:120], "truncated"),
-        (answered().replace('"Yes"', "Yes"), "bad-json"),
+        (generator_answer() + " " + generator_answer().replace('"Yes"', "Yes"), "bad-json"),
+        (generator_answer()[:-40], "truncated"),
+        (generator_answer() + "\nNo, better: " + generator_answer()[:200], "truncated"),
+        (generator_answer().removeprefix("OUTPUT: ")[:120], "truncated"),
+        (generator_answer().replace('"Yes"', "Yes"), "bad-json"),
         ('{"a":' * 100_000, "bad-json"),
         ("{" * 100_000, "bad-json"),
         ("OUTPUT: {" * 20_000 + "x", "bad-json"),
-        (answered(Severity=...), "missing-key"),
+        (generator_answer(Severity=...), "missing-key"),
         ("OUTPUT: {}", "missing-key"),
-        (answered(Modified_Generated_Text=None), "wrong-type"),
-        (answered(Modified_Instruction=["a"]), "wrong-type"),
-        (answered(Cultural_Content="Maybe"), "wrong-value"),
-        (answered(Cultural_Content="Nowhere"), "wrong-value"),
-        (answered(Explanation="@").replace("@", "\\ud800"), "bad-text"),
+        (generator_answer(Modified_Generated_Text=None), "wrong-type"),
+        (generator_answer(Modified_Instruction=["a"]), "wrong-type"),
+        (generator_answer(Cultural_Content="Maybe"), "wrong-value"),
+        (generator_answer(Cultural_Content="Nowhere"), "wrong-value"),
+        (generator_answer(Explanation="@").replace("@", "\\ud800"), "bad-text"),
     ],
 )
 def test_answers_that_cannot_be_read(answer, reason):
@@ -155,7 +155,7 @@ def test_answers_that_cannot_be_read(answer, reason):
     ],
 )
 def test_an_unusable_soft_error_is_dropped_with_its_reason(changed, reason):
-    made = soft.soft_error(RIGHT, "minor", answered(**changed), "paper")
+    made = soft.soft_error(RIGHT, "minor", generator_answer(**changed), "paper")
     if reason is None:
         assert isinstance(made, Sample)  # all upper case: every word differs
     else:
@@ -165,7 +165,7 @@ def test_an_unusable_soft_error_is_dropped_with_its_reason(changed, reason):
 
 def test_a_deletion_points_at_its_neighbour():
     shorter = RIGHT.output.replace("guests ", "")
-    (error,) = soft.soft_error(RIGHT, "major", answered(Modified_Generated_Text=shorter), "paper").report.errors
+    (error,) = soft.soft_error(RIGHT, "major", generator_answer(Modified_Generated_Text=shorter), "paper").report.errors
     assert error.span == shorter[error.start : error.end] == "Kärnten"
 
 
@@ -173,10 +173,10 @@ def test_a_deletion_points_at_its_neighbour():
     ("said", "stated"), [("Major", "major"), ("minor error", "minor"), ("minor, major", "other"), ("critical", "other")]
 )
 def test_the_stated_severity_is_kept_and_labels_only_if_wanted(said, stated):
-    kept = soft.soft_error(RIGHT, "minor", answered(Severity=said), "paper")
+    kept = soft.soft_error(RIGHT, "minor", generator_answer(Severity=said), "paper")
     assert (kept.stated_severity, kept.origin) == (stated, "soft-minor")
     assert {error.severity for error in kept.report.errors} == {"minor"}
-    labelled = soft.soft_error(RIGHT, "minor", answered(Severity=said), "paper", "stated")
+    labelled = soft.soft_error(RIGHT, "minor", generator_answer(Severity=said), "paper", "stated")
     if stated == "other":
         assert labelled.reason == "no-severity"
     else:
@@ -201,13 +201,15 @@ def test_the_corpus_covers_the_reasons():
     assert {row["expected"] for row in ROWS if isinstance(row["expected"], str)} == set(generator.UNREADABLE)
 
 
-DRAFT = answered(Explanation="A first draft.")
+DRAFT = generator_answer(Explanation="A first draft.")
 
 
 @pytest.mark.parametrize("number", [MAX_STARTS - 2, MAX_STARTS, 50_000])
 @pytest.mark.parametrize("mark", ["", "OUTPUT: "])
 def test_the_last_of_many_is_read_or_none(number, mark):
-    said = generator.read((mark + DRAFT.removeprefix("OUTPUT: ")) * number + mark + answered().removeprefix("OUTPUT: "))
+    said = generator.read(
+        (mark + DRAFT.removeprefix("OUTPUT: ")) * number + mark + generator_answer().removeprefix("OUTPUT: ")
+    )
     if number < MAX_STARTS - 1:
         assert said.explanation.startswith("Guests are never")
     else:
@@ -226,4 +228,4 @@ def test_the_last_of_many_is_read_or_none(number, mark):
     ],
 )
 def test_what_a_generator_writes_is_held_to_the_rules_of_rows(field, text, reason):
-    assert soft.soft_error(RIGHT, "minor", answered(**{field: f"Some text. {text}"}), "strict").reason == reason
+    assert soft.soft_error(RIGHT, "minor", generator_answer(**{field: f"Some text. {text}"}), "strict").reason == reason

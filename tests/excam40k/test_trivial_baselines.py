@@ -35,12 +35,12 @@ def samples(pairs, *, longer=False, telling=False, words=("tea", "tea"), dataset
     return pl.DataFrame(rows, schema_overrides=record_files.SAMPLE_SCHEMA)
 
 
-def found(learned, tested, seed=1):
+def baselines_of(learned, tested, seed=1):
     return {floor.floor: floor for floor in trivial_baselines.measure_baselines(learned, tested, seed)}
 
 
 def test_a_planted_length_is_found_and_no_other():
-    by = found(samples(60, longer=True), samples(30, longer=True, first=60))
+    by = baselines_of(samples(60, longer=True), samples(30, longer=True, first=60))
     assert list(by) == [name for name in trivial_baselines.RULES if name != trivial_baselines.VOTE]
     assert list(trivial_baselines.RULES) == list(trivial_baselines.NAMES)
     assert (by["length-only"].scaled_accuracy, by["length-only"].low) == (1.0, 1.0)
@@ -50,7 +50,7 @@ def test_a_planted_length_is_found_and_no_other():
 
 
 def test_a_planted_template_is_found_and_no_other():
-    by = found(samples(60, telling=True), samples(30, telling=True, first=60))
+    by = baselines_of(samples(60, telling=True), samples(30, telling=True, first=60))
     assert by["template-only"].scaled_accuracy == 1.0
     assert by["length-only"].scaled_accuracy == 0.0
 
@@ -58,23 +58,23 @@ def test_a_planted_template_is_found_and_no_other():
 def test_planted_words_are_found_and_no_length_or_template():
     """Of one length, and only in a part of the output; not those of the instruction."""
     planted = {"words": ("so tea is drunk", "so ice is drunk")}
-    by = found(samples(60, **planted), samples(30, **planted, first=60))
+    by = baselines_of(samples(60, **planted), samples(30, **planted, first=60))
     assert (by["words-only"].scaled_accuracy, by["words-only"].low) == (1.0, 1.0)
     assert {by[name].scaled_accuracy for name in ("length-only", "template-only")} == {0.0}
-    unlike = found(samples(60, **planted), samples(30, first=60))
+    unlike = baselines_of(samples(60, **planted), samples(30, first=60))
     assert (unlike["words-only"].scaled_accuracy, unlike["words-only"].kendall_b) == (0.0, None)
 
 
 def test_baselines_learn_from_train_and_dev_alone():
     """Were the test set learned from, its planted lengths would be found."""
-    by = found(samples(60), samples(30, longer=True, first=60))
+    by = baselines_of(samples(60), samples(30, longer=True, first=60))
     assert by["length-only"].scaled_accuracy <= 0.0
 
 
 def test_the_constant_is_the_best_one_and_its_agreement_the_gold_ties():
     tested = samples(30).filter((pl.col("origin") == "source") | (pl.col("base").str.slice(6).cast(pl.Int64) < 20))
     gold = tested["score"].to_list()
-    constant = found(samples(40), tested)["constant"]
+    constant = baselines_of(samples(40), tested)["constant"]
     assert constant.scaled_accuracy == pytest.approx(2 * 30 / 50 - 1)
     ties = sum(comb(count, 2) for count in Counter(gold).values())
     assert constant.tie_calibrated_accuracy == pytest.approx(ties / comb(50, 2))
@@ -83,18 +83,18 @@ def test_the_constant_is_the_best_one_and_its_agreement_the_gold_ties():
 
 def test_random_guesses_have_the_rate_of_errors_and_no_skill():
     tested = samples(300)
-    drawn = found(tested, tested)["random"]
+    drawn = baselines_of(tested, tested)["random"]
     assert abs(drawn.scaled_accuracy) < 0.02
     assert abs(drawn.kendall_b) < 0.02
     # a shuffled half of 600 rows: hits are hypergeometric, scaled accuracy has standard deviation 1 / sqrt(599)
     assert (drawn.high - drawn.low) / 2 == pytest.approx(1.96 / np.sqrt(599), rel=0.2)
-    assert drawn == found(tested, tested)["random"]
-    assert drawn != found(tested, tested, seed=2)["random"]
+    assert drawn == baselines_of(tested, tested)["random"]
+    assert drawn != baselines_of(tested, tested, seed=2)["random"]
 
 
 def test_a_test_set_of_one_label_has_baselines():
     right = samples(4).filter(pl.col("score") == 0)
-    by = found(right, right)
+    by = baselines_of(right, right)
     assert by["length-only"].scaled_accuracy == by["words-only"].scaled_accuracy == 1.0
     assert by["random"].kendall_b is None
 

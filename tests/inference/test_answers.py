@@ -76,7 +76,7 @@ def test_the_last_value_of_a_label(text, value):
     assert answer_text.last_value("Score", text) == value
 
 
-def found(answer):
+def objects_and_ignored(answer):
     ignored = set()
     return list(objects(answer, DECODER, ignored)), ignored
 
@@ -95,7 +95,7 @@ def found(answer):
     ],
 )
 def test_the_objects_of_an_answer(answer, values, ignored):
-    assert found(answer) == (values, ignored)
+    assert objects_and_ignored(answer) == (values, ignored)
     assert ignored <= set(IGNORED) < set(report.RECOVERED)
 
 
@@ -120,7 +120,7 @@ def test_the_objects_of_an_answer(answer, values, ignored):
 )
 def test_an_answer_without_usable_objects_is_rejected(answer, reason):
     with pytest.raises(Rejected, match=f"^{reason}$"):
-        found(answer)
+        objects_and_ignored(answer)
 
 
 OUT = re.compile(r"OUT: (?=\{)")

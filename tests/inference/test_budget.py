@@ -46,7 +46,7 @@ def model(served):
     return f"m@{served.endpoint}"
 
 
-def asked(served):
+def asked_texts(served):
     """The texts that were asked about, without the example that is asked about first."""
     texts = [body["messages"][-1]["content"] for body in served.calls]
     return [text for text in texts if not text.endswith("Sushi.")]
@@ -64,11 +64,11 @@ def test_a_run_stops_within_its_budget_and_the_next_continues(served, tmp_path):
     assert re.match(r"excam: budget 0\.06: spent 0\.0\d+ of 0\.06, and the next request may cost 0\.0\d+; ", stopped)
     assert len(served.calls) * 0.0015 <= 0.06
     assert not (tmp_path / "scored.jsonl").exists()
-    before = len(asked(served))
+    before = len(asked_texts(served))
     second = score(*words, model=model(served))
     assert second.exit_code == 0
     assert f"estimate: {40 - before} of 40 rows" in second.stderr
-    assert sorted(asked(served)) == sorted(set(asked(served))), "no row is asked about twice"
+    assert sorted(asked_texts(served)) == sorted(set(asked_texts(served))), "no row is asked about twice"
     assert [json.loads(line)["id"] for line in (tmp_path / "scored.jsonl").open()] == [str(at) for at in range(40)]
 
 
@@ -77,7 +77,7 @@ def test_repeated_judgements_share_the_budget(served):
     runs = [score(*words, model=model(served)) for _ in range(3)]
     assert [run.exit_code for run in runs] == [4, 4, 0]
     assert "estimate: 80 of 80 rows" in runs[0].stderr
-    assert len(asked(served)) == 80
+    assert len(asked_texts(served)) == 80
 
 
 def test_tokens_that_the_server_does_not_count_cost_the_most_they_can(served):
@@ -85,7 +85,7 @@ def test_tokens_that_the_server_does_not_count_cost_the_most_they_can(served):
     step[1].pop("usage")
     served.script = [step] * 100
     assert score("--budget", "0.06", "--price", "1", "10", model=model(served)).exit_code == 4
-    assert len(asked(served)) < 10
+    assert len(asked_texts(served)) < 10
 
 
 def test_a_row_about_which_nothing_is_asked_costs_nothing(served, tmp_path):
@@ -128,7 +128,7 @@ def test_a_budget_below_one_request_is_one_line(served):
     found = score("--budget", "0.001", "--price", "1", "10", model=model(served))
     assert found.exit_code == 2
     assert re.search(r"budget 0\.001: found a request that may cost 0\.0\d+; expected a budget above", found.stderr)
-    assert not asked(served)
+    assert not asked_texts(served)
 
 
 def test_a_budget_needs_a_file_and_one_model_behind_a_server(served):
@@ -192,9 +192,9 @@ def test_python_takes_a_budget(served, tmp_path):
     journal = tmp_path / "journal.jsonl"
     with pytest.raises(BudgetSpent, match=r"budget 0\.03: spent 0\.0\d+ of 0\.03, and the next request may cost"):
         list(metric.score(PAIRS, journal=journal))
-    assert 1 < len(asked(served)) <= 20
+    assert 1 < len(asked_texts(served)) <= 20
     more = excam.load(model(served), budget=1, price=(1, 10)).score(PAIRS, journal=journal)
-    assert len(list(more)) == len(PAIRS) == len(asked(served))
+    assert len(list(more)) == len(PAIRS) == len(asked_texts(served))
 
 
 def test_costs_are_counted_reserved_and_released():

@@ -21,7 +21,7 @@ from excam.core.exceptions import ModelInvalid
 from excam.inference import Message, chat, rendering
 
 
-def said(tokenizer, encoded):
+def prompt_text(tokenizer, encoded):
     return tokenizer.decode(encoded.input_ids[: encoded.completion_start])
 
 
@@ -52,7 +52,7 @@ def test_clean_text_is_what_the_library_makes_of_it():
 )  # fmt: skip
 def test_templates_of_the_papers_models(template, prompt, end):
     tokenizer = make_tokenizer(template)
-    assert said(tokenizer, chat.encode(tokenizer, TALK)) == prompt
+    assert prompt_text(tokenizer, chat.encode(tokenizer, TALK)) == prompt
     assert chat.end_of_turn(tokenizer) == tokenizer.convert_tokens_to_ids(end)
 
 
@@ -72,13 +72,13 @@ def test_thinking_is_passed_to_the_template(thinking, end):
     expected = tokenizer.apply_chat_template(rows, add_generation_prompt=True, **given)["input_ids"]
     encoded = chat.encode(tokenizer, TALK, thinking=thinking)
     assert list(encoded.input_ids) == list(expected)
-    assert said(tokenizer, encoded).endswith(f"assistant\n{end}")
+    assert prompt_text(tokenizer, encoded).endswith(f"assistant\n{end}")
 
 
 def test_contents_are_trimmed_only_where_the_template_trims():
     spaced = (Message("user", "  \n x \n"),)
-    assert "user\n  \n x \n<|im_end|>" in said(make_tokenizer(), chat.encode(make_tokenizer(), spaced))
-    assert "user\nx<end_of_turn>" in said(make_tokenizer(GEMMA), chat.encode(make_tokenizer(GEMMA), spaced))
+    assert "user\n  \n x \n<|im_end|>" in prompt_text(make_tokenizer(), chat.encode(make_tokenizer(), spaced))
+    assert "user\nx<end_of_turn>" in prompt_text(make_tokenizer(GEMMA), chat.encode(make_tokenizer(GEMMA), spaced))
 
 
 @pytest.mark.parametrize("template", [CHATML, GEMMA, PHI3, QWEN3])
@@ -118,7 +118,7 @@ def test_poisoned_text_stays_readable():
     text = "so <|im_end|>\n<think>é</think> \ud800 <|endoftext|>!"
     encoded = chat.encode(tokenizer, (Message("user", text),), text)
     legible = text.replace("\ud800", "\ufffd")
-    assert f"user\n{legible}<|im_end|>" in said(tokenizer, encoded)
+    assert f"user\n{legible}<|im_end|>" in prompt_text(tokenizer, encoded)
     assert tokenizer.decode(encoded.input_ids[encoded.completion_start :]) == legible + "<|im_end|>"
 
 
@@ -166,7 +166,7 @@ def test_a_template_that_asks_for_the_time_says_the_same_on_any_day(monkeypatch)
     for place in ("Pacific/Kiritimati", "Pacific/Niue"):
         monkeypatch.setenv("TZ", place)
         rendering.render_conversations.cache_clear()
-        texts.append(said(tokenizer, chat.encode(tokenizer, TALK)))
+        texts.append(prompt_text(tokenizer, chat.encode(tokenizer, TALK)))
     assert texts[0] == texts[1]
     assert texts[0].startswith("Today is 2025-01-01 12:00:00.000000.")
 

@@ -56,7 +56,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.fixture
-def whole(kind, undisturbed):
+def undisturbed_run(kind, undisturbed):
     return undisturbed[kind]
 
 
@@ -98,7 +98,7 @@ def is_one_line(said, *parts):
 
 
 @both
-def test_a_full_disk_while_asking(kind, tmp_path, server, whole):
+def test_a_full_disk_while_asking(kind, tmp_path, server, undisturbed_run):
     folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     code, said = run(words, folder, preexec_fn=no_more_than(60_000))
     assert code == 1
@@ -109,24 +109,24 @@ def test_a_full_disk_while_asking(kind, tmp_path, server, whole):
     assert not kept.damaged
     assert 0 < (folder / "journal.jsonl").stat().st_size <= 60_000
     assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == whole
+    assert killed_jobs.results(folder) == undisturbed_run
     assert asked_twice(server) <= killed_jobs.CONCURRENCY
     assert contents(folder / "journal.jsonl").duplicates == 0
 
 
 @both
-def test_a_full_disk_while_writing(kind, tmp_path, server, whole):
+def test_a_full_disk_while_writing(kind, tmp_path, server, undisturbed_run):
     """Every answer is there, the file that is made of them does not fit."""
     folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     assert run(words, folder)[0] == 0
     shutil.rmtree(folder / "out")
-    limit = min(map(len, whole.values())) - 1000
+    limit = min(map(len, undisturbed_run.values())) - 1000
     code, said = run(words, folder, preexec_fn=no_more_than(limit))
     assert code == 1
     is_one_line(said, "File too large")
     assert files(folder / "out") == {}, "nothing under its name, nothing under another"
     assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == whole
+    assert killed_jobs.results(folder) == undisturbed_run
     assert asked_twice(server) == 0
 
 
@@ -146,7 +146,7 @@ def disk(tmp_path):
 
 
 @both
-def test_a_disk_that_is_really_full(kind, disk, server, whole):
+def test_a_disk_that_is_really_full(kind, disk, server, undisturbed_run):
     folder, words = killed_jobs.prepare(disk / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     code, said = run(words, folder)
     assert code == 1
@@ -155,12 +155,12 @@ def test_a_disk_that_is_really_full(kind, disk, server, whole):
     assert not contents(folder / "journal.jsonl").damaged
     subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
     assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == whole
+    assert killed_jobs.results(folder) == undisturbed_run
     assert asked_twice(server) <= killed_jobs.CONCURRENCY
 
 
 @both
-def test_a_folder_that_cannot_be_written_to(kind, disk, server, whole):
+def test_a_folder_that_cannot_be_written_to(kind, disk, server, undisturbed_run):
     subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
     folder, words = killed_jobs.prepare(disk / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     before = files(folder)
@@ -171,13 +171,13 @@ def test_a_folder_that_cannot_be_written_to(kind, disk, server, whole):
     assert files(folder) == before
     subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
     assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == whole
+    assert killed_jobs.results(folder) == undisturbed_run
     assert asked_twice(server) <= killed_jobs.CONCURRENCY
 
 
 @both
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
-def test_a_folder_without_permission(kind, tmp_path, server, whole):
+def test_a_folder_without_permission(kind, tmp_path, server, undisturbed_run):
     folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     folder.chmod(0o555)
     code, said = run(words, folder)
@@ -186,7 +186,7 @@ def test_a_folder_without_permission(kind, tmp_path, server, whole):
     is_one_line(said, "Permission denied")
     assert files(folder) == {}
     assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == whole
+    assert killed_jobs.results(folder) == undisturbed_run
 
 
 # --- the key
@@ -225,13 +225,13 @@ def test_the_key_is_nowhere(kind, tmp_path, monkeypatch):
 
 
 @both
-def test_two_processes_on_one_journal(kind, tmp_path, server, whole):
+def test_two_processes_on_one_journal(kind, tmp_path, server, undisturbed_run):
     """Both end well with the same files; what one keeps the other, started later, does not ask."""
     folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     jobs = [killed_jobs.start(words, folder) for _ in range(2)]
     said = [job.communicate(timeout=300)[0] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], said
-    assert killed_jobs.results(folder) == whole
+    assert killed_jobs.results(folder) == undisturbed_run
     found = contents(folder / "journal.jsonl")
     assert not found.damaged
     assert not found.partial
@@ -244,7 +244,7 @@ def test_two_processes_on_one_journal(kind, tmp_path, server, whole):
 
 
 @both
-def test_rows_a_server_left_unanswered_are_named_and_asked_again(kind, tmp_path, whole):
+def test_rows_a_server_left_unanswered_are_named_and_asked_again(kind, tmp_path, undisturbed_run):
     folder = killed_jobs.prepare(tmp_path / "run", ROWS)
     with killed_jobs.Server(refuse=lambda text: " 7: " in text or " 11: " in text) as server:
         code, said = run(killed_jobs.command(kind, server.endpoint), folder)
@@ -258,4 +258,4 @@ def test_rows_a_server_left_unanswered_are_named_and_asked_again(kind, tmp_path,
     with killed_jobs.Server(port=int(port.split(":")[2].split("/")[0])) as server:
         assert run(killed_jobs.command(kind, server.endpoint), folder)[0] == 0
         assert server.asked.total() == len(rows)
-    assert killed_jobs.results(folder) == whole
+    assert killed_jobs.results(folder) == undisturbed_run

@@ -22,7 +22,7 @@ def lines(*keys: str, by: str = BY) -> bytes:
     )
 
 
-def put(path, data: bytes):
+def write_data(path, data: bytes):
     path.write_bytes(data)
     return path
 
@@ -30,22 +30,22 @@ def put(path, data: bytes):
 @pytest.mark.parametrize("length", [1, 6, 65_534, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000])
 def test_a_partial_line_of_any_length_is_cut(tmp_path, length):
     whole = lines("a", "b")
-    path = put(tmp_path / "j.jsonl", whole + (b'{"by":"' + b"x" * length)[:length])
+    path = write_data(tmp_path / "j.jsonl", whole + (b'{"by":"' + b"x" * length)[:length])
     assert len(Journal(path)) == 2
     assert path.read_bytes() == whole
 
 
 def test_a_file_of_one_partial_line_is_cut_if_it_begins_as_a_journal(tmp_path):
     for begun in (b"{", b'{"by":"', b'{"by":"abc', b'{"by":"' + b"x" * 70_000):
-        path = put(tmp_path / "j.jsonl", begun)
+        path = write_data(tmp_path / "j.jsonl", begun)
         assert len(Journal(path)) == 0
         assert path.read_bytes() == b""
     for other in (b"x", b'{"id":"', b"{ "):
         with pytest.raises(ArtifactBroken, match="holds no complete journal entry"):
-            Journal(put(tmp_path / "j.jsonl", other))
+            Journal(write_data(tmp_path / "j.jsonl", other))
         assert (tmp_path / "j.jsonl").read_bytes() == other
     with pytest.raises(ArtifactBroken, match="holds no complete journal entry"):
-        Journal(put(tmp_path / "j.jsonl", b"a line\nand a part"))
+        Journal(write_data(tmp_path / "j.jsonl", b"a line\nand a part"))
 
 
 def test_a_line_is_what_was_written_or_none():
@@ -69,7 +69,7 @@ def test_a_journal_makes_its_folders(tmp_path):
 
 
 def test_lines_are_numbered_from_one_and_the_last_may_be_partial(tmp_path):
-    path = put(tmp_path / "j.jsonl", lines("a") + b"damaged\n" + lines("b")[:-1])
+    path = write_data(tmp_path / "j.jsonl", lines("a") + b"damaged\n" + lines("b")[:-1])
     found = list(journal.read(path))
     assert [number for number, _ in found] == [1, 2, 3, 4]
     assert isinstance(found[2][1], ValueError)
@@ -123,34 +123,34 @@ def test_a_write_in_parts_and_one_that_fails(tmp_path, monkeypatch):
 def test_contents_are_counted(tmp_path):
     other = journal._digest("other")
     data = lines("a", "b") + lines("a", by=other) + b"damaged\n" + lines("c", by=other)
-    told = contents(put(tmp_path / "j.jsonl", data + b"{"))
+    told = contents(write_data(tmp_path / "j.jsonl", data + b"{"))
     assert {name: len(given) for name, given in told.answers.items()} == {"m": 2, other: 1}, (
         "an unknown digest names itself"
     )
     assert (told.duplicates, told.damaged, told.partial) == (1, (6,), True)
-    assert not contents(put(tmp_path / "j.jsonl", data)).partial
-    assert not contents(put(tmp_path / "j.jsonl", b"")).partial
-    assert contents(put(tmp_path / "j.jsonl", b"{")).partial
+    assert not contents(write_data(tmp_path / "j.jsonl", data)).partial
+    assert not contents(write_data(tmp_path / "j.jsonl", b"")).partial
+    assert contents(write_data(tmp_path / "j.jsonl", b"{")).partial
     with pytest.raises(ArtifactBroken, match="no such journal"):
         contents(tmp_path / "none.jsonl")
 
 
 def test_compacting_drops_and_counts(tmp_path):
     path, aside = tmp_path / "j.jsonl", tmp_path / "j.jsonl.damaged"
-    put(path, lines("a") + b"damaged\n" + lines("a", "b") + b'{"by":"par')
+    write_data(path, lines("a") + b"damaged\n" + lines("a", "b") + b'{"by":"par')
     assert compact(path) == Compacted(4, 2, aside), "damaged, partial, a second a and a second name"
     assert path.read_bytes() == lines("a", "b")
     assert aside.read_bytes() == b'damaged\n{"by":"par\n'
     assert compact(path) == Compacted(0, 0, aside)
     assert sorted(tmp_path.iterdir()) == [path, aside]
     with pytest.raises(ArtifactBroken, match="left as it was"):
-        compact(put(tmp_path / "other.jsonl", b"text\n"))
+        compact(write_data(tmp_path / "other.jsonl", b"text\n"))
 
 
 def test_an_empty_file_is_a_journal_and_text_is_none(tmp_path):
-    assert not journal.is_not_a_journal(put(tmp_path / "a", b""))
-    assert journal.is_not_a_journal(put(tmp_path / "a", b"x"))
-    assert not journal.is_not_a_journal(put(tmp_path / "a", b"damaged\n" + lines()))
+    assert not journal.is_not_a_journal(write_data(tmp_path / "a", b""))
+    assert journal.is_not_a_journal(write_data(tmp_path / "a", b"x"))
+    assert not journal.is_not_a_journal(write_data(tmp_path / "a", b"damaged\n" + lines()))
 
 
 class Failing(fake.Backend):

@@ -66,12 +66,12 @@ def answered(backend, requests, sampling=GREEDY):
     return [answer for _, answer in sorted(pairs, key=lambda pair: pair[0])]
 
 
-def one(server, request=REQUESTS[0], **settings):
+def single_answer(server, request=REQUESTS[0], **settings):
     (answer,) = answered(client(server, **settings), [request])
     return answer
 
 
-def said(request):
+def last_message(request):
     return request.messages[-1].content
 
 
@@ -82,7 +82,7 @@ def test_what_is_sent(serve):
     server = serve(wrong(500))
     sampling = Sampling(9, temperature=0.6, top_p=0.9, top_k=40, seed=1)
     (answer,) = answered(client(server), REQUESTS[:1], sampling)
-    assert answer == Completion(said(REQUESTS[0]), (-0.5, -0.25), None, "stop", 7, 2)
+    assert answer == Completion(last_message(REQUESTS[0]), (-0.5, -0.25), None, "stop", 7, 2)
     sent = server.calls[0]
     assert sent == {
         **{"model": "gpt-x", "messages": [{"role": "user", "content": "question 0"}], "max_tokens": 9},
@@ -105,8 +105,8 @@ def test_control_tokens_of_a_text_are_sent_broken_and_its_words_are_found(serve,
     """As the content of a message, of a system message that is put before it too; a copied span keeps its place."""
     server, text = serve(), f"{token}They eat {token} {token}{token} sushi."
     turns = (Message("system", f"a {token}"), Message("user", text))
-    one(server, Generate(turns))
-    one(server, Generate(turns), system=False)
+    single_answer(server, Generate(turns))
+    single_answer(server, Generate(turns), system=False)
     separate, joined = ([turn["content"] for turn in call["messages"]] for call in server.calls)
     assert not any(control_tokens.are_in(content) for content in (*separate, *joined))
     assert [content.replace(control_tokens.BREAK, "") for content in separate] == [f"a {token}", text]
@@ -159,7 +159,7 @@ def test_concurrent_answers_keep_their_places_and_come_one_by_one(serve):
     requests = [*REQUESTS, Generate((Message("user", "lone \ud800 \U0001f600"),))]
     server = serve()
     answers = answered(client(server, concurrency=4), requests)
-    assert [answer.text for answer in answers] == [*map(said, REQUESTS), "lone \ufffd \U0001f600"]
+    assert [answer.text for answer in answers] == [*map(last_message, REQUESTS), "lone \ufffd \U0001f600"]
     assert len(server.calls) == 13
     assert server.most <= 4
 
@@ -196,7 +196,7 @@ def test_asking_from_a_notebook(serve):
     async def cell():
         return answered(client(server), REQUESTS[:3])
 
-    assert [answer.text for answer in asyncio.run(cell())] == [said(one) for one in REQUESTS[:3]]
+    assert [answer.text for answer in asyncio.run(cell())] == [last_message(one) for one in REQUESTS[:3]]
 
 
 def test_a_caller_who_leaves_ends_what_is_open(serve):
@@ -254,7 +254,7 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
     ],
 )  # fmt: skip
 def test_ends_are_told_apart(serve, step, expected):
-    assert one(serve(step)) == expected
+    assert single_answer(serve(step)) == expected
 
 
 @pytest.mark.parametrize(
@@ -277,14 +277,14 @@ def test_ends_are_told_apart(serve, step, expected):
 )
 def test_the_token_that_ends_the_turn_stands_apart(serve, text, tokens, end):
     pairs = [(token, -1.0 - at) for at, token in enumerate(tokens)]
-    answer = one(serve(right(text, tokens=pairs, completion=len(tokens))))
+    answer = single_answer(serve(right(text, tokens=pairs, completion=len(tokens))))
     kept = [logprob for _, logprob in pairs]
     assert (answer.logprobs, answer.end_logprob) == (tuple(kept if end is None else kept[:-1]), end)
     assert (answer.text, answer.completion_tokens) == (text, len(tokens))
 
 
 def test_a_cut_answer_has_no_end_token_whatever_its_tokens_spell(serve):
-    answer = one(serve(right("ab", "length", [("a", -1.0), ("b", -2.0), ("", -3.0)])))
+    answer = single_answer(serve(right("ab", "length", [("a", -1.0), ("b", -2.0), ("", -3.0)])))
     assert (answer.logprobs, answer.end_logprob) == ((-1.0, -2.0, -3.0), None)
 
 
@@ -292,7 +292,7 @@ def test_tokens_are_compared_by_their_bytes(serve):
     status, body = right("é", tokens=[("\\xc3", -1.0), ("\\xa9", -2.0)])
     for token, spelled in zip(body["choices"][0]["logprobs"]["content"], ([0xC3], [0xA9]), strict=True):
         token["bytes"] = spelled
-    assert one(serve((status, body))).logprobs == (-1.0, -2.0)
+    assert single_answer(serve((status, body))).logprobs == (-1.0, -2.0)
 
 
 @pytest.mark.parametrize(
@@ -307,9 +307,9 @@ def test_tokens_are_compared_by_their_bytes(serve):
     ],
 )
 def test_a_stand_in_is_no_log_probability(serve, logprobs, expected):
-    answer = one(serve(right("ab", tokens=list(zip("ab", logprobs, strict=True)))))
+    answer = single_answer(serve(right("ab", tokens=list(zip("ab", logprobs, strict=True)))))
     assert (answer.text, answer.logprobs, answer.end_logprob) == ("ab", expected, None)
-    ended = one(serve(right("a", tokens=[("a", -0.5), ("<|im_end|>", logprobs[1])])))
+    ended = single_answer(serve(right("a", tokens=[("a", -0.5), ("<|im_end|>", logprobs[1])])))
     assert ended.logprobs == (-0.5,)
     assert ended.end_logprob == (expected and expected[1])
 
@@ -319,16 +319,16 @@ def test_thinking_that_the_server_took_out_stays_apart(serve, name):
     from excam.inference.answer_text import reasoning_and_answer
 
     thought = 'he said "no</think>'
-    answer = one(serve(right("fine", **{name: thought})))
+    answer = single_answer(serve(right("fine", **{name: thought})))
     assert (answer.text, answer.reasoning) == ("fine", thought)
     assert reasoning_and_answer(answer) == (thought, "fine")
-    cut = one(serve(right(None, "length", **{name: thought})))
+    cut = single_answer(serve(right(None, "length", **{name: thought})))
     assert reasoning_and_answer(cut) == (thought, None)
-    assert one(serve(right("x", **{name: None}))).reasoning == ""
+    assert single_answer(serve(right("x", **{name: None}))).reasoning == ""
 
 
 def test_completion_tokens_are_counted_where_the_server_does_not(serve):
-    assert one(serve(right("abc", completion=0, tokens=[(c, -1.0) for c in "abc"]))).completion_tokens == 3
+    assert single_answer(serve(right("abc", completion=0, tokens=[(c, -1.0) for c in "abc"]))).completion_tokens == 3
 
 
 # --- choose
@@ -345,7 +345,7 @@ def listed(*alternatives, text="Yes", prompt=7):
 
 def test_a_choice_is_told_from_the_alternatives(serve):
     server = serve(listed(("Maybe", -0.1), (" No", -0.2), ("No", -4.0), ("Yes", -2.5), ("Yes", -1.5)))
-    assert one(server, PICK) == Choice((-1.5, -4.0), (1, 1), 7)
+    assert single_answer(server, PICK) == Choice((-1.5, -4.0), (1, 1), 7)
     sent = server.calls[0]
     assert (sent["max_tokens"], sent["logprobs"], sent["top_logprobs"], sent["temperature"]) == (1, True, 20, 1.0)
 
@@ -363,16 +363,18 @@ def test_a_choice_is_told_from_the_alternatives(serve):
     ids=["spelled otherwise", "floor", "nan", "none", "no alternatives", "no logprobs"],
 )
 def test_a_choice_the_server_cannot_tell(serve, step):
-    assert one(serve(step), PICK) == Choice(None, None, 7)
+    assert single_answer(serve(step), PICK) == Choice(None, None, 7)
 
 
 def test_a_server_without_log_probabilities_cannot_tell_a_choice(serve):
     refusing = wrong(403, "You are not allowed to request logprobs from this model")
     server = serve(default=lambda body: refusing if "logprobs" in body else echo(body))
-    assert one(server, PICK) == Choice(None, None, 0)
+    assert single_answer(server, PICK) == Choice(None, None, 0)
     too_long = wrong(400, "This model's maximum context length is 9 tokens")
-    assert one(serve(too_long, too_long), PICK) == Choice(None, None, 0)
-    assert isinstance(one(serve(refusing)), Missing), "a text without what was asked for is not what was asked for"
+    assert single_answer(serve(too_long, too_long), PICK) == Choice(None, None, 0)
+    assert isinstance(single_answer(serve(refusing)), Missing), (
+        "a text without what was asked for is not what was asked for"
+    )
 
 
 # --- trouble
@@ -413,7 +415,7 @@ def test_trouble_that_passes(serve, tmp_path, trouble):
     server = serve(trouble, right("first"), trouble, trouble)
     journal = tmp_path / "journal.jsonl"
     answers = ask(client(server, concurrency=1), GREEDY, Journal(journal), REQUESTS[:3])
-    assert [answer.text for answer in answers] == ["first", said(REQUESTS[1]), said(REQUESTS[2])]
+    assert [answer.text for answer in answers] == ["first", last_message(REQUESTS[1]), last_message(REQUESTS[2])]
     assert len(server.calls) == 3 + 3
     assert contents(journal).duplicates == 0
     assert len(Journal(journal)) == 3
@@ -439,7 +441,7 @@ def test_trouble_that_stays_is_missing_with_its_reason(serve, tmp_path, name, re
     assert len(server.calls) == 10 + 2 * 3
     healthy = serve()
     answers = ask(client(healthy), GREEDY, Journal(journal), REQUESTS)
-    assert [answer.text for answer in answers] == [said(one) for one in REQUESTS]
+    assert [answer.text for answer in answers] == [last_message(one) for one in REQUESTS]
     assert sorted(call["messages"][-1]["content"] for call in healthy.calls) == ["question 3", "question 7"]
     assert contents(journal).duplicates == 0
 
@@ -480,7 +482,7 @@ def test_what_is_wrong_with_one_request(serve, refusal, times, is_first):
     server = serve(*[right("first")] * (not is_first), *[refusal] * (times or 1))
     requests = REQUESTS[is_first:5]
     answers = answered(client(server, concurrency=1), requests)
-    assert [one.text for one in answers[2 - is_first :]] == [said(one) for one in REQUESTS[2:5]]
+    assert [one.text for one in answers[2 - is_first :]] == [last_message(one) for one in REQUESTS[2:5]]
     assert len(server.calls) == len(requests) + (times if times else 0)  # one of them is a short one
     answer = answers[1 - is_first]
     words = answer.problem if times else answer.reason
@@ -501,7 +503,7 @@ def test_what_all_requests_get_from_now_on_is_no_fault_of_a_row(serve, tmp_path,
 def test_another_status_is_another_reason(serve):
     server = serve(right("first"), wrong(503, "upstream"), wrong(400, "upstream"))
     answers = answered(client(server, concurrency=1), REQUESTS[:2])
-    assert [one.text for one in answers] == ["first", said(REQUESTS[1])]
+    assert [one.text for one in answers] == ["first", last_message(REQUESTS[1])]
 
 
 @pytest.mark.parametrize("query", ["?api-key=QUERYSECRET"])
@@ -537,7 +539,7 @@ def test_a_wait_for_the_first_answer_is_said(serve, monkeypatch, capsys):
 @pytest.mark.parametrize(("prompt", "is_cut"), [(2050, True), (30_000, False), (0, False)])
 def test_a_prompt_of_which_the_server_read_a_part_is_refused(serve, prompt, is_cut):
     request = Generate((Message("user", "many words " * 6000),))
-    answer = one(serve(right("fine", prompt=prompt)), request)
+    answer = single_answer(serve(right("fine", prompt=prompt)), request)
     assert (answer.finish, answer.text) == (("refused", "") if is_cut else ("stop", "fine"))
     assert answer.problem.startswith("the prompt was cut: the server read 2050 tokens of 66000 char") is is_cut
 
@@ -643,7 +645,7 @@ def test_a_server_that_is_down_is_given_up(serve):
 
 
 def test_nobody_there():
-    answer = one("http://127.0.0.1:9/v1", attempts=2)
+    answer = single_answer("http://127.0.0.1:9/v1", attempts=2)
     assert answer.reason.startswith("ConnectError: ")
     assert answer.reason.endswith("(2 attempts)")
 
@@ -668,10 +670,10 @@ def drip_body(handler):
 def test_the_limit_is_on_the_whole_answer(serve, silence):
     """A byte now and then does not hold us, as limits on each read would."""
     started = time.monotonic()
-    answer = one(serve(silence, silence), attempts=2, timeout=0.4)
+    answer = single_answer(serve(silence, silence), attempts=2, timeout=0.4)
     assert answer == Missing("no complete answer within 0.4 s (2 attempts)")
     assert 0.8 <= time.monotonic() - started < 15
-    assert one(serve(silence), timeout=0.4).text == said(REQUESTS[0])
+    assert single_answer(serve(silence), timeout=0.4).text == last_message(REQUESTS[0])
 
 
 def test_a_huge_body_is_not_read_to_its_end(serve, monkeypatch):
@@ -690,7 +692,7 @@ def test_a_huge_body_is_not_read_to_its_end(serve, monkeypatch):
     backend.budget = Budget(1000, Price(prompt=1, completion=1))
     first, second, third = answered(backend, REQUESTS[:3])
     assert first == second == Missing("HTTP 200 with more than 1048576 bytes")
-    assert third.text == said(REQUESTS[2])
+    assert third.text == last_message(REQUESTS[2])
     assert sum(sent) < 64 * 2**20
     assert backend.budget.unreported == 2, "the server may bill them"
 
@@ -723,7 +725,7 @@ def test_retry_after_holds_for_all(serve):
 
     server = serve(later, tell)
     answers = answered(client(server, concurrency=2, timeout=30), REQUESTS)
-    texts, usual = [answer.text for answer in answers], list(map(said, REQUESTS))
+    texts, usual = [answer.text for answer in answers], list(map(last_message, REQUESTS))
     assert texts in (["first", *usual[1:]], [usual[0], "first", *usual[2:]])  # either of the two may come first
     assert min(server.times[2:]) - server.times[1] >= wait
     assert len(server.calls) == 12 + 1
@@ -731,7 +733,7 @@ def test_retry_after_holds_for_all(serve):
 
 def test_retry_after_may_be_a_date(serve):
     server = serve(lambda handler: send(handler, *wrong(429, Retry_After=formatdate(time.time() + 2, usegmt=True))))
-    assert one(server).text == said(REQUESTS[0])
+    assert single_answer(server).text == last_message(REQUESTS[0])
     assert 0.8 < server.times[1] - server.times[0] < 20  # dates have whole seconds
 
 
@@ -827,9 +829,9 @@ def test_a_proxy_is_not_asked_for_what_is_here(serve, monkeypatch):
         monkeypatch.setenv(name, proxy.endpoint)
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
-    assert one(server).text == said(REQUESTS[0])
+    assert single_answer(server).text == last_message(REQUESTS[0])
     assert proxy.calls == []
-    assert one("http://model.invalid/v1").text == said(REQUESTS[0]), "and for what is elsewhere it is"
+    assert single_answer("http://model.invalid/v1").text == last_message(REQUESTS[0]), "and for what is elsewhere it is"
     assert proxy.headers == [("http://model.invalid/v1/chat/completions", None)]
     monkeypatch.setenv("ALL_PROXY", "socks://127.0.0.1:9")
     with pytest.raises(ModelInvalid, match="check HTTPS_PROXY, ALL_PROXY, NO_PROXY and SSL_CERT_FILE"):
@@ -853,7 +855,7 @@ def test_certificates_are_verified(serve, monkeypatch, tmp_path):
     assert second.reason.startswith("not asked any more: ConnectError")
     assert server.calls == []
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    assert one(endpoint).text == said(REQUESTS[0])
+    assert single_answer(endpoint).text == last_message(REQUESTS[0])
 
 
 def test_opening_an_entry_of_the_configuration(tmp_path):

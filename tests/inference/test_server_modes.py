@@ -76,7 +76,7 @@ def refusing(is_refused, step, answer=CLEAN):
     return lambda body: step if is_refused(body) else answer
 
 
-def odd(body, **choice):
+def with_choice(body, **choice):
     """A completion whose choice has other fields."""
     return 200, {**body[1], "choices": [{**body[1]["choices"][0], **choice}]}
 
@@ -103,7 +103,7 @@ TAKEN = {  # mode, what the signature says is left out
     "no schema, 500": (refusing(with_schema, wrong(500, "internal fault")), "structure:none"),
     "no log-probabilities": (refusing(lambda body: "logprobs" in body, wrong(400, "not here")), "logprobs:none"),
     "any end": (right(TEXT, "eos_token"), ""),
-    "no end": (odd(CLEAN, finish_reason=None), ""),
+    "no end": (with_choice(CLEAN, finish_reason=None), ""),
     "parts": (right([{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": TEXT}], tokens=[]), ""),
     "latin-1": ((200, json.dumps(CLEAN[1] | {"id": "é"}, ensure_ascii=False).encode("latin-1")), ""),
     "byte order mark": ((200, json.dumps(CLEAN[1]).encode("utf-8-sig")), ""),
@@ -156,13 +156,13 @@ def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, m
 @pytest.mark.parametrize(
     ("mode", "failure", "times"),
     [
-        (odd(right(None, reasoning_content="hm " * 9), finish_reason="length"), "truncated", 1),
+        (with_choice(right(None, reasoning_content="hm " * 9), finish_reason="length"), "truncated", 1),
         (right("", tokens=[], reasoning_content=f"So: {TEXT}"), "empty", 1),
         (right(None, tokens=[], reasoning=TEXT), "empty", 1),
         (right([], tokens=[]), "empty", 1),
         ((200, {"choices": []}), "refused: HTTP 200: no choices in the answer", 3),
         ((200, {"choices": None, "usage": {}}), "refused: HTTP 200: no choices in the answer", 3),
-        (odd(CLEAN, error={"message": "died"}), "refused: HTTP 200: the answer is an error: died", 3),
+        (with_choice(CLEAN, error={"message": "died"}), "refused: HTTP 200: the answer is an error: died", 3),
         (right(TEXT, "safety"), "refused", 1),
     ],
 )
@@ -215,7 +215,7 @@ def listed(*pairs):
     ],
 )
 def test_without_log_probabilities_there_is_no_certainty_and_a_warning_counts_it(run, logprobs, mean):
-    found = run(odd(right(TEXT, reasoning_content="I think so. "), logprobs=logprobs))
+    found = run(with_choice(right(TEXT, reasoning_content="I think so. "), logprobs=logprobs))
     assert found.exit_code == 0, found.stderr
     certainty = None if mean is None else pytest.approx(math.exp(mean), rel=1e-3)
     assert [row.get("certainty") for row in run.rows] == [certainty] * 2

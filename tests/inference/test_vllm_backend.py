@@ -23,7 +23,7 @@ LAYER = "layers.0.self_attn.q_proj.lora_A.weight"
 TEXT_ONLY = {f"base_model.model.model.{LAYER}", "base_model.model.lm_head.lora_A.weight"}
 
 
-def written(folder, keys, **config):
+def write_adapter_and_model(folder, keys, **config):
     torch = pytest.importorskip("torch")
     from safetensors.torch import save_file
 
@@ -47,7 +47,7 @@ def written(folder, keys, **config):
 def test_an_adapter_of_the_text_model_is_renamed_for_the_multimodal_class(tmp_path, config):
     from safetensors.torch import load_file
 
-    adapter, files = written(tmp_path, TEXT_ONLY, **config)
+    adapter, files = write_adapter_and_model(tmp_path, TEXT_ONLY, **config)
     with served_adapter(adapter, files) as folder:
         assert folder != adapter
         renamed = load_file(folder / "adapter_model.safetensors")
@@ -72,13 +72,13 @@ def test_an_adapter_of_the_text_model_is_renamed_for_the_multimodal_class(tmp_pa
     ],
 )
 def test_any_other_adapter_is_served_as_it_is(tmp_path, keys, config):
-    adapter, files = written(tmp_path, keys, **config)
+    adapter, files = write_adapter_and_model(tmp_path, keys, **config)
     with served_adapter(adapter, files) as folder:
         assert folder == adapter
 
 
 def test_an_incomplete_adapter_or_model_is_refused_in_one_line(tmp_path):
-    adapter, files = written(tmp_path, TEXT_ONLY, architectures=["LlamaForCausalLM"])
+    adapter, files = write_adapter_and_model(tmp_path, TEXT_ONLY, architectures=["LlamaForCausalLM"])
     (adapter / "adapter_model.safetensors").unlink()
     with pytest.raises(ModelInvalid, match=r"no adapter_model\.safetensors"), served_adapter(adapter, files):
         pass

@@ -56,7 +56,7 @@ def backend(server, **settings):
     return openai.Backend("m", config.Server(endpoint=server.endpoint, **settings), first_wait=0.01)
 
 
-def asked(server):
+def asked_texts(server):
     return [body["messages"][-1]["content"] for body in server.calls]
 
 
@@ -100,7 +100,7 @@ def test_a_slow_row_holds_up_no_other_request_and_no_row_overtakes_it(serve):
 def test_equal_requests_are_sent_once_and_answers_forgotten(serve):
     server, kept = serve(), InMemory()
     assert list(results(server, ["a", "b", "a", "a"], kept)) == ["a again", "b again", "a again", "a again"]
-    assert Counter(asked(server)) == {"a": 1, "b": 1, "a again": 1, "b again": 1}
+    assert Counter(asked_texts(server)) == {"a": 1, "b": 1, "a again": 1, "b again": 1}
     assert len(kept) == 0
 
 
@@ -129,7 +129,7 @@ def test_rows_enter_behind_one_without_an_answer_to_see_how_many_have_none(serve
     with pytest.raises(AnswersMissing, match="2 requests unanswered, the first is 1: HTTP 418: no") as caught:
         list(coming)
     assert list(caught.value.reasons) == ["1", "3"]
-    assert len({text.split()[0] for text in asked(server)}) == count
+    assert len({text.split()[0] for text in asked_texts(server)}) == count
     assert len(journal) == 2 * (count - 2), "all others are answered and kept"
     healthy = serve()
     assert len(list(results(healthy, names, Journal(tmp_path / "j.jsonl")))) == 12
@@ -210,7 +210,7 @@ def file_of(folder, count):
 
 def about(server):
     """How often each row was asked about, without the first questions to a server."""
-    texts = [text.split("Text ")[-1] for text in asked(server) if "Text " in text]
+    texts = [text.split("Text ")[-1] for text in asked_texts(server) if "Text " in text]
     return Counter(texts)
 
 

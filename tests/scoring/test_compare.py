@@ -230,7 +230,7 @@ def run(*words):
     return result
 
 
-def written(path, rows):
+def write_results(path, rows):
     path.write_text("".join(json.dumps(row.to_dict()) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -238,7 +238,7 @@ def written(path, rows):
 def test_the_command_for_people_and_for_machines(tmp_path):
     a = [judged(n, language="English", culture="Peru\x1b[2J") for n in range(12)] + [failed(12)]
     b = [judged(n, *[MAJOR] * (n < 9), language="English") for n in range(14)]
-    files = written(tmp_path / "a.jsonl", a), written(tmp_path / "b.jsonl", b)
+    files = write_results(tmp_path / "a.jsonl", a), write_results(tmp_path / "b.jsonl", b)
     shown = run(*files, "--rows", "2").stdout
     assert "13 rows in A, 14 in B: 12 compared. Left out: 0 in A only, 1 in B only, 1 not judged (A 1, B 0" in shown
     assert "B · r0 · score -5.000" in shown
@@ -258,7 +258,7 @@ def test_the_command_compares_several_systems(tmp_path):
         "b": [judged(n, *[MAJOR] * (n < 9)) for n in range(12)],
         "c": [judged(n, certainty=0.75) for n in range(11)] + [failed(11)],
     }
-    files = [written(tmp_path / f"{name}.jsonl", found) for name, found in rows.items()]
+    files = [write_results(tmp_path / f"{name}.jsonl", found) for name, found in rows.items()]
     shown = run(*files).stdout
     assert re.search(r"c +12 +1 +11 +0\.75 ", shown)
     assert shown.index("c  ") < shown.index("a  ") < shown.index("b  "), "the best first"
@@ -269,12 +269,12 @@ def test_the_command_compares_several_systems(tmp_path):
     assert pairs == [("a", "b"), ("a", "c"), ("b", "c")]
     assert all(len(line["measures"]) == 2 for line in lines if line["kind"] == "comparison")
     (tmp_path / "other").mkdir()
-    same = written(tmp_path / "other/a.jsonl", rows["a"])
+    same = write_results(tmp_path / "other/a.jsonl", rows["a"])
     assert f"A: {tmp_path.name}/a\nB: other/a\n" in run(files[0], same).stdout, "two files of one name"
 
 
 def test_the_command_stops_in_one_line(tmp_path):
-    good, other = (written(tmp_path / f"{name}.jsonl", [judged(1, signature=name)]) for name in "ab")
+    good, other = (write_results(tmp_path / f"{name}.jsonl", [judged(1, signature=name)]) for name in "ab")
     for words in ((good, other), (good, tmp_path / "none.jsonl"), (tmp_path, good), (good,), (good, good)):
         result = run(*words)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
@@ -330,6 +330,6 @@ def test_a_line_that_was_edited_is_refused(tmp_path, changes):
     good = judged(1, MAJOR).to_dict()
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(good) + "\n" + json.dumps(good | {"id": "x"} | changes) + "\n", encoding="utf-8")
-    result = run(path, written(tmp_path / "b.jsonl", [judged(1)]))
+    result = run(path, write_results(tmp_path / "b.jsonl", [judged(1)]))
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{path}:2: no scored row" in result.stderr

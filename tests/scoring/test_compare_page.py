@@ -14,7 +14,8 @@ def test_two_systems_row_by_row(browser, tmp_path):
         failed(4),
     ]
     files = [
-        test_compare.written(tmp_path / f"{name}.jsonl", rows) for name, rows in (("ours", SIX), ("theirs", theirs))
+        test_compare.write_results(tmp_path / f"{name}.jsonl", rows)
+        for name, rows in (("ours", SIX), ("theirs", theirs))
     ]
     page = tmp_path / "pair.html"
     result = run(files[0], "--against", files[1], "--to", page)
@@ -36,7 +37,7 @@ def test_two_systems_row_by_row(browser, tmp_path):
 
 
 def test_files_that_cannot_be_compared_are_refused_in_one_line(tmp_path):
-    ours, other = (test_compare.written(tmp_path / f"{n}.jsonl", [judged(n, signature=f"s{n}")]) for n in (1, 2))
+    ours, other = (test_compare.write_results(tmp_path / f"{n}.jsonl", [judged(n, signature=f"s{n}")]) for n in (1, 2))
     for words in ((other, "--to", tmp_path / "page.html"), (other, "--to", other)):
         result = run(ours, "--against", *words)
         assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.stderr

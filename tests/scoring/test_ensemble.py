@@ -31,7 +31,7 @@ ROWS = [
 ]
 
 
-def judged(name: str, request) -> str:
+def answer_of_model(name: str, request) -> str:
     """Both models know Sushi; only the second knows Ramen, and reads what the first mumbles about."""
     text = request.messages[-1].content
     second = name == "second"
@@ -57,7 +57,7 @@ def loaded(monkeypatch):
         state["order"].append(lazily.name)
         state["now"].add(lazily.name)
         state["most"] = max(state["most"], len(state["now"]))
-        return Backend(lambda request: judged(lazily.name, request), lazily.name)
+        return Backend(lambda request: answer_of_model(lazily.name, request), lazily.name)
 
     closing = backend_factory.LazyBackend.close
 
@@ -71,10 +71,10 @@ def loaded(monkeypatch):
 
 
 @pytest.fixture
-def two(adapter):  # noqa: F811
+def two_adapters(adapter):  # noqa: F811
     """Two adapters of one base, as the workflow lays them out; the models of tests go by the name in the manifest."""
     second = room.make(adapter.parents[2], trained_on="without-blend")
-    room.put(second, model="second", weights="tiny")
+    room.change_manifest(second, model="second", weights="tiny")
     return [adapter, second]
 
 
@@ -87,8 +87,8 @@ def rows_file(folder: Path) -> RowFile:
     return RowFile(folder / "rows.jsonl", metric.load("excam"))
 
 
-def test_two_adapters_judge_one_after_another(two, loaded):
-    found = by_id(excam.load(two).score(ROWS))
+def test_two_adapters_judge_one_after_another(two_adapters, loaded):
+    found = by_id(excam.load(two_adapters).score(ROWS))
     assert list(found) == [row["id"] for row in ROWS]
     assert (loaded["most"], loaded["order"], loaded["now"]) == (1, ["tiny", "second"], set())
     both, one, none, half, unread = found.values()
@@ -104,31 +104,31 @@ def test_two_adapters_judge_one_after_another(two, loaded):
     assert (unread.score, unread.failure, unread.verdict, unread.agreement.judgements) == (None, "no-json", None, 0)
 
 
-def test_the_report_is_that_of_the_majority_and_nearest_in_score(two, loaded):
-    (found,) = excam.load(two, combine="median").score([{"output": "Sushi and Ramen"}])
+def test_the_report_is_that_of_the_majority_and_nearest_in_score(two_adapters, loaded):
+    (found,) = excam.load(two_adapters, combine="median").score([{"output": "Sushi and Ramen"}])
     assert found.score == -5.5
     assert len(found.report.errors) == 1, "-5 and -6 are equally near: the first is kept"
-    (found,) = excam.load([*reversed(two)]).score([{"output": "Sushi and Ramen"}])
+    (found,) = excam.load([*reversed(two_adapters)]).score([{"output": "Sushi and Ramen"}])
     assert len(found.report.errors) == 2
 
 
-def test_where_it_is_even_what_was_found_is_shown(two, loaded):
+def test_where_it_is_even_what_was_found_is_shown(two_adapters, loaded):
     """A score below 0 beside a report of nothing would leave nothing to look at."""
-    for adapters in (two, two[::-1]):
+    for adapters in (two_adapters, two_adapters[::-1]):
         (found,) = excam.load(adapters).score([ROWS[1]])
         assert [one.span for one in found.report.errors] == ["eat Ramen"]
 
 
-def test_the_signature_names_every_judge(two, loaded):
-    opened = excam.load(two, repeat=3, temperature=0.7, combine="reciprocal-rank")
-    singles = [excam.load(one).described for one in two]
-    version = excam.load(two[0]).signature.rpartition("|")[2]
+def test_the_signature_names_every_judge(two_adapters, loaded):
+    opened = excam.load(two_adapters, repeat=3, temperature=0.7, combine="reciprocal-rank")
+    singles = [excam.load(one).described for one in two_adapters]
+    version = excam.load(two_adapters[0]).signature.rpartition("|")[2]
     times = "|rep:3,temp:0.7"
     judges = f"{{{singles[0]}{times}}}+{{{singles[1]}{times}}}"
     assert opened.signature == f"excam|combine:reciprocal-rank|{judges}|{version}"
     assert {one.signature for one in opened.score(ROWS)} == {opened.signature}
-    assert excam.load(two).signature == f"excam|combine:mean|{{{singles[0]}}}+{{{singles[1]}}}|{version}"
-    short = excam.load(two, max_tokens=64)
+    assert excam.load(two_adapters).signature == f"excam|combine:mean|{{{singles[0]}}}+{{{singles[1]}}}|{version}"
+    short = excam.load(two_adapters, max_tokens=64)
     assert short.signature == f"excam|combine:mean|{{{singles[0]}|max:64}}+{{{singles[1]}|max:64}}|{version}"
 
 
@@ -174,67 +174,69 @@ def test_the_same_judge_twice_is_refused(adapter):  # noqa: F811
     assert "one judge twice" in line_of(InputInvalid, excam.load, [adapter, adapter])
 
 
-def test_bases_are_none_or_one_each(two, tmp_path):
-    base = two[0].parents[2] / "models/tiny"
+def test_bases_are_none_or_one_each(two_adapters, tmp_path):
+    base = two_adapters[0].parents[2] / "models/tiny"
 
     def opened(*bases):
-        return open_scorer(Options(models=tuple(two), bases=bases))
+        return open_scorer(Options(models=tuple(two_adapters), bases=bases))
 
     assert "1 bases of 2 models" in line_of(InputInvalid, opened, base)
-    assert "1 bases of 2 models" in line_of(InputInvalid, excam.load, two, base=base)
+    assert "1 bases of 2 models" in line_of(InputInvalid, excam.load, two_adapters, base=base)
     assert isinstance(opened(base, base), Ensemble)
     line_of(ModelInvalid, opened, base, tmp_path)
 
 
-def test_a_row_that_cannot_be_scored_is_a_failure_of_every_judge_without_a_request(two, loaded):
+def test_a_row_that_cannot_be_scored_is_a_failure_of_every_judge_without_a_request(two_adapters, loaded):
     rows = [{"id": "1", "output": "Sushi"}, {"text": "b"}, {"id": "1", "output": "a"}]
-    found = list(excam.load(two).score(rows))
+    found = list(excam.load(two_adapters).score(rows))
     assert [(one.id, one.failure) for one in found] == [("1", None), ("#2", "missing-output"), ("1#3", "duplicate-id")]
     assert [one.agreement.failures for one in found] == [(), ("missing-output",) * 2, ("duplicate-id",) * 2]
     assert [rows for *_, rows in loaded["asked"]] == [1, 1]
-    line_of(InputInvalid, excam.load(two).score, [{"text": "b"}])
+    line_of(InputInvalid, excam.load(two_adapters).score, [{"text": "b"}])
     assert len(loaded["asked"]) == 2
 
 
-def test_nothing_to_judge(two, loaded):
-    assert list(excam.load(two).score([])) == []
+def test_nothing_to_judge(two_adapters, loaded):
+    assert list(excam.load(two_adapters).score([])) == []
 
 
-def test_texts_that_no_file_likes(two, loaded):
-    (found,) = excam.load(two).score(iter([{"output": "Sushi \ud800\u2028\r\n", "system": "m", "language": "en"}]))
+def test_texts_that_no_file_likes(two_adapters, loaded):
+    (found,) = excam.load(two_adapters).score(
+        iter([{"output": "Sushi \ud800\u2028\r\n", "system": "m", "language": "en"}])
+    )
     assert (found.output, found.system, found.language) == ("Sushi \ud800\u2028\r\n", "m", "en")
 
 
-def test_a_warning_of_several_judges_is_listed_once(two, loaded):
-    room.put(two[1], languages=["Yoruba"])
-    (found,) = excam.load(two).score([{"output": "Sushi", "language": "English"}])
+def test_a_warning_of_several_judges_is_listed_once(two_adapters, loaded):
+    room.change_manifest(two_adapters[1], languages=["Yoruba"])
+    (found,) = excam.load(two_adapters).score([{"output": "Sushi", "language": "English"}])
     assert found.warnings == ("language-untested",)
 
 
-def test_a_probability_is_the_mean_of_all_or_none(two, loaded):
+def test_a_probability_is_the_mean_of_all_or_none(two_adapters, loaded):
     def fitted(folder, intercept):
         curve = {"method": "platt", "n": 9, "unscored": 0, "errors": 4, "certainty": [], "probability": []}
         curve |= {"slope": 0.0, "intercept": intercept}
         judged = excam.load(folder).signature.partition("|cal:")[0]
         (folder / FILE).write_text(json.dumps({"judged": judged, "calibration": curve}))
 
-    fitted(two[0], 0.0)  # .5, whatever is said
-    assert {one.probability for one in excam.load(two).score(ROWS)} == {None}
-    fitted(two[1], 2.0)
-    both, one, _, half, unread = excam.load(two).score(ROWS)
+    fitted(two_adapters[0], 0.0)  # .5, whatever is said
+    assert {one.probability for one in excam.load(two_adapters).score(ROWS)} == {None}
+    fitted(two_adapters[1], 2.0)
+    both, one, _, half, unread = excam.load(two_adapters).score(ROWS)
     sure = 1 / (1 + 2.718281828459045**-2)
     assert both.probability == one.probability == pytest.approx((0.5 + sure) / 2)
     assert (both.verdict, one.verdict) == ("error", "error")
     assert half.probability == pytest.approx(sure), "of what could be read"
     assert (unread.probability, unread.verdict) == (None, None)
-    assert excam.load(two, band=(0.1, 0.9)).score(ROWS[:1]).__next__().verdict == "unsure"
+    assert excam.load(two_adapters, band=(0.1, 0.9)).score(ROWS[:1]).__next__().verdict == "unsure"
 
 
-def test_a_killed_run_leaves_complete_results_and_can_continue(two, loaded, tmp_path, monkeypatch):
+def test_a_killed_run_leaves_complete_results_and_can_continue(two_adapters, loaded, tmp_path, monkeypatch):
     monkeypatch.setattr("excam.scoring.files.BATCH", 2)
     monkeypatch.setattr("excam.scoring.scorer.BATCH", 2)
     rows, to = rows_file(tmp_path), tmp_path / "scored.jsonl"
-    scoring = excam.load(two).score_file(rows, to)
+    scoring = excam.load(two_adapters).score_file(rows, to)
     grown, calls = files.grown, []
 
     def killed(member, items, growing, what):
@@ -250,26 +252,26 @@ def test_a_killed_run_leaves_complete_results_and_can_continue(two, loaded, tmp_
     assert not to.exists()
     monkeypatch.setattr(files, "grown", grown)
     loaded["asked"].clear()
-    found = list(excam.load(two).score_file(rows, to))
+    found = list(excam.load(two_adapters).score_file(rows, to))
     assert [(name, rows) for name, *_, rows in loaded["asked"]] == [("second", 1)], "the one row without a judgement"
-    assert list(result_files.read(to)) == found == list(excam.load(two).score(ROWS))
+    assert list(result_files.read(to)) == found == list(excam.load(two_adapters).score(ROWS))
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
 
 
-def test_a_table_has_the_agreement_of_judges(two, loaded):
-    table = excam.load(two).score(ROWS).to_polars()
+def test_a_table_has_the_agreement_of_judges(two_adapters, loaded):
+    table = excam.load(two_adapters).score(ROWS).to_polars()
     assert table["judgements"].to_list() == [2, 2, 2, 1, 0]
     assert table["found"].to_list() == [2, 1, 0, 1, 0]
     assert table["verdict"].to_list() == ["error", "unsure", "clean", "error", None]
 
 
-def test_a_trip_through_json(two, loaded):
-    for one in excam.load(two).score(ROWS):
+def test_a_trip_through_json(two_adapters, loaded):
+    for one in excam.load(two_adapters).score(ROWS):
         assert results.from_dict(json.loads(json.dumps(one.to_dict()))) == one
 
 
-def test_how_far_judgements_agree_is_said_to_people(two, loaded):
-    lines = {name: results.confidence_lines(one) for name, one in by_id(excam.load(two).score(ROWS)).items()}
+def test_how_far_judgements_agree_is_said_to_people(two_adapters, loaded):
+    lines = {name: results.confidence_lines(one) for name, one in by_id(excam.load(two_adapters).score(ROWS)).items()}
     assert lines["one"] == [
         "1 of 2 readable judgements found an error: unsure; scores 0.630, -1.000, spread 1.152",
         "output, 'eat Ramen': marked by 1",
@@ -280,7 +282,7 @@ def test_how_far_judgements_agree_is_said_to_people(two, loaded):
         "output, 'Ramen': marked by 1",
     ]
     assert lines["unread"] == ["0 of 0 readable judgements found an error; scores none, none"]
-    alone = next(excam.load(two[0]).score(ROWS))
+    alone = next(excam.load(two_adapters[0]).score(ROWS))
     assert results.confidence_lines(alone) == []
     shown = replace(alone, probability=0.55, verdict="unsure")
     assert results.confidence_lines(shown) == ["probability of an error 0.55: unsure"]
@@ -289,10 +291,10 @@ def test_how_far_judgements_agree_is_said_to_people(two, loaded):
 # --- the command
 
 
-def test_the_command(two, loaded, own_environment, tmp_path, monkeypatch):
+def test_the_command(two_adapters, loaded, own_environment, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("rows.jsonl").write_text("".join(json.dumps({**row, "language": "xx"}) + "\n" for row in ROWS))
-    adapters = [word for folder in two for word in ("--adapter", str(folder))]
+    adapters = [word for folder in two_adapters for word in ("--adapter", str(folder))]
     words = ["score", "rows.jsonl", *adapters, "--repeat", "2", "--temperature", ".5", "--combine", "median"]
     result = CliRunner().invoke(cli.app, words)
     assert result.exit_code == 0, result.stderr

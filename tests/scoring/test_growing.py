@@ -24,7 +24,7 @@ class Maker:
     identity: str = "me, here"
 
 
-def judged(row):
+def result_of(row):
     return Result(id=row.id, texts=row.texts, score=0.5, report=Report(), verdict="clean", signature="me")
 
 
@@ -33,17 +33,17 @@ def killed(tmp_path):
     """A file whose run ended before it was complete."""
     with Growing(tmp_path / "v.jsonl", Maker()) as growing:
         for at in (0, 2):
-            growing.add(map(judged, ROWS[at : at + 2]))
+            growing.add(map(result_of, ROWS[at : at + 2]))
     return growing
 
 
-def done(growing):
+def rows_done(growing):
     with growing:
         return growing.done(ROWS)
 
 
 def test_a_continued_run_appends_to_the_rows_that_are_written(killed):
-    assert done(killed) == 4
+    assert rows_done(killed) == 4
     with killed:
         killed.finish()
     assert [path.name for path in killed.path.parent.iterdir()] == ["v.jsonl"]
@@ -53,13 +53,13 @@ def test_a_continued_run_appends_to_the_rows_that_are_written(killed):
 def test_a_score_that_changed_is_judged_again(killed, capsys):
     lines = killed.part.read_bytes().splitlines(keepends=True)
     killed.part.write_bytes(b"".join([*lines[:2], lines[2].replace(b'"score": 0.5', b'"score": 0.9'), lines[3]]))
-    assert done(killed) == 2
+    assert rows_done(killed) == 2
     assert killed.part.read_bytes() == b"".join(lines[:2])
     assert capsys.readouterr().err == f"{killed.part}: line 3 is not as it was written; judged again from there\n"
     with killed:
-        killed.add(map(judged, ROWS[2:]))
+        killed.add(map(result_of, ROWS[2:]))
     assert killed.part.read_bytes() == b"".join(lines)
-    assert done(killed) == 4
+    assert rows_done(killed) == 4
 
 
 @pytest.mark.parametrize("which", ["part", "seals"])
@@ -71,7 +71,7 @@ def test_wherever_a_run_was_killed_no_row_is_taken_that_was_not_written(killed, 
         killed.seals.write_bytes(seals)
         getattr(killed, which).write_bytes(whole[:cut])
         lines = whole[:cut].count(b"\n")
-        assert done(killed) == (lines if which == "part" else max(0, lines - 1)), "the first digest is the maker's"
+        assert rows_done(killed) == (lines if which == "part" else max(0, lines - 1)), "the first digest is the maker's"
         assert not killed.part.exists() or rows.startswith(killed.part.read_bytes())
 
 
@@ -86,22 +86,22 @@ def test_what_another_maker_began_is_not_mixed(killed, maker, said):
     """Results of another signature are made again; of the same one, but from elsewhere, a person decides."""
     other = Growing(killed.path, maker)
     if not said:
-        assert done(other) == 0
+        assert rows_done(other) == 0
         return
     with other:
         line = line_of(InputInvalid, other.done, ROWS)
     assert line.startswith(f"{killed.path}: {said}; expected the same; continue there, or delete {killed.part}")
-    assert done(killed) == 4
+    assert rows_done(killed) == 4
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".csv", ".json", ""])
 def test_a_file_gets_its_format_when_it_is_complete(tmp_path, suffix):
     path = tmp_path / f"v{suffix}"
     with Growing(path, Maker()) as growing:
-        growing.add(map(judged, ROWS))
+        growing.add(map(result_of, ROWS))
         growing.finish()
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
-    assert list(result_files.read(path)) == list(map(judged, ROWS))
+    assert list(result_files.read(path)) == list(map(result_of, ROWS))
 
 
 @pytest.mark.parametrize("name", [".v.jsonl.part", ".v.jsonl.seals"])
@@ -120,7 +120,7 @@ def test_what_waits_at_a_hidden_name_is_not_written_through(tmp_path, name, kind
     assert kind == "dangling" or victim.read_text() == "theirs"
     waiting.unlink()
     with Growing(tmp_path / "v.jsonl", Maker()) as growing:
-        growing.add(map(judged, ROWS))
+        growing.add(map(result_of, ROWS))
         growing.finish()
 
 

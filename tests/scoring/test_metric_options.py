@@ -330,7 +330,7 @@ def index(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory, index):
+def effects(tmp_path_factory, index):
     """By metric and option: "" for an effect, the reason of a refusal."""
     cells = {}
     for name in METRICS:
@@ -364,11 +364,11 @@ def table(cells):
     return "\n".join([*lines, "", "No, because:", "", *(f"{at}. {why}" for at, why in enumerate(reasons, 1))])
 
 
-def test_every_option_has_an_effect_or_is_refused(found):
+def test_every_option_has_an_effect_or_is_refused(effects):
     page = PAGE.read_text(encoding="utf-8")
     begin, end = "<!-- options: begin -->\n", "\n<!-- options: end -->"
     before, after = page.partition(begin)[0], page.partition(end)[2]
-    now = f"{before}{begin}{table(found)}{end}{after}"
+    now = f"{before}{begin}{table(effects)}{end}{after}"
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(now, encoding="utf-8")
         return

@@ -57,7 +57,7 @@ def post(url, body, **more):
     return HTTP.post(f"{url}/score", content=data, headers=headers)
 
 
-def asked(*texts):
+def request_body(*texts):
     return {"rows": [{"output": text} for text in texts]}
 
 
@@ -107,7 +107,7 @@ def test_requests_and_responses_fit_the_openapi_schema(server):
         (b'{"rows": {}}', "body: found keys rows"),
         (b'{"rows": [], "more": 1}', "body: found keys rows, more"),
         (b'{"rows": []}', "rows: found 0; expected 1 to 8"),
-        (asked(*"123456789"), "rows: found 9; expected 1 to 8"),
+        (request_body(*"123456789"), "rows: found 9; expected 1 to 8"),
         ({"rows": [{"a\nb\x1b[31m": "x"}]}, r"rows: column output: not found; found a b\x1b[31m;"),
     ],
 )
@@ -127,12 +127,12 @@ def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place(server):
 def test_another_path_method_or_content_type_is_refused(server):
     assert "expected POST /score" in line_of(HTTP.get(f"{server}/nowhere"), 404)
     assert "expected POST /score" in line_of(HTTP.get(f"{server}/score"), 405)
-    assert "Content-Type" in line_of(post(server, asked("x"), **{"Content-Type": "text/plain"}), 415)
-    assert "compressed" in line_of(post(server, asked("x"), **{"Content-Encoding": "gzip"}), 415)
-    large = asked("x" * 3_000_000)  # it is read to its end before it is refused, so that the line arrives
+    assert "Content-Type" in line_of(post(server, request_body("x"), **{"Content-Type": "text/plain"}), 415)
+    assert "compressed" in line_of(post(server, request_body("x"), **{"Content-Encoding": "gzip"}), 415)
+    large = request_body("x" * 3_000_000)  # it is read to its end before it is refused, so that the line arrives
     assert "Content-Type" in line_of(post(server, large, **{"Content-Type": "text/plain"}), 415)
-    assert post(server, asked("x"), Host="evil.example").status_code == 400
-    answer = post(server, asked("x"), Origin="https://evil.example")
+    assert post(server, request_body("x"), Host="evil.example").status_code == 400
+    answer = post(server, request_body("x"), Origin="https://evil.example")
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
@@ -147,27 +147,27 @@ def test_a_body_is_counted_as_it_comes(server):
         assert line.startswith("more than 4194304 bytes")
     except (httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):
         pass  # it closed the connection while we wrote
-    assert "more than 4194304 bytes" in line_of(post(server, asked("x" * 5_000_000)), 413)
-    assert post(server, asked("x")).status_code == 200
+    assert "more than 4194304 bytes" in line_of(post(server, request_body("x" * 5_000_000)), 413)
+    assert post(server, request_body("x")).status_code == 200
 
 
 def test_a_text_that_cannot_be_judged_is_a_failure_and_its_neighbours_are_judged(server):
-    rows = post(server, asked("Sushi.", "unfit", "x" * 300_000, "Moussaka.")).json()["results"]
+    rows = post(server, request_body("Sushi.", "unfit", "x" * 300_000, "Moussaka.")).json()["results"]
     assert [row["score"] is None for row in rows] == [False, True, True, False]
     assert rows[1]["failure"] == "a text that no model takes; expected another"
     assert rows[2]["failure"] == "too-long"
     assert [row["id"] for row in rows] == ["1", "2", "3", "4"]
     with ThreadPoolExecutor(3) as pool:  # one waits, two meet in a batch: the crash of one does not affect others
-        list(pool.map(lambda text: post(server, asked(text)), ["slow", "crash", "unfit"]))
-    assert post(server, asked("Sushi.")).json()["results"][0]["score"] == -5
+        list(pool.map(lambda text: post(server, request_body(text)), ["slow", "crash", "unfit"]))
+    assert post(server, request_body("Sushi.")).json()["results"][0]["score"] == -5
 
 
 def test_the_model_fails_and_the_server_does_not():
     with running() as (url, process):
         ready(url)
-        line = line_of(post(url, asked(f"crash {SECRET}")), 500)
+        line = line_of(post(url, request_body(f"crash {SECRET}")), 500)
         assert SECRET not in line
-        assert post(url, asked("Sushi.", f"{SECRET}")).status_code == 200
+        assert post(url, request_body("Sushi.", f"{SECRET}")).status_code == 200
         process.send_signal(signal.SIGTERM)
         log = process.stderr.read()
     assert "judging failed: RuntimeError in generate" in log
@@ -182,7 +182,7 @@ def test_fifty_clients_at_once_meet_in_batches():
 
         def client(number):
             began = time.monotonic()
-            answers.append((number, post(url, asked(f"Sushi {number}", f"dish {number}")).json()["results"]))
+            answers.append((number, post(url, request_body(f"Sushi {number}", f"dish {number}")).json()["results"]))
             times.append(time.monotonic() - began)
 
         threads = [threading.Thread(target=client, args=(number,)) for number in range(50)]
@@ -201,7 +201,7 @@ def test_fifty_clients_at_once_meet_in_batches():
 
 def test_a_full_queue_answers_503_with_retry_after(server):
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda at: post(server, asked(*[f"slow {at}"] * 1, *"abcdefg")), range(8)))
+        answers = list(pool.map(lambda at: post(server, request_body(*[f"slow {at}"] * 1, *"abcdefg")), range(8)))
     kinds = {answer.status_code for answer in answers}
     assert kinds == {200, 503}
     for answer in answers:
@@ -235,7 +235,7 @@ def test_a_greedy_client_leaves_places_for_others():
     def greed():
         with httpx.Client(timeout=60) as http:
             while not over.is_set():
-                answer = http.post(f"{url}/score", json=asked("brief", *map(str, range(31))))
+                answer = http.post(f"{url}/score", json=request_body("brief", *map(str, range(31))))
                 (judged if answer.status_code == 200 else refused).append(1)
                 time.sleep(0.01)  # leaves some of the processor to the others
 
@@ -247,7 +247,7 @@ def test_a_greedy_client_leaves_places_for_others():
                 time.sleep(0.05)
             for _ in range(8):
                 began = time.monotonic()
-                assert post(url, asked("Sushi.")).status_code == 200
+                assert post(url, request_body("Sushi.")).status_code == 200
                 assert time.monotonic() - began < 3, "three requests were judged before, each a tenth of a second"
             remote, began = excam.connect(url), time.monotonic()
             assert [one.score for one in remote.score([{"output": "Sushi."}] * 8)] == [-5] * 8
@@ -261,11 +261,11 @@ def test_a_greedy_client_leaves_places_for_others():
 
 def test_rows_of_a_closed_connection_leave_the_queue(server):
     with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(post, server, asked("slow a", "slow b", "slow c"))
+        slow = pool.submit(post, server, request_body("slow a", "slow b", "slow c"))
         time.sleep(0.5)
         for _ in range(5):
             with pytest.raises(httpx.ReadTimeout):
-                HTTP.post(f"{server}/score", json=asked(*"abcdefgh"), timeout=0.05)
+                HTTP.post(f"{server}/score", json=request_body(*"abcdefgh"), timeout=0.05)
         time.sleep(0.2)
         assert HTTP.get(f"{server}/health").json()["waiting"] == 0
         assert slow.result().status_code == 200
@@ -275,22 +275,22 @@ def test_a_request_is_given_up_in_time():
     with running(timeout=0.5) as (url, _):
         ready(url)
         with ThreadPoolExecutor(2) as pool:
-            first = pool.submit(post, url, asked("slow a", "slow b"))
+            first = pool.submit(post, url, request_body("slow a", "slow b"))
             time.sleep(0.2)
-            second = pool.submit(post, url, asked("x"))
+            second = pool.submit(post, url, request_body("x"))
             assert "not judged within 0.5 s" in line_of(second.result(), 504)
             assert first.result().status_code == 504
         time.sleep(1.5)
-        assert post(url, asked("Sushi.")).status_code == 200
+        assert post(url, request_body("Sushi.")).status_code == 200
 
 
 def test_a_stopped_server_finishes_the_batch_that_is_being_scored():
     with running() as (url, process):
         ready(url)
         with ThreadPoolExecutor(2) as pool:
-            begun = pool.submit(post, url, asked("slow", "Sushi."))
+            begun = pool.submit(post, url, request_body("slow", "Sushi."))
             time.sleep(0.4)
-            waits = pool.submit(post, url, asked("x"))
+            waits = pool.submit(post, url, request_body("x"))
             time.sleep(0.2)
             process.send_signal(signal.SIGTERM)
             assert "stopping" in line_of(waits.result(), 503)
@@ -301,7 +301,7 @@ def test_a_stopped_server_finishes_the_batch_that_is_being_scored():
 def test_rows_may_come_before_the_model_is_loaded():
     with running(SCORER_LOADS="1") as (url, process):
         assert HTTP.get(f"{url}/health").json()["status"] == "loading"
-        assert post(url, asked("Sushi.")).json()["results"][0]["score"] == -5
+        assert post(url, request_body("Sushi.")).json()["results"][0]["score"] == -5
     with running(SCORER_LOADS="60") as (url, process):
         began = time.monotonic()
         process.send_signal(signal.SIGTERM)
@@ -320,8 +320,8 @@ def test_a_key_is_required_and_never_shown():
     with running(EXCAM_SERVER_KEY=key) as (url, process):
         ready(url)
         for more in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {key}"}, {"Authorization": key}):
-            assert key not in line_of(post(url, asked("x"), **more), 401)
-        assert post(url, asked("x"), Authorization=f"Bearer {key}").status_code == 200
+            assert key not in line_of(post(url, request_body("x"), **more), 401)
+        assert post(url, request_body("x"), Authorization=f"Bearer {key}").status_code == 200
         process.send_signal(signal.SIGTERM)
         assert key not in process.stderr.read()
 

@@ -217,16 +217,16 @@ def excam(*words):
 
 
 @pytest.fixture
-def two(model, tmp_path, monkeypatch):
+def two_scored_files(model, tmp_path, monkeypatch):
     """Scored files of two systems: one is right in eleven of twelve rows, the other in five of eleven."""
     return scored_file(model, tmp_path / "a", monkeypatch, "BBBBBBBBBBBA"), scored_file(
         model, tmp_path / "b", monkeypatch, "BBBBBAAAAAA "
     )
 
 
-def test_results_are_read_as_they_were_written(two):
-    lines = [json.loads(line) for line in two[1].read_text().splitlines()]
-    found = list(result_files.read(two[1]))
+def test_results_are_read_as_they_were_written(two_scored_files):
+    lines = [json.loads(line) for line in two_scored_files[1].read_text().splitlines()]
+    found = list(result_files.read(two_scored_files[1]))
     assert [one.to_dict() for one in found] == lines
     assert {"id", "score", "failure", "texts", "parts", "metric", "signature"} < set(lines[0])
     assert (found[0].language, found[0].metric.direction) == ("Thai", "higher")
@@ -234,24 +234,24 @@ def test_results_are_read_as_they_were_written(two):
     assert (found[-1].score, found[-1].failure) == (None, "no-probabilities")
 
 
-def test_two_systems_are_compared_by_score(two):
-    whole, *_ = map(json.loads, excam("compare", *two, "--jsonl").splitlines())
+def test_two_systems_are_compared_by_score(two_scored_files):
+    whole, *_ = map(json.loads, excam("compare", *two_scored_files, "--jsonl").splitlines())
     (score,) = whole["measures"]
     assert (whole["not_judged_b"], score["name"], score["a"], score["a_better"]) == (1, "score", 1.0, 6)
-    shown = excam("compare", *two)
+    shown = excam("compare", *two_scored_files)
     assert "score: share of right answers, more is better. p: paired permutation test" in shown
     assert "with errors" not in shown
     assert "p(R)" not in shown
 
 
-def test_results_are_shown_and_put_on_a_page(two, tmp_path):
-    shown = excam("explain", two[1], "--limit", "6")
+def test_results_are_shown_and_put_on_a_page(two_scored_files, tmp_path):
+    shown = excam("explain", two_scored_files[1], "--limit", "6")
     assert "── q5 · score 0.000\n   question: What is 5 ?\n" in shown
     assert "   letter: A\n" in shown
     assert "6 rows: 6 scored, 0 failed; 6 shown" in shown
     assert "marked:" not in shown
-    assert "failure: no-probabilities" in excam("explain", two[1], "--only", "failures")
-    excam("report", two[1], "--to", tmp_path / "page.html")
+    assert "failure: no-probabilities" in excam("explain", two_scored_files[1], "--only", "failures")
+    excam("report", two_scored_files[1], "--to", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert "12 rows, score: <bdi>share of right answers, more is better</bdi>; judged by" in page
     assert "<dt>Mean score</dt><dd>0.45 [" in page

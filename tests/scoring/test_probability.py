@@ -97,7 +97,7 @@ def test_a_calibration_of_another_adapter_is_refused(adapter, backend):  # noqa:
     fit(adapter)
     weights = adapter / "adapter_model.safetensors"
     weights.write_bytes(b"others")
-    room.put(adapter, outputs={weights.name: room.sha256(weights)})
+    room.change_manifest(adapter, outputs={weights.name: room.sha256(weights)})
     line = room.line_of(ModelInvalid, excam.load, adapter)
     assert f"expected excam|model:tiny@cccccccc|on:all@{room.sha256(weights)[:8]}|" in line
     (adapter / calibration.FILE).unlink()
@@ -204,7 +204,7 @@ def here(adapter, backend, own_environment, tmp_path, monkeypatch):  # noqa: F81
     monkeypatch.chdir(tmp_path)
 
 
-def written(column="error", value=lambda at: bool(at % 2) ^ (at % 5 == 0)):
+def labels_file(column="error", value=lambda at: bool(at % 2) ^ (at % 5 == 0)):
     return texts(*({"id": row["id"], column: value(at)} for at, row in enumerate(rows())), name="gold.jsonl")
 
 
@@ -224,7 +224,7 @@ def scored():
     ],
 )
 def test_calibrate(here, column, value):
-    name = written(column, value)
+    name = labels_file(column, value)
     result = excam_("calibrate", scored(), "--gold", name, "--adapter", ADAPTER, "--column", column)
     assert result.exit_code == 0
     made = json.loads(result.stdout)
@@ -235,7 +235,7 @@ def test_calibrate(here, column, value):
 
 
 def test_a_calibration_of_its_own_is_written_and_not_over_another_file(here):
-    words = ("calibrate", scored(), "--gold", written())
+    words = ("calibrate", scored(), "--gold", labels_file())
     assert stopped(*words) == (
         "excam: --to: expected a file to write, or --adapter, beside which it is found; give one of them"
     )
@@ -249,10 +249,10 @@ def test_a_calibration_of_its_own_is_written_and_not_over_another_file(here):
 
 
 def test_an_adapter_that_did_not_score_is_refused(here):
-    name, gold = scored(), written()
+    name, gold = scored(), labels_file()
     weights = Path(ADAPTER, "adapter_model.safetensors")
     weights.write_bytes(b"others")
-    room.put(Path(ADAPTER), outputs={weights.name: room.sha256(weights)})
+    room.change_manifest(Path(ADAPTER), outputs={weights.name: room.sha256(weights)})
     line = stopped("calibrate", name, "--gold", gold, "--adapter", ADAPTER)
     assert re.match(
         r"excam: scored\.jsonl: scored by excam\|model:tiny@.*; expected the adapter in .*; score it again", line
@@ -261,7 +261,7 @@ def test_an_adapter_that_did_not_score_is_refused(here):
 
 
 def test_calibrating_again_replaces_what_was_there(here):
-    words = ("calibrate", scored(), "--gold", written(), "--adapter", ADAPTER)
+    words = ("calibrate", scored(), "--gold", labels_file(), "--adapter", ADAPTER)
     for method in ("platt", "isotonic"):
         assert excam_(*words, "--method", method).exit_code == 0
         assert json.loads(Path(ADAPTER, calibration.FILE).read_text())["calibration"]["method"] == method
@@ -284,7 +284,7 @@ def test_calibrating_again_replaces_what_was_there(here):
     ],
 )
 def test_what_cannot_be_fitted_is_said(here, more, line):
-    assert stopped("calibrate", scored(), "--gold", written(), "--adapter", ADAPTER, *more) == line
+    assert stopped("calibrate", scored(), "--gold", labels_file(), "--adapter", ADAPTER, *more) == line
     assert not Path(ADAPTER, calibration.FILE).exists()
 
 

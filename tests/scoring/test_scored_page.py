@@ -233,13 +233,13 @@ def run(*words):
 
 
 def test_the_command(tmp_path):
-    scored, page = test_compare.written(tmp_path / "scored.jsonl", SIX), tmp_path / "new" / "report.html"
+    scored, page = test_compare.write_results(tmp_path / "scored.jsonl", SIX), tmp_path / "new" / "report.html"
     result = run(scored, "--to", page)
     assert (result.exit_code, result.stdout) == (0, "")
     assert "6 rows" in result.stderr
     assert hashlib.sha256(scored.read_bytes()).hexdigest() in page.read_text(encoding="utf-8")
     for words in ((scored, "--to", scored), (scored, "--to", tmp_path), (tmp_path / "none", "--to", page),
-                  (test_compare.written(tmp_path / "empty.jsonl", []), "--to", page), (page, "--to", tmp_path / "x")):  # fmt: skip
+                  (test_compare.write_results(tmp_path / "empty.jsonl", []), "--to", page), (page, "--to", tmp_path / "x")):  # fmt: skip
         result = run(*words)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1), result.stderr
 

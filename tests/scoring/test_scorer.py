@@ -42,7 +42,7 @@ def adapter(tmp_path):
     return make(tmp_path / "results")
 
 
-def put(folder: Path, **changes) -> None:
+def change_manifest(folder: Path, **changes) -> None:
     path = folder / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
@@ -79,9 +79,9 @@ def test_the_signature_names_all_that_decides_a_score(adapter, backend):
 
 def test_the_signature_names_the_order_of_reports_that_is_not_the_papers(adapter, backend):
     plain = excam.load(adapter).signature
-    put(adapter, settings={"report": "errors-first"})
+    change_manifest(adapter, settings={"report": "errors-first"})
     assert excam.load(adapter).signature == plain
-    put(adapter, settings={"report": "explanation-first"})
+    change_manifest(adapter, settings={"report": "explanation-first"})
     assert excam.load(adapter).signature == plain.replace("|dtype", "|report:explanation-first|dtype")
 
 
@@ -245,7 +245,7 @@ def test_a_base_in_place_of_an_adapter_and_the_reverse_is_refused(adapter):
 
 
 def test_another_revision_of_the_base(adapter):
-    put(adapter.parents[2] / "models" / "tiny", revision="d" * 40)
+    change_manifest(adapter.parents[2] / "models" / "tiny", revision="d" * 40)
     line = line_of(ModelInvalid, excam.load, adapter)
     assert f"revision {'d' * 40}; the adapter was trained on {'c' * 40}" in line
 
@@ -260,7 +260,7 @@ def test_weights_that_are_not_the_manifests(adapter):
     assert sha256(weights) in line
     weights.unlink()
     assert "found no such file" in line_of(ModelInvalid, excam.load, adapter)
-    put(adapter, outputs={})
+    change_manifest(adapter, outputs={})
     assert "expected sha256 none" in line_of(ModelInvalid, excam.load, adapter)
 
 

@@ -58,7 +58,7 @@ def scorer(backend):
     return Scorer(EXCAM.prepared(Setup(model, judge="report")), model, Sampling(64))
 
 
-def written(path, rows):
+def write_rows(path, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".parquet":
         pl.DataFrame(rows).write_parquet(path)
@@ -71,14 +71,14 @@ def written(path, rows):
 
 
 @pytest.fixture
-def texts(tmp_path):
+def texts_folder(tmp_path):
     """A folder with four shards, each of another kind, and files that are none."""
     folder = tmp_path / "texts"
-    written(folder / "a.jsonl", ROWS[:300])
-    written(folder / "b.parquet", ROWS[300:600])
-    written(folder / "de/a.csv", ROWS[600:650])
-    written(folder / "de/c.jsonl.gz", ROWS[650:])
-    written(folder / ".hidden.jsonl", ROWS)
+    write_rows(folder / "a.jsonl", ROWS[:300])
+    write_rows(folder / "b.parquet", ROWS[300:600])
+    write_rows(folder / "de/a.csv", ROWS[600:650])
+    write_rows(folder / "de/c.jsonl.gz", ROWS[650:])
+    write_rows(folder / ".hidden.jsonl", ROWS)
     (folder / "README.md").write_text("ours")
     return folder
 
@@ -92,19 +92,19 @@ def tables(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
 
 
-def test_shards_are_found_by_name_and_grouped_by_cost(texts):
-    found = shards.find(texts)
+def test_shards_are_found_by_name_and_grouped_by_cost(texts_folder):
+    found = shards.find(texts_folder)
     assert [one.name for one in found] == ["a", "b", "de/a", "de/c"]
     assert list(shards.batches(found, 10**9).values()) == [found]
     assert list(shards.batches(found, 1).values()) == [[one] for one in found]
     first, *_ = shards.batches(found, found[0].cost + found[1].cost).items()
-    written(texts / "z.jsonl", ROWS[:1])
+    write_rows(texts_folder / "z.jsonl", ROWS[:1])
     assert (
-        first in shards.batches(shards.find(texts), found[0].cost + found[1].cost).items()
+        first in shards.batches(shards.find(texts_folder), found[0].cost + found[1].cost).items()
     )  # a later one changes none
 
 
-def test_a_folder_that_cannot_be_scored_is_one_line(tmp_path, texts, monkeypatch):
+def test_a_folder_that_cannot_be_scored_is_one_line(tmp_path, texts_folder, monkeypatch):
     empty = tmp_path / "empty"
     empty.mkdir()
     kinds = ".parquet, .jsonl, .ndjson, .csv, .tsv, .eval"
@@ -113,9 +113,9 @@ def test_a_folder_that_cannot_be_scored_is_one_line(tmp_path, texts, monkeypatch
     assert line_of(InputInvalid, shards.find, absent) == (
         f"texts: {absent}: no such folder; expected one with shards ({kinds})"
     )
-    written(texts / "a.csv", ROWS[:2])
-    assert line_of(InputInvalid, shards.find, texts) == (
-        f"texts: {texts}: a.csv and a.jsonl have one name; expected a name for each, without its suffix"
+    write_rows(texts_folder / "a.csv", ROWS[:2])
+    assert line_of(InputInvalid, shards.find, texts_folder) == (
+        f"texts: {texts_folder}: a.csv and a.jsonl have one name; expected a name for each, without its suffix"
     )
     monkeypatch.chdir(tmp_path)
     for folder in ("results", "results/scores", "."):
@@ -125,10 +125,10 @@ def test_a_folder_that_cannot_be_scored_is_one_line(tmp_path, texts, monkeypatch
         )
 
 
-def test_each_shard_becomes_the_table_that_its_rows_alone_give(texts, tmp_path):
-    counts, problems = score(texts, tmp_path / "scores")
+def test_each_shard_becomes_the_table_that_its_rows_alone_give(texts_folder, tmp_path):
+    counts, problems = score(texts_folder, tmp_path / "scores")
     assert not problems
-    for one in shards.find(texts):
+    for one in shards.find(texts_folder):
         alone = list(scorer(fake.Backend(answer)).score(RowFile(one.path, EXCAM)))
         assert list(result_files.read(one.table(tmp_path / "scores"))) == alone
         assert counts[one.name]["rows"] == len(alone)
@@ -138,14 +138,14 @@ def test_each_shard_becomes_the_table_that_its_rows_alone_give(texts, tmp_path):
     assert not list((tmp_path / "scores").rglob(".*"))  # nothing hidden stays
 
 
-def test_a_killed_job_asks_only_for_unanswered_rows_and_gives_the_same_bytes(texts, tmp_path):
-    expected, _ = score(texts, tmp_path / "whole")
+def test_a_killed_job_asks_only_for_unanswered_rows_and_gives_the_same_bytes(texts_folder, tmp_path):
+    expected, _ = score(texts_folder, tmp_path / "whole")
     asked, kills = [], 0
     while True:
         backend = Dies(lambda request: asked.append(repr(request)) or answer(request))
         backend.left = 11
         try:
-            counts, _ = score(texts, tmp_path / "killed", backend)
+            counts, _ = score(texts_folder, tmp_path / "killed", backend)
             break
         except KeyboardInterrupt:
             kills += 1
@@ -155,17 +155,17 @@ def test_a_killed_job_asks_only_for_unanswered_rows_and_gives_the_same_bytes(tex
     assert counts == expected  # tokens of every run too
 
 
-def test_scored_shards_are_not_scored_again(texts, tmp_path):
-    first, _ = score(texts, tmp_path / "scores")
-    written(texts / "de/a.csv", ROWS[600:640])
+def test_scored_shards_are_not_scored_again(texts_folder, tmp_path):
+    first, _ = score(texts_folder, tmp_path / "scores")
+    write_rows(texts_folder / "de/a.csv", ROWS[600:640])
     again = Dies(answer)
-    counts, problems = score(texts, tmp_path / "scores", again)
+    counts, problems = score(texts_folder, tmp_path / "scores", again)
     assert not problems
     assert len(again.asked) == 40  # only the shard that changed
     assert counts["a"] == first["a"]
     (tmp_path / "scores/shards/b.parquet").write_bytes(b"PAR1")  # a table that changed
     again = Dies(answer)
-    score(texts, tmp_path / "scores", again)
+    score(texts_folder, tmp_path / "scores", again)
     assert len(again.asked) == 300
 
 
@@ -185,22 +185,22 @@ def test_counts_that_the_table_does_not_have_are_refused(tmp_path, forged):
     assert "other counts than a.parquet has" in problem
 
 
-def test_tables_of_other_texts_are_not_replaced(texts, tmp_path):
-    score(texts, tmp_path / "scores")
+def test_tables_of_other_texts_are_not_replaced(texts_folder, tmp_path):
+    score(texts_folder, tmp_path / "scores")
     other = tmp_path / "other/texts"
-    path = written(other / "a.jsonl", ROWS[:3])
+    path = write_rows(other / "a.jsonl", ROWS[:3])
     counts, (problem,) = score(other, tmp_path / "scores")
     assert not counts
     assert problem == (
-        f"{tmp_path}/scores/shards/a.parquet: holds the scores of {texts}/a.jsonl (excam, small); expected those of "
+        f"{tmp_path}/scores/shards/a.parquet: holds the scores of {texts_folder}/a.jsonl (excam, small); expected those of "
         f"{path}; move {tmp_path}/scores away"
     )
 
 
-def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts, tmp_path):
-    path = texts / "aa.jsonl"
+def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts_folder, tmp_path):
+    path = texts_folder / "aa.jsonl"
     path.write_text("<html>")
-    counts, problems = score(texts, tmp_path / "scores")
+    counts, problems = score(texts_folder, tmp_path / "scores")
     assert problems == [f"{path}: an HTML page; expected the data file; download the file itself, not its page"]
     assert list(counts) == ["a", "b", "de/a", "de/c"]
     assert not (tmp_path / "scores/shards/aa.parquet").exists()
@@ -225,11 +225,11 @@ def test_a_bad_row_of_a_shard_is_counted_and_not_asked_about(tmp_path):
 
 
 def test_a_shard_that_changes_while_it_is_read_is_not_published(tmp_path):
-    path = written(tmp_path / "texts/a.jsonl", ROWS[:300])
+    path = write_rows(tmp_path / "texts/a.jsonl", ROWS[:300])
 
     def grows(request):
         if "feast 290?" in request.messages[-1].content and path.stat().st_size < 10**5:
-            written(path, ROWS)
+            write_rows(path, ROWS)
         return answer(request)
 
     counts, (problem,) = score(path.parent, tmp_path / "scores", Dies(grows))
@@ -250,7 +250,7 @@ def test_a_shard_that_changes_while_it_is_read_is_not_published(tmp_path):
 
 def test_a_model_that_is_down_is_asked_about_three_shards(tmp_path):
     for at in range(5):
-        written(tmp_path / f"texts/{at}.jsonl", ROWS[at : at + 1])
+        write_rows(tmp_path / f"texts/{at}.jsonl", ROWS[at : at + 1])
 
     class Down(fake.Backend):
         def generate(self, requests, sampling):
@@ -274,10 +274,10 @@ def test_a_table_holds_every_field(tmp_path):
     assert not result_files.is_scored(tmp_path / "b.parquet")
 
 
-def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_path, monkeypatch, capsys):
+def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts_folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(scores, "open_scorer", lambda _: scorer(Dies(answer)))
-    (batch,) = shards.batches(shards.find(texts), 10**6)
+    (batch,) = shards.batches(shards.find(texts_folder), 10**6)
     summary = [*COMMON, "--table", "scores/shards.csv", "--page", "scores/summary.md"]
     assert line_of(InputInvalid, summarize_scores, summary) == (
         "scores: 4 of 4 shards have no scores, the first is a; "
@@ -301,7 +301,7 @@ def test_a_metric_without_a_model_and_columns_of_other_names(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     mine = [{"id": f"{at}", "mt": "a tea house", "said": "the tea house"} for at in range(3)]
     for name in ("a.jsonl", "b.csv"):
-        written(tmp_path / "texts" / name, mine)
+        write_rows(tmp_path / "texts" / name, mine)
     (batch,) = shards.batches(shards.find(Path("texts")), 10**6)
     words = ["--texts", "texts", "--job-megabytes", "1", "--metric", "chrf", "--batch", batch, "--scores", "scores"]
     words += ["--column", "translation=mt", "--column", "reference=said", "--counts", "counts.json"]
@@ -313,11 +313,11 @@ def test_a_metric_without_a_model_and_columns_of_other_names(tmp_path, monkeypat
     )
 
 
-def test_a_job_with_a_broken_shard_fails_after_the_others(texts, tmp_path, monkeypatch, capsys):
+def test_a_job_with_a_broken_shard_fails_after_the_others(texts_folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(scores, "open_scorer", lambda _: scorer(Dies(answer)))
-    (texts / "aa.jsonl").write_text("")
-    (batch,) = shards.batches(shards.find(texts), 10**6)
+    (texts_folder / "aa.jsonl").write_text("")
+    (batch,) = shards.batches(shards.find(texts_folder), 10**6)
     words = [*COMMON, "--counts", "counts.json"]
     assert line_of(InputInvalid, score_shards, [*words, "--batch", batch]) == (
         "texts/aa.jsonl: 0 rows; expected one JSON object a line, or a table with a header "
@@ -357,7 +357,7 @@ class Unknown(metric.Metric):
 
 
 def test_rows_that_are_not_known_are_neither_scored_nor_failed(tmp_path):
-    written(tmp_path / "texts/a.jsonl", [*ROWS[:3], {"id": "x", "output": "Coffee."}])
+    write_rows(tmp_path / "texts/a.jsonl", [*ROWS[:3], {"id": "x", "output": "Coffee."}])
     judge, settings = Scorer(Unknown(), None), {"metric": "unknown"}
     found = shards.find(tmp_path / "texts")
     counts, problems = shard_scoring.score_shards(judge, found, {}, tmp_path / "scores", settings)

@@ -47,7 +47,7 @@ def run(*words):
     return result
 
 
-def done(*words):
+def completed(*words):
     result = run(*words)
     assert result.exit_code == 0, result.stderr
     return result
@@ -63,7 +63,7 @@ def refused(*words) -> str:
 
 @pytest.fixture
 def shared(here):
-    done("push", "tiny/all", "./shared")
+    completed("push", "tiny/all", "./shared")
     return here / "shared"
 
 
@@ -78,12 +78,12 @@ def test_an_adapter_is_pushed_pulled_and_used(shared, monkeypatch):
     rows = [{"output": "Sushi."}, {"output": "Pita."}]
     before = list(excam.load("tiny/all").score(rows))
     assert sorted(path.name for path in shared.iterdir()) == sorted((*parcel.NEEDED, parcel.CHECKSUMS))
-    pulled = done("pull", shared, "there", "--base", "results/models/tiny")
+    pulled = completed("pull", shared, "there", "--base", "results/models/tiny")
     assert pulled.stdout == f"{shared} is now at there\n"
     shutil.rmtree("results")
     assert list(excam.load("there").score(rows)) == before, "the same scores and the same signature, far from the run"
     Path("texts.jsonl").write_text('{"output": "Sushi."}\n')
-    scored = done("score", "texts.jsonl", "--adapter", "there")
+    scored = completed("score", "texts.jsonl", "--adapter", "there")
     assert json.loads(scored.stdout)["score"] == -5
 
 
@@ -92,13 +92,13 @@ def test_sha256sum_reads_the_checksums(shared):
 
 
 def test_an_adapter_without_its_base_says_which_it_is_and_how_to_get_it(shared, here):
-    said = done("pull", shared, "there").stderr
+    said = completed("pull", shared, "there").stderr
     assert "hub owner/tiny at revision " + "c" * 40 + " (MIT)" in said
     shutil.rmtree("results")
     with pytest.raises(ModelInvalid, match=r"its base model is not here: hub owner/tiny at revision c{40}.*--base"):
         excam.load("there")
     make(Path("elsewhere/results"))
-    done("pull", shared, "there", "--base", "elsewhere/results/models/tiny/files")
+    completed("pull", shared, "there", "--base", "elsewhere/results/models/tiny/files")
     assert excam.load("there").signature.startswith("excam|model:tiny@cccccccc|")
 
 
@@ -195,17 +195,17 @@ def test_nothing_is_written_over(shared):
     assert "full: is there already; expected a new or an empty folder" in refused("pull", shared, "full")
     assert "full: is there already" in refused("push", "tiny/all", "./full")
     assert [path.name for path in Path("full").iterdir()] == ["mine.txt"]
-    done("pull", shared, "there")
-    done("pull", shared, "there")
+    completed("pull", shared, "there")
+    completed("pull", shared, "there")
     make(Path("results"), trained_on="other")
     manifest = Path("results/adapters/tiny/other/manifest.json")
     manifest.write_text(manifest.read_text().replace('"rank": 4', '"rank": 8'))
-    done("push", "tiny/other", "./others")
+    completed("push", "tiny/other", "./others")
     assert "there: holds another adapter" in refused("pull", "others", "there")
 
 
 def test_a_second_pull_notices_changed_files(shared):
-    done("pull", shared, "there")
+    completed("pull", shared, "there")
     Path("there/README.md").write_text("other")
     assert "README.md: expected sha256" in refused("pull", shared, "there")
 
@@ -250,22 +250,22 @@ def test_the_card_has_the_ledger_and_the_numbers_of_its_run():
     cell.parent.mkdir(parents=True)
     numbers = {"scaled": 0.25, "low": 0.1, "high": None, "failures": 3, "excluding": 0.5}
     cell.write_text(json.dumps({"n": 40, "accuracy": numbers}))
-    done("push", "tiny/all", "./shared")
+    completed("push", "tiny/all", "./shared")
     card = Path("shared/README.md").read_text()
     assert "| epic | CC-BY-NC-SA-4.0 | non-commercial share-alike | 2 |" in card
     assert "English (1), Greek &#124; &lt;b&gt; (1)" in card
     assert "| epic | 40 | 3 | 0.250 | 0.100 to none |" in card
     mixture.write_text(json.dumps(row) + "\n")
-    done("push", "tiny/all", "./after")
+    completed("push", "tiny/all", "./after")
     assert "Unknown: the training rows" in Path("after/README.md").read_text(), (
         "the rows there are not those it learnt from"
     )
 
 
 def test_a_pulled_adapter_is_handed_on_as_it_is(shared):
-    done("pull", shared, "there", "--base", "results/models/tiny")
+    completed("pull", shared, "there", "--base", "results/models/tiny")
     shutil.rmtree("results")
-    done("push", "there", "./third")
+    completed("push", "there", "./third")
     assert (Path("third") / parcel.CHECKSUMS).read_text() == (shared / parcel.CHECKSUMS).read_text()
 
 
@@ -275,7 +275,7 @@ def test_no_path_of_this_machine_is_handed_on(here):
     home = str(here / "home" / "weights")
     content |= {"origin": f"folder {home}", "settings": {**content["settings"], "hub": None, "folder": home}}
     manifest.write_text(json.dumps(content))
-    done("push", "tiny/all", "./shared")
+    completed("push", "tiny/all", "./shared")
     for file in Path("shared").iterdir():
         assert str(here).encode() not in file.read_bytes(), file
     assert adapters.recorded_base(Path("shared")).origin == "folder weights"
@@ -355,7 +355,7 @@ def test_the_commands_of_the_page_run():
     lines = [line for line in block.splitlines() if re.match("excam (push|pull) ", line)]
     assert len(lines) == 3, "`excam score` needs a model: tests/workflow/test_docs_followed.py"
     for line in lines:
-        done(*shlex.split(line, comments=True)[1:])
+        completed(*shlex.split(line, comments=True)[1:])
     shutil.rmtree("results")
     assert excam.load("here").signature.startswith("excam|model:smollm2-135m@")
 
@@ -450,7 +450,7 @@ def test_a_file_that_holds_something_else(shared, name, text):
     ],
 )
 def test_an_adapter_that_came_another_way_is_looked_at_too(shared, name, changes):
-    done("pull", shared, "there", "--base", "results/models/tiny")
+    completed("pull", shared, "there", "--base", "results/models/tiny")
     shutil.rmtree("results")
     file = Path("there") / name
     file.write_text(json.dumps(json.loads(file.read_text()) | changes))
@@ -461,7 +461,7 @@ def test_an_adapter_that_came_another_way_is_looked_at_too(shared, name, changes
 def test_no_text_of_a_sender_steers_the_terminal(shared):
     evil = "x\x1b]0;owned\x07\x1b[2J\r\nexcam: checksums verified\u2028\u202e\x9b"
     rewritten(shared, "base.json", origin=evil, licence=evil, revision="by-hand")
-    found = [done("pull", shared, "there"), run("pull", shared, "there", "--base", "recorded")]
+    found = [completed("pull", shared, "there"), run("pull", shared, "there", "--base", "recorded")]
     shutil.rmtree("results")
     Path("texts.jsonl").write_text('{"output": "Sushi."}\n')
     found.append(run("score", "texts.jsonl", "--adapter", "there"))
@@ -473,7 +473,7 @@ def test_no_text_of_a_sender_steers_the_terminal(shared):
 
 
 def test_a_base_whose_sums_are_none(shared, here):
-    done("pull", shared, "got")
+    completed("pull", shared, "got")
     base = json.loads(Path("got/base.json").read_text())
     Path("got/base.json").write_text(json.dumps({**base, "outputs": {}}))
     assert "base.json: names no file" in line_of(ExcamError, bases.put_beside, Path("got"), "recorded")
@@ -490,7 +490,7 @@ def test_a_recorded_wheel_is_taken_as_data(shared, monkeypatch):
     rewritten(shared, "base.json", settings=settings, revision=f"sha256:{digest}", origin="wheel trusted==9")
     with fake_package_index.served(basemodel={"basemodel-1-py3-none-any.whl": wheel}) as index:
         fake_package_index.pip_asks(monkeypatch, index)
-        said = done("pull", shared, "there", "--base", "recorded").stderr
+        said = completed("pull", shared, "there", "--base", "recorded").stderr
     assert f"base: fetching basemodel==1 (sha256 {digest}) from the index that pip is configured for\n" in said
     assert "trusted" not in said
     assert Path("there/base/files/model.safetensors").read_bytes() == WEIGHTS
