@@ -1,6 +1,6 @@
 """Kinds of changes of a finished run, one or two cases of each, and what must run in words."""
 
-from mutations import Case, all_of, config, edited, flipped, lost, model, moved_away, touched
+from mutations import Case, all_of, config, edited, flipped, lost, model, moved_away, raised, touched
 
 PHI, GEMMA, PHI4 = "phi3-medium-4k", "gemma3-27b", "phi4"
 CELL = f"results/evaluation/{GEMMA}/without-blend/report/blend/test.json"
@@ -51,12 +51,12 @@ SECTIONS = {
     "Code, prompts and templates": [
         Case("a refactoring: a rename, a new optional field of a shared record, a citation", "nothing; planning names the edited files", REFACTORED),
         Case("comments, docstrings", "nothing", PROSE),
-        Case("a judge's prompt, `asks` raised", "its answers are asked for again, and Table 11", all_of(edited(JUDGE, "VERY BRIEFLY", "BRIEFLY"), edited(JUDGE, "asks=1", "asks=2"))),
-        Case("a judge's parser, `reads` raised", "its answers are read again, none is asked for", all_of(edited(JUDGE, '"COUNT"', '"Count"'), edited(JUDGE, "reads=3", "reads=4"))),
-        Case("a template of multiple choice, its version raised", "BLEnD from `build_samples` on, the only multiple choice", edited("excam/excam40k/templates/qa/version.txt", "2", "3")),
-        Case("the reader of one benchmark (`normad`), `VERSION` raised", "NormAd from `build_samples` on", edited("excam/excam40k/datasets/normad.py", "VERSION = 3", "VERSION = 4")),
-        Case("a backend (`vllm`), `VERSION` raised", "all that a vLLM model answers: soft errors too", edited("excam/inference/backends/vllm.py", "VERSION = 1", "VERSION = 2")),
-        Case("a page (`table_2`), its version raised", "it, and the comparison", edited("scripts/excam40k.py", "version=4,\n    result=\"results/paper/table-2\"", "version=5,\n    result=\"results/paper/table-2\"")),
+        Case("a judge's prompt, `asks` raised", "its answers are asked for again, and Table 11", all_of(edited(JUDGE, "VERY BRIEFLY", "BRIEFLY"), raised(JUDGE, "asks="))),
+        Case("a judge's parser, `reads` raised", "its answers are read again, none is asked for", all_of(edited(JUDGE, '"COUNT"', '"Count"'), raised(JUDGE, "reads="))),
+        Case("a template of multiple choice, its version raised", "BLEnD from `build_samples` on, the only multiple choice", raised("excam/excam40k/templates/qa/version.txt", "")),
+        Case("the reader of one benchmark (`normad`), `VERSION` raised", "NormAd from `build_samples` on", raised("excam/excam40k/datasets/normad.py", "VERSION = ")),
+        Case("a backend (`vllm`), `VERSION` raised", "all that a vLLM model answers: soft errors too", raised("excam/inference/backends/vllm.py", "VERSION = ")),
+        Case("a page (`table_2`), its version raised", "it, and the comparison", raised("scripts/excam40k.py", "version=", ",\n    result=\"results/paper/table-2\"")),
         Case("the command of a rule (`score`)", "answers are read again", edited("rules/judging.smk", "scripts score --judge", "scripts score  --judge")),
         Case("memory and time of a rule (`judge`)", "nothing", edited("rules/judging.smk", "else 10) * attempt", "else 480) * attempt")),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -85,6 +86,18 @@ def edited(name: str, old: str, new: str) -> Do:
         text = copy.read(name).decode()
         assert old in text, f"{name}: no {old!r}"
         copy.write(name, text.replace(old, new, 1))
+
+    return do
+
+
+def raised(name: str, before: str, after: str = "") -> Do:
+    """The number between two texts of a file is one more: a later version, whichever it has now."""
+
+    def do(copy: Copy) -> None:
+        number = re.compile(f"(?<={re.escape(before)})\\d+(?={re.escape(after)})")
+        text, times = number.subn(lambda match: str(int(match[0]) + 1), copy.read(name).decode())
+        assert times == 1, f"{name}: {times} numbers between {before!r} and {after!r}"
+        copy.write(name, text)
 
     return do
 

@@ -73,10 +73,10 @@ def test_no_other_file_has_to_change(extended):
     """The tests that know every benchmark, judge and rule, in the copy in which the page was followed."""
     tests = [
         "golden/test_pairs.py",
-        "unit/test_datasets.py",
-        "unit/test_judges.py",
-        "unit/test_config.py",
-        "unit/test_publishing.py",
+        "excam40k/test_datasets.py",
+        "error_reports/test_judges.py",
+        "config/test_config.py",
+        "excam40k/test_publishing.py",
     ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in tests)],
