@@ -148,7 +148,7 @@ def test_threads_overwrite_nothing(store):
 def test_programs_overwrite_nothing(store, path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, str(n)], env=environment) for n in range(3)]
-    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
     taken = [event for event in store.events("ada", answer(0, "ada").task) if event.revision]
     assert [event.revision for event in taken] == list(range(1, 61))
     assert len({event.answer["comment_1"] for event in taken}) == 60

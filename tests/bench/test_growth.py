@@ -6,7 +6,6 @@ from bench import growth
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", growth.COMMANDS)
 def test_processor_time_grows_with_the_input(name):
     seconds, power = growth.exponent(name, (4, 16))

@@ -20,7 +20,6 @@ from excam.inference.backends import openai, transformers
 GREEDY = Sampling(max_tokens=16)
 DRAWN = Sampling(max_tokens=12, temperature=1.5, top_p=0.9, top_k=50, seed=7)
 KEY = "sk-canary-5b1d"
-PATIENCE = 300  # seconds until the server is up
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +37,8 @@ def endpoint(tmp_path_factory):
         environment = os.environ | {"VLLM_API_KEY": KEY}
         server = subprocess.Popen(command, stdout=stream, stderr=stream, env=environment, start_new_session=True)
     try:
-        deadline = time.monotonic() + PATIENCE
         while not healthy(port):
             assert server.poll() is None, log.read_text(errors="replace")[-3000:]
-            assert time.monotonic() < deadline, log.read_text(errors="replace")[-3000:]
             time.sleep(0.5)
         yield f"http://127.0.0.1:{port}/v1"
     finally:

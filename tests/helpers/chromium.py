@@ -16,7 +16,7 @@ FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
     *("--disable-dev-shm-usage", "--disable-site-isolation-trials", "--remote-debugging-pipe"),
 )
-PATIENCE = 60  # seconds that the browser may be silent
+PATIENCE = 300  # seconds that the browser may be silent
 
 
 def found():
@@ -147,9 +147,9 @@ class Browser:
         return answer["result"].get("value")
 
     def wait(self, expression):
-        """Until it is true, for 20 s at most."""
+        """Until it is true; what never is fails before the browser counts as silent."""
         self.js(
-            "new Promise((done, fail) => { const end = Date.now() + 20000; const look = () => "
+            f"new Promise((done, fail) => {{ const end = Date.now() + {PATIENCE * 800}; const look = () => "
             f"({expression}) ? done(true) : Date.now() > end ? fail(new Error('never')) : setTimeout(look, 20); look(); }})"
         )
 

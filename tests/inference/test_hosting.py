@@ -62,7 +62,7 @@ def texts(wanted, adapter=None, identity="base"):
     return [one.text for one in answers(hosting.HostedBackend(wanted, adapter, identity).generate(asking(), SAMPLING))]
 
 
-def ended(pid, seconds=5.0):
+def ended(pid, seconds=300.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with suppress(ChildProcessError):

@@ -166,7 +166,7 @@ def test_concurrent_answers_keep_their_places_and_come_one_by_one(serve):
 
 def test_an_answer_is_handed_on_before_a_slow_one_is_there(serve):
     release = threading.Event()
-    slow = lambda handler: release.wait(20) and send(handler, *right("slow"))  # noqa: E731
+    slow = lambda handler: release.wait(600) and send(handler, *right("slow"))  # noqa: E731
     batches = client(serve(slow), concurrency=2).generate(REQUESTS[:4], GREEDY)
     early = set()
     while len(early) < 3:  # answers that come at the same moment are one batch
@@ -213,7 +213,7 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
     assert len(next(batches)) == 1
     assert any(thread.name == "asking" for thread in threading.enumerate())
     batches.close()
-    assert gone.wait(5)
+    assert gone.wait(300)
     assert not any(thread.name == "asking" for thread in threading.enumerate())
 
 
@@ -613,19 +613,19 @@ def test_waits_end_when_nobody_asks_any_more(serve):
     both, notified = threading.Event(), threading.Event()
 
     def busy(handler):
-        both.wait(20)
+        both.wait(600)
         send(handler, *wrong(503, "a moment", Retry_After="200"))
         notified.set()
 
     def locked(handler):
         both.set()
-        notified.wait(20)
+        notified.wait(600)
         time.sleep(0.2)
         send(handler, *wrong(401, "wrong key"))
 
     started = time.monotonic()
     answers = answered(client(serve(busy, locked), concurrency=2, timeout=30), REQUESTS[:2])
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 150, "not the 200 s of the first answer"
     reasons = sorted(answer.reason for answer in answers)
     reason = f"HTTP 401: wrong key; {openai.NO_KEY}"
     assert reasons == [reason, f"not asked any more: {reason}"]
@@ -715,7 +715,7 @@ def test_retry_after_holds_for_all(serve):
     wait, notified = 0.9, threading.Event()
 
     def later(handler):
-        notified.wait(20)
+        notified.wait(600)
         time.sleep(0.2)
         send(handler, *right("first"))
 

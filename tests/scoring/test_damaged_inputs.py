@@ -32,7 +32,6 @@ def test_a_damaged_file_is_rows_failures_or_one_line(tmp_path, name):
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", damaged_inputs.CHECKS)
 def test_five_thousand_damaged_files(tmp_path, name):
     """In processes of their own, which go on behind a file at which the library itself ends the process."""

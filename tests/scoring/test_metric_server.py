@@ -246,12 +246,13 @@ def test_a_greedy_client_leaves_places_for_others():
             while len(refused) < 20:
                 time.sleep(0.05)
             for _ in range(8):
-                began = time.monotonic()
+                before = len(judged)
                 assert post(url, request_body("Sushi.")).status_code == 200
-                assert time.monotonic() - began < 3, "three requests were judged before, each a tenth of a second"
-            remote, began = excam.connect(url), time.monotonic()
-            assert [one.score for one in remote.score([{"output": "Sushi."}] * 8)] == [-5] * 8
-            assert time.monotonic() - began < 3
+                assert len(judged) - before < 30, "two or three of the others' requests are judged before"
+            before = len(judged)
+            scored = excam.connect(url).score([{"output": "Sushi."}] * 8)
+            assert [row.score for row in scored] == [-5] * 8
+            assert len(judged) - before < 30
         finally:
             over.set()
         for thread in threads:
@@ -295,23 +296,21 @@ def test_a_stopped_server_finishes_the_batch_that_is_being_scored():
             process.send_signal(signal.SIGTERM)
             assert "stopping" in line_of(waits.result(), 503)
             assert [row["score"] < 0 for row in begun.result().json()["results"]] == [False, True]
-        assert process.wait(timeout=10) == -signal.SIGTERM
+        assert process.wait() == -signal.SIGTERM
 
 
 def test_rows_may_come_before_the_model_is_loaded():
     with running(SCORER_LOADS="1") as (url, process):
         assert HTTP.get(f"{url}/health").json()["status"] == "loading"
         assert post(url, request_body("Sushi.")).json()["results"][0]["score"] == -5
-    with running(SCORER_LOADS="60") as (url, process):
-        began = time.monotonic()
+    with running(SCORER_LOADS="3600") as (url, process):
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=10)
-        assert time.monotonic() - began < 5
+        process.wait()
 
 
 def test_a_model_that_cannot_be_loaded_ends_the_server():
     with running(SCORER_FAILS="1") as (_, process):
-        assert process.wait(timeout=10) == 1
+        assert process.wait() == 1
         assert "the model cannot judge: weights: damaged" in process.stderr.read()
 
 
@@ -518,7 +517,6 @@ def excam_(*words, cwd, **environment):
         text=True,
         env=env,
         cwd=cwd,
-        timeout=300,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr
@@ -619,9 +617,7 @@ def test_the_embedded_model_served_and_at_hand(tmp_path):
 
 def test_a_program_that_ends_midway_ends(server, tmp_path):
     code = "import excam, sys; r = excam.connect(sys.argv[1]).score({'output': f'dish {at}'} for at in range(10**9)); next(r)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, server], cwd=tmp_path, timeout=60, check=False, capture_output=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, server], cwd=tmp_path, check=False, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
 
 

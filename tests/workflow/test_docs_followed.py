@@ -62,7 +62,6 @@ def ways(page: str, kinds=HERE) -> int:
 
 
 @pytest.mark.model
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("page", WITH_RESULTS)
 def test_what_a_page_says_can_be_done_after_the_first_command(page, finished_place):
     place = finished_place
@@ -77,7 +76,6 @@ def test_what_a_page_says_can_be_done_in_a_clone(page, place):
 
 
 @pytest.mark.model
-@pytest.mark.timeout(1800)
 def test_the_package_alone_away_from_the_repository(finished_place, tmp_path):
     """With the versions of the lock, in a new environment; it takes what an installation takes."""
     done = subprocess.run(

@@ -87,9 +87,7 @@ def in_its_own_mounts(run, mount, *targets):
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no name space with mounts of its own here")
     words = ["unshare", "-rm", "sh", "-c", f'{mount} && exec "$@"', "sh", *run.command(*targets)]
-    done = subprocess.run(
-        words, cwd=run.folder, env=run.environment, capture_output=True, text=True, timeout=300, check=False
-    )
+    done = subprocess.run(words, cwd=run.folder, env=run.environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -79,7 +79,7 @@ def test_the_scheduler_does_not_look_again_a_second_after_each_look(run, tmp_pat
     code += "from snakemake.cli import main\n"
     code += "JobScheduler._schedule_reevalutation = lambda *_: print('looks again')\nmain()"
     command = [sys.executable, "-c", code, *copy.command("-f", "--", "results/paper/error-rates.md")[1:]]
-    done = subprocess.run(command, cwd=copy.folder, env=copy.environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=copy.folder, env=copy.environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "1 of 1 steps" in done.stderr
     assert "looks again" not in done.stdout
