@@ -27,9 +27,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: each worker has a core
 
 
-def pytest_collection_modifyitems(items):
-    """Put the tests of the workflow first: together they take longest."""
+def pytest_addoption(parser):
+    parser.addoption("--slice", default="1/1", metavar="K/N", help="of the selected tests every N-th, from the K-th")
+
+
+@pytest.hookimpl(trylast=True)  # behind what -m and -k select
+def pytest_collection_modifyitems(config, items):
+    """Put the tests of the workflow first, which together take longest; keep the slice that is asked for."""
     items.sort(key=lambda item: not item.nodeid.startswith(WORKFLOW))
+    part, parts = map(int, config.getoption("slice").split("/"))
+    config.hook.pytest_deselected(items=[item for at, item in enumerate(items) if at % parts != part - 1])
+    items[:] = items[part - 1 :: parts]
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -10,7 +10,7 @@ import campaigns
 import pytest
 from base_samples import HOSTILE
 from campaigns import CHOICES, COMMENTS, SOFT, STEPS, changed, changed_task
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from excam.annotation import answers, campaign, exchange
@@ -69,7 +69,6 @@ def answered(draw):
 
 
 @given(answered())
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_both_files_give_every_answer_and_the_same_bytes_again(made):
     order = sorted(made, key=lambda answer: (int(answer.task, 16), answer.annotator))
     for text, again in (
@@ -91,7 +90,6 @@ def cells(text):
 
 
 @given(answered())
-@settings(max_examples=100, deadline=None)
 def test_no_spreadsheet_runs_a_comment(made):
     """Read by the standard library alone: quoting is sound, and no cell of a comment begins as a formula does."""
     text = exchange.to_csv(CAMPAIGN, made)

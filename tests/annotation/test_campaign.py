@@ -8,7 +8,7 @@ from dataclasses import replace
 import campaigns
 import pytest
 from campaigns import SOFT, changed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from excam import config
@@ -134,7 +134,6 @@ def plain_text(passage):
     return "".join(text for text, _ in passage)
 
 
-@settings(max_examples=200, deadline=None)
 @given(*[st.text(alphabet="ab cé豆\u0301🎉,.’'", max_size=30)] * 2)
 def test_pieces_are_the_text_whatever_changed(right, wrong):
     one, other = pair(1, right=right, wrong=wrong)

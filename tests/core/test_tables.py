@@ -13,7 +13,7 @@ from pathlib import Path
 import campaigns
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from one_line_errors import line_of
 
@@ -236,7 +236,6 @@ def test_a_number_with_a_sign_stays_a_number(tmp_path, number):
 
 
 @given(st.lists(EITHER))
-@settings(max_examples=200, deadline=None)
 def test_texts_of_tables_come_back_to_the_letter(texts):
     assert [remove_guard(guard_cell(text)) for text in texts] == texts
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from excam.core.exceptions import ConfigInvalid, ModelInvalid
@@ -286,7 +286,6 @@ LANGUAGES = st.sampled_from(["", "English", "Turkish", "Chinese", "Hausa"])
 
 
 @given(TEXTS, TEXTS, TEXTS, st.lists(TEXTS, max_size=2), LANGUAGES, st.sampled_from(WITHOUT_MODEL))
-@settings(max_examples=150, deadline=None)
 def test_never_raises_and_marks_within_the_text(question, text, expected, passages, language, name):
     comparison = compare(name, Case(question, text, expected, tuple(passages), language=language))
     last = 0
@@ -300,7 +299,6 @@ def test_never_raises_and_marks_within_the_text(question, text, expected, passag
 
 
 @given(TEXTS, TEXTS, LANGUAGES, st.sampled_from(["containment", "lemmas"]))
-@settings(max_examples=100, deadline=None)
 def test_a_text_agrees_with_itself(question, text, language, name):
     comparison = compare(name, Case(question, text, text, language=language))
     assert comparison.margin is None or comparison.margin > 0

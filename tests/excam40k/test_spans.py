@@ -5,7 +5,7 @@ import time
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from excam.excam40k.construction import spans
@@ -37,7 +37,6 @@ def holds(diff: Diff, modified: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=400, deadline=None)
 @given(original=TEXT | st.text(), modified=TEXT | st.text())
 def test_spans_are_slices_of_the_modified_text(mode, original, modified):
     diff = diff_spans(original, modified, mode)
@@ -47,7 +46,6 @@ def test_spans_are_slices_of_the_modified_text(mode, original, modified):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=300, deadline=None)
 @given(text=TEXT | st.text())
 def test_tokens_lie_in_the_text_in_order_and_hold_no_outer_punctuation(mode, text):
     end = 0
@@ -244,9 +242,9 @@ def test_autojunk_swallows_edits_in_paper_mode_and_not_in_strict():
     ],
 )
 def test_hostile_sizes_end(mode, original, modified):
-    began = time.monotonic()
+    began = time.process_time()
     diff = diff_spans(original, modified, mode)
-    assert time.monotonic() - began < 30
+    assert time.process_time() - began < 30
     assert diff.count >= 1
     holds(diff, modified, mode)
 

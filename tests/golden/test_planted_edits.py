@@ -57,7 +57,7 @@ EDITS = [  # file below excam/, what is replaced once, by what
     ),
     ("pages/plotting/heat.py", '.replace("-", "−")', ""),
 ]
-CAUGHT = 30  # of 31: an edit that nothing in a small experiment shows is possible, a second one is not
+MISSED = 1  # of a third: an edit that nothing in a small experiment shows is possible, a second one is not
 RUN = """
 import json, sys
 from pathlib import Path
@@ -100,10 +100,12 @@ def test_edited_lines_are_in_the_code():
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(3600)
-def test_planted_edits_are_caught(jobs, tmp_path):
+@pytest.mark.parametrize("third", range(3))
+def test_planted_edits_are_caught(jobs, tmp_path, third):
+    edits = EDITS[third::3]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda at: found(tmp_path / str(at), jobs, *EDITS[at]), range(len(EDITS))))
-    for edit, lines in zip(EDITS, results, strict=True):
+        results = list(pool.map(lambda at: found(tmp_path / str(at), jobs, *edits[at]), range(len(edits))))
+    for edit, lines in zip(edits, results, strict=True):
         print(*edit, "->", lines[:1] or "missed", sep="  ")
-    assert sum(map(bool, results)) >= CAUGHT, [edit for edit, lines in zip(EDITS, results, strict=True) if not lines]
+    missed = [edit for edit, lines in zip(edits, results, strict=True) if not lines]
+    assert len(missed) <= MISSED, missed

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from excam.acre import asks as acre
@@ -109,7 +109,6 @@ class Loose:
         )
 
 
-@settings(max_examples=200, deadline=None)
 @given(reports, st.integers(0, 2**32))
 def test_harmless_changes_leave_a_report_what_it_is(found, seed):
     said = Loose(Random(seed)).answer(found)
@@ -118,7 +117,6 @@ def test_harmless_changes_leave_a_report_what_it_is(found, seed):
     assert report.read(report.write(found)) == found
 
 
-@settings(max_examples=200, deadline=None)
 @given(reports, st.integers(0, 2**32), st.integers(0, 400), st.sampled_from(["'", '"', "”", "{", "]", ",", "//", "\\", "x", "</think>"]))  # fmt: skip
 def test_a_damaged_loose_report_is_never_a_clean_one(found, seed, place, junk):
     said = Loose(Random(seed)).answer(found)

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from one_line_errors import line_of
 from typer.testing import CliRunner
@@ -190,7 +190,6 @@ def counted(texts):
     return Counter(word for text in texts for word in words(text))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(SECTION, min_size=1, max_size=5), st.sampled_from(["Markdown", "HTML", "plain text"]))
 def test_every_word_of_prose_is_in_exactly_one_passage(sections, kind):
     """Words of headings stand in titles, or in a passage if nothing is below them."""
@@ -207,7 +206,6 @@ def test_every_word_of_prose_is_in_exactly_one_passage(sections, kind):
     assert counted(block.text for block in found.blocks) == counted(f"x{one}" for one in kept)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("ab 花火。.!?\n「」\u3000é"), max_size=900))
 def test_pieces_of_a_paragraph_are_the_paragraph(text):
     found = list(pieces(text))

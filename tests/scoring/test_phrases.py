@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from excam.acre import candidates
@@ -233,7 +233,6 @@ AT_THE_ENDS: dict[str, Callable[[str], str]] = {
 }
 
 
-@settings(max_examples=1500, deadline=None)
 @given(st.data())
 def test_a_harmless_change_moves_no_place(data):
     language = data.draw(st.sampled_from(sorted(WORDS)))
@@ -276,7 +275,6 @@ PIECES = [
 ]
 
 
-@settings(max_examples=1000, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=14).map("".join), st.data())
 def test_words_that_are_in_the_text_are_found_as_they_are(text, data):
     clusters = regex.findall(r"\X", text)
@@ -286,7 +284,6 @@ def test_words_that_are_in_the_text_are_found_as_they_are(text, data):
     assert [text[start:end] for start, end in places] == [phrase] * len(places) != []
 
 
-@settings(max_examples=1000, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(), st.data())
 def test_places_are_in_order_and_divide_no_cluster(text, data):
     phrase = data.draw(st.lists(st.sampled_from(PIECES), max_size=3).map("".join) | st.text(max_size=4))
@@ -318,9 +315,9 @@ MILLION, MANY = 1_000_000, 10_000
     ],
 )
 def test_hostile_texts_take_linear_time(text, phrase):
-    began = time.monotonic()
+    began = time.process_time()
     assert list(PhraseFinder(text).places(phrase)) == []
-    assert time.monotonic() - began < 30
+    assert time.process_time() - began < 30
 
 
 # --- who searches

@@ -5,7 +5,7 @@ import itertools
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
@@ -70,7 +70,6 @@ RATINGS = st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=2, ma
 
 
 @given(RATINGS)
-@settings(max_examples=150, deadline=None)
 def test_alpha_is_its_definition_and_the_librarys(ratings):
     values = list("abcd")
     units = [unit for unit in ratings if len(unit) > 1]
@@ -89,7 +88,6 @@ def test_alpha_is_its_definition_and_the_librarys(ratings):
 
 
 @given(RATINGS)
-@settings(max_examples=100, deadline=None)
 def test_kappa_of_the_sums_is_the_librarys(ratings):
     values = list("abcd")
     triples = [unit for unit in ratings if len(unit) == 3]

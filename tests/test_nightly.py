@@ -1,0 +1,64 @@
+"""The parts of the nightly tests: each test is in one of them, and the page says when each last passed."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+
+import nightly
+
+PAGE = nightly.ROOT / "docs/reliability.md"
+BEGIN, END = "<!-- nightly: begin, written by tests/test_nightly.py -->\n\n", "\n<!-- nightly: end -->"
+FILES = {
+    path.relative_to(nightly.ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in Path(__file__).parent.rglob("test_*.py")
+}
+
+
+def test_each_file_with_nightly_tests_is_in_one_group():
+    marked = {name for name, text in FILES.items() if re.search(r"pytest\.mark\.nightly\b", text)}
+    named = [word for group in nightly.GROUPS.values() if "nightly" in group.words for word in group.words[2:]]
+    assert Counter(named) == dict.fromkeys(marked, 1)
+
+
+def test_no_property_has_a_number_of_inputs_of_its_own():
+    """Or it would keep that at night."""
+    assert [name for name, text in FILES.items() if re.search(r"max_examples *=", text)] == []
+
+
+def test_each_part_has_its_turn_and_none_that_needs_more_than_a_checkout():
+    days = [date(2026, 11, 27) + timedelta(days) for days in range(100)]
+    assert {nightly.turn(day, commits=7) for day in days} == {
+        part for name, group in nightly.GROUPS.items() if not group.needs for part in nightly.parts(name)
+    }
+
+
+def test_slices_hold_each_test_once():
+    words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-o", "addopts=", "tests/core/test_paths.py"]
+    names = [
+        subprocess.run([*words, f"--slice={part}"], cwd=nightly.ROOT, capture_output=True, text=True, check=True)
+        .stdout.partition("\n\n")[0]
+        .splitlines()
+        for part in ("1/1", "1/2", "2/2")
+    ]
+    assert len(names[0]) > 10
+    assert sorted(names[0]) == sorted(names[1] + names[2])
+    assert abs(len(names[1]) - len(names[2])) <= 1
+
+
+def test_a_part_ends_within_its_time():
+    assert not [row for row in nightly.recorded().values() if float(row.core_minutes) > nightly.MOST]
+
+
+def test_the_page_says_what_passed():
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    found, end, after = rest.partition(END)
+    assert end, f"{PAGE}: no {END.strip()}"
+    table = "".join(f"{line}\n" for line in nightly.table())
+    if os.environ.get("REWRITE_DOCS"):
+        PAGE.write_text(before + BEGIN + table + END + after, encoding="utf-8")
+    else:
+        assert found == table, "run: python tests/records.py"
