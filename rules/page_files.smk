@@ -28,7 +28,9 @@ def settings_claimed():
     """The sections of this experiment about which the paper's text states something."""
     sections = {"datasets", "models", "construction", "generation", "training", "scoring", "tuned", "baselines"}
     values = EXPERIMENT.model_dump(mode="json", include=sections | {"annotation"})
-    models = {name: {key: m[key] for key in ("hub", "gpus", "training")} for name, m in values["models"].items()}
+    models = {name: {key: m[key] for key in ("hub", "training")} for name, m in values["models"].items()}
+    if generator := values["models"].get(EXPERIMENT.generation.generator):
+        models[EXPERIMENT.generation.generator]["gpus"] = generator["gpus"]  # of others none is stated
     datasets = {name: {"cap": entry["cap"]} for name, entry in values["datasets"].items()}
     return json.dumps(values | {"models": models, "datasets": datasets, "soft": SOFT}, sort_keys=True)
 
