@@ -281,6 +281,28 @@ def test_penalised_needs_the_whole_interval():
     assert numbers.sensitivity(rows, {"m": flat})[0]["penalised"] is False
 
 
+def test_a_drop_above_a_fifth_of_a_deviation_is_penalised():
+    """Right ones score 0 or 10, so a deviation is about 5; each wrong one scores about 2 less, then about a half."""
+    rows = [made(str(n), "a", True) for n in range(40)] + [made(str(n), "b", False, ["omission"]) for n in range(40)]
+    for drop, penalised in ((2.0, True), (0.5, False)):
+        right = {f"{n}/a/0": 10.0 * (n % 2) for n in range(40)}
+        wrong = {f"{n}/b/0": 10.0 * (n % 2) - drop + (0.1 if n % 4 < 2 else -0.1) for n in range(40)}
+        omission = numbers.sensitivity(rows, {"m": right | wrong})[0]
+        assert omission["drop"] == pytest.approx(drop / 5, abs=0.02)
+        assert omission["penalised"] is penalised
+
+
+def test_categories_are_counted_by_hand():
+    one, two = replace(ITEM, category="Social", term="茶", target="tea", source="喝茶。"), replace(ITEM, category="Social", term="茶馆儿", target="a shop", source="他去茶馆儿。")  # fmt: skip
+    found = {line["category"]: line for line in numbers.counts([one, two, replace(one, category="Material"), one])}
+    assert found["Social"] == {"category": "Social", "items": 3, "share": 75.0, "term_source": pytest.approx(5 / 3), "term_target": 4.0, "context_source": 4.0}  # fmt: skip
+    assert (found["Material"]["share"], found["all"]["share"], found["all"]["items"]) == (25.0, 100.0, 4)
+    assert (found["Religious"]["items"], found["Religious"]["share"], found["Religious"]["term_source"]) == (0, 0.0, None)
+    left_out = {line["outcome"]: line for line in numbers.removals(3, ["misaligned"])}
+    assert (left_out["kept"]["share"], left_out["misaligned"]["share"], left_out["all"]["share"]) == (75.0, 25.0, 100.0)
+    assert (left_out["all"]["candidates"], left_out["weak-context"]["candidates"]) == (4, 0)
+
+
 def test_composition_and_systems_by_hand():
     lines = {one["system"]: one for one in numbers.composition(HAND)}
     assert (lines["a"]["n"], lines["a"]["correct"], lines["a"]["omission"]) == (3, 2, 1)
@@ -316,6 +338,8 @@ def test_labels_must_be_of_both_kinds():
         numbers.labelled([replace(one, label=None) for one in HAND])
     with pytest.raises(InputInvalid, match="3 of 3 labelled"):
         numbers.labelled([one for one in HAND if one.label.correct])
+    with pytest.raises(InputInvalid, match="0 of 5 labelled"):
+        numbers.labelled([one for one in HAND if not one.label.correct])
 
 
 def test_comparisons_are_clustered_two_sided_and_corrected():

@@ -91,6 +91,9 @@ def test_repetition_is_counted_in_tokens_and_times():
     assert surface.repeated("la " * 40), "occurrences may overlap"
     assert not surface.repeated("la " * 21)
     assert surface.most_repeats("short") == 0
+    assert surface.most_repeats("one two three", tokens=3) == 1
+    assert surface.most_repeats("one two three one two four", tokens=3) == 1, "pairs of tokens occur twice"
+    assert surface.most_repeats("one two three", tokens=4) == 0
 
 
 def test_special_tokens_are_plain_text():

@@ -93,6 +93,7 @@ def test_the_table_counts_every_answer_and_means_are_over_the_same_rows():
     assert whole["factuality"] == pytest.approx(2 / 3)
     assert whole["product_of_means"] == pytest.approx((2 / 3) ** 3)
     assert whole["low"] <= whole["s"] <= whole["high"]
+    assert list(lines) == [(language, kind) for language in ("all", "en") for kind in ("all", "agnostic", "specific")]
     assert lines["en", "agnostic"]["s"] == 0
     assert lines["all", "specific"]["scored"] == 2
 

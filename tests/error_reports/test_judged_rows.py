@@ -87,6 +87,7 @@ def test_every_row_is_there_once_and_counts_add_up(five):
     joined = rows.join(*five)
     assert [row.id for row in joined] == five[0]["id"].to_list()
     assert [row.outcome for row in joined] == list(rows.OUTCOMES)
+    assert [row.tone for row in joined] == ["right", "wrong", "wrong", "right", "unreadable"]
     found = rows.counts(joined)
     assert list(found) == ["blend", "epic", "all"]
     assert all(sum(line.values()) == 2 * line["n"] for line in found.values())

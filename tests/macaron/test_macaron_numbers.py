@@ -141,6 +141,10 @@ def test_a_paired_test_is_of_the_number_that_the_table_prints():
     assert (pairs.value, pairs.p_value) == (0.0, 1.0)
     with pytest.raises(InputInvalid, match="the same ones"):
         numbers.compare([a, b[::-1]], "overall")
+    with pytest.raises(InputInvalid, match="two finite columns or more"):
+        numbers.compare([a], "overall")
+    with pytest.raises(InputInvalid, match="tf_avg: a cell without instances"):
+        numbers.compare([[one for one in a if one["format"] == "MC"]] * 2, "tf_avg")
 
 
 def test_an_average_draws_the_same_scenarios_for_all_systems():

@@ -170,6 +170,15 @@ def test_the_scale_of_an_icc_is_judged_by_the_rows_of_the_number():
     assert (found["off", "own"].icc.value, found["off", "common"].icc.value) == (None, 1)
 
 
+def test_an_icc_needs_labels_of_three_values():
+    for values, icc in ((3, 1.0), (2, None)):
+        gold = [meta_rows.Gold(f"{n}", float(n % values), f"{n}", (), "", None) for n in range(12)]
+        column = meta_rows.Column("same", {row.id: row.label for row in gold}, "same|1")
+        found = meta_numbers.agreement(column, gold, (0.0, 2.0), 0)
+        assert found.icc.value == icc
+        assert (found.auc.value is None) == (values == 3)
+
+
 def test_parts_are_metrics_of_their_own(files, tmp_path):
     gold, facts, _ = files
     rows = [json.loads(line) for line in facts.read_text().splitlines()]
