@@ -7,7 +7,7 @@ import pytest
 from annotation_server_process import command, made, written
 
 from excam.annotation import campaign, exchange, form, page
-from excam.annotation.agreement import study
+from excam.annotation.agreement import excerpt, study
 from excam.annotation.answers import Answer
 from excam.annotation.store import Store
 
@@ -86,7 +86,9 @@ def test_numbers_of_each_kind_of_field():
     assert by_name["heard", "same answer"] == (0.75, 4, 8)
     assert by_name["heard", "kappa (Cohen)"] == (pytest.approx(0.5), 4, 8)  # .75 observed, .5 by chance
     assert by_name["polite", "same answer"] == (0.5, 4, 8)
-    assert by_name["polite", "ICC(2,1)"][1:] == (4, 8)
+    items, raters, rest = 11.375 / 3, 1.125, 7.375 / 3  # mean squares of 5 4, 5 5, 1 5, 2 2
+    icc = (items - rest) / (items + rest + 2 * (raters - rest) / 4)
+    assert by_name["polite", "ICC(2,1)"] == (pytest.approx(icc), 4, 8)
     assert by_name["old", "same answer"] == (0.75, 4, 8)
     assert by_name["words", "F1 of characters"] == (pytest.approx(2 * 4 / (4 + 8)), 4, 8)
     assert by_name["age", "same answer"] == (0, 1, 2)  # an empty number is no rating
@@ -106,6 +108,12 @@ def test_raters_and_the_items_that_divide_them():
     }
     assert result.items[0].value == pytest.approx((0 + 0 + 0 + 1) / 4)  # the words, which nobody marked, are alike
     assert result.items[0].text == TEXTS[2]
+    rows = [1 + 3 / 4 + 1 + 2 / 3 + 0 + 2 / 3, 4, 1, 4]  # of 6, 4, 4 and 4 comparisons; 4 is near 5 on a scale from 1 to 5
+    assert result.items[1].value == pytest.approx(rows[0] / 6)
+    assert [item.raters for item in result.items] == [2, 2]
+    ada = result.raters[0]
+    assert (ada.rater, ada.finished, ada.items, ada.comparisons) == ("ada", 4, 4, 18)
+    assert ada.value == pytest.approx(sum(rows) / 18)
     third = [answer(at, "eve", "never", 1) for at in range(4)]
     agreeing = {rater.rater: rater.value for rater in study(CAMPAIGN, [*TWO, *third], 0).raters}
     assert agreeing["eve"] < agreeing["bo"]
@@ -124,9 +132,18 @@ def test_drafts_and_skipped_tasks_do_not_count_but_are_counted():
 def test_three_raters_of_unequal_items_get_fleiss_and_a_one_way_icc():
     third = [answer(at, "eve", "never", 1) for at in range(3)]
     _, by_name = measured([*TWO, *third])
-    assert by_name["heard", "kappa (Fleiss, 3 raters)"][1:] == (3, 9)
+    by_chance = (5 / 9) ** 2 + (4 / 9) ** 2  # two of three agree on each item
+    assert by_name["heard", "kappa (Fleiss, 3 raters)"] == (pytest.approx((1 / 3 - by_chance) / (1 - by_chance)), 3, 9)
     assert by_name["polite", "ICC(1,1)"][1:] == (4, 11)
     assert by_name["heard", "alpha (nominal)"][1:] == (4, 11)
+    _, by_name = measured([*TWO, *third[:2]])
+    assert by_name["heard", "kappa (Fleiss, 3 raters)"][1:] == (2, 6), "of two usual numbers of raters the larger"
+
+
+def test_a_text_of_eighty_characters_is_shown_whole():
+    for length, shown in ((80, "x" * 80), (81, "x" * 79 + "…")):
+        task = campaign.Task("0" * 16, "row", "", "", 2, {"greeting": f" {'x' * length}\n"}, {})
+        assert excerpt(FORM, task) == shown
 
 
 def test_command_reads_a_store_or_exports_and_writes_everything(tmp_path):
