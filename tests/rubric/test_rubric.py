@@ -376,6 +376,24 @@ def test_targets_and_groups():
     assert quality.reliability(exact, RUBRIC, "complete", 0) == []
 
 
+def test_reliability_counts_raters_and_items_that_all_or_some_of_them_rated():
+    eva, li = rated("eva", "evaluator", [1, 2, 3, 4, 5] * 2), rated("li", "validator", [2, 2, 3, 4, 5] * 2)
+    given = [*eva, *li, *rated("mo", "validator", [1, 2, 3, 4, 4] * 2)[:8]]
+    found = {one.raters: one for one in quality.reliability(given, RUBRIC, "complete", 0) if one.score == "overall"}
+    counts = {name: (one.k, one.n, one.partial) for name, one in found.items()}
+    assert counts == {"all people": (3, 8, 2), "eva and li": (2, 10, 0), "eva and mo": (2, 8, 2)}
+    for one in found.values():
+        assert one.mean_icc == pytest.approx(one.k * one.icc / (1 + (one.k - 1) * one.icc)), "Spearman and Brown"
+
+
+def test_two_evaluators_are_compared_once_and_trivial_raters_last():
+    roles = {"length": "model", "a": "model", "ned": "evaluator", "li": "validator", "eva": "evaluator"}
+    found = quality.groups([one for name, role in roles.items() for one in rated(name, role, [3])])
+    assert found["all people"] == ["eva", "li", "ned"]
+    firsts = ["eva and li", "eva and ned", "eva and a", "eva and length"]
+    assert list(found) == ["all people", *firsts, "ned and li", "ned and a", "ned and length"]
+
+
 def test_fatigue():
     timing = RUBRIC.manual.fatigue
 
@@ -394,6 +412,8 @@ def test_fatigue():
     assert of([3] * 199)["why"] == ""
     rested = of([3] * 200, ("gap", 24.0))
     assert (rested["longest_stretch"], rested["why"]) == (1, "")
+    one_day = quality.fatigue([*rated("eva", "evaluator", [3] * 3), *rated("eva", "evaluator", [3] * 2, start=26)], timing)
+    assert (one_day[0]["longest_stretch"], one_day[0]["ratings"], one_day[0]["mean_minutes"]) == (3, 5, 5.0)
 
 
 def test_conditions_have_intervals_and_denominators():
@@ -404,6 +424,9 @@ def test_conditions_have_intervals_and_denominators():
     assert line["low"] < line["mean"] < line["high"]
     assert (line["items"], line["ratings"]) == (24, 68)
     assert {one["value"] for one in found if one["condition"] == "complexity"} == {"low", "medium", "high", "unknown"}
+    models = [replace(one, rater=name, role="model") for name in ("b", "a") for one in READ.ratings[:3]]
+    lines = quality.conditions([*models, *READ.ratings], KNOWN, 0)
+    assert [one["raters"] for one in lines[: 3 * len(SCORES) : len(SCORES)]] == ["people", "a", "b"]
 
 
 def test_trivial_raters_read_nothing():
