@@ -297,7 +297,11 @@ def test_categories_are_counted_by_hand():
     found = {line["category"]: line for line in numbers.counts([one, two, replace(one, category="Material"), one])}
     assert found["Social"] == {"category": "Social", "items": 3, "share": 75.0, "term_source": pytest.approx(5 / 3), "term_target": 4.0, "context_source": 4.0}  # fmt: skip
     assert (found["Material"]["share"], found["all"]["share"], found["all"]["items"]) == (25.0, 100.0, 4)
-    assert (found["Religious"]["items"], found["Religious"]["share"], found["Religious"]["term_source"]) == (0, 0.0, None)
+    assert (found["Religious"]["items"], found["Religious"]["share"], found["Religious"]["term_source"]) == (
+        0,
+        0.0,
+        None,
+    )
     left_out = {line["outcome"]: line for line in numbers.removals(3, ["misaligned"])}
     assert (left_out["kept"]["share"], left_out["misaligned"]["share"], left_out["all"]["share"]) == (75.0, 25.0, 100.0)
     assert (left_out["all"]["candidates"], left_out["weak-context"]["candidates"]) == (4, 0)

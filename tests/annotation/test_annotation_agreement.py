@@ -108,7 +108,12 @@ def test_raters_and_the_items_that_divide_them():
     }
     assert result.items[0].value == pytest.approx((0 + 0 + 0 + 1) / 4)  # the words, which nobody marked, are alike
     assert result.items[0].text == TEXTS[2]
-    rows = [1 + 3 / 4 + 1 + 2 / 3 + 0 + 2 / 3, 4, 1, 4]  # of 6, 4, 4 and 4 comparisons; 4 is near 5 on a scale from 1 to 5
+    rows = [
+        1 + 3 / 4 + 1 + 2 / 3 + 0 + 2 / 3,
+        4,
+        1,
+        4,
+    ]  # of 6, 4, 4 and 4 comparisons; 4 is near 5 on a scale from 1 to 5
     assert result.items[1].value == pytest.approx(rows[0] / 6)
     assert [item.raters for item in result.items] == [2, 2]
     ada = result.raters[0]

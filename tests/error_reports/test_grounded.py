@@ -566,6 +566,44 @@ def test_the_best_way_must_be_above_every_floor(good, is_best):
         assert len(list(numbers.lines(made))) == len(made) + 1
 
 
+def test_the_numbers_of_a_way_that_is_always_right_and_marks_whole_texts():
+    rows = examined(10)
+    for row in rows:
+        row.marked["entailment"] = ((0, len(row.question.text)),)
+    way, *floors = numbers.ways(rows, {"entailment": 10.0, "stated": 5.0})
+    assert (way.rows, way.net, way.auc, way.correct, way.coverage, way.unknown) == (len(rows), 1, 1, 1, 1, 1)
+    assert way.seconds == 15 / len(rows)
+    wrong = [row.question for row in rows if row.question.label == "wrong"]
+    gold, marked = sum(len(one.wrong_words) for one in wrong), sum(len(one.text) for one in wrong)
+    assert way.span_f1 == pytest.approx(2 * gold / (gold + marked))
+    blind = floors[-1]
+    assert (blind.way, blind.auc, blind.auc_interval, blind.fit) == ("always right", 0.5, (0.5, 0.5), None)
+    assert (blind.net, blind.coverage, blind.unknown, blind.correct) == (sum(row.question.label == "undecidable" for row in rows) / len(rows), 0, 1, None)  # fmt: skip
+    cells = list(numbers.lines([replace(way, net=-0.25, net_interval=(-1.0, 0.5), auc=None, seconds=0.25)]))[1]
+    assert cells[2:4] == ["-.25 [-1.00, .50]", "–"]
+
+
+def test_a_threshold_needs_ten_right_and_ten_wrong_texts():
+    def judged(label, number):
+        side = 1.0 if label == "right" else -1.0
+        return [numbers.Judged(f"{n}", label, "plain", side * (5 if n else -5)) for n in range(number)]
+
+    assert numbers.fit(judged("right", 9) + judged("wrong", 10)) is None
+    assert numbers.fit(judged("right", 10) + judged("wrong", 9)) is None
+    assert numbers.fit(judged("right", 10) + judged("wrong", 10)).threshold == pytest.approx(0, abs=1e-6)
+    curve = numbers.Fit(threshold=1.0, slope=1.0, least=0.75)  # log odds of .75 are 1.0986
+    margins = {
+        None: "undecidable",
+        2.0: "undecidable",
+        2.1: "right",
+        0.0: "undecidable",
+        -0.1: "wrong",
+        1.0: "undecidable",
+    }
+    assert {margin: curve.verdict(margin) for margin in margins} == margins
+    assert numbers.Fit(1.0, 1.0, 0.5).verdict(1.0) == "right"
+
+
 def test_every_way_is_asked_until_the_time_is_up():
     rows = question_set.questions()[:16]
 

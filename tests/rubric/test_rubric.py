@@ -412,7 +412,9 @@ def test_fatigue():
     assert of([3] * 199)["why"] == ""
     rested = of([3] * 200, ("gap", 24.0))
     assert (rested["longest_stretch"], rested["why"]) == (1, "")
-    one_day = quality.fatigue([*rated("eva", "evaluator", [3] * 3), *rated("eva", "evaluator", [3] * 2, start=26)], timing)
+    one_day = quality.fatigue(
+        [*rated("eva", "evaluator", [3] * 3), *rated("eva", "evaluator", [3] * 2, start=26)], timing
+    )
     assert (one_day[0]["longest_stretch"], one_day[0]["ratings"], one_day[0]["mean_minutes"]) == (3, 5, 5.0)
 
 
@@ -434,6 +436,7 @@ def test_trivial_raters_read_nothing():
     by_name = {name: [one.scores["overall"] for one in given] for name, given in ratings.by_rater(found).items()}
     assert set(by_name["always 3"]) == {3}
     assert Counter(by_name["length"]) == {1: 5, 2: 5, 3: 5, 4: 5, 5: 4}
+    assert [one.scores["overall"] for one in quality.trivial_raters(KNOWN, READ.ratings[:1])] == [3, 1]
 
 
 # --- models
