@@ -121,9 +121,10 @@ class HostedBackend:
         with _free_engine(self.wanted) as engine:
             connection, stream = _answering_connection(engine)
             with connection, stream:
-                self.settings = _parse_message(engine, stream.readline())["settings"]
-                connection.sendall(line)
-                while "batch" in (message := _parse_message(engine, stream.readline())):
+                self.settings = _next_message(engine, stream)["settings"]
+                with suppress(OSError):  # the engine was killed: there is no next message
+                    connection.sendall(line)
+                while "batch" in (message := _next_message(engine, stream)):
                     yield [(at, answer_from_json(answer)) for at, answer in message["batch"]]
 
 
@@ -158,8 +159,11 @@ def answer_from_json(row: Mapping[str, Any]) -> Answer | Missing:
     return Missing(row["missing"]) if "missing" in row else answer_from_row(row)
 
 
-def _parse_message(wanted: EngineSpec, line: bytes) -> dict[str, Any]:
-    """Return a parsed line of the engine. Raise ModelInvalid if it reports a problem, or if the engine has exited."""
+def _next_message(wanted: EngineSpec, stream: BinaryIO) -> dict[str, Any]:
+    """Return the next line of the engine, parsed. Raise ModelInvalid if it reports a problem or has ended."""
+    line = b""
+    with suppress(OSError):  # it was killed before it read all that it was sent
+        line = stream.readline()
     if not line.endswith(b"\n"):
         _await_end(wanted.place)
         raise ModelInvalid(
@@ -200,17 +204,18 @@ def _answering_connection(wanted: EngineSpec) -> tuple[socket.socket, BinaryIO]:
 
 def _wait_for_turn(wanted: EngineSpec, connection: socket.socket) -> bool:
     """Wait until the engine serves this connection, with a message if that takes long; False if the engine exited."""
-    connection.settimeout(ANNOUNCE_AFTER)
-    try:
-        return bool(connection.recv(1, socket.MSG_PEEK))
-    except TimeoutError:
-        say(f"{wanted.name}: waiting for its engine, which loads or answers another job: {wanted.place}.log")
-        connection.settimeout(None)
-        return bool(connection.recv(1, socket.MSG_PEEK))
-    except OSError:
-        return False
-    finally:
-        connection.settimeout(None)
+    for seconds in (ANNOUNCE_AFTER, None):
+        connection.settimeout(seconds)
+        try:
+            is_answered = bool(connection.recv(1, socket.MSG_PEEK))
+        except TimeoutError:
+            say(f"{wanted.name}: waiting for its engine, which loads or answers another job: {wanted.place}.log")
+        except OSError:
+            break
+        else:
+            connection.settimeout(None)
+            return is_answered
+    return False
 
 
 def _connect_or_start(wanted: EngineSpec) -> socket.socket:

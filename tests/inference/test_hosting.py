@@ -16,7 +16,8 @@ from excam import config
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import sha256, write_json
-from excam.inference import Choose, Generate, Message, Sampling, backend_factory, fake, hosting
+from excam.inference import Choose, Generate, Message, Sampling, backend_factory, fake, hosting, journal
+from excam.inference.journal_contents import contents
 
 ENGINE = Path(__file__).parents[1] / "helpers/fake_engine.py"
 SAMPLING = Sampling(max_tokens=9)
@@ -164,6 +165,43 @@ def test_an_engine_that_dies_is_one_line_and_the_next_job_gets_a_new_one(wanted)
         texts(wanted)
     wanted.orders.write_text("")
     assert len(texts(wanted)) == 20
+
+
+@pytest.mark.parametrize("moment", ["is sent requests", "answers"])
+def test_an_engine_that_is_killed_costs_no_answer(wanted, tmp_path, moment):
+    """One line, and the same job again asks a new engine for what is not in its journal."""
+    wanted.orders.write_text("slow")
+    file, hosted = tmp_path / "journal", Counting(wanted, None, "base")
+    requests = [Generate((Message("user", f"{row}" * 100_000),)) for row in range(100)]
+
+    def kill():
+        while not (file.exists() and contents(file).answers if moment == "answers" else hosted.settings):
+            time.sleep(0.001)
+        os.kill(starts(wanted.orders)[-1], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(ModelInvalid, match=r"base: its engine ended \(it said nothing\); what was answered is kept"):
+        journal.ask(hosted, SAMPLING, journal.Journal(file), requests)
+    killer.join()
+    kept = len(contents(file).answers["base"]) if moment == "answers" else 0
+    wanted.orders.write_text("")
+    alone = fake.Backend(lambda request: f"base: {fake.by_hash(request)}")
+    whole = journal.ask(alone, SAMPLING, journal.Journal(tmp_path / "other"), requests)
+    assert journal.ask(hosted, SAMPLING, journal.Journal(file), requests) == whole
+    assert hosted.asked == [100, 100 - kept]
+
+
+class Counting(hosting.HostedBackend):
+    """With the number of requests of each time that it was asked."""
+
+    def __init__(self, *of):
+        super().__init__(*of)
+        self.asked = []
+
+    def generate(self, requests, sampling):
+        self.asked.append(len(requests))
+        return super().generate(requests, sampling)
 
 
 def test_an_engine_that_fails_says_so_and_is_not_asked_again(wanted):
