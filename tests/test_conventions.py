@@ -374,6 +374,13 @@ def test_two_modules_call_the_readers_of_polars():
             assert "glob=False" in call, f"{path}: {call}"
 
 
+def test_no_test_ends_a_process_by_a_stop_watch():
+    """Load is no failure: what hangs ends at the limit of a test, in pyproject.toml. Slurm has limits of its own."""
+    limited = re.compile(r"(?:subprocess\.run|\.communicate)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\btimeout=\d")
+    paths = [path for path in (ROOT / "tests").rglob("*.py") if "cluster" not in path.parts]
+    assert not [str(path) for path in paths if limited.search(path.read_text(encoding="utf-8"))]
+
+
 @pytest.mark.nightly
 def test_each_process_names_the_tests_alike():
     """Workers of `pytest -n` compare the names they collect: none may hold a time, a hash or the order of a set."""

@@ -54,7 +54,7 @@ class Served:
         self.half_head, self.half_body = asked[:20], asked[:-10]
 
     def connection(self, data=b""):
-        found = socket.create_connection(("127.0.0.1", self.port), 10)
+        found = socket.create_connection(("127.0.0.1", self.port), 300)
         found.sendall(data)
         return found
 

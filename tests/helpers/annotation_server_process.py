@@ -74,7 +74,7 @@ class Running:
             self.end(signal.SIGKILL)
 
     def client(self, **options):
-        return httpx.Client(base_url=self.url, timeout=30, **options)
+        return httpx.Client(base_url=self.url, timeout=300, **options)
 
 
 def put(client, link, base, answer, **changes):

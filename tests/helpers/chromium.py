@@ -100,7 +100,7 @@ class Browser:
             self.process.wait(10)
         self.writer.close()
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait()
         self.reader.close()
 
     def _send(self, method, **params):
