@@ -60,3 +60,11 @@ def test_stated_terms_count_where_the_list_does_not_tell_and_are_never_permissiv
     assert not licences.may_be_adapted("C-UDA-1.0", ["no-derivatives"])
     assert licences.licence_kind("CC-BY-SA-4.0", ["attribution"]) == "share-alike"
     assert licences.terms("see the page", ["attribution"]) is None
+
+
+def test_what_is_expected_instead_is_near_to_what_was_written():
+    assert "its `terms` as you read them, some of attribution" in licences.expected_instead("LicenseRef-own")
+    near = licences.expected_instead("cc-by-4.0").partition(" such as ")[2].split(", ")
+    assert near[0] == "CC-BY-4.0"
+    assert len(near) == 4, "three, and the way to name one's own"
+    assert " such as CC-BY-4.0, CC0-1.0, MIT, or LicenseRef-NAME" in licences.expected_instead("all rights reserved!?")
