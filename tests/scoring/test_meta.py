@@ -371,7 +371,9 @@ def answers(count=30):
     ]
 
 
-def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it():
+@pytest.mark.parametrize("cells", [meta_baselines.CELLS, 6, 1], ids=["together", "two questions at once", "one by one"])
+def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it(monkeypatch, cells):
+    monkeypatch.setattr(meta_baselines, "CELLS", cells)
     rows = [
         meta_rows.Gold(f"{system}{n}", label, f"q{n}", (), "", "", facets={"system": system})
         for system, labels in (("a", (1, 2, 9)), ("b", (3, 4, 3)), ("c", (2, 2, 2)))
@@ -381,6 +383,11 @@ def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it():
     assert [found[f"a{n}"] for n in range(3)] == [3, 3, 1], "without q2, a has the mean 1.5"
     assert [found[f"b{n}"] for n in range(3)] == [2, 2, 3]
     assert [found[f"c{n}"] for n in range(3)] == [1, 1, 2]
+    rows.append(meta_rows.Gold("d0", 5, "q0", (), "", "", facets={"system": "d"}))
+    found = dict(zip((row.id for row in rows), meta_baselines.places_of_systems(rows).tolist(), strict=True))
+    assert [found[f"{system}0"] for system in "abcd"] == [4, 3, 1, 2], (
+        "elsewhere 5.5, 3.5 and 2; d has the mean of all, 3.3"
+    )
 
 
 def test_baselines_of_systems_words_and_surface_then_length():
