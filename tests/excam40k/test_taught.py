@@ -547,6 +547,21 @@ def test_points_count_texts_and_numbers_count_facts():
     assert ("m/all", "likelihood", 5) not in found
 
 
+def test_the_numbers_of_three_facts_by_hand():
+    common = {**NAMES, "times": 5, "n": 2, "failures": 1, "called_error": 1, "of_recalled": 1, "comparison": None}
+    facts = [
+        common | {"base_sample": name, "verdict": right, "likelihood": 2, "margin": margin, "recalled": recalled}
+        for name, right, margin, recalled in (("a", 2, 0.5, 1), ("b", 1, 0.0, 0), ("c", 2, -1.0, 0))
+    ]
+    verdict, likelihood = known_facts.numbers(facts, known_facts.READINGS)
+    counts = {"facts": 3, "n": 6, "failures": 3, "called_error": 3}  # right are all, half and all of the two texts
+    assert verdict | counts | {"known": 0.3333, "recalled": 0.3333, "scaled_accuracy": 0.6667} == verdict
+    assert 0 <= verdict["low"] < 0.6667 < verdict["high"] == 1
+    assert likelihood | {"n": 6, "known": 0.3333, "recalled": None, "scaled_accuracy": 1.0, "low": 1.0} == likelihood
+    (alone, _) = known_facts.numbers(facts[1:2], known_facts.READINGS)
+    assert (alone["scaled_accuracy"], alone["low"], alone["high"], alone["known"]) == (0, 0, 0, 0)
+
+
 def test_no_comparison_of_reports_that_do_not_state_an_answer_first():
     points = known_facts.points(joined(), NAMES | {"report": "errors-first"}, known_facts.READINGS)
     assert {point["comparison"] for point in points} == {None}
