@@ -142,7 +142,7 @@ def _places(group: Mapping[str, Any]) -> Iterator[tuple[Path, str, Any, int]]:
 
 
 def _mutant(module: Path, tests: str, operator: Any, place: int) -> Mutant | None:
-    """Return the module changed in one place; None for a line that is exempt, and if nothing or no module comes of it."""
+    """Return the module changed in one place; None for a line that is exempt, or if it is the same or no Python."""
     from cosmic_ray.mutating import mutate_code  # pyright: ignore
 
     source = module.read_text(encoding="utf-8")

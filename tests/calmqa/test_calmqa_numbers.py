@@ -41,6 +41,7 @@ def judged(claims=4, supported=2, surface=1, relevance=0.5, **more):
         (judged(2, 2, 1, 1.0), 4, {}, 2 / 3, "P 1, R 1/2"),
         (judged(8, 4, 1, 1.0), 4, {}, 2 / 3, "P 1/2, R 1: more claims than K are no more recall"),
         (judged(8, 8, 1, 0.75), 4, {}, 0.75, "R stays at 1"),
+        (judged(4, 4, 1, 0.0), 4, {}, 0.0, "about something else"),
         (judged(3, 0, 1, 1.0), 4, {}, 0.0, "nothing is supported"),
         (judged(0, 0, 1, 1.0), 4, {}, 0.0, "no claim scores 0"),
         (judged(0, 0, 1, 1.0), 4, {"no_claims": "skip"}, None, "no claim is left out"),
@@ -96,6 +97,11 @@ def test_the_table_counts_every_answer_and_means_are_over_the_same_rows():
     assert list(lines) == [(language, kind) for language in ("all", "en") for kind in ("all", "agnostic", "specific")]
     assert lines["en", "agnostic"]["s"] == 0
     assert lines["all", "specific"]["scored"] == 2
+
+
+@pytest.mark.parametrize("row", [judged(2, 2, 0, 1.0), judged(2, 0, 1, 1.0), judged(2, 2, 1, 0.0)])
+def test_a_part_of_mean_0_makes_the_product_of_means_0(row):
+    assert numbers.table(numbers.scores([row]), seed=0)[0]["product_of_means"] == 0
 
 
 def test_an_answer_whose_claims_are_not_known_is_not_in_the_mean_of_claims():
@@ -445,6 +451,20 @@ def test_a_judge_rating_that_is_no_number_is_one_line(tmp_path, value):
     file.write_text("".join(json.dumps(RATING | {"judge": one}) + "\n" for one in ("4.5", None, value)))
     line = line_of(InputInvalid, ratings.read, file, "judge")
     assert line.endswith(f"ratings.jsonl:3: judge: found {value}; expected a number, or nothing")
+
+
+def test_the_odds_of_neutral_and_specific_questions_by_hand():
+    def rated(kind, *grades):
+        return [ratings.Rating(grade, "m", kind, "en", f"{kind} {n}", "none", "none") for n, grade in enumerate(grades)]
+
+    found = ratings.odds([*rated("agnostic", 4, 5, 4, 3), *rated("specific", 4, 3, 2, 1)])
+    assert (found["neutral"], found["specific"], found["times"]) == (0.75, 0.25, 3)
+    for model in ("logit", "logit with model and language", "GEE by question"):
+        assert found[model].ratio == pytest.approx(9), "odds of 3 and of 1/3"
+    never = ratings.odds([*rated("agnostic", 4, 1), *rated("specific", 3, 2)])
+    assert (never["specific"], never["times"], never["logit"]) == (0, None, None)
+    assert ratings.odds(rated("specific", 4, 3)) is None
+    assert ratings.odds([*rated("agnostic", 4), *rated("specific", 5)]) is None
 
 
 def test_models_are_ranked_by_mean_rating_with_the_lead_of_each():
