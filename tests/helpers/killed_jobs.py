@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,6 +33,7 @@ from excam.macaron import derive, source
 CONCURRENCY = 8
 SEED = "7"
 KINDS = ("judging", "generation")
+PROBE = "Answer with {}"  # what a command asks first, to learn what the server takes
 WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
 
 
@@ -46,7 +48,7 @@ class _Quiet(ThreadingHTTPServer):
 class Server:
     """Chat completions by hash of the request, up to 20,000 characters long, after some milliseconds.
 
-    `asked` counts each request body, `keys` are the keys it was sent. Status 401: it says so and quotes the key.
+    `asked` counts each request body but that of the first request of a command, `keys` are the keys it was sent. Status 401: it says so and quotes the key.
     Prompts of which `refuse` is true get a status of 400. `port` 0: any that is free.
     """
 
@@ -71,13 +73,14 @@ class Server:
                 if len(body) < length:  # killed while asking
                     self.close_connection = True
                     return
+                question = json.loads(body)
+                prompt, code = question["messages"][-1]["content"], status
                 with server._came:
-                    server.asked[hashlib.sha256(body).hexdigest()] += 1
+                    server.asked[hashlib.sha256(body).hexdigest()] += prompt != PROBE
                     server.keys.add(self.headers["Authorization"])
                     server._came.notify_all()
                 time.sleep(latency * random.random())
-                prompt, code = json.loads(body)["messages"][-1]["content"], status
-                said = answer(prompt) if status == 200 else _wrong(f"Incorrect key: {self.headers['Authorization']}")
+                said = answer(question) if status == 200 else _wrong(f"Incorrect key: {self.headers['Authorization']}")
                 if refuse(prompt):
                     said, code = _wrong("not today"), 418
                 data = json.dumps(said).encode()
@@ -106,13 +109,18 @@ class Server:
             self._came.wait_for(lambda: self.asked.total() >= requests, seconds)
 
 
-def answer(prompt: str) -> dict[str, Any]:
-    """A chat completion that holds a report for a judge and Table 7's object for everybody else."""
+def answer(question: Mapping[str, Any]) -> dict[str, Any]:
+    """A chat completion: a report for a judge, what a JSON Schema or a label asks for, else Table 7's object."""
+    prompt, form = question["messages"][-1]["content"], question.get("response_format")
     chance = random.Random(hashlib.sha256(prompt.encode()).digest())
     words = " ".join(chance.choices(WORDS, k=chance.choice((5, 50, 3000))))
     if "error report" in prompt:
         errors = [CulturalError("output", chance.choice(WORDS), "major", "culture")] * chance.randrange(3)
         said = report.write(Report(tuple(errors), words))
+    elif form:
+        said = json.dumps(_of_schema(form["json_schema"]["schema"], chance))
+    elif labelled := re.search(r"Answer with one line, (\w+): (\w+)", prompt):
+        said = f"{labelled[1]}: {labelled[2]}"
     else:
         keys = ("Error Type", "Rule Adherence", "Explanation", "Severity", "Modified Instruction")
         said = "OUTPUT:\n" + json.dumps(
@@ -125,6 +133,18 @@ def answer(prompt: str) -> dict[str, Any]:
         "logprobs": {"content": tokens},
     }
     return {"choices": [choice], "usage": {"prompt_tokens": len(prompt.split()), "completion_tokens": len(tokens)}}
+
+
+def _of_schema(schema: Mapping[str, Any], chance: random.Random) -> Any:
+    """A value that a JSON Schema allows."""
+    if "enum" in schema:
+        return chance.choice(schema["enum"])
+    if schema["type"] == "object":
+        return {name: _of_schema(inner, chance) for name, inner in schema["properties"].items()}
+    if schema["type"] == "array":
+        return [_of_schema(schema["items"], chance) for _ in range(chance.randrange(3))]
+    simple = {"boolean": chance.random() < 0.8, "integer": chance.randint(1, 5), "string": chance.choice(WORDS)}
+    return simple[schema["type"]]
 
 
 def _wrong(message: str) -> dict[str, Any]:
