@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-_NUMBER = re.compile(r"0*(\d+)(?:\.0+)?")
+_NUMBER = re.compile(r"0*?(0|[1-9]\d*+)(?:\.0++)?")  # a whole number in linear time
 
 
 def same_text(text: str) -> str:

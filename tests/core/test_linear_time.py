@@ -1,16 +1,29 @@
 """Patterns that read texts of others take time in proportion to their length, whatever repeats in them."""
 
+import json
 import time
+from contextlib import suppress
 
 import pytest
 
+from excam.acre import asks as acre_asks
 from excam.annotation import wording
 from excam.calmqa import asks
 from excam.core.spreadsheets import guard_cell
+from excam.error_reports import read as read_report
 from excam.error_reports.comparators import _statements
+from excam.error_reports.judges import binary, count, report, severity
+from excam.error_reports.records import CulturalError, Report
+from excam.inference import Completion, answer_text, control_tokens, json_answers
+from excam.inference.backends import _openai_bodies
 from excam.knowledge import prose
+from excam.macaron import asks as macaron_asks
 from excam.macaron import proofread
 from excam.pages import markdown
+from excam.rubric import asks as rubric_asks
+from excam.rubric import manual
+from excam.rubric.responses import Response
+from excam.scoring import joining
 
 LENGTH = 50_000
 HOSTILE = {
@@ -34,3 +47,58 @@ def test_a_hostile_text_takes_linear_time(name):
     began = time.process_time()
     read(repeated * (LENGTH // len(repeated)))
     assert time.process_time() - began < 2, "a quadratic pattern takes a minute"
+
+
+# --- what reads answers of models and servers, and ids: whatever one of these is repeated
+
+RUBRIC = manual.load()
+TASK = Response("task", "Name a Greek dish.", "Sushi.")
+DECODER = json_answers.answer_decoder("key-twice", "not-finite")
+LONG = 100_000
+
+
+def completion(text):
+    return Completion(text, None, None, "stop", 1, 1)
+
+
+def json_objects(text):
+    with suppress(json_answers.Rejected):
+        list(json_answers.objects(text, DECODER, set()))
+
+
+def spans(text):
+    report.locate(Report((CulturalError("output", text[:5000] + "q", "major", "t"),), ""), "", text)
+
+
+READERS = {
+    "reasoning": answer_text.split_reasoning,
+    "label": lambda text: answer_text.last_value("score", text),
+    "remark": answer_text.without_remark,
+    "JSON": json_objects,
+    "report": read_report,
+    "binary": binary.read,
+    "count": count.read,
+    "severity": severity.read,
+    "rating": lambda text: rubric_asks.read(completion(text), TASK, RUBRIC, "model"),
+    "agent": lambda text: acre_asks.read(acre_asks.VALIDATOR, completion(text)),
+    "letter": lambda text: macaron_asks.read_text(text, ("A", "B")),
+    "spans": spans,
+    "control tokens": control_tokens.broken,
+    "cut prompt": lambda text: _openai_bodies.is_prompt_cut(text, 3000),
+    "problem of a server": lambda text: _openai_bodies.problem(json.dumps({"error": text}).encode()),
+    "wait of a server": lambda text: _openai_bodies.retry_after(text, text),
+    "id": joining.plain_id,
+}
+REPEATED = (
+    *("a", "0", "1", " ", "\n", " \n", "a ", "a-", ".", ":", ",", "(", "*", "`", "/", '"', '\\"', "{", "[", '{"a":'),
+    *("<think>", "</think>", "<|im_end|>", "score:", "COUNT: 1\n", "{},", "\u0301", "\u093e", "\u200b", "\U0001f1e9"),
+)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_takes_linear_time(name):
+    for repeated in REPEATED:
+        for text in (repeated * (LONG // len(repeated)) + "x", "{" + repeated * (LONG // len(repeated)) + "}"):
+            began = time.process_time()
+            READERS[name](text)
+            assert time.process_time() - began < 2, repr(repeated)
