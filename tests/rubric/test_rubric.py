@@ -5,13 +5,14 @@ import json
 import math
 import random
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from declared_pages import stems
 from fake_chat_server import Server
 from one_line_errors import line_of
 from snakemake.utils import update_config
@@ -32,7 +33,6 @@ from excam.rubric import (
     checks,
     form,
     manual,
-    pages,
     quality,
     ratings,
     responses,
@@ -969,8 +969,8 @@ def test_check_and_analyse(tmp_path):
     assert excam("analyse", bad, "--to", tmp_path / "out").exit_code == 2
     done = excam("analyse", MINI / "ratings", "--responses", MINI / "responses.jsonl", "--to", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    written = {path.stem for path in (tmp_path / "out").iterdir()}
-    assert written == {field.name for field in fields(pages.QualityFiles)} - {"numbers", "page"} | {"reliability"}
+    declared = stems("rubric", "ratings", "responses")
+    assert {path.stem for path in (tmp_path / "out").iterdir()} == declared, "the pages of the workflow"
     with (tmp_path / "out/reliability.csv").open(newline="") as stream:
         lines = list(csv.DictReader(stream))
     assert {line["target"] for line in lines} <= {"met", "not met", "undecided"}
