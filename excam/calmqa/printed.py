@@ -70,12 +70,12 @@ def cost(printed: Mapping[str, str]) -> Ours:
 
 
 def _sizes(questions: Mapping[str, Question]) -> Answers:
-    every = questions.values()
-    low = {question.language for question in every if code_name(question.language) in LOW_RESOURCE}
-    codes = {question.language for question in every}
-    specific = [question.language for question in every if question.type == "specific"]
+    asked = questions.values()
+    low = {question.language for question in asked if code_name(question.language) in LOW_RESOURCE}
+    codes = {question.language for question in asked}
+    specific = [question.language for question in asked if question.type == "specific"]
     neutral: dict[str, set[str]] = defaultdict(set)
-    for question in every:
+    for question in asked:
         if question.type == "agnostic":
             neutral[question.group].add(question.language)
     note = "questions.parquet"

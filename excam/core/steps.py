@@ -100,8 +100,8 @@ def read_steps(folder: Path) -> dict[str, DeclaredStep]:
             declared, name, parameters, docstring = match.groups()
             if name in steps:
                 raise InputInvalid(f"{module}: {name}: also a step of {steps[name].module}; expected another name")
-            if found := _NO_SEQUENCE.search(parameters):
-                raise InputInvalid(f"{module}: {name}: {found[1]}: found {found[2]}[...]; expected Sequence[...]")
+            if plain := _NO_SEQUENCE.search(parameters):
+                raise InputInvalid(f"{module}: {name}: {plain[1]}: found {plain[2]}[...]; expected Sequence[...]")
             steps[name] = _read(module, name, declared, cleandoc(docstring), shared)
             line += text.count("\n")
     return steps

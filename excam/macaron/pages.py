@@ -132,8 +132,8 @@ def _differences(systems: Sequence[System], estimated: Estimates, number: str, t
         return ""
     tests = numbers.compare([system.rows for system in systems], number, seed)
     body = [
-        [escape(one.name), escape(other.name), with_interval(asdict(test)), f"{test.p_value:.2g}", f"{p:.2g}"]
-        for (one, other), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+        [escape(first.name), escape(other.name), with_interval(asdict(test)), f"{test.p_value:.2g}", f"{p:.2g}"]
+        for (first, other), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
     ]
     head = ["a", "b", "a − b, points", "p", "p after Holm"]
     scenarios = numbers.counts(systems[0].rows)["scenarios"]
