@@ -219,7 +219,7 @@ RELIABILITY_TITLE = "Stated probability of an error, and how often there is one"
 
 
 @step(
-    version=2,
+    version=3,
     result="results/paper/reliability",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -256,7 +256,7 @@ def draw_reliability(lines: list[dict[str, str]], pictures: Sequence[Path]) -> N
     curves: dict[str, list[tuple[float, float]]] = {}
     for line in (line for line in lines if int(line["n"]) >= FEWEST):
         point = (float(line["probability"]), float(line["observed"]))
-        curves.setdefault(f"{line['system']}, {RELIABILITY_MAPS[line['map']]}", []).append(point)
+        curves.setdefault(f"{System.from_key(line['system']).title}: {RELIABILITY_MAPS[line['map']]}", []).append(point)
     if not curves:
         plotting.save(
             plotting.words(RELIABILITY_TITLE, f"Fewer than {FEWEST} answers came with a certainty: nothing to show."),
@@ -290,7 +290,7 @@ ABSTENTION_TITLE = "Wrong verdicts when only the surest texts are answered"
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/abstention",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -322,7 +322,7 @@ def draw_abstention(lines: list[dict[str, str]], pictures: Sequence[Path]) -> No
     curves: dict[str, list[tuple[float, float]]] = {}
     for line in (line for line in lines if float(line["coverage"]) * int(line["rows"]) >= FEWEST):
         point = (float(line["coverage"]), float(line["risk"]))
-        curves.setdefault(f"{line['system']}, {NAMES[line['certain_by']]}", []).append(point)
+        curves.setdefault(f"{System.from_key(line['system']).title}: {NAMES[line['certain_by']]}", []).append(point)
     if not curves:
         text = f"Fewer than {FEWEST} answers came with a certainty: nothing to show."
         plotting.save(plotting.words(ABSTENTION_TITLE, text), pictures)

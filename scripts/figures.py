@@ -56,7 +56,7 @@ FIGURE_3_COLUMNS: tuple[str, ...] = (
 
 
 @step(
-    version=5,
+    version=6,
     result="results/paper/figure-3",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -121,8 +121,7 @@ def _beats_baselines(system: str, tests: Sequence[Test]) -> bool:
 def _averages(lines: list[dict[str, Any]], datasets: Sequence[str]) -> list[dict[str, Any]]:
     """Return the mean over the out-of-domain columns that every row has, so that rows compare; `n` says how many."""
     rows = list(dict.fromkeys(line["row"] for line in lines))
-    filled = {(line["row"], line["column"]) for line in lines}
-    common = [dataset for dataset in datasets if all((row, dataset) in filled for row in rows)]
+    common = _common(lines, datasets)
     averages = []
     for row in rows:
         values = [line["scaled_accuracy"] for line in lines if line["row"] == row and line["column"] in common]
@@ -131,6 +130,12 @@ def _averages(lines: list[dict[str, Any]], datasets: Sequence[str]) -> list[dict
                 {"row": row, "column": AVERAGE, "scaled_accuracy": round(mean(values), 4), "n": len(values)}
             )
     return averages
+
+
+def _common(lines: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[str]:
+    """Return the columns that every row has."""
+    rows, filled = {line["row"] for line in lines}, {(line["row"], line["column"]) for line in lines}
+    return [dataset for dataset in datasets if all((row, dataset) in filled for row in rows)]
 
 
 def draw_figure_3(
@@ -143,9 +148,13 @@ def draw_figure_3(
     columns = [*datasets, IN_DOMAIN, AVERAGE]
     at = {(line["row"], line["column"]): line for line in lines}
     counts = [next((int(at[row, c]["n"]) for row in rows if (row, c) in at and c != AVERAGE), None) for c in columns]
-    averaged = next((line["n"] for line in lines if line["column"] == AVERAGE), "0")
+    averaged = _common(lines, datasets)
+    behind = [*counts[:-1], sum(counts[columns.index(column)] or 0 for column in averaged)]
     figure = plotting.heat_map(
-        [[_cell(line, _mark(line)) for line in (at.get((row, c), {}) for c in columns)] for row in rows],
+        [
+            [_cell(line := at.get((row, c), {}), _mark(line), n=n) for c, n in zip(columns, behind, strict=True)]
+            for row in rows
+        ],
         plotting.Labels(rows, separators=[len(rows) - len(tuned)]),
         plotting.Labels(
             [f"{about.title(c)} †" if c in soft else about.title(c) for c in columns],
@@ -157,14 +166,14 @@ def draw_figure_3(
         note="* the 95 % interval is above every trivial baseline, and better than every untuned model in the column: "
         "paired permutation tests over groups, two-sided, p ≤ .05 after Holm's correction over the figure; ° p ≤ .05 "
         "in the column alone. † soft errors. 0 is chance; an unreadable answer counts as wrong. AVG (OOD): mean over "
-        f"the test sets that every row has ({averaged}). ExCAM: each column judged by an adapter that never saw its "
-        "dataset, ALL (ID) by the one that saw all.",
+        f"the test sets that every row has ({len(averaged)}). ExCAM: each column judged by an adapter that never saw "
+        "its dataset, ALL (ID) by the one that saw all.",
     )
     plotting.save(figure, pictures)
 
 
-def _cell(line: dict[str, str], mark: str, *, framed: bool = False) -> plotting.Cell:
-    return plotting.Cell(float(line["scaled_accuracy"]) if line else None, mark=mark, framed=framed)
+def _cell(line: dict[str, str], mark: str, *, n: int | None = None, framed: bool = False) -> plotting.Cell:
+    return plotting.Cell(float(line["scaled_accuracy"]) if line else None, n, mark, framed=framed)
 
 
 def _mark(line: dict[str, str]) -> str:
@@ -186,7 +195,7 @@ TITLE = "Scaled accuracy by language"
 
 
 @step(
-    version=4,
+    version=5,
     result="results/paper/figure-10",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -288,7 +297,7 @@ FIGURE_11_COLUMNS = (
 
 
 @step(
-    version=2,
+    version=3,
     result="results/paper/figure-11/{model}",
     outputs=["numbers", "pictures"],
     category="Results",

@@ -15,6 +15,7 @@ from excam.error_reports.evaluation.cells import System, rounded_text
 from excam.error_reports.records import Sample
 from excam.excam40k import evidence_numbers, shown_evidence
 from excam.excam40k.culture_documents import knowledge_documents
+from excam.excam40k.publishing import about
 from excam.knowledge.index import build
 from excam.pages import markdown, plotting
 from scripts import step
@@ -150,7 +151,7 @@ NOTE = (
 
 
 @step(
-    version=2,
+    version=3,
     result="results/paper/figure-evidence",
     outputs=["pictures"],
     category="Results",
@@ -168,19 +169,32 @@ def figure_evidence(numbers_path: Annotated[Path, "evidence.csv"], pictures_path
 
 def draw(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of evidence.csv alone."""
-    own = [line for line in lines if line["kind"] == "fact" and line["wording"] == ALL and line["low"]]
+    complete = [line for line in lines if line["kind"] == "fact" and line["wording"] == ALL and line["low"]]
+    own = [line for line in complete if int(line["n"]) >= plotting.LEAST]
     if not own:
-        plotting.save(plotting.words(TITLE, "No row with the fact in a passage: nothing to show."), pictures)
+        plotting.save(
+            plotting.words(TITLE, f"Fewer than {plotting.LEAST} rows with the fact in a passage: nothing to show."),
+            pictures,
+        )
         return
     points = {
         (line["dataset"], line["system"]): (float(line["scaled"]), float(line["low"]), float(line["high"]))
         for line in own
     }
     systems = list(dict.fromkeys(line["system"] for line in own))
+    sizes = {line["dataset"]: f"n = {int(line['n']):,}" for line in own}
     panels = {
-        dataset: [points.get((dataset, system)) for system in systems]
-        for dataset in dict.fromkeys(line["dataset"] for line in own)
+        f"{'all datasets' if dataset == ALL else about.title(dataset)}\n{size}": [
+            points.get((dataset, system)) for system in systems
+        ]
+        for dataset, size in sizes.items()
     }
-    rows = [plotting.ForestRow(system, "/" in system and "/nothing/" not in system) for system in systems]
-    figure = plotting.forest(panels, rows, "scaled accuracy; 0: chance", title=TITLE, note=NOTE)
-    plotting.save(figure, pictures)
+    hidden = len({line["dataset"] for line in complete}) - len(sizes)
+    note = NOTE + (f" Not drawn, fewer than {plotting.LEAST} rows: {hidden} of the datasets." if hidden else "")
+    rows = [
+        plotting.ForestRow(
+            System.from_key(system).title if "/" in system else system, "/" in system and "/nothing/" not in system
+        )
+        for system in systems
+    ]
+    plotting.save(plotting.forest(panels, rows, "scaled accuracy; 0: chance", title=TITLE, note=note), pictures)

@@ -17,6 +17,7 @@ from excam.config import Recipe
 from excam.core import paths, provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.error_reports import adapter_card, fixed_answers, record_files
+from excam.error_reports.evaluation.cells import mixture_title
 from excam.error_reports.judges import report
 from excam.excam40k import grounded
 from excam.inference import chat, gpus
@@ -159,7 +160,7 @@ SHARE = 20  # a running mean reaches a twentieth of the run to either side: sing
 
 
 @step(
-    version=5,
+    version=6,
     result="results/paper/losses/{model}",
     outputs=["numbers", "pictures"],
     category="Training",
@@ -187,12 +188,12 @@ def figure_losses(
     drawn = tables.read_csv(numbers_path, SCHEMA)
     figure = plotting.curves(
         {
-            name: part.select("step", "smooth").rows()
+            mixture_title(name): part.select("step", "smooth").rows()
             for (name,), part in drawn.group_by("trained_on", maintain_order=True)
         },
         title=f"Training loss, {model}",
         across="optimizer step",
         up="loss per report token (nats)",
-        note=f"Running mean over {window} steps. One line per adapter: what it was trained on.",
+        note=("" if window == 1 else f"Running mean over {window} steps. ") + "One line per adapter.",
     )
     plotting.save(figure, pictures_paths)

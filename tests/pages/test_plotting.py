@@ -129,6 +129,26 @@ def test_no_text_of_a_forest_overlaps_another_or_leaves_the_figure(panels, rows)
     assert shown.count("n/a") == (panels > 2)
 
 
+def test_ticks_of_neighbouring_panels_do_not_touch():
+    figure = forest({name: [(0.0, -1.0, 1.0)] for name in "abcde"}, ["x"], tuned=[True], across=SCALE)
+    assert_readable(figure)
+    ends = []
+    for axes in figure.axes:
+        low, high = axes.get_xlim()
+        shown = [t.get_window_extent() for at, t in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+                 if low <= at <= high]  # fmt: skip
+        ends.append((shown[0].x0, shown[-1].x1))
+    assert min(start - end for (_, end), (start, _) in itertools.pairwise(ends)) > 0.06 * figure.dpi
+
+
+def test_a_colour_bars_title_is_not_longer_than_a_few_rows():
+    """Else the title goes on far below the cells: there it belongs to nothing."""
+    figure = heat_map([[0.2] * 3] * 3, list("abc"), list("xyz"), scale=SCALE)
+    (title,) = [text for text in figure.texts if text.get_text().replace("\n", " ") == SCALE]
+    figure.draw_without_rendering()
+    assert title.get_window_extent().y0 > figure.axes[0].get_window_extent().y0 - 0.1 * figure.dpi
+
+
 def test_a_forest_draws_each_point_at_its_value_with_its_interval():
     rows = [ForestRow("a", tuned=False), ForestRow("b", tuned=True)]
     figure = forest({"x": [(0.2, -0.1, 0.4), (0.6, 0.5, 0.9)]}, rows, SCALE)

@@ -47,11 +47,28 @@ class System:
         """Return the name used in `significance` and in the first column of paper/table-4.csv."""
         return f"{self.model}/{self.trained_on}/{self.judge}"
 
+    @classmethod
+    def from_key(cls, key: str) -> System:
+        """Parse what `key` returns."""
+        return cls(*key.split("/"))
+
+    @property
+    def title(self) -> str:
+        """Return the name used in figures that do not say otherwise what an adapter was trained on."""
+        return self.name + (f", {mixture_title(self.trained_on)}" if self.tuned else "")
+
     @property
     def name(self) -> str:
         """Return the name used in figures whose columns say what an adapter was trained on."""
         label = self.model if self.judge == "report" else f"{self.model}, {self.judge}"
         return f"ExCAM ({label})" if self.tuned else f"{self.model} ({self.judge})"
+
+
+def mixture_title(trained_on: str) -> str:
+    """Return in words what an adapter was trained on."""
+    return (
+        trained_on.replace("without-", "without ") if trained_on.startswith("without-") else f"trained on {trained_on}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Point = tuple[float, float, float]  # value, low and high end of its interval
-ROW, PANEL, GAP = 0.21, 1.45, 0.14  # inches: a row, the width of a panel, between panels
+ROW, PANEL, GAP = 0.21, 1.45, 0.32  # inches: a row, the width of a panel, between panels
 ABOVE, BELOW = 0.44, 0.28  # inches: a panel's heading, its ticks
 LEAST = 4.6  # inches: the width below which a note becomes a column of single words
 PER_LINE = 5  # panels

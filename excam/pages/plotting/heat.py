@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SMALL = FONT - 2  # points, of the text below a number
 ROW, GAP, BAR = 0.33, 0.12, 0.11  # inches: a row, a separator in cells, the colour bar's width
+LONG = 0.9  # inches: a line of the colour bar's title, at least
 STRIPE = {"black": (0.0, 0.0, 0.0), "white": (1.0, 1.0, 1.0)}  # as the letters of a cell
 # Orange to blue through near-white: distinguishable under every common colour blindness; both ends dark in greyscale.
 # The third orange is pale: black letters on a stronger one have the contrast, but are hard to read.
@@ -155,7 +156,8 @@ def _canvas(
     width = wide * (max(size[0] for size in [*head, *beneath]) + 0.12)
     height = tall * (ROW + max((size[1] for size in beneath), default=0.0))
     left = MARGIN + max(extent(name, size=FONT)[0] for name in rows.names) + 0.08
-    long, thick = extent(scale.title, size=FONT - 1)
+    bar_title = filled(scale.title, max(height, LONG), size=FONT - 1)
+    long, thick = extent(bar_title, size=FONT - 1)
     right = 0.18 + BAR + 0.42 + thick + MARGIN
     full_width = max(left + width + right, extent(title, **HEADING)[0] + 2 * MARGIN)
     note = filled(note, full_width - 2 * MARGIN, **FINE)
@@ -170,7 +172,8 @@ def _canvas(
     bar = figure.add_axes((start, foot / full_height, BAR / full_width, height / full_height))
     middle = foot + height - max(long, height) / 2  # a title longer than the bar goes on below it
     beside: dict[str, Any] = {"size": FONT - 1, "rotation": 90, "ha": "right", "va": "center", "parse_math": False}
-    figure.text(1 - MARGIN / full_width, middle / full_height, scale.title, **beside)
+    beside["multialignment"] = "center"
+    figure.text(1 - MARGIN / full_width, middle / full_height, bar_title, **beside)
     return figure, cells, bar
 
 
