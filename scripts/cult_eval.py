@@ -310,7 +310,7 @@ def cult_eval_ablations(sources: StudyFiles, files: TableFiles, seed: int) -> No
 
 
 @step(
-    version=5,
+    version=6,
     result="results/cult_eval/misaligned",
     outputs=[],
     target="cult_eval",
@@ -329,7 +329,7 @@ def cult_eval_misaligned(files: StudyFiles, html_path: Path) -> None:
 
 
 @step(
-    version=2,
+    version=3,
     result="results/cult_eval/figure-3",
     outputs=["numbers", "pictures"],
     target="cult_eval",

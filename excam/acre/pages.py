@@ -24,6 +24,7 @@ from excam.stats.permutation import floor_note
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MADE_UP = "made-up"  # what the name of a system begins with that is none: translations written for a demonstration
 FEW = 30  # translations: with fewer, a mark says so
 INTERVALS = "Intervals are 95 % bootstraps over items, whose translations share a source. "
 LABELS = "The label is whether the expression is right in the translation, not whether the sentence is good. "
@@ -311,13 +312,16 @@ def _no_better_than_chance(value: float | None, low: float | None, high: float |
 def figure_3(lines: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw the share of right translations and of each primary error, by system, percent."""
     kinds = ("correct", *ERRORS)
+    labels = {str(line["system"]): f"{line['system']} (n = {line['n']})" for line in lines}
+    made_up = [label for system, label in labels.items() if system.startswith(MADE_UP)]
+    note = "By the labels of people; an error of higher priority hides others of the same translation."
     return plotting.heat_map(
         [[plotting.Cell(100 * int(line[kind]) / int(line["n"]), int(line["n"])) for kind in kinds] for line in lines],
-        plotting.Labels([f"{line['system']} (n = {line['n']})" for line in lines]),
+        plotting.Labels(list(labels.values()), made_up=made_up),
         plotting.Labels(kinds, separators=(1,)),
         plotting.Scale("percent of the translations", digits=0),
         title="Right translations and primary errors, percent",
-        note="By the labels of people; an error of higher priority hides others of the same translation.",
+        note=note + (" Made-up (striped): written for a demonstration, by no system." if made_up else ""),
     )
 
 

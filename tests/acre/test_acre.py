@@ -46,7 +46,7 @@ ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/cult-eval"
 ITEMS = items.read(MINI / "items.jsonl")
 ROWS = translations.with_labels(source.written(source.files(MINI)[1:], ITEMS), MINI / "labels.jsonl")
-SYSTEMS = ("careful", "literal", "omitting", "explaining")
+SYSTEMS = ("made-up-careful", "made-up-literal", "made-up-omitting", "made-up-explaining")
 
 
 def completion(text, finish="stop"):
@@ -240,7 +240,7 @@ def cell(column, value):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda frame: pl.concat([frame, frame]), "row 3: qipao/careful/0 is there twice; expected rows"),
+        (lambda frame: pl.concat([frame, frame]), "row 3: qipao/made-up-careful/0 is there twice; expected rows"),
         (lambda frame: frame.clear(), "0 rows; expected rows, made by `excam acre rows`"),
         (cell("source_end", 99), "source[9:99] is ''; expected term '旗袍'; it stands at 9:11"),
         (cell("source_start", -1), "source[-1:11] is ''; expected term"),
@@ -249,7 +249,7 @@ def cell(column, value):
         (cell("system", " "), "no system"),
         (cell("translation", None), "row 1: no translation"),
         (cell("shots", -1), "shots: found -1"),
-        (cell("system", "other"), "id 'qipao/careful/0'; expected qipao/other/0"),
+        (cell("system", "other"), "id 'qipao/made-up-careful/0'; expected qipao/other/0"),
         (cell("explication", "Another."), "row 2: item qipao has other texts in an earlier row"),
     ],
 )
@@ -369,11 +369,11 @@ def test_a_system_in_two_files_is_refused(tmp_path):
         ({"correct": True, "errors": [], "shots": "one"}, "shots: found one; expected a whole number"),
         ({"correct": True, "errors": [], "annotator": ["ada"]}, "annotator: found ['ada']; expected text, or nothing"),
         ({"correct": True, "errors": [], "system": 7}, "system: found 7; expected text, or nothing"),
-        ({"correct": True, "errors": [], "id": None}, "id None, system 'careful'; expected the names of both"),
+        ({"correct": True, "errors": [], "id": None}, "id None, system 'made-up-careful'; expected the names of both"),
     ],
 )
 def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
-    path = write(tmp_path / "labels.jsonl", [{"id": "qipao", "system": "careful"} | label])
+    path = write(tmp_path / "labels.jsonl", [{"id": "qipao", "system": "made-up-careful"} | label])
     assert words in line_of(InputInvalid, translations.read_labels, path)
 
 
@@ -383,7 +383,7 @@ def test_shots_are_read_from_numbers_and_digits(tmp_path):
 
 
 def test_two_labels_and_labels_without_a_row_are_refused(tmp_path):
-    row = {"id": "qipao", "system": "careful", "correct": True, "errors": []}
+    row = {"id": "qipao", "system": "made-up-careful", "correct": True, "errors": []}
     path = write(tmp_path / "l.jsonl", [row, row])
     assert "has two labels" in line_of(InputInvalid, translations.read_labels, path)
     write(path, [row | {"system": "nobody"}])
@@ -883,7 +883,10 @@ def test_from_translations_to_a_report(tmp_path):
     rows = tmp_path / "rows.parquet"
     done = call("rows", *sheets, "--items", MINI / "items.jsonl", "--to", rows)
     assert done.exit_code == 0, done.output
-    assert "120 translations by careful, explaining, literal, omitting; empty 0; items without one 0" in done.output
+    assert (
+        "120 translations by made-up-careful, made-up-explaining, made-up-literal, made-up-omitting; empty 0; items without one 0"
+        in done.output
+    )
     judged_file, measured = tmp_path / "equivalent.parquet", tmp_path / "metrics.parquet"
     assert call("judge", rows, "--model", "equivalent", "--to", judged_file).exit_code == 0
     assert call("metrics", rows, "--to", measured).exit_code == 0

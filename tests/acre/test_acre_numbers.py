@@ -403,7 +403,7 @@ def test_every_table_prints_its_denominators():
     assert f" 32 | 0 | {right} |" in pages.table_2(found, 0)[1]
     omitted = sum(errors.primary(one.label.errors) == "omission" for one in FEW)
     assert f"omission ({omitted})*" in pages.table_5(found, 0)[1]
-    assert "| careful | explaining |" in pages.table_6(found, 0)[1]
+    assert "| made-up-careful | made-up-explaining |" in pages.table_6(found, 0)[1]
 
 
 def test_a_judge_with_constant_verdicts_is_named():
@@ -442,7 +442,7 @@ def test_a_study_refuses_scores_of_other_rows(tmp_path):
     tables.write_frame(
         tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS[1:], {"bleu": sentence_metrics.bleu(texts(ROWS[1:]))})
     )
-    with pytest.raises(InputInvalid, match=r"BLEU: no score for qipao/careful/0 \(1 of 120 rows\)"):
+    with pytest.raises(InputInvalid, match=r"BLEU: no score for qipao/made-up-careful/0 \(1 of 120 rows\)"):
         study.read([tmp_path / "rows.parquet"], metrics=[tmp_path / "m.parquet"])
 
 
@@ -531,3 +531,11 @@ def test_every_printed_number_has_one_of_ours_and_the_reverse(tmp_path):
         line["id"]: line for line in claims.beside(stated, acre_printed.answers(tables_of_paper, few, settings))
     }
     assert unlabelled["table-7/full/correlation"]["note"] == "no labels of people: labels.jsonl"
+
+
+def test_translations_that_are_made_up_are_marked_in_the_figure():
+    counted = {"n": 30, "correct": 12, **dict.fromkeys(errors.ERRORS, 2)}
+    figure = pages.figure_3([{"system": name, **counted} for name in ("made-up-literal", "qwen3")])
+    striped = {round(patch.get_y() + 0.5, 2) for patch in figure.axes[0].patches if patch.get_hatch()}
+    assert len(striped) == 1, "one of two rows"
+    assert "written for a demonstration" in " ".join(figure.texts[1].get_text().split())
