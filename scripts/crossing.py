@@ -168,7 +168,7 @@ class Study:
 
 
 @step(
-    version=6,
+    version=7,
     result="results/crossing/texts",
     outputs=[],
     target="crossing",
@@ -207,7 +207,7 @@ def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
 
 
 @step(
-    version=7,
+    version=8,
     result="results/crossing/blind-spots",
     outputs=["numbers", "page", "pictures"],
     target="crossing",
@@ -231,7 +231,7 @@ def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
 
 
 @step(
-    version=4,
+    version=5,
     result="results/crossing/language-gap",
     outputs=["numbers", "page", "pictures"],
     target="crossing",

@@ -140,7 +140,7 @@ def systems(files: AnswerFiles) -> Sequence[System]:
     return answers.join(derive.read(files.instances_path), files.answers_paths)
 
 
-@step(version=5)
+@step(version=6)
 def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
     """Write every instance with the answers of one model on one page, with search and filters."""
     write_text(page_path, rows_page.page(systems(files)))
@@ -183,7 +183,7 @@ def macaron_table_3(
 
 
 @step(
-    version=5,
+    version=6,
     result="results/macaron/{by}",
     outputs=["numbers", "page", "pictures"],
     target="macaron",
@@ -329,7 +329,7 @@ def macaron_templates(
 
 
 @step(
-    version=1,
+    version=2,
     result="results/macaron/printed",
     outputs=["numbers", "page"],
     target="macaron",

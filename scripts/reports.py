@@ -22,7 +22,7 @@ from excam.stats.bootstrap import ratio_interval
 from scripts import step
 
 
-@step(version=8)
+@step(version=9)
 def judged_rows(
     system: Annotated[str, "<model>/<trained_on>/<judge>"],
     judgements_paths: Sequence[Path],

@@ -103,31 +103,48 @@ def _share(value: float) -> str:
 
 def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     """Draw the matrix: metrics by kinds of errors; a frame where the interval of enough texts excludes chance."""
-    at = {(line["metric"], line["kind"]): line for line in lines}
-    metrics = list(dict.fromkeys(str(line["metric"]) for line in lines))
-    kinds = [kind for kind in KINDS if any(kind == line["kind"] for line in lines)]
     if not lines:
         raise InputInvalid("blind spots: 0 cells; expected erroneous rows that a metric can score")
+    at = {(line["metric"], line["kind"]): line for line in lines}
+    drawn = [line for line in lines if line["auc"] is not None and line["wrong"] >= plotting.LEAST]
+    metrics = list(dict.fromkeys(str(line["metric"]) for line in drawn))
+    kinds = [kind for kind in KINDS if any(kind == line["kind"] for line in drawn)]
+    hidden = {
+        "kinds": [kind for kind in KINDS if any(kind == line["kind"] for line in lines) and kind not in kinds],
+        "metrics": sorted({str(line["metric"]) for line in lines} - {*metrics}),
+    }
+    left_out = "; ".join(f"{what} {', '.join(map(_spoken, names))}" for what, names in hidden.items() if names)
+    title = "What each metric does not see"
+    if not drawn:
+        return plotting.words(
+            title, f"No metric scored {plotting.LEAST} texts with one kind of error: nothing to show."
+        )
     few = "Few erroneous texts: most differences between cells are chance. "
     return plotting.heat_map(
-        [[_cell(at.get((metric, kind))) for kind in kinds] for metric in metrics],
-        plotting.Labels(metrics),
+        [[_drawn_cell(at.get((metric, kind))) for kind in kinds] for metric in metrics],
+        plotting.Labels(list(map(_spoken, metrics))),
         plotting.Labels(kinds),
         plotting.Scale("share of pairs", limits=(0.0, 1.0), centre=0.5),
-        title="What each metric does not see",
+        title=title,
         note=(few if all(line["wrong"] < FEW for line in lines) else "")
         + "Share of pairs in which a correct text scores above an erroneous one on the same question; .5 is chance. "
         f"Below it the erroneous texts, * fewer than {FEW}, and what the length of the text reaches on the same pairs. "
         f"Framed: {FEW} texts or more, and the 95 % interval over questions excludes .5. Cells of one column may be of "
-        "other rows. n/a: the metric cannot score these rows, or has no pair of them.",
+        "other rows. n/a: the metric cannot score these rows, or has no pair of them."
+        + (f" Not drawn, fewer than {plotting.LEAST} texts: {left_out}." if left_out else ""),
     )
 
 
-def _cell(line: Line | None) -> plotting.Cell:
+def _drawn_cell(line: Line | None) -> plotting.Cell:
     if line is None:
         return plotting.Cell(None)
     below = "" if line["auc"] is None else _beneath(line)
     return plotting.Cell(line["auc"], line["wrong"], below=below, framed=_excludes_chance(line))
+
+
+def _spoken(name: str) -> str:
+    """Return a name of a column as words."""
+    return name.replace("_", " ")
 
 
 def _beneath(cell: Line) -> str:
@@ -182,7 +199,9 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
     }
     languages = [name for name, scenarios in most.items() if name == ALL or scenarios >= plotting.LEAST]
     hidden = f" Not drawn, fewer than {plotting.LEAST} scenarios: {len(most) - len(languages)} of the languages."
-    points = {metric.replace(": ", ":\n", 1): [_point(at[metric, name]) for name in languages] for metric in metrics}
+    points = {
+        _spoken(metric).replace(": ", ":\n", 1): [_point(at[metric, name]) for name in languages] for metric in metrics
+    }
     few = f"Fewer than {FEW} scenarios in each language: the rows below the first say nothing about a language. "
     return plotting.forest(
         points,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from excam.crossing.columns import length_of
 from excam.crossing.kinds import KINDS
@@ -30,7 +30,7 @@ SAME = {"prompt": "instruction", "response": "output", "question": "instruction"
 def page(rows: Sequence[Row], scored: Mapping[str, Mapping[str, Result]], parts: Mapping[str, Sequence[str]]) -> str:
     """Return the page; `scored` is by metric and row, `parts` names what else is shown of a metric.
 
-    A metric has an empty cell where it cannot score a row.
+    A metric that cannot score a row is left out of its cell.
     """
     counts = Counter((row.set, row.right) for row in rows)
     lines = [[name, counts[name, True], counts[name, False]] for name in dict.fromkeys(row.set for row in rows)]
@@ -40,14 +40,13 @@ def page(rows: Sequence[Row], scored: Mapping[str, Mapping[str, Result]], parts:
         head=HEAD.format(n=len(rows)) + table,
         legend="",
         foot="",
-        columns=["Label", *map(row_browser.escape, scored)],
+        columns=["Label", "Metrics"],
         filters=FILTERS,
     )
-    cells = [[_cell(by_row.get(row.id), parts.get(name, ())) for name, by_row in scored.items()] for row in rows]
-    return row_browser.write(browser, [_row(row, each) for row, each in zip(rows, cells, strict=True)])
+    return row_browser.write(browser, [_row(row, _cell(row.id, scored, parts)) for row in rows])
 
 
-def _row(row: Row, cells: Sequence[ReportCell]) -> BrowserRow:
+def _row(row: Row, metrics: ReportCell) -> BrowserRow:
     outcome = RIGHT if row.right else WRONG
     language = str(row.columns.get("language") or "")
     return BrowserRow(
@@ -59,21 +58,39 @@ def _row(row: Row, cells: Sequence[ReportCell]) -> BrowserRow:
             **({"Language": language} if language else {}),
         },
         texts={"instruction": row.columns["instruction"], "output": row.columns["output"]},
-        reports=[ReportCell(notes=row.said), *cells],
+        reports=[ReportCell(notes=row.said), metrics],
         values={"set": (row.set,), "outcome": (outcome,), "kind": row.kinds, "language": (language,)},
     )
 
 
-def _cell(result: Result | None, parts: Sequence[str]) -> ReportCell:
-    if result is None:
-        return ReportCell()
-    if result.score is None:
-        return ReportCell(notes=[f"no score: {result.failure}"])
-    errors = [
-        MarkedError("found", f"{at}", where, error.span, error.severity, error.type, error.start, error.end)
-        for at, error in enumerate(result.errors, 1)
-        if (where := SAME.get(error.where, error.where)) in ("instruction", "output")
-    ]
-    values = {"score": result.score, **{name: result.part(name) for name in parts}}
-    notes = [f"{name} {'n/a' if value is None else f'{value:.2f}'}" for name, value in values.items()]
-    return ReportCell(errors or None, result.report.explanation if result.report else "", notes)
+def _cell(row: str, scored: Mapping[str, Mapping[str, Result]], parts: Mapping[str, Sequence[str]]) -> ReportCell:
+    """Return what the metrics say of a row: their errors, then a line each, and one for an explanation."""
+    errors: list[MarkedError] = []
+    notes: list[str] = []
+    for name, by_row in scored.items():
+        if (result := by_row.get(row)) is None:
+            continue
+        if result.score is None:
+            notes.append(f"{name}: no score, {result.failure}")
+            continue
+        errors += _errors(name, result)
+        values = {"score": result.score, **{part: result.part(part) for part in parts.get(name, ())}}
+        notes.append(f"{name}: " + ", ".join(f"{_words(part)} {_rounded(value)}" for part, value in values.items()))
+        if result.report and result.report.explanation:
+            notes.append(f"{name} explains: {result.report.explanation}")
+    return ReportCell(errors or None, notes=notes)
+
+
+def _errors(name: str, result: Result) -> Iterator[MarkedError]:
+    for at, error in enumerate(result.errors, 1):
+        if (where := SAME.get(error.where, error.where)) in ("instruction", "output"):
+            tag = f"{name} {at}"
+            yield MarkedError("found", tag, where, error.span, error.severity, error.type, error.start, error.end)
+
+
+def _words(part: str) -> str:
+    return part.replace("_", " ")
+
+
+def _rounded(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:z.2f}".replace("-", "−")

@@ -63,7 +63,8 @@ def _answer(value: Value) -> Ours:
 
 def introduction(known: Data) -> str:
     """Return what the claims are compared with, and how."""
-    answered = f"{len(known.models)} sets of answers of {len({system.model for system in known.models})} models"
+    sets, models = len(known.models), len({system.model for system in known.models})
+    answered = f"{sets} set{'s' * (sets != 1)} of answers of {models} model{'s' * (models != 1)}"
     return (
         f"Ours: {len(known.scenarios)} scenarios, {known.instances} instances, {answered}; means and ranges are over "
         "these sets, without written sheets. Scenarios and models are others than the paper's: a difference says how "

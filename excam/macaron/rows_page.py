@@ -39,7 +39,7 @@ def page(systems: Sequence[System]) -> str:
         head=HEAD.format(model=html.escape(systems[0].model), n=len(rows)) + table,
         legend="",
         foot="",
-        columns=[html.escape(system.mode) for system in systems],
+        columns=[system.mode for system in systems],
         filters=FILTERS,
     )
     return row_browser.write(browser, rows)
@@ -85,6 +85,6 @@ def _notes(row: Mapping[str, Any]) -> list[str]:
         likeliest = max(logprobs)
         valid = "ABCD" if row["format"] == "MC" else "TF"
         notes.append("Log-likelihood below the best: " + ", ".join(
-            f"{name} {logprob - likeliest:.2f}" for name, logprob in zip(valid, logprobs, strict=True)
+            f"{name} {logprob - likeliest:.2f}".replace("-", "−") for name, logprob in zip(valid, logprobs, strict=True)
         ))  # fmt: skip
     return notes

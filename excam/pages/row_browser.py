@@ -114,7 +114,8 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
             "foot": browser.foot,
             "selects": "".join(f"{select}\n" for select in selects),
             "columns": "".join(
-                f'<th scope="col" role="columnheader">{name}</th>' for name in ("Row", "Texts", *browser.columns)
+                f'<th scope="col" role="columnheader">{escape(name)}</th>'
+                for name in ("Row", "Texts", *browser.columns)
             ),
             "data": pack_json_with_rows(
                 {

@@ -315,8 +315,17 @@ def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path)
     browser.wait("document.body.textContent.includes('Too general.')")
     shown = browser.js("document.body.textContent")
     assert "eva-made-up: accuracy 2" in shown
-    assert "no score: no-json" in shown
-    assert "half 0.50" in shown
+    assert "excam: no score, no-json" in shown
+    assert "excam: score −5.00, half 0.50" in shown
+    heads = browser.js(
+        "[...document.querySelectorAll('#rows thead th, #rows td[data-head]')].map((e) => e.dataset.head ?? e.textContent)"
+    )
+    assert set(heads) == {"Row", "Texts", "Label", "Metrics"}, "a column for each of ten metrics is a letter wide"
+    right = sum(row.right for row in given)
+    assert (
+        browser.js("document.getElementById('status').textContent")
+        == f"Shown {len(given)} of {len(given)} rows: {right} right + {len(given) - right} wrong."
+    )
     assert browser.js("[...document.querySelectorAll('mark')].map((one) => one.textContent).join('')").startswith(
         text[:3]
     )

@@ -1,5 +1,7 @@
 """What a reader with poor sight, or without sight, could not use on a page in Chromium."""
 
+from itertools import pairwise
+
 LEAST = 4.5  # contrast of a text, WCAG 2.2 AA, here also of large ones
 NAMED = ("button", "link", "combobox", "searchbox", "textbox", "region", "DisclosureTriangle", "table", "search")
 FAINT = """(() => {
@@ -28,6 +30,15 @@ FAINT = """(() => {
 def too_faint(browser):
     """Return each visible text whose contrast to what is behind it is less than LEAST, with contrast and colour."""
     return browser.js(FAINT.replace("LEAST", str(LEAST)))
+
+
+def skipped_headings(browser):
+    """Return each visible heading that is more than one level below the one before it."""
+    levels = browser.js(
+        "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].filter((e) => e.checkVisibility())"
+        ".map((e) => [Number(e.tagName[1]), e.textContent])"
+    )
+    return [text for (before, _), (level, text) in pairwise(levels) if level > before + 1]
 
 
 def without_name(browser):

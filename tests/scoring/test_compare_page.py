@@ -25,7 +25,7 @@ def test_two_systems_row_by_row(browser, tmp_path):
     assert shown(browser) == ["r0", "r2", "r1", "r3", "r4"], "differences -5.5, -1, 0, and two without a score"
     status = browser.js("document.getElementById('status').textContent")
     assert status == "Shown 5 of 5 rows: 2 B better + 1 equal + 1 no score of A and B + 1 no score of B."
-    heads = "[...document.querySelector('#rows tbody tr').querySelectorAll('h3')].map(h => h.textContent)"
+    heads = "[...document.querySelector('#rows tbody tr').querySelectorAll('h2')].map(h => h.textContent)"
     assert browser.js(heads)[:3] == ["instruction", "output, A", "output, B"]
     first = browser.js("document.querySelector('#rows tbody tr').textContent")
     assert "A1 majorSushi" in first and "Greeks eat moussaka." in first  # noqa: PT018

@@ -477,6 +477,7 @@ def test_everything_has_a_name_and_enough_contrast_and_bars_answer_to_keys(brows
         assert browser.js("document.activeElement.getAttribute('aria-pressed')") == pressed
     assert page_faults.too_faint(browser) == []
     assert page_faults.without_name(browser) == []
+    assert page_faults.skipped_headings(browser) == []
     choose(browser, "type", "")
     assert page_faults.too_faint(browser) == []
     assert page_faults.without_name(browser) == []

@@ -96,9 +96,9 @@
 
   function reportCell({ errors, explanation, notes, passages }) {
     const parts = errors?.length ? [make("ul", "errors", ...errors.map(errorItem))] : errors ? [make("p", "quiet", "No error.")] : [];
-    if (explanation) parts.push(make("h3", "", "Explanation"), foreign("p", "text", ...visible(explanation)));
+    if (explanation) parts.push(make("h2", "", "Explanation"), foreign("p", "text", ...visible(explanation)));
     parts.push(...notes.map((note) => foreign("p", "", ...visible(note))));
-    return passages.length ? [...parts, make("h3", "", "Evidence"), ...passages.map(citation)] : parts;
+    return passages.length ? [...parts, make("h2", "", "Evidence"), ...passages.map(citation)] : parts;
   }
 
   function rowCell(row) {
@@ -115,7 +115,7 @@
     });
     const errors = reports.flatMap((report) => report.errors ?? []);
     const texts = Object.entries(row.texts).flatMap(([where, text]) => (
-      [make("h3", "", where), ...judged(text, errors.filter((error) => error.where === where))]
+      [make("h2", "", where), ...judged(text, errors.filter((error) => error.where === where))]
     ));
     const cells = [rowCell(row), texts, ...reports.map(reportCell)].map((parts, at) => {
       const cell = make("td", "", ...parts);
@@ -194,7 +194,7 @@
     page = Math.min(Math.max(page, 0), pages - 1);
     document.querySelector("#rows tbody").replaceChildren(...shown.slice(page * size, (page + 1) * size).map(show));
     const outcomes = filters.find(({ name }) => name === "outcome").choices;
-    const kinds = outcomes.map((kind) => [kind, shown.filter((row) => row.outcome === kind).length]);
+    const kinds = outcomes.map((kind) => [kind, shown.filter((row) => row.values.outcome.includes(kind)).length]);
     const sum = kinds.filter(([, number]) => number).map(([kind, number]) => `${number} ${kind}`).join(" + ");
     $("status").textContent = `Shown ${shown.length} of ${rows.length} rows${sum && ": "}${sum}.`;
     $("place").textContent = `Page ${page + 1} of ${pages}`;
