@@ -42,7 +42,7 @@ def responses_of(options: RatingOptions) -> Sequence[Response]:
     return responses.read(options.responses_paths)
 
 
-@step(version=8)
+@step(version=9)
 def rubric_campaign(
     rating: RatingOptions,
     raters: Annotated[Sequence[str], "the evaluator, then the validators"],
@@ -112,7 +112,7 @@ def rubric_settle(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/rubric/reliability",
     outputs=["numbers", "page"],
     more={

@@ -76,6 +76,10 @@ def counted(n: int) -> str:
     return f"{n}*" if n < FEW else str(n)
 
 
+def _number(count: int, name: str, several: str) -> str:
+    return f"{count} {name if count == 1 else several}"
+
+
 def overview(rating_study: Study) -> str:
     """Return who rated how much, in one sentence."""
     people = {rating.rater for rating in rating_study.ratings if rating.role != "model"}
@@ -84,7 +88,8 @@ def overview(rating_study: Study) -> str:
     failed = sum(rating.scores is None for rating in rating_study.ratings)
     versions = sorted({rating.rubric for rating in rating_study.ratings})
     return (
-        f"{len(rating_study.ratings)} ratings of {items} responses by {len(people)} people and {len(models)} models, "
+        f"{len(rating_study.ratings)} ratings of {items} responses by {_number(len(people), 'person', 'people')} and "
+        f"{_number(len(models), 'model', 'models')}, "
         f"rubric {' and '.join(versions)}; {failed} failures of models, "
         f"{rating_study.superseded} earlier ratings replaced."
     )

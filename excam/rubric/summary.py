@@ -42,13 +42,18 @@ def _html_table(caption: str, heads: Sequence[str], lines: Iterable[Sequence[str
     """Return a table; the first cell of a line is its head, cells are HTML already."""
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     body = "".join(
-        f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
+        "<tr>" + (f'<th scope="row">{name}</th>' if name else "<td></td>") + "".join(map(_cell, cells)) + "</tr>\n"
         for name, *cells in lines
     )
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="{caption}"><table><caption>{caption}</caption>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
     )
+
+
+def _cell(cell: str) -> str:
+    """Return a cell; what is short, such as an interval, stays on one line."""
+    return f'<td class="short">{cell}</td>' if len(cell) <= len("−0.28 to −0.12") else f"<td>{cell}</td>"
 
 
 def _bar(reliability: Reliability, target: float) -> str:
@@ -84,11 +89,12 @@ def _reliability_table(study: Study) -> str:
                 _bar(reliability, target),
                 interval(reliability.boot_low, reliability.boot_high),
                 f"{rounded(reliability.mean_icc)} "
-                f"<small>{interval(reliability.mean_low, reliability.mean_high)}, k = {reliability.k}</small>",
+                f'<small class="short">{interval(reliability.mean_low, reliability.mean_high)}, '
+                f"k = {reliability.k}</small>",
                 counted(reliability.n),
                 str(reliability.partial),
                 f"{rounded(reliability.alpha)} "
-                f"<small>{interval(reliability.alpha_low, reliability.alpha_high)}</small>",
+                f'<small class="short">{interval(reliability.alpha_low, reliability.alpha_high)}</small>',
                 f'<span class="{reliability.target.replace(" ", "-")}">{reliability.target}</span>',
             )
             for reliability in study.reliability
