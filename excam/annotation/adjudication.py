@@ -14,6 +14,13 @@ from excam.annotation.form import Form, Question
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 
+TITLE = "You decide"
+POINTS = (
+    "Others answered these tasks before and disagree. What each of them said stands above the questions: only the "
+    "questions on which they differ, and their remarks.",
+    "Answer every question as you find it right, also against all of them. Your answer is the final one.",
+)
+
 
 def disagreements(campaign: Campaign, answers: Iterable[Answer]) -> Campaign:
     """Return the items with a difference as a campaign of their own, in the order of the first one.
@@ -40,6 +47,7 @@ def _form(form: Form, most: int) -> Form:
     shown["labels"] = [f"Rater {number}" for number in numbers]
     content = form.model_dump(exclude_defaults=True)
     content["shows"] = [*content.get("shows", ()), shown]
+    content["instructions"] = [{"title": TITLE, "points": list(POINTS)}, *content.get("instructions", ())]
     content["owner"] = [*form.owner, *(f"rater_{number}" for number in numbers)]
     return Form.model_validate({**content, "compare": None})
 
@@ -66,10 +74,11 @@ def _lines(form: Form, item: Item, answer: Answer, task: Task) -> Iterator[str]:
         value = answer[column]
         if column in item.differing or (question.kind in ("text", "slots") and value):
             label = question.values[column] if question.kind == "flags" else question.label
-            yield f"{label} → {_words(question, value, task)}"
+            yield f"{label} → {in_words(question, value, task)}"
 
 
-def _words(question: Question, value: Any, task: Task) -> str:
+def in_words(question: Question, value: Any, task: Task) -> str:
+    """Return an answer to a question in the words of the form, marks as the marked words."""
     if question.kind == "flags":
         return "yes" if value else "no"
     if question.kind == "span":

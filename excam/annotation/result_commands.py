@@ -39,14 +39,15 @@ def agreement(
     with exit_on_error():
         if to and to.suffix not in (".csv", ".jsonl"):
             stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .jsonl")
-        measured = study(*campaign_and_answers(source, exports or []), seed)
+        rated, answers = campaign_and_answers(source, exports or [])
+        measured = study(rated, answers, seed)
         if to:
             _write(to, list(measured.lines()))
         if as_json:
             for line in measured.lines():
                 print_json(line)
         else:
-            _show(measured, items)
+            _show(rated, measured, items)
 
 
 def adjudicate(
@@ -111,7 +112,9 @@ def _write(to: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     tables.write_lines(to, columns, texts)
 
 
-def _show(measured: Study, most: int) -> None:
+def _show(rated: Campaign, measured: Study, most: int) -> None:
+    from excam.annotation.adjudication import in_words
+
     unfinished = measured.answers - measured.finished - measured.skipped
     print_text(
         f"{measured.tasks} tasks, {measured.answers} answers: {measured.finished} finished, {measured.skipped} "
@@ -136,19 +139,14 @@ def _show(measured: Study, most: int) -> None:
         for entry in measured.raters
     ]
     _print_table([head, *raters])
-    shown = measured.items[:most]
+    shown, tasks = measured.items[:most], {task.id: task for task in rated.tasks}
     print_text(f"\nItems with a difference: {len(measured.items)} of {measured.compared}, the largest {len(shown)}:")
     for item in shown:
         print_text(f"\n{item.row}  agreement {_number(item.value)}, {item.raters} raters  {item.text}")
         for name, by_rater in item.differing.items():
-            print_text(f"  {name}: " + "; ".join(f"{rater} {_answer(value)}" for rater, value in by_rater.items()))
-
-
-def _answer(value: object) -> str:
-    if isinstance(value, list):
-        marks = [f"{mark[0]}-{mark[1]} {mark[2]}" if isinstance(mark, list) else str(mark) for mark in value]
-        return ", ".join(marks) or "none"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+            question, task = rated.form.columns[name], tasks[item.task]
+            said = (f"{rater} {in_words(question, value, task)}" for rater, value in by_rater.items())
+            print_text(f"  {name}: {'; '.join(said)}")
 
 
 def _print_table(lines: Iterable[Sequence[str]]) -> None:

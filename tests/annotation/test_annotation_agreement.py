@@ -164,7 +164,10 @@ def test_command_reads_a_store_or_exports_and_writes_everything(tmp_path):
     assert printed == command("agreement", drawn, *files, "--to", tmp_path / "all.csv", "--items", 1).stdout
     assert "4 tasks, 8 answers: 8 finished, 0 skipped, 0 unfinished. Tasks with two raters or more: 4." in printed
     assert "row-2  agreement 0.25, 2 raters  नमस्ते जी" in printed
+    assert "\n  polite: ada 1 rude; bo 5 very\n  old: ada yes; bo no\n" in printed, "answers in the words of the form"
     assert "row-0" not in printed
+    marks = command("agreement", drawn, *files).stdout
+    assert "\n  words: ada “Good” Odd; bo “Good day” Odd\n" in marks
     lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["row"] for line in lines if line["about"] == "item"] == ["row-2", "row-0"]
     assert lines == [json.loads(line) for line in command("agreement", drawn, *files, "--json").stdout.splitlines()]
@@ -188,6 +191,7 @@ def test_a_third_person_decides_what_two_differ_on(tmp_path):
     ]
     assert disputed.tasks[1].shown["answers_2"].splitlines() == ["Heard? → Often", "How polite? → 5 very", "Old → no"]
     assert disputed.tasks[0].hidden == {"rater_1": "ada", "rater_2": "bo"}
+    assert disputed.form.instructions[0].title == "You decide"
     text = page.write(disputed)
     assert "rater_1" not in text
     decided = Answer(disputed.tasks[0].id, "eve", answer(0, "eve", "often", 4).values, 5, TWO[0].saved)
