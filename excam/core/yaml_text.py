@@ -15,13 +15,24 @@ class TooLarge(yaml.YAMLError):
 
 
 def load(text: str) -> Any:
-    """Return the value of a YAML text. Raise yaml.YAMLError, also for a value that `refuse_larger` refuses."""
+    """Return the value of a YAML text. Raise yaml.YAMLError of one line, also for a value that is too large."""
     try:
         value = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as problem:
+        raise yaml.YAMLError(_with_place(problem)) from None
     except RecursionError:
         raise TooLarge(f"more than {DEEPEST} levels; expected fewer") from None
     refuse_larger(value)
     return value
+
+
+def _with_place(problem: yaml.MarkedYAMLError) -> str:
+    """Return line, column and problem, and the cure of the usual one: a text that needs quotation marks."""
+    mark = problem.problem_mark or problem.context_mark
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    is_syntax = isinstance(problem, yaml.scanner.ScannerError | yaml.parser.ParserError)
+    cure = "; a text with : ? # , or a bracket in it stands between quotation marks" if is_syntax else ""
+    return f"{where}{' '.join((problem.problem or str(problem)).split())}{cure}"
 
 
 def refuse_larger(value: Any) -> None:

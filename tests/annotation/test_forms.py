@@ -193,8 +193,12 @@ def test_a_form_that_is_none_is_one_line(name):
     ("text", "said"),
     [
         ("- a\n- b\n", "found list; expected a mapping"),
-        ("a: [", "no form (while parsing"),
-        ("name: !!python/object/apply:os.system [ls]\n", "no form (could not determine a constructor"),
+        ("a: [", "no form (line 1, column 5: expected the node content, but found '<stream end>'; a text with"),
+        (
+            "a: {say: Is it polite?, by: 1}",
+            "no form (line 1, column 22: expected ',' or '}', but got '?'; a text with : ? #",
+        ),
+        ("name: !!python/object/apply:os.system [ls]\n", "no form (line 1, column 7: could not determine a constr"),
         ("&a [*a]", "more than 50 levels"),
     ],
 )
