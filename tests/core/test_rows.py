@@ -44,6 +44,7 @@ def texts(found):
         (("instruction", "completion"), ("completion as output",)),
         (("Instruction", "Output"), ("Instruction as instruction", "Output as output")),
         (("Frage", "Antwort", "Sprache"), ("Frage as instruction", "Antwort as output", "Sprache as language")),
+        (("uid", "user_prompt", "model_output"), ("user_prompt as instruction", "model_output as output", "uid as id")),
         (("質問", "回答"), ("質問 as instruction", "回答 as output")),
         (("instruction", "input", "output"), ()),
         (("question", "answer", "output"), ("question as instruction",)),
