@@ -41,7 +41,7 @@ _WIKI = regex.compile(r"wiki_\d+")  # files of wikiextractor have no suffix
 _PDF = "a PDF; expected its text; save it with `pdftotext FILE`"
 _OFFICE = "a document of an office program; expected text; save it as HTML or plain text"
 _ADVICE = {".pdf": _PDF, **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".epub"), _OFFICE)}
-_UNLICENSED = "a corpus whose licence is unknown is not used; --licence says that of documents without one"
+_UNLICENSED = "give it with --licence NAME; of your own texts any words do, such as --licence 'not published'"
 _HEADING_WORDS = 4  # of a line of a Wikipedia extract that is taken for a heading, at most
 
 

@@ -65,7 +65,10 @@ def test_paragraphs_are_passages_of_their_document(tmp_path):
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"licence": None}, "document a: no licence; expected each; a corpus whose licence is unknown is not used"),
+        (
+            {"licence": None},
+            "document a: no licence; expected each; give it with --licence NAME; of your own texts any words do",
+        ),
         ({"licence": "  "}, "no licence"),
         ({"text": ""}, "no text; expected each"),
         ({"id": None}, "no id; expected each"),

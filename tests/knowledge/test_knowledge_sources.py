@@ -266,7 +266,7 @@ def test_a_folder_of_several_kinds(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.md", "A text.", "a.md: no licence; expected one; a corpus whose licence is unknown is not used; --licence"),
+        ("a.md", "A text.", "a.md: no licence; expected one; give it with --licence NAME; of your own texts any"),
         ("a.png", "", "a.png: of no known type"),
         ("a.md", "", "a.md: no text"),
         ("a.csv", "id,b\n1,2\n", "a.csv: no column text; found id, b"),
