@@ -49,7 +49,8 @@ def demo(
         verdict = "not known" if result.score is None else "wrong" if result.errors else "right"
         right += verdict == answer["label"]
         marked = "".join(f" [{error.span}]" for error in result.errors)
-        print(f"{result.id}  judged {verdict:<9}  is {answer['label']:<5}  {result.output}{marked}")
+        print(f"{result.id}  judged {verdict:<9}  is {answer['label']:<5}  {answer['question']}")
+        print(f"{'':<33}{result.output}{marked}")
     print(
         f"\n{right} of {len(results)} verdicts are right. The answers and the documents were written for this project."
     )
