@@ -313,9 +313,14 @@ def confidence_lines(result: Result) -> list[str]:
 
 
 def part_lines(parts: Mapping[str, Any]) -> list[str]:
-    """Return lines for people of the values beside a score: of a list of words one, of a list of sentences one each."""
+    """Return lines for people of the values beside a score: of a list of words one, of a list of sentences one each.
+
+    A value that there is not (None) has no line.
+    """
     lines: list[str] = []
     for name, value in parts.items():
+        if value is None:
+            continue
         values: list[str] = [_part_text(each) for each in (value if isinstance(value, list | tuple) else [value])]  # pyright: ignore[reportUnknownVariableType]
         if len(values) > 1 and any(" " in text for text in values):
             lines += [f"{name}, {number}: {text}" for number, text in enumerate(values, 1)]

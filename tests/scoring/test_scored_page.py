@@ -196,6 +196,7 @@ def test_what_a_score_follows_from_is_beside_the_report():
         "evidence": ["feast.md", "b#2"],
         "statements": ["a b", "c d"],
         "margin": -0.12345678,
+        "left": None,  # no line
     }
     assert part_lines(parts) == [
         "expected: a tamada",
