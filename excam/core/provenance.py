@@ -289,7 +289,7 @@ class Progress:
             say(f"{self.what}: {so_far}, {speed} a second")
             return
         if so_far > self.total:
-            say(f"{self.what}: {so_far} answers, several a row of {self.total}, {speed} a second")
+            say(f"{self.what}: {self.total}, some take several answers; {so_far} answers, {speed} a second")
             return
         left = (self.total - so_far) / rate if rate else 0
         say(f"{self.what}: {so_far}/{self.total}, {speed} a second, {left:.0f} s left")

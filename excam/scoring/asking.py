@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from excam.core.provenance import Progress, quiet_libraries, write_manifest
+from excam.core.provenance import Progress, quiet_libraries, say, write_manifest
 from excam.inference import Flow, Generate, Message, R, Sampling, transcript
 from excam.inference.journal import Journal, ask, totals
 from excam.inference.run import ItemT
@@ -48,6 +48,7 @@ def recorded_answers(
     entries: list[transcript.Entry] = []
 
     def asked(flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], what: str) -> list[R]:
+        say(f"{source}: {len(items)} to ask about, with one request each or more")
         put = partial(ask, opened.backend, sampling, Journal(journal), progress=Progress(what, None))
         results, new = transcript.record(flow, items, put)
         entries.extend(new)

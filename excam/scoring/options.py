@@ -143,7 +143,7 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     if needs_model and not options.models and not options.default.exists():
         raise ModelInvalid(
             f"--model: missing, and there is no adapter ./{options.default}; expected the folder of a model or "
-            "adapter, or NAME@http://host/v1"
+            "adapter, or NAME@http://host/v1; docs/tutorial.md says how to get one, `excam demo` needs none"
         )
     addresses = [parse(address) for address in options.models or (options.default,)]
     limit = budgets.checked(options.budget, options.price, addresses)

@@ -21,14 +21,15 @@ UNQUALIFIED = "judge-unqualified"
 CONTROL = "control-tokens"
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
-    "language-unknown": f"no language given, and a text of fewer than {languages.ENOUGH} letters shows none with "
-    "certainty; give it in a column language"
+    "language-unknown": f"no language given, and none is certain from the text (never one below {languages.ENOUGH} "
+    "letters); give it in a column language"
     if language_identity.is_installed("langid")
     else "no language given, and none detected: pip install 'excam[language]', or give it in a column language",
     "language-differs": "the text is in another language than its instruction, which does not ask for it",
     NOT_FOUND: "marked words that are not in the text; they are listed and counted as errors, and have no place in it",
     UNCERTAIN: "no log-probabilities of the answer, or impossible ones: p(R) is missing, and a clean report scores 0",
-    UNQUALIFIED: "nobody measured what this model is worth as a judge; `excam qualify --model M` does, in minutes",
+    UNQUALIFIED: "nobody measured what this model is worth as a judge; `excam qualify --model M` does, in "
+    "minutes behind a server or on a card, in a night on a CPU",
     "empty-text": "a text is empty, and this metric scores it as such",
     CONTROL: "control tokens of chats in a text, such as <|im_end|>; models get them as plain text, servers with "
     "an invisible character inside",
