@@ -70,10 +70,11 @@ def section(
 ) -> str:
     """Return the averages as a section: of each category ours, what the paper prints, and the difference.
 
-    `names` are the numbers with their headings; `printed` are the paper's by category and number.
+    `names` are the numbers with their headings; `printed` are the paper's by category and number: without them, a
+    category without a model has no line.
     """
     body = []
-    for average in averaged:
+    for average in averaged if printed else [average for average in averaged if average.systems]:
         each = len(average.systems[0].rows) if average.systems else 0
         models = len({system.model for system in average.systems})
         ours = average.estimates

@@ -365,6 +365,7 @@ def test_averages_are_of_models_by_category_beside_the_printed_ones(systems):
     lines = {line["category"]: line for line in printed("table-3-averages")}
     page = categories.section(averaged, pages.SHORT, lines)
     assert "| open-weight | ours | no model |" in page
+    assert "no model" not in categories.section(averaged, pages.SHORT), "nothing to compare it with"
     assert f"| standard | printed |  |  | {' | '.join(list(lines['standard'].values())[1:])} |" in page
     assert page.split("| standard | difference |")[1].splitlines()[0].endswith(f"{mean_of_two - 73.9:.1f} |".replace("-", "−"))  # fmt: skip
 
