@@ -7,8 +7,8 @@
 For each mutant the unit tests of its module run in a copy of the checkout; a mutant is killed if one of them fails. The
 tests that reach the change run first, in a fork (`bench.forked_tests`); where they pass, all run in a new process.
 A survivor is printed as the changed line before and after: write a test that fails on it, or, if no test can, list it
-in `bench/mutants.yaml` with the reason. Exit code 1 if less than `GOAL` of a group's other mutants are killed. What the
-groups reached is in `bench/mutants.csv`.
+in `bench/mutants.yaml` with the reason. Exit code 1 if less than `GOAL` of a group's other mutants are killed. What was
+counted is in `bench/mutants.csv`; there, a mutant is undecided if it survived a part of its tests.
 """
 
 from __future__ import annotations
