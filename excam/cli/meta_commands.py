@@ -10,6 +10,7 @@ import typer
 
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import is_installed
+from excam.core.provenance import say
 from excam.core.terminal import JSON, exit_on_error, print_json
 from excam.scoring.warnings import of_texts
 
@@ -25,7 +26,9 @@ def meta(
         list[Path] | None,
         typer.Argument(help="files written by `excam score --to`, one for each metric; without any, baselines only"),
     ] = None,
-    label: Annotated[str, typer.Option(help="column of labels: numbers, true or false; more is better")] = "label",
+    label: Annotated[
+        str, typer.Option(help="column of labels: numbers, true or false; more is better, but in `error`")
+    ] = "label",
     group: Annotated[
         str | None, typer.Option(help="column by which numbers are repeated, e.g. error_type; may have lists")
     ] = None,
@@ -74,6 +77,8 @@ def meta(
             gold,
             meta_rows.GoldColumns(label=label, cluster=cluster, group=group, text=text, item=item, facets=named),
         )
+        if label == meta_rows.ERROR:
+            say(f"{gold}: in the column error more is worse, as in `excam calibrate`: each label is taken as a penalty")
         columns = meta_rows.read_metrics(files, part or ())
         rows = meta_rows.with_facets(labels.rows, [meta_rows.aligned(column, labels.rows) for column in columns])
         meta_rows.require_facets(rows, [*facets, *named])

@@ -21,6 +21,7 @@ from excam.scoring.results import Result
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
 LIKELIHOOD = re.compile(r"(?<![a-z])likelihoods?(?![a-z])", re.IGNORECASE)  # in the signature of a baseline
+ERROR = "error"  # the column of truths of `excam calibrate`, in which more is worse
 TEXT = "output"  # the column of rated texts, if none is named
 
 
@@ -92,6 +93,8 @@ class GoldColumns:
 def read_gold(path: Path, columns: GoldColumns) -> Labels:
     """Read labelled rows: `id`, a number as the label, and the named columns. Rows without a label are counted.
 
+    Of labels more is better; those in a column `error` (true, 1, or a score below 0) are taken as penalties.
+
     Without a cluster, rows with the same instruction share content, or of the same item if they have no instruction. A
     value is missing if it is null, blank or NaN. Raises InputInvalid for a row without id, a label that is no number,
     an id that occurs twice, a labelled row without cluster or item, one of these or a group that is no name, a named
@@ -133,7 +136,8 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
         raise InputInvalid(f"{path}: {what}; expected rows with id and {label}; name the column with --label")
     for name in columns.named:
         if name not in seen:
-            raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}")
+            option = "; name that of the labels with --label" if name == label else ""
+            raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}{option}")
     for name, where in lacking.items():
         what = "item" if name == item else "cluster"
         raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
@@ -174,11 +178,11 @@ def _number(value: Any, where: str, label: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        words = {"true": 1.0, "false": 0.0}
+        words = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
         number = words.get(str(value).strip().casefold(), float("nan"))
     if not np.isfinite(number):
         raise InputInvalid(f"{where}: {label} is {str(value)[:40]}; expected a number or true or false, more is better")
-    return number
+    return 0.0 - abs(number) if label == ERROR else number
 
 
 def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Column]:

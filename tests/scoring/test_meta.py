@@ -333,7 +333,9 @@ def test_bad_input_is_one_line(files, tmp_path):
     again = tmp_path / "again.jsonl"
     again.write_bytes(facts.read_bytes())
     assert "the same metric twice, mine.metric|1" in refused(gold, facts, again)
-    assert "no column stars; found error, id, label, question" in refused(gold, facts, "--label", "stars")
+    assert "no column stars; found error, id, label, question; name that of the labels with --label" in refused(
+        gold, facts, "--label", "stars"
+    )
     empty = write(tmp_path / "unlabelled.jsonl", [row | {"label": None} for row in GOLD])
     assert "48 rows, none with a number in label; expected rows with id and label" in refused(empty, facts)
     assert "no column nope; found error, id, label, question" in refused(gold, facts, "--text", "nope")
@@ -536,3 +538,22 @@ def test_what_the_docs_say_of_the_public_ratings(tmp_path):
         and one["without"] is None
     ]
     assert (told["facet"], told["name"], told["n"]) == ("system", "mixtral22b", 200)
+
+
+@pytest.mark.parametrize("values", [(True, False), ("yes", "no"), (1, 0), (-5, 0)])
+def test_of_the_truth_of_calibrate_more_is_worse(tmp_path, values):
+    gold = write(tmp_path / "truth.jsonl", [{"id": row["id"], "error": values[row["label"]]} for row in GOLD])
+    penalty = -float(abs(values[0])) if values[0] != "yes" else -1.0
+    assert [row.label for row in meta_rows.read_gold(gold, "error").rows] == [
+        penalty * (1 - row["label"]) for row in GOLD
+    ]
+
+
+def test_a_metric_that_sees_every_error_goes_with_that_truth(tmp_path):
+    gold = write(tmp_path / "truth.jsonl", [{"id": row["id"], "error": not row["label"]} for row in GOLD])
+    right = scored(tmp_path / "right.jsonl", {row["id"]: float(row["label"]) for row in GOLD})
+    done = run(gold, right, "--label", "error")
+    assert "in the column error more is worse" in done.stderr
+    numbers = next(line for line in done.stdout.splitlines() if line.startswith("right "))
+    assert "1.00" in numbers
+    assert "-1.00" not in numbers
