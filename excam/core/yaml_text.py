@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
+from yaml.parser import ParserError
+from yaml.scanner import ScannerError
 
 MOST = 100_000  # values; the longest file of ours has a few thousand
 DEEPEST = 50  # levels of lists and mappings; ours have at most ten
@@ -30,7 +32,7 @@ def _with_place(problem: yaml.MarkedYAMLError) -> str:
     """Return line, column and problem, and the cure of the usual one: a text that needs quotation marks."""
     mark = problem.problem_mark or problem.context_mark
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    is_syntax = isinstance(problem, yaml.scanner.ScannerError | yaml.parser.ParserError)
+    is_syntax = isinstance(problem, ScannerError | ParserError)
     cure = "; a text with : ? # , or a bracket in it stands between quotation marks" if is_syntax else ""
     return f"{where}{' '.join((problem.problem or str(problem)).split())}{cure}"
 
