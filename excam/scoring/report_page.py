@@ -14,6 +14,7 @@ from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
 from excam.scoring.results import NOT_KNOWN, Result, confidence_lines, part_lines
 from excam.scoring.spans import SEVERITIES, Severity
+from excam.scoring.warnings import warning_lines
 
 FILTERS = (
     Filter("verdict", "Verdict"),
@@ -60,6 +61,7 @@ def write(name: str, digest: str, rows: Sequence[Result]) -> str:
         + f"<details><summary>What these numbers are worth, and what judged</summary>\n"
         f"{CAUTION.format(errors=OF_ERRORS if about.lists_errors else '')}"
         f"<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
+        f"{_warnings(rows)}"
         f"<p>File <code>{escape(name)}</code>, sha256 <code>{digest}</code></p>\n</details>\n"
         + report_charts.charts(rows, groups, about),
         legend=legend(rows, about),
@@ -181,6 +183,13 @@ def _is_said(name: str, value: object) -> bool:
     """Return whether a part is a note: numbers stand below the score, a reason and passages elsewhere."""
     shown = name == "because" or (name in ("passages", "evidence") and len(_listed(value)) > 0)
     return not isinstance(value, int | float) and not shown
+
+
+def _warnings(rows: Iterable[Result]) -> str:
+    """Return what the codes of warnings mean, with the rows that carry them; nothing where there is none."""
+    lines = warning_lines(Counter(code for row in rows for code in row.warnings))
+    listed = "".join(f"<li>{escape(text.removeprefix('warning: '))}</li>\n" for text in lines)
+    return f"<p>Warnings:</p>\n<ul>\n{listed}</ul>\n" if lines else ""
 
 
 def _signatures(rows: Iterable[Result]) -> str:

@@ -119,6 +119,12 @@ def test_page_needs_nothing_else_and_is_always_the_same():
     assert number_of(text, "Without a score") == "33 %<small>2 of 6: 2 failed</small>"
 
 
+def test_the_page_says_what_its_warnings_mean():
+    page = report_page.write("a.jsonl", "0" * 64, [replace(SIX[0], warnings=("judge-unqualified",)), *SIX[1:]])
+    assert "judge-unqualified (1 row): nobody measured what this model is worth" in page
+    assert "Warnings:" not in report_page.write("a.jsonl", "0" * 64, [replace(row, warnings=()) for row in SIX])
+
+
 def test_rows_with_equal_values_of_a_filter_share_one_list_of_them():
     packed = re.search(r'id="data"[^>]*>([^<]+)<', report_page.write("a.jsonl", "0" * 64, [*SIX, *SIX]))[1]
     data = json.loads(zlib.decompress(base64.b64decode(packed)))
