@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from excam.macaron.answers import System
+from excam.macaron.answers import WRITTEN, System
 from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, ReportCell
 
@@ -24,6 +24,7 @@ FILTERS = (
     Filter("outcome", "Answer", OUTCOMES),
 )
 FORMATS = {"MC": "multiple choice", "T": "true statement", "F": "false statement"}
+WRITTEN_NOTE = "<p>These answers are <b>made up</b>: people wrote them for a demonstration, no model gave them.</p>\n"
 LANGS = {"EN": "English", "L": "local"}
 
 
@@ -34,9 +35,10 @@ def page(systems: Sequence[System]) -> str:
     kinds = [f"{name}, {lang}" for name in FORMATS.values() for lang in LANGS.values()]
     lines = [[kind, *(counts[f"{kind}/{outcome}"] for outcome in OUTCOMES)] for kind in kinds]
     table = row_browser.folded_table("Answers by format", NOTE, ("Format", *map(str.capitalize, OUTCOMES)), lines)
+    written = WRITTEN_NOTE if any(system.mode == WRITTEN for system in systems) else ""
     browser = Browser(
         title=f"Macaron: {systems[0].model}",
-        head=HEAD.format(model=html.escape(systems[0].model), n=len(rows)) + table,
+        head=HEAD.format(model=html.escape(systems[0].model), n=len(rows)) + written + table,
         legend="",
         foot="",
         columns=[system.mode for system in systems],

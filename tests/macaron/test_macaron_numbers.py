@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -465,6 +466,8 @@ def test_every_instance_is_on_the_page_of_rows(systems):
     page = rows_page.page(systems)
     assert "<script>" in page
     assert "All 240 instances" in page
+    assert "<b>made up</b>" in page
+    assert "<b>made up</b>" not in rows_page.page([replace(systems[0], mode="choose")])
     assert rows_page.outcome({"pred": None, "gold": "A"}) == "unanswered"
 
 
