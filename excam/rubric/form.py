@@ -58,7 +58,7 @@ def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
             "facets": ["culture", "language", "phase"],
             "owner": ["model", "role_of_evaluator", "rubric"],
             "shows": [
-                *({"show": "fact", "of": [name], "labels": [label], "optional": True} for name, label in FACTS.items()),
+                {"show": "fact", "of": [*FACTS], "labels": [*FACTS.values()], "optional": True},
                 {"show": "text", "of": ["prompt", "response"], "labels": ["Task", "Response"]},
             ],
             "steps": [

@@ -134,7 +134,7 @@ def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed,
             browser.wait(f"session.task.id === '{given.task}'")
             act(browser, given)
             browser.wait("statusOf(answerHere()) !== 'todo'")
-            assert text_of(browser, "progress-text").startswith(f"{at + 1} / 10 completed by this annotator")
+            assert text_of(browser, "progress-text").startswith(f"{at + 1} of 10 tasks done")
             if at < 9:
                 browser.key("u", 85) if act is answer_by_key else browser.click("#next-to-do")
         assert shown(browser, "reminder")  # ten tasks and no export
@@ -527,7 +527,7 @@ def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
     finish_task(browser)
     browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
     tops = browser.js(
-        "[...document.querySelectorAll('#task .box')].map((box) => [box.querySelector('h4').textContent[0], box.getBoundingClientRect().top])"
+        "[...document.querySelectorAll('#task .box')].map((box) => [box.querySelector('h3').textContent[0], box.getBoundingClientRect().top])"
     )
     assert [name for name, _ in sorted(tops, key=lambda pair: pair[1])] == ["A", "C", "B", "D"]
     browser.call("Emulation.clearDeviceMetricsOverride")

@@ -3,6 +3,7 @@
 import json
 import random
 
+import page_faults
 import polars as pl
 import pytest
 from annotation_page_driver import ATTACKS, READY, downloaded, imported, text_of
@@ -127,12 +128,16 @@ def test_a_form_on_a_phone_in_the_dark(browser, tmp_path, name):
         browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
         opened(browser, tmp_path, found, annotator(found))
         assert browser.js("document.documentElement.dataset.theme") == "dark"
-        assert browser.js("document.documentElement.scrollWidth <= innerWidth")
+        assert browser.js("document.documentElement.scrollWidth") <= 360  # innerWidth would grow with the page
         small = browser.js(
             "[...document.querySelectorAll('#task button, #task label.choice')].filter((one) => one.offsetParent)"
             ".map((one) => [one.id || one.textContent, one.getBoundingClientRect().height]).filter(([, high]) => high < 32)"
         )
         assert small == []  # what a finger must hit
+        assert browser.js("document.getElementById('task').offsetTop < innerHeight"), (
+            "a task begins on the first screen"
+        )
+        assert page_faults.skipped_headings(browser) == []
     finally:
         browser.call("Emulation.clearDeviceMetricsOverride")
         browser.call("Emulation.setEmulatedMedia", features=[])

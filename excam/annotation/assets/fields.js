@@ -31,7 +31,7 @@ function group(question, ...children) {
 }
 
 function radios(question, read) {
-  return Object.entries(question.values).map(([value, words], at) => {
+  const choices = Object.entries(question.values).map(([value, words], at) => {
     const radio = make("input");
     Object.assign(radio, { type: "radio", name: question.field, value, id: `${question.field}-${value}` });
     radio.addEventListener("change", () => change({ [question.field]: read(value) }));
@@ -41,6 +41,13 @@ function radios(question, read) {
     if (!question.hints[value]) return label;
     return make("div", "", label, make("p", "hint", question.hints[value]));
   });
+  return make("div", areShort(question) ? "choices short" : "choices", ...choices);
+}
+
+// whether the values stand beside each other: a question in one line instead of four saves a phone half of its length
+function areShort({ values, hints }) {
+  const words = Object.values(values);
+  return words.length <= 5 && words.every((text) => text.length <= 26) && !Object.keys(hints).length;
 }
 
 function fillRadios(question, value) {
@@ -186,8 +193,8 @@ function fillSlots(question, values) {
 }
 
 const FIELDS = {
-  choice: { make: (question) => group(question, ...radios(question, (value) => value)), fill: fillRadios },
-  scale: { make: (question) => group(question, ...radios(question, Number)), fill: fillRadios },
+  choice: { make: (question) => group(question, radios(question, (value) => value)), fill: fillRadios },
+  scale: { make: (question) => group(question, radios(question, Number)), fill: fillRadios },
   flags: { make: (question) => group(question, ...Object.entries(question.values).map(([column, words]) => flagBox(question, column, words))) },
   text: { make: textArea, fill: (question, value) => fillText($(question.field), value) },
   number: { make: numberInput, fill: fillNumber },

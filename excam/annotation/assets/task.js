@@ -1,6 +1,7 @@
 // The task on the screen: what the form shows of it, its steps, and what is shown when.
 
 const STEP_HINT = "Answer what is asked before first.";
+const NARROW = matchMedia("(max-width: 46rem)");
 const WIDE = { 1: "", 2: "two", 3: "three", 4: "two" };
 
 // --- the form, once
@@ -9,7 +10,9 @@ function makeForm() {
   $("legend").hidden = !data.form.shows.some((part) => part.show === "changes");
   $("shows").replaceChildren(...data.form.shows.map(showPlace));
   $("steps").replaceChildren(...data.form.steps.map((step, at) => makeStep(step, at + 1)));
-  $("open-list").open = !isNarrow();
+  const fold = () => ($("open-list").open = $("more").open = !NARROW.matches);
+  NARROW.addEventListener("change", fold);
+  fold();
   $("submit").addEventListener("click", submit);
   $("reset").addEventListener("click", reset);
 }
@@ -51,18 +54,19 @@ function makeBlock(block) {
 const showPlaces = []; // [what to show, its place on the page]
 
 function showPlace(part) {
-  const place = make("div", `show ${part.show} ${part.of.length > 1 ? `beside ${WIDE[part.of.length] ?? "three"}` : ""}`.trim());
+  const beside = part.of.length > 1 && part.show !== "fact"; // facts have a grid of their own
+  const place = make("div", `show ${part.show} ${beside ? `beside ${WIDE[part.of.length] ?? "three"}` : ""}`.trim());
   showPlaces.push([part, place]);
   return place;
 }
 
 // --- what a task shows
 
-function boxOf(part, at, content) {
+function boxOf(part, place, at, content) {
   const label = part.labels[at];
   const box = make("section", part.show === "quote" ? "" : "box");
   if (label) {
-    const head = make("h4", "", label);
+    const head = make(place.closest(".step") ? "h4" : "h3", "", label);
     box.setAttribute("aria-label", label);
     box.append(head);
   }
@@ -97,7 +101,7 @@ function drawShow([part, place]) {
     ...names.map((name) => {
       const content = contentOf(part, name, part.of.indexOf(name));
       content.id = `shown-${name}`;
-      return boxOf(part, part.of.indexOf(name), content);
+      return boxOf(part, place, part.of.indexOf(name), content);
     }),
   );
 }
@@ -115,7 +119,7 @@ function filled(template, answer, fields) {
 function refreshShow([part, place], answer) {
   if (part.show === "filled") {
     const names = part.of.filter((name) => name in session.task.shown);
-    const boxes = names.map((name) => boxOf(part, part.of.indexOf(name), paragraphOf(...filled(session.task.shown[name], answer, part.by))));
+    const boxes = names.map((name) => boxOf(part, place, part.of.indexOf(name), paragraphOf(...filled(session.task.shown[name], answer, part.by))));
     place.replaceChildren(...boxes);
   } else if (part.show === "mean") {
     const mean = weightedMean(Object.fromEntries(part.by.map((name) => [name, part.weights[part.by.indexOf(name)] ?? 1])), answer);
@@ -211,14 +215,10 @@ function goToField(column) {
   const { field } = allQuestions().find((one) => columnsOf(one).includes(column));
   const place = document.querySelector(`[data-field="${field}"]`);
   const shown = place.getClientRects().length ? place : (document.querySelector(".reveal:not([hidden])") ?? $("task-head"));
-  if (isNarrow()) $("open-list").open = false; // it would cover the question
+  if (NARROW.matches) $("open-list").open = false; // it would cover the question
   shown.scrollIntoView({ block: "start" });
   const control = shown.querySelector("input:enabled, textarea:enabled, button:enabled, [tabindex]") ?? $("task-head");
   control.focus({ preventScroll: true });
-}
-
-function isNarrow() {
-  return matchMedia("(max-width: 46rem)").matches;
 }
 
 function isCompared(task) {
