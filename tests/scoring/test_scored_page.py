@@ -363,17 +363,21 @@ def test_a_cited_passage_is_unfolded_and_a_web_address_is_a_link(browser, tmp_pa
 
 def test_a_long_text_is_cut_around_its_marks_and_shown_whole_on_demand(browser, tmp_path):
     text = f"{'a' * 1000}Sushi{'b' * 1000}"
+    long = ("👍" * 700, "c" * 600, "अ" + "कि" * 700)
     opened(
-        browser, tmp_path, [judged(0, text, (1000, 1005, "major", "t")), judged(1, "👍" * 700), judged(2, "c" * 600)]
+        browser,
+        tmp_path,
+        [judged(0, text, (1000, 1005, "major", "t")), *(judged(at, output) for at, output in enumerate(long, 1))],
     )
     seen = browser.js("[...document.querySelectorAll('.judged')].map(p => p.textContent)")
     assert seen[1] == f" … {'a' * 120}1 majorSushi{'b' * 120} … "
     assert seen[3] == f"{'👍' * 150} … "
     assert seen[5] == "c" * 600, "no long text"
+    assert seen[7] == f"अ{'कि' * 149} … ", "a vowel sign stays with its letter"
     browser.js("document.querySelector('button.whole').click()")
     seen = browser.js("[...document.querySelectorAll('.judged')].map(p => p.textContent)")
     assert seen[1] == text.replace("Sushi", "1 majorSushi")
-    assert browser.js("document.querySelectorAll('button.whole').length") == 1
+    assert browser.js("document.querySelectorAll('button.whole').length") == 2
 
 
 def pieces(browser, at):

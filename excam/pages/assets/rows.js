@@ -30,14 +30,19 @@
     return row.folded;
   }
 
+  // the place of the sign that a cut falls into: not between its halves, nor before its vowel signs and accents
+  function beforeSign(text, at) {
+    const first = Math.max(0, at - 20);
+    while (at > first && /[\udc00-\udfff\p{M}\u200d]/u.test(text[at] ?? "")) at -= 1;
+    return at;
+  }
+
   // the ranges of a long text that are shown: around its marks, or its beginning
   function excerpts(text, errors) {
     const near = errors.filter((error) => error.start >= 0).sort((a, b) => a.start - b.start);
     const found = [];
     for (const { start, end } of near.length ? near : [{ start: 0, end: BEGINNING - AROUND }]) {
-      const [from, to] = [Math.max(0, start - AROUND), Math.min(text.length, end + AROUND)].map((at) => (
-        /[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at // not between the halves of a character
-      ));
+      const [from, to] = [Math.max(0, start - AROUND), Math.min(text.length, end + AROUND)].map((at) => beforeSign(text, at));
       if (found.length && from <= found.at(-1)[1]) found.at(-1)[1] = Math.max(to, found.at(-1)[1]);
       else found.push([from, to]);
     }
