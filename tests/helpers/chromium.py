@@ -193,9 +193,9 @@ class Browser:
         """From now on files are saved there."""
         self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
 
-    def picture(self, path):
-        """The window as a PNG file."""
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+    def picture(self, path, **options):
+        """The window as a PNG file, or another part of the page."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", **options)["data"]))
 
     def said(self, method):
         here = (event for event in self.events if event.get("sessionId") == self.session)
