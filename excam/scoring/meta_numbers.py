@@ -167,7 +167,7 @@ def _of_grouped_pairs(
         return UNDEFINED, UNDEFINED
     if np.isnan(observed.tau_b):
         return UNDEFINED, Estimate(0.5, None, None)
-    drawn = [pairs.sums(weights) for weights in bootstrap.drawn_weights(clusters, DRAWS, seed)]
+    drawn = list(pairs.resampled(clusters, DRAWS, seed))
     taus = [0.0 if np.isnan(sums.tau_b) else sums.tau_b for sums in drawn]  # a draw of equal scores orders nothing
     shares = [sums.ordered for sums in drawn if not np.isnan(sums.ordered)]
     return _estimate(observed.tau_b, taus), _estimate(observed.ordered, shares)

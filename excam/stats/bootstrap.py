@@ -103,7 +103,14 @@ def _drawn_sums(sums: NDArray[np.float64], draws: int, seed: int) -> Iterator[ND
             yield kinds @ generator.multinomial(size, counts / size, size=shape).T
         else:
             clusters = generator.integers(size, size=(shape, size))
-            yield np.stack([column.take(clusters, mode="clip").sum(axis=1) for column in sums])  # clip: unchecked
+            yield np.stack([_sums_of_draws(column, clusters) for column in sums])
+
+
+def _sums_of_draws(column: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sum of a column over the clusters of each draw; of a column of ones, such as counts, their number."""
+    if (column == 1).all():
+        return np.full(len(clusters), float(clusters.shape[1]))
+    return column.take(clusters, mode="clip").sum(axis=1)  # clip: unchecked
 
 
 def _kinds(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -113,13 +120,11 @@ def _kinds(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.i
     return ordered[:, first], np.diff(np.r_[first, sums.shape[1]])
 
 
-def drawn_weights(clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Yield how often each item is in each draw of whole clusters, for statistics that are not computed from sums."""
-    number = cluster_numbers(clusters, len(clusters))
-    size = int(number.max()) + 1
+def drawn_times(clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.intp]]:
+    """Yield how often each cluster is in each draw, for statistics that are not computed from sums."""
     generator = np.random.default_rng(seed)
     for _ in range(draws):
-        yield np.bincount(generator.integers(size, size=size), minlength=size)[number].astype(np.float64)
+        yield np.bincount(generator.integers(clusters, size=clusters), minlength=clusters)
 
 
 def _cluster_sums(columns: Sequence[ArrayLike], clusters: Sequence[Hashable] | None) -> NDArray[np.float64]:

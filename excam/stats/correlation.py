@@ -7,8 +7,9 @@ pairs, without enumerating them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats.best_epsilon import Candidate, best_candidate, best_epsilon
+from excam.stats.clusters import cluster_numbers
 from excam.stats.pairs import Pairs
+
+PAIRS_AT_ONCE = 1 << 18  # of rows of one item, held in memory
 
 Numbers = Sequence[float] | NDArray[np.floating] | NDArray[np.integer]
 Scores = Sequence[float | None] | NDArray[np.floating] | NDArray[np.integer]  # None: the item has no score
@@ -68,26 +72,44 @@ def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]
     gold_scores, scores = score_vectors(gold, metric)
     if len(items) != len(scores):
         raise InputInvalid(f"got {len(scores)} scores and {len(items)} items, expected equally many")
-    rows = dict[str, list[int]]()
-    for at, item in enumerate(items):
-        rows.setdefault(item, []).append(at)
-    several = [np.array(positions) for positions in rows.values() if len(positions) > 1]
-    if not several:
+    number = cluster_numbers(items, len(items))
+    by_item = np.argsort(number, kind="stable")
+    sizes = np.bincount(number)
+    pairs = sizes * (sizes - 1) // 2
+    if not pairs.any():
         return None
+    weights = np.divide(1, pairs, out=np.zeros(len(pairs)), where=pairs > 0) / np.count_nonzero(pairs)
     differences, gains, start = [], [], 0.0
-    for positions in several:
-        left, right = np.triu_indices(len(positions), 1)
-        step = scores[positions[right]] - scores[positions[left]]
-        order = np.sign(gold_scores[positions[right]] - gold_scores[positions[left]])
-        weight = 1 / len(step) / len(several)
-        start += weight * np.count_nonzero(np.sign(step) == order)
-        matters = (step != 0) & ((order == 0) | (np.sign(step) == order))
+    for first, after in _pairs_in_items(sizes):
+        left = np.repeat(np.arange(first, first + len(after)), after)
+        right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(after) - after, after)
+        item = number[by_item[left]]
+        step = scores[by_item[right]] - scores[by_item[left]]
+        order = np.sign(gold_scores[by_item[right]] - gold_scores[by_item[left]])
+        is_right = np.sign(step) == order
+        agreeing = np.bincount(item, weights=is_right, minlength=len(sizes))
+        start = float(np.cumsum(np.r_[start, (weights * agreeing)[item[0] : item[-1] + 1]])[-1])  # one after the other
+        matters = (step != 0) & ((order == 0) | is_right)
         differences.append(np.abs(step[matters]))
-        gains.append(np.where(order == 0, weight, -weight)[matters])
+        gains.append(np.where(order == 0, weights[item], -weights[item])[matters])
     steps, at = np.unique(np.concatenate(differences), return_inverse=True)
     shares = start + np.r_[0.0, np.cumsum(np.bincount(at, np.concatenate(gains), len(steps)))]
     best = int(np.argmax(shares > shares.max() - 1e-9))  # the smallest epsilon, whatever the sums are rounded to
     return TieCalibration(float(shares[best]), float(np.r_[0.0, steps][best]))
+
+
+def _pairs_in_items(sizes: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield rows of whole items, by the first of them, and of each row how many of its item come after it.
+
+    Rows are sorted by item; at most about `PAIRS_AT_ONCE` pairs, but at least those of an item.
+    """
+    ends = np.cumsum(sizes)
+    after = np.repeat(ends, sizes) - np.arange(1, ends[-1] + 1)
+    part = np.cumsum(sizes * (sizes - 1) // 2) // PAIRS_AT_ONCE
+    last = np.flatnonzero(np.r_[np.diff(part) != 0, True])
+    for begin, end in pairwise([0, *ends[last].tolist()]):
+        if after[begin:end].any():
+            yield begin, after[begin:end]
 
 
 def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, seed: int = 0) -> TieCalibration:

@@ -8,17 +8,19 @@ bootstrap is a vector of counts and not a copy of the items.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from excam.stats import bootstrap
 from excam.stats.clusters import cluster_numbers
 from excam.stats.correlation import Numbers, score_vectors
 
 Floats = NDArray[np.floating[Any]]
+Integers = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,79 +62,111 @@ class GroupedPairs:
         width = len(label_group)
         places, self.cell = np.unique(level * width + label, return_inverse=True)  # of each item
         self.cells = len(places)
-        level, self._label = np.divmod(places, width)
-        every_group = np.arange(int(group.max()) + 1)
+        self._items = np.argsort(self.cell, kind="stable")  # by cell
+        self._first_item = np.searchsorted(self.cell[self._items], np.arange(self.cells))
+        level, label = np.divmod(places, width)
+        all_groups = np.arange(int(group.max()) + 1)
         self._first_cell = np.searchsorted(level, np.arange(len(level_group)))  # of each level
-        self._first_level, first_label = (
-            np.searchsorted(level_group, every_group),
-            np.searchsorted(label_group, every_group),
-        )
-        self._first_label = first_label
-        rank = self._label - first_label[label_group[self._label]]
-        self._bits = [_Bit.of(rank >> bit, level_group[level], level) for bit in range(int(rank.max()).bit_length())]
+        self._first_level = np.searchsorted(level_group, all_groups)
+        self._first_label = np.searchsorted(label_group, all_groups)
+        rank = label - self._first_label[label_group[label]]
+        self._bits = list(_bits(rank, level_group[level], level))
+        self._first_by_label = np.searchsorted(np.sort(label), np.arange(width))  # cell of each label, behind all bits
 
-    def sums(self, weights: Floats | None = None) -> PairSums:
+    def sums(self, weights: NDArray[np.number] | None = None) -> PairSums:
         """Return the numbers of pairs where each item stands for `weights` items, whole numbers, shape (n,)."""
-        return self.sums_of_cells(np.bincount(self.cell, weights=weights, minlength=self.cells))
+        if weights is None:
+            return self.sums_of_cells(np.bincount(self.cell, minlength=self.cells))
+        return self.sums_of_cells(_segments(weights.astype(np.int64).take(self._items), self._first_item))
 
-    def sums_of_cells(self, items: NDArray[np.integer | np.floating]) -> PairSums:
+    def resampled(self, clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[PairSums]:
+        """Yield the numbers of pairs of each bootstrap draw of whole clusters."""
+        number = cluster_numbers(clusters, self.n)
+        cluster = number[self._items]
+        for times in bootstrap.drawn_times(int(number.max()) + 1, draws, seed):
+            yield self.sums_of_cells(_segments(times.take(cluster), self._first_item))
+
+    def sums_of_cells(self, items: Integers) -> PairSums:
         """Return the numbers of pairs where each cell has so many items, shape (cells,)."""
-        items = items.astype(np.float64)
-        level = np.add.reduceat(items, self._first_cell)
-        label = np.bincount(self._label, weights=items)
+        level = _segments(items, self._first_cell)
         pairs = np.add.reduceat(level, self._first_level) ** 2
-        balance = np.zeros(len(pairs))
+        balance = np.zeros(len(pairs), np.int64)
         for bit in self._bits:
-            balance += bit.balance(items, len(pairs))
+            items = items.take(bit.order)
+            balance[bit.groups] += bit.balance(items)
+        label = _segments(items, self._first_by_label)
         return PairSums(
-            balance=balance,
-            labels_differ=(pairs - np.add.reduceat(label**2, self._first_label)) / 2,
-            scores_differ=(pairs - np.add.reduceat(level**2, self._first_level)) / 2,
+            balance=balance.astype(np.float64),
+            labels_differ=(pairs - np.add.reduceat(label * label, self._first_label)) / 2,
+            scores_differ=(pairs - np.add.reduceat(level * level, self._first_level)) / 2,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Bit:
-    """Pairs of a cell with a bit and one without it, both with equal higher bits: a block of cells, sorted by score."""
+    """Pairs of a cell with a bit and one without it, both with equal higher bits: those cells are a block.
 
-    without: NDArray[np.intp]  # cells, block after block
-    having: NDArray[np.intp]
-    lower: NDArray[np.intp]  # of each cell of `having`: number of cells `without` before those of its score
-    higher: NDArray[np.intp]  # and before those of a higher score
-    block: NDArray[np.intp]  # first cell of `having` of each block that has one
-    begin: NDArray[np.intp]  # first cell `without` of each of these blocks
+    Each bit moves the cells of a block from their order by score to those without the bit and then those with it, each
+    by score, so that a draw is read nearly in the order of memory. Places are between cells in the new order. Items are
+    counted in integers, whose cumulative sum NumPy computes several times as fast as that of floats.
+    """
+
+    order: NDArray[np.intp]  # the places that the cells had in the order of the higher bit
+    having: NDArray[np.intp]  # cells with the bit, of blocks with both kinds of cells
+    lower: NDArray[np.intp]  # of each of these: behind the cells of its block without the bit that have a lower score
+    higher: NDArray[np.intp]  # and before those of a higher one
+    begin: NDArray[np.intp]  # of each block with both kinds of cells
+    middle: NDArray[np.intp]  # before its first cell with the bit
     end: NDArray[np.intp]
-    group: NDArray[np.intp]  # of each of these blocks
+    groups: NDArray[np.intp]  # those with such a block
+    first: NDArray[np.intp]  # of `having`, of each of these groups
+    first_block: NDArray[np.intp]
 
-    @classmethod
-    def of(cls, prefix: NDArray[np.intp], group: NDArray[np.intp], level: NDArray[np.intp]) -> _Bit:
-        """Prepare the lowest bit of `prefix`; all cells are sorted by group and level."""
-        block = group * (int(prefix.max()) + 2) + (prefix >> 1)
-        order = np.argsort(block, kind="stable")
-        has = (prefix[order] & 1).astype(bool)
-        without, having = order[~has], order[has]
-        width = len(level) + 1
-        place, own = block[without] * width + level[without], block[having] * width + level[having]
-        blocks, first = np.unique(block[having], return_index=True)
-        return cls(
-            without,
+    def balance(self, items: Integers) -> Integers:
+        """Return the concordant minus the discordant pairs of each of `groups`; `items` of cells in the new order."""
+        before = np.empty(len(items) + 1, np.int64)
+        before[0] = 0
+        items.cumsum(out=before[1:])
+        pairs = items.take(self.having) * (before.take(self.lower) + before.take(self.higher))
+        middle = before.take(self.middle)
+        all_pairs = (before.take(self.end) - middle) * (before.take(self.begin) + middle)
+        return np.add.reduceat(pairs, self.first) - np.add.reduceat(all_pairs, self.first_block)
+
+
+def _bits(rank: NDArray[np.intp], group: NDArray[np.intp], level: NDArray[np.intp]) -> Iterator[_Bit]:
+    """Yield the bits of the ranks of labels, the highest first; all cells are sorted by group and level."""
+    width = len(level) + 1
+    for bit in reversed(range(int(rank.max()).bit_length())):
+        prefix = rank >> bit
+        order = np.argsort(group * (int(prefix.max()) + 1) + prefix, kind="stable")
+        rank, group, level, prefix = rank[order], group[order], level[order], prefix[order]
+        has = (prefix & 1).astype(bool)
+        new = np.r_[True, (np.diff(group) != 0) | (np.diff(prefix >> 1) != 0)]
+        block, begin = np.cumsum(new) - 1, np.flatnonzero(new)
+        end = np.r_[begin[1:], len(rank)]
+        middle = end - np.bincount(block, weights=has).astype(np.intp)
+        both = (begin < middle) & (middle < end)
+        having = np.flatnonzero(has & both[block])
+        without, own = block[~has] * width + level[~has], block[having] * width + level[having]
+        skipped = np.r_[0, np.cumsum(end - middle)][block[having]]  # cells with the bit in the blocks before
+        groups, first = np.unique(group[having], return_index=True)
+        yield _Bit(
+            order,
             having,
-            lower=np.searchsorted(place, own),
-            higher=np.searchsorted(place, own, side="right"),
-            block=first,
-            begin=np.searchsorted(place, blocks * width),
-            end=np.searchsorted(place, (blocks + 1) * width),
-            group=group[having][first],
+            lower=skipped + np.searchsorted(without, own),
+            higher=skipped + np.searchsorted(without, own, side="right"),
+            begin=begin[both],
+            middle=middle[both],
+            end=end[both],
+            groups=groups,
+            first=first,
+            first_block=np.searchsorted(group[begin[both]], groups),
         )
 
-    def balance(self, items: Floats, groups: int) -> Floats:
-        """Return the concordant minus the discordant pairs of each group."""
-        before = np.zeros(len(self.without) + 1)
-        items.take(self.without).cumsum(out=before[1:])
-        own = items.take(self.having)
-        twice = np.add.reduceat(own * (before.take(self.lower) + before.take(self.higher)), self.block)
-        twice -= np.add.reduceat(own, self.block) * (before.take(self.begin) + before.take(self.end))
-        return np.bincount(self.group, weights=twice, minlength=groups).astype(np.float64)
+
+def _segments(items: Integers, first: NDArray[np.intp]) -> Integers:
+    """Return the sums of the segments that begin at `first`, none of them empty."""
+    return items if len(first) == len(items) else np.add.reduceat(items, first)
 
 
 def _dense(group: NDArray[np.intp], values: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

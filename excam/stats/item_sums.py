@@ -20,6 +20,7 @@ def item_sums(ratings: Sequence[Sequence[float]]) -> tuple[Column, Column, Colum
     if len(numbers) == 0 or np.ptp(numbers) == 0:
         return None
     size = np.array([len(item) for item in items], dtype=np.float64)
-    total = np.array([(item - numbers.mean()).sum() for item in items])
-    squares = np.array([np.square(item - numbers.mean()).sum() for item in items])
+    mean = numbers.mean()
+    total = np.array([(item - mean).sum() for item in items])
+    squares = np.array([np.square(item - mean).sum() for item in items])
     return size, total, squares

@@ -8,6 +8,7 @@ from one_line_errors import line_of
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap, correlation
+from excam.stats.clusters import cluster_numbers
 from excam.stats.grouped_pairs import GroupedPairs
 from excam.stats.system_level import better_p_values, system_level
 from excam.stats.words_regression import predictions_from_words, words
@@ -44,12 +45,41 @@ def test_pairs_of_groups_are_those_of_a_list(label_values):
         assert whole.tau_b == pytest.approx(correlation.kendall(gold, scores), nan_ok=True)
 
 
-def test_a_draw_of_clusters_repeats_all_their_items():
-    clusters = ["a", "b", "a", "c", "b"]
-    for weights in bootstrap.drawn_weights(clusters, 20, seed=1):
-        assert weights[0] == weights[2]
-        assert weights[1] == weights[4]
-        assert weights[0] + weights[1] + weights[3] == 3
+@pytest.mark.parametrize("label_values", [2, 5, 1000])
+@pytest.mark.parametrize("in_groups", [False, True])
+def test_a_draw_of_clusters_is_a_copy_of_their_rows(label_values, in_groups):
+    rng = np.random.default_rng(label_values)
+    gold, scores = rng.integers(0, label_values, 60), rng.integers(0, 30, 60)
+    clusters, groups = rng.integers(0, 25, 60).tolist(), rng.integers(0, 4 if in_groups else 1, 60)
+    number, size = cluster_numbers(clusters, 60), len(set(clusters))
+    draws = GroupedPairs(gold, scores, groups.tolist()).resampled(clusters, 20, seed=1)
+    for sums, times in zip(draws, bootstrap.drawn_times(size, 20, seed=1), strict=True):
+        rows = np.concatenate([np.flatnonzero(number == cluster) for cluster in np.repeat(np.arange(size), times)])
+        copied = GroupedPairs(gold[rows], scores[rows], groups[rows].tolist()).sums()
+        assert times.sum() == size
+        assert (sums.tau_b, sums.ordered) == (copied.tau_b, copied.ordered)
+
+
+@pytest.mark.parametrize("at_once", [1, 20, 1 << 18])
+def test_ties_inside_items_are_calibrated_on_the_listed_pairs(at_once, monkeypatch):
+    """Items of many sizes, some with one row, mixed in the file: every epsilon is tried."""
+    monkeypatch.setattr(correlation, "PAIRS_AT_ONCE", at_once)
+    rng = np.random.default_rng(at_once)
+    gold, scores, items = rng.integers(0, 4, 50), rng.integers(0, 12, 50) / 4, rng.integers(0, 20, 50).tolist()
+    pairs = [pair for pair in combinations(range(50), 2) if items[pair[0]] == items[pair[1]]]
+
+    def agreeing(epsilon):
+        shares: dict[int, list[bool]] = {}
+        for i, j in pairs:
+            step = scores[i] - scores[j] if abs(scores[i] - scores[j]) > epsilon else 0
+            shares.setdefault(items[i], []).append(np.sign(step) == np.sign(gold[i] - gold[j]))
+        return np.mean([np.mean(of_item) for of_item in shares.values()])
+
+    best = max(agreeing(epsilon) for epsilon in {0.0, *(abs(scores[i] - scores[j]) for i, j in pairs)})
+    calibrated = correlation.tie_calibration_by_item(gold, scores, items)
+    assert calibrated is not None
+    assert calibrated.accuracy == pytest.approx(best)
+    assert agreeing(calibrated.epsilon) == pytest.approx(best)
 
 
 def test_p_values_of_systems_tend_to_those_of_all_swaps():
