@@ -96,9 +96,8 @@ def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> Study:
     """Return the agreement of all raters. Raise InputInvalid for answers that are not of the campaign."""
     form, kept = campaign.form, in_campaign_order(campaign, answers)
     rated = [answer for answer in kept if state(form, answer.values) == "finished"]
-    tasks = {task.id: task for task in campaign.tasks}
     columns = {
-        name: _ratings(name, question, tasks, rated)
+        name: _ratings(name, question, campaign.by_id, rated)
         for name, question in form.columns.items()
         if name != form.skip and question.kind in COMPARED
     }
@@ -249,13 +248,19 @@ def _likenesses(form: Form, columns: Mapping[str, Ratings]) -> dict[Task, list[t
 def _raters(
     form: Form, answers: Sequence[Answer], alike: Mapping[Task, Sequence[tuple[str, str, float]]], seed: int
 ) -> Iterator[Rater]:
-    for rater in sorted({answer.annotator for answer in answers}):
-        states = Counter(state(form, answer.values) for answer in answers if answer.annotator == rater)
-        with_others = [[value for *pair, value in compared if rater in pair] for compared in alike.values()]
-        by_item = [values for values in with_others if values]
+    states = {answer.annotator: Counter[str]() for answer in answers}
+    for answer in answers:
+        states[answer.annotator][state(form, answer.values)] += 1
+    with_others: dict[str, dict[Task, list[float]]] = {rater: {} for rater in states}
+    for task, compared in alike.items():
+        for *pair, value in compared:
+            for rater in pair:
+                with_others[rater].setdefault(task, []).append(value)
+    for rater in sorted(states):
+        by_item = list(with_others[rater].values())
         sums = [sum(values) for values in by_item], [float(len(values)) for values in by_item]
         estimate = _mean_with_interval(*sums, seed) if by_item else (None, None, None)
-        counts = states["finished"], states["skipped"], states["unfinished"]
+        counts = (states[rater][name] for name in ("finished", "skipped", "unfinished"))
         yield Rater(rater, *counts, *estimate, len(by_item), sum(map(len, by_item)))
 
 

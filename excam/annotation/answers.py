@@ -75,7 +75,7 @@ def read(raw: Mapping[str, Any], campaign: Campaign) -> Answer:
     for name in PATTERNS:
         _check_name(name, raw[name])
     _check_seconds(raw["seconds"])
-    task = next((task for task in campaign.tasks if task.id == raw["task"]), None)
+    task = campaign.by_id.get(raw["task"])
     if task is None:
         raise InputInvalid(f"task {raw['task']} is not in campaign {campaign.id}; take the file that was drawn with it")
     if task.assigned and raw["annotator"] not in task.assigned:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Task:
         return str(getattr(self, name) if name in ("language", "culture") else self.shown.get(name, ""))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Campaign:
     """`content` is what its file holds."""
 
@@ -58,6 +59,11 @@ class Campaign:
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+    @cached_property
+    def by_id(self) -> dict[str, Task]:
+        """Return the tasks by their ids."""
+        return {task.id: task for task in self.tasks}
 
     def tasks_of(self, annotator: str) -> tuple[Task, ...]:
         """Return the tasks that an annotator gets, in order."""

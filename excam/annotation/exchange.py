@@ -47,7 +47,7 @@ def to_csv(campaign: Campaign, answers: Iterable[Answer], owner: Sequence[str] =
     In front of an answer stand the campaign and the task's facets; behind it the columns of `owner`, from
     `owner_columns`: what the campaign's owner may see and an annotator may not.
     """
-    tasks = {task.id: task for task in campaign.tasks}
+    tasks = campaign.by_id
     of_columns = kinds(campaign.form)
     lines: list[Sequence[str]] = [(*head(campaign.form), *of_columns, *owner)]
     for answer in in_campaign_order(campaign, answers):
@@ -65,7 +65,7 @@ def to_lines(campaign: Campaign, answers: Iterable[Answer]) -> str:
     In front of an answer stand the campaign, `row` (the input's own id), language and culture; behind it all that the
     input's row held to be `shown` and `hidden`. Raises as `to_json` does.
     """
-    tasks = {task.id: task for task in campaign.tasks}
+    tasks = campaign.by_id
     rows: list[dict[str, Any]] = []
     for answer in in_campaign_order(campaign, answers):
         task = tasks[answer.task]
@@ -191,7 +191,7 @@ def _from_json(text: str, campaign: Campaign) -> Iterator[Mapping[str, Any]]:
 
 
 def _from_csv(text: str, campaign: Campaign) -> Iterator[Mapping[str, Any]]:
-    tasks = {task.id: task for task in campaign.tasks}
+    tasks = campaign.by_id
     table = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         names = next(table, [])

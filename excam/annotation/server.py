@@ -102,7 +102,7 @@ async def _save(request: Request) -> Response:
     name = await run_in_threadpool(_annotator, request)
     store: Store = request.app.state.store
     task = request.path_params["task"]
-    if all(task != each.id for each in store.campaign.tasks):
+    if task not in store.campaign.by_id:
         raise HTTPException(404, f"task {task[:40]!r} is not in this campaign; expected one of its tasks; reload it")
     base, answer = _change(await request_bodies.read(request, LARGEST, "one answer"), store.campaign)
     if (answer.annotator, answer.task) != (name, task):
