@@ -1,7 +1,10 @@
 """How fast are the statistics? Exact tie calibration beside plain ones, correlation tests, the paper's whole grid.
 
-    OPENBLAS_NUM_THREADS=1 python -m bench.metaeval --parts calibration draws stage
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m bench.metaeval --parts peers calibration draws stage
 
+`peers`: each statistic of `excam meta` and of the agreement of raters beside the programs that give the same numbers,
+which is asserted. Ours is run whole; of a peer as many draws as take a quarter of a second, continued to all; ~ marks a
+peer measured at fewer rows, whose time is continued by its exponent. The exponent of ours is of the two largest sizes.
 `calibration`: exact tie calibration against all pairs in NumPy and a plain double loop, in the same run, for scores
 with many equal ones and with none; all give the same number, which is asserted. Each is measured in a process of its
 own, for its peak memory (process and libraries included). Above a size where a plain one would take minutes, or memory
@@ -14,9 +17,12 @@ less than the wall time.
 from __future__ import annotations
 
 import argparse
+import csv
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import combinations
 from multiprocessing import get_context
@@ -25,6 +31,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from bench.metaeval_peers import Data, Numbers, Peer, Statistic, Work, works
 from excam import stats
 from excam.error_reports.evaluation import certainty, verdicts
 from excam.error_reports.record_files import JUDGEMENT_SCHEMA
@@ -173,6 +180,65 @@ def draws(chosen: argparse.Namespace) -> None:
             print(f"{line}{test.p_value:>7.3f}{peak():>6}", flush=True)
 
 
+def timed(function: Statistic, data: Data, draws: int) -> tuple[float, Numbers]:
+    """Return the processor time of one call, the best of those that fit in a twentieth of a second, and its numbers."""
+    times: list[float] = []
+    while sum(times) < 0.05 and len(times) < 10:
+        cpu = time.process_time()
+        numbers = function(data, draws)
+        times.append(max(time.process_time() - cpu, 1e-6))
+    return min(times), numbers
+
+
+def beside(work: Work, peer: Peer, data: Data) -> float:
+    """Return a peer's processor time for all draws; stop if its numbers are not ours."""
+    draws, (one, _) = min(work.draws, 4), timed(peer.run, data, 1)
+    seconds, numbers = timed(peer.run, data, draws)
+    while draws < work.draws and seconds < one + 0.25:
+        draws = min(work.draws, 6 * draws)
+        seconds, numbers = timed(peer.run, data, draws)
+    ours = work.ours(data, work.draws if work.whole else draws)
+    if work.differs(ours, numbers, draws):
+        raise AssertionError(f"{data.n} rows, {draws} draws: ours {ours}, peer {numbers}")
+    return one + (seconds - one) / max(draws - 1, 1) * (work.draws - 1)
+
+
+def peers(chosen: argparse.Namespace) -> None:
+    """One table: ours and each peer at each size, the ratio, and how ours grows."""
+    rows: list[list[object]] = []
+    data = {size: Data(size, chosen.seed) for size in chosen.sizes}
+    print(
+        f"{'work (draws)':<72}{'peer':<38}"
+        + "".join(f"{f'{size:,}: ours':>15}{'peer':>12}{'ratio':>10}" for size in data)
+    )
+    for name, work in works(all_pairs, double_loop).items():
+        if chosen.works and not any(word in name for word in chosen.works):
+            continue
+        ours = [timed(work.ours, at_size, work.draws)[0] for at_size in data.values()]
+        power = (
+            math.log(ours[-1] / ours[-2]) / math.log(chosen.sizes[-1] / chosen.sizes[-2]) if len(ours) > 1 else math.nan
+        )
+        title = f"{name} ({work.draws:,})" if work.draws > 1 else name
+        for peer_name, peer in work.peers.items():
+            line = f"{title:<72}{peer_name:<38}"
+            for (size, at_size), own in zip(data.items(), ours, strict=True):
+                measured = at_size if size <= peer.largest else Data(peer.largest, chosen.seed)
+                seconds = beside(work, peer, measured) * (size / measured.n) ** peer.growth
+                printed = f"{'~' if measured.n < size else ''}{seconds:.3f}"
+                line += f"{own:>15.4f}{printed:>12}{seconds / own:>9.1f}x"
+                numbers = {"ours (s)": own, f"{peer_name} (s)": seconds, f"{peer_name}: ratio": seconds / own}
+                rows += [[f"{title} | {what}", f"{value:.4g}", size] for what, value in numbers.items()]
+            print(f"{line}  exponent {power:.2f}", flush=True)
+        rows.append([f"{title} | exponent", f"{power:.2f}", chosen.sizes[-1]])
+    if chosen.to:
+        command, day = "python -m bench.metaeval --parts peers", datetime.now(UTC).date()
+        unique = dict.fromkeys((what, value, n) for what, value, n in rows)
+        with chosen.to.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, lineterminator="\n").writerows(
+                ["speed beside peers", what, value, "", "", n, command, day] for what, value, n in unique
+            )
+
+
 @lru_cache(maxsize=len(SYSTEMS))
 def judgements(system: int, seed: int) -> pl.DataFrame:
     """Return the judgements of one system on the test set: the same rows for all, a skill and scores of its own."""
@@ -249,7 +315,10 @@ def stage(chosen: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", choices=["calibration", "draws", "stage"], nargs="+", default=["calibration"])
+    parser.add_argument("--parts", choices=["peers", "calibration", "draws", "stage"], nargs="+", default=["peers"])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000, 100_000], help="of the part peers")
+    parser.add_argument("--works", nargs="*", help="words of the names of works of the part peers; all by default")
+    parser.add_argument("--to", type=Path, help="a CSV file of the part peers, as docs/results/statistics.csv has it")
     parser.add_argument("--items", type=int, nargs="+", default=[500, 2000, 7600, 40_000])
     parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS[:3])
     parser.add_argument("--pairs-items", type=int, default=7600, help="largest size for all pairs in NumPy (2 GB)")
@@ -260,7 +329,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     for part in chosen.parts:
-        {"calibration": calibration, "draws": draws, "stage": stage}[part](chosen)
+        {"peers": peers, "calibration": calibration, "draws": draws, "stage": stage}[part](chosen)
 
 
 if __name__ == "__main__":

@@ -126,6 +126,8 @@ def test_many_kinds_of_clusters_are_drawn_one_by_one_with_the_same_chances(monke
     drawn = np.random.default_rng(0).integers(size, size=(2000, size))
     means = values[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
     assert (low, high) == pytest.approx(np.quantile(means, [0.025, 0.975]))
+    of_ones = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
+    assert bootstrap.ratio_interval(values, np.ones(size)) == pytest.approx(of_ones)
     monkeypatch.setattr(bootstrap, "MANY_KINDS", size)
     assert bootstrap.ratio_interval(values, weights) == pytest.approx((low, high), abs=0.1 * (high - low))
 
