@@ -192,15 +192,15 @@ def timed(function: Statistic, data: Data, draws: int) -> tuple[float, Numbers]:
 
 def beside(work: Work, peer: Peer, data: Data) -> float:
     """Return a peer's processor time for all draws; stop if its numbers are not ours."""
-    draws, (one, _) = min(work.draws, 4), timed(peer.run, data, 1)
+    draws, (single, _) = min(work.draws, 4), timed(peer.run, data, 1)
     seconds, numbers = timed(peer.run, data, draws)
-    while draws < work.draws and seconds < one + 0.25:
+    while draws < work.draws and seconds < single + 0.25:
         draws = min(work.draws, 6 * draws)
         seconds, numbers = timed(peer.run, data, draws)
     ours = work.ours(data, work.draws if work.whole else draws)
     if work.differs(ours, numbers, draws):
         raise AssertionError(f"{data.n} rows, {draws} draws: ours {ours}, peer {numbers}")
-    return one + (seconds - one) / max(draws - 1, 1) * (work.draws - 1)
+    return single + (seconds - single) / max(draws - 1, 1) * (work.draws - 1)
 
 
 def peers(chosen: argparse.Namespace) -> None:
@@ -227,9 +227,9 @@ def peers(chosen: argparse.Namespace) -> None:
                 printed = f"{'~' if measured.n < size else ''}{seconds:.3f}"
                 line += f"{own:>15.4f}{printed:>12}{seconds / own:>9.1f}x"
                 numbers = {"ours (s)": own, f"{peer_name} (s)": seconds, f"{peer_name}: ratio": seconds / own}
-                rows += [[f"{title} | {what}", f"{value:.4g}", size] for what, value in numbers.items()]
+                rows += [[f"{title} | {size:,} rows | {what}", f"{value:.4g}", size] for what, value in numbers.items()]
             print(f"{line}  exponent {power:.2f}", flush=True)
-        rows.append([f"{title} | exponent", f"{power:.2f}", chosen.sizes[-1]])
+        rows.append([f"{title} | {chosen.sizes[-1]:,} rows | exponent", f"{power:.2f}", chosen.sizes[-1]])
     if chosen.to:
         command, day = "python -m bench.metaeval --parts peers", datetime.now(UTC).date()
         unique = dict.fromkeys((what, value, n) for what, value, n in rows)

@@ -120,8 +120,8 @@ def two_labels() -> Work:
     }
 
     def ours(data: Data, draws: int) -> Numbers:
-        found = association(data.yes, data.a, data.clusters, draws, 0)
-        numbers = found.point_biserial, found.spearman, found.auc, found.tau_b
+        result = association(data.yes, data.a, data.clusters, draws, 0)
+        numbers = result.point_biserial, result.spearman, result.auc, result.tau_b
         return [*(number.value for number in numbers), *(end for each in numbers for end in (each.low, each.high))]
 
     def draws_of_rows(data: Data, draws: int) -> Iterator[np.ndarray]:
@@ -176,8 +176,8 @@ def ordered_pairs() -> Work:
 def tie_calibration(all_pairs: Callable[..., Any], double_loop: Callable[..., Any]) -> Work:
     def of(function: Callable[..., Any]) -> Statistic:
         def run(data: Data, _: int) -> Numbers:
-            found = function(data.gold, data.a)
-            return [found.accuracy, found.epsilon]
+            result = function(data.gold, data.a)
+            return [result.accuracy, result.epsilon]
 
         return run
 
@@ -187,8 +187,8 @@ def tie_calibration(all_pairs: Callable[..., Any], double_loop: Callable[..., An
 
 def tie_calibration_in_items() -> Work:
     def ours(data: Data, _: int) -> Numbers:
-        found = tie_calibration_by_item(data.gold, data.a, data.item.tolist())
-        return [] if found is None else [found.accuracy, found.epsilon]
+        result = tie_calibration_by_item(data.gold, data.a, data.item.tolist())
+        return [] if result is None else [result.accuracy, result.epsilon]
 
     def loop(data: Data, _: int) -> Numbers:
         pairs, agreeing, gold, a = [], 0.0, data.gold.tolist(), data.a.tolist()
@@ -302,8 +302,8 @@ def mean_interval() -> Work:
 
     def scipy(data: Data, draws: int) -> Numbers:
         batch, rng = max(1, 10**6 // data.n), np.random.default_rng(1)
-        found = resample((data.a,), np.mean, n_resamples=draws, method="percentile", batch=batch, rng=rng)
-        return [data.a.mean(), *found.confidence_interval]
+        result = resample((data.a,), np.mean, n_resamples=draws, method="percentile", batch=batch, rng=rng)
+        return [data.a.mean(), *result.confidence_interval]
 
     return Work(ours, {"scipy.stats.bootstrap": Peer(scipy)}, 2000, same=1)
 
@@ -321,8 +321,8 @@ def icc21() -> Work:
     from pingouin import intraclass_corr
 
     def ours(data: Data, _: int) -> Numbers:
-        found = icc.icc21(data.ratings)
-        return [found.value, found.low, found.high]
+        result = icc.icc21(data.ratings)
+        return [result.value, result.low, result.high]
 
     def pingouin(data: Data, _: int) -> Numbers:
         n, k = data.ratings.shape
@@ -354,10 +354,10 @@ def icc21_interval(of_scores: bool) -> Work:
 def alpha(scale: Any) -> Work:
     def ours(data: Data, _: int) -> Numbers:
         if scale == "interval":
-            found = agreement.alpha_of_numbers(data.ratings.tolist(), 0)
+            result = agreement.alpha_of_numbers(data.ratings.tolist(), 0)
         else:
-            found = agreement.alpha(data.words, VALUES, scale, 0)
-        return [found.value, found.low, found.high]
+            result = agreement.alpha(data.words, VALUES, scale, 0)
+        return [result.value, result.low, result.high]
 
     def loop(data: Data, draws: int) -> Numbers:
         from krippendorff import alpha as reference
@@ -374,8 +374,8 @@ def cohens_kappa() -> Work:
     from sklearn.metrics import cohen_kappa_score
 
     def ours(data: Data, _: int) -> Numbers:
-        found = agreement.cohens_kappa([(first, second) for first, second, _ in data.words], 0)
-        return [found.value, found.low, found.high]
+        result = agreement.cohens_kappa([(first, second) for first, second, _ in data.words], 0)
+        return [result.value, result.low, result.high]
 
     def loop(data: Data, draws: int) -> Numbers:
         first, second = data.ratings[:, 0].astype(int), data.ratings[:, 1].astype(int)
@@ -390,8 +390,8 @@ def fleiss_kappa() -> Work:
     from statsmodels.stats.inter_rater import fleiss_kappa as reference
 
     def ours(data: Data, _: int) -> Numbers:
-        found = agreement.kappa(data.words, VALUES, RATERS, 0)
-        return [found.value, found.low, found.high]
+        result = agreement.kappa(data.words, VALUES, RATERS, 0)
+        return [result.value, result.low, result.high]
 
     def loop(data: Data, draws: int) -> Numbers:
         counts, _ = aggregate_raters(data.ratings.astype(int))
