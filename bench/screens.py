@@ -123,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         Browser(Path(kept) / "profile") as browser,
         (args.to / "screens.csv").open("w", newline="", encoding="utf-8") as table,
     ):
-        writer = csv.DictWriter(table, COLUMNS)
+        writer: csv.DictWriter[str] = csv.DictWriter(table, COLUMNS)
         writer.writeheader()
         pages = [*of_files([place.resolve() for place in args.places]), *(of_forms(Path(kept)) if args.forms else ())]
         for page in pages:

@@ -283,7 +283,8 @@ def test_penalised_needs_the_whole_interval():
 
 def test_a_drop_above_a_fifth_of_a_deviation_is_penalised():
     """Right ones score 0 or 10, so a deviation is about 5; each wrong one scores about 2 less, then about a half."""
-    rows = [made(str(n), "a", True) for n in range(40)] + [made(str(n), "b", False, ["omission"]) for n in range(40)]
+    rows = [labelled_translation(str(n), "a", True) for n in range(40)]
+    rows += [labelled_translation(str(n), "b", False, ["omission"]) for n in range(40)]
     for drop, penalised in ((2.0, True), (0.5, False)):
         right = {f"{n}/a/0": 10.0 * (n % 2) for n in range(40)}
         wrong = {f"{n}/b/0": 10.0 * (n % 2) - drop + (0.1 if n % 4 < 2 else -0.1) for n in range(40)}
