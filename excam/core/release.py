@@ -1,3 +1,3 @@
 """The version of this release, as recorded in manifests, cards and signatures."""
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"
