@@ -183,6 +183,7 @@ def draws(chosen: argparse.Namespace) -> None:
 def timed(function: Statistic, data: Data, draws: int) -> tuple[float, Numbers]:
     """Return the processor time of one call, the best of those that fit in a twentieth of a second, and its numbers."""
     times: list[float] = []
+    numbers: Numbers = ()
     while sum(times) < 0.05 and len(times) < 10:
         cpu = time.process_time()
         numbers = function(data, draws)

@@ -4,6 +4,8 @@ Each takes data of one size and a number of draws, which a value alone does not 
 `same` numbers of a work are to be equal; where a peer draws as we do, these are all, intervals and p-values too.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# SciPy's results have no types that say which fields they have.
 from __future__ import annotations
 
 import math
@@ -151,7 +153,7 @@ def ordered_pairs() -> Work:
     from excam.scoring.meta_numbers import ordered_pairs as ordered
 
     def ours(data: Data, _: int) -> Numbers:
-        names = data.item.tolist()
+        names = list(map(str, data.item))
         pairs, share = ordered(data.gold.tolist(), data.a.tolist(), names, names, 0)
         return [pairs, share.value, share.low, share.high]
 
@@ -187,7 +189,7 @@ def tie_calibration(all_pairs: Callable[..., Any], double_loop: Callable[..., An
 
 def tie_calibration_in_items() -> Work:
     def ours(data: Data, _: int) -> Numbers:
-        result = tie_calibration_by_item(data.gold, data.a, data.item.tolist())
+        result = tie_calibration_by_item(data.gold, data.a, list(map(str, data.item)))
         return [] if result is None else [result.accuracy, result.epsilon]
 
     def loop(data: Data, _: int) -> Numbers:
@@ -227,14 +229,14 @@ def tau_test() -> Work:
         for batch in swap_masks(data.n, draws, np.random.default_rng(0)):
             for swap in batch.astype(bool):
                 hits += abs(of(np.where(swap, b, a), np.where(swap, a, b))) >= abs(observed) - 1e-12
-        return [observed, (hits + 1) / (draws + 1)]
+        return [float(observed), (hits + 1) / (draws + 1)]
 
     def scipy(data: Data, draws: int) -> Numbers:
         rows, rng = (standardise(data.a), standardise(data.b)), np.random.default_rng(1)
         test = permutation_test(
             rows, difference(data.gold), permutation_type="samples", vectorized=False, n_resamples=draws, rng=rng
         )
-        return [test.statistic, test.pvalue]
+        return [float(test.statistic), float(test.pvalue)]
 
     peers = {"SciPy loop, the same swaps": Peer(loop), "scipy.stats.permutation_test": Peer(scipy)}
     return Work(ours, peers, 1000, same=1)
@@ -256,7 +258,7 @@ def score_test() -> Work:
             batch=max(1, 10**6 // data.n),
             rng=np.random.default_rng(1),
         )
-        return [test.pvalue]
+        return [float(test.pvalue)]
 
     return Work(ours, {"scipy.stats.permutation_test": Peer(scipy)}, 10_000, same=0)
 
@@ -321,7 +323,7 @@ def icc21() -> Work:
     from pingouin import intraclass_corr
 
     def ours(data: Data, _: int) -> Numbers:
-        result = icc.icc21(data.ratings)
+        result = icc.icc21(data.ratings.astype(float))
         return [result.value, result.low, result.high]
 
     def pingouin(data: Data, _: int) -> Numbers:

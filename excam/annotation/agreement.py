@@ -260,8 +260,8 @@ def _raters(
         by_item = list(with_others[rater].values())
         sums = [sum(values) for values in by_item], [float(len(values)) for values in by_item]
         estimate = _mean_with_interval(*sums, seed) if by_item else (None, None, None)
-        counts = (states[rater][name] for name in ("finished", "skipped", "unfinished"))
-        yield Rater(rater, *counts, *estimate, len(by_item), sum(map(len, by_item)))
+        finished, skipped, unfinished = (states[rater][name] for name in ("finished", "skipped", "unfinished"))
+        yield Rater(rater, finished, skipped, unfinished, *estimate, len(by_item), sum(map(len, by_item)))
 
 
 def _items(
