@@ -39,8 +39,11 @@ GROUPS = {
     "properties": Group("5,000 inputs a property", ("-m", "hypothesis", "--hypothesis-profile=nightly"), 3),
     "damage": Group("5,000 damaged files a format", nightly(DAMAGED), 3),
     "kills": Group(
-        "killed requests, annotation servers",
-        nightly("tests/inference/test_faults.py", "tests/annotation/test_annotation_server.py"),
+        "killed requests, commands, annotation servers",
+        nightly(
+            *("tests/inference/test_faults.py", "tests/inference/test_killed_commands.py"),
+            "tests/annotation/test_annotation_server.py",
+        ),
     ),
     "killed-run": Group("killed training, judging", nightly("tests/workflow/test_workflow.py")),
     "damaged-run": Group("injected faults (below)", nightly("tests/workflow/test_faults_of_a_run.py")),
