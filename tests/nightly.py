@@ -39,10 +39,10 @@ GROUPS = {
     "properties": Group("5,000 inputs a property", ("-m", "hypothesis", "--hypothesis-profile=nightly"), 3),
     "damage": Group("5,000 damaged files a format", nightly(DAMAGED), 3),
     "kills": Group(
-        "killed requests, commands, annotation servers",
+        "killed requests, commands, annotation servers; full disks",
         nightly(
             *("tests/inference/test_faults.py", "tests/inference/test_killed_commands.py"),
-            "tests/annotation/test_annotation_server.py",
+            *("tests/annotation/test_annotation_server.py", "tests/cli/test_full_disk.py"),
         ),
     ),
     "killed-run": Group("killed training, judging", nightly("tests/workflow/test_workflow.py")),
