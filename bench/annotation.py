@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _measured(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     names = [f"rater-{number}" for number in range(args.annotators)]
-    made_up_campaign = _campaign()
+    made_up_campaign = usual_campaign()
     links = made(folder / "answers.store", made_up_campaign, names)
     saved = _Saved()
     with Running(folder / "answers.store", log=folder / "log") as server:
@@ -80,7 +80,7 @@ def _measured(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     }
 
 
-def _campaign() -> Campaign:
+def usual_campaign() -> Campaign:
     """Return a campaign of the rater's form with tasks of a usual length."""
     form = rater.made_of(manual.load())
     shown = {name: "" for part in form.shows for name in part.of}
