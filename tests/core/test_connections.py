@@ -39,8 +39,9 @@ listening.serve(Store(Path(store)), "127.0.0.1", 0, [])
 """,
     "scoring": """
 from excam.scoring import service as listening
+from excam.scoring.request_queue import RequestQueue
 from scoring_server_process import metric
-listening.serve(metric(), "127.0.0.1", 0, [], 8, 16, 30.0)
+listening.serve(RequestQueue(metric(), 8, 16), "127.0.0.1", 0, [], 30.0)
 """,
 }
 both = pytest.mark.parametrize("kind", SERVERS)
