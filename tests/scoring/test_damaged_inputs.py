@@ -1,5 +1,6 @@
 """Damaged files of every format: no traceback, and no row lost without a word. 5,000 of each in the nightly tests."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,9 +37,10 @@ def test_a_damaged_file_is_rows_failures_or_one_line(tmp_path, name):
 def test_five_thousand_damaged_files(tmp_path, name):
     """In processes of their own, which go on behind a file at which the library itself ends the process."""
     at, aborted = 0, []
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # the helpers, as pytest finds them
     while at < 5000:
         command = [sys.executable, __file__, name, str(tmp_path), str(at)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         at = int(done.stdout.split()[-1]) + 1 if done.stdout.split() else at
         if done.returncode == 0:
             break
