@@ -94,7 +94,7 @@ def rows_with_tokens(*tokens: str, part: str = "train") -> pl.DataFrame:
     )
 
 
-def tested_tokens(frame: pl.DataFrame) -> list[shortcuts.Found]:
+def found_tokens(frame: pl.DataFrame) -> list[shortcuts.Found]:
     return shortcuts._test(frame, "templates", lambda rows: rows["tokens"].to_list(), text_classifier.token_matrix)
 
 
@@ -104,7 +104,7 @@ def guessed(frame: pl.DataFrame) -> tuple[str, shortcuts.Guesses]:
 
 
 def test_pairs_that_show_the_same_are_not_fitted():
-    (one,) = tested_tokens(rows_with_tokens("a", "a", "b", "b"))
+    (one,) = found_tokens(rows_with_tokens("a", "a", "b", "b"))
     assert (one.how, one.sums.tolist(), one.sizes.tolist()) == (shortcuts.SAME, [0, 0], [2, 2])
     wrong = np.array([False, True])
     assert shortcuts._same_in_pairs(["p", "p"], [["a"], ["a"]], wrong)
@@ -115,11 +115,11 @@ def test_pairs_that_show_the_same_are_not_fitted():
 
 
 def test_rows_that_show_nothing_are_left_out():
-    (one,) = tested_tokens(rows_with_tokens("a", "a", "", "", "b"))
+    (one,) = found_tokens(rows_with_tokens("a", "a", "", "", "b"))
     assert one.sizes.tolist() == [2, 1]
-    assert tested_tokens(rows_with_tokens("", "")) == []
-    assert tested_tokens(rows_with_tokens("a", "", "b", "")) == [], "only right rows"
-    assert tested_tokens(rows_with_tokens("", "a", "", "b")) == [], "only wrong rows"
+    assert found_tokens(rows_with_tokens("", "")) == []
+    assert found_tokens(rows_with_tokens("a", "", "b", "")) == [], "only right rows"
+    assert found_tokens(rows_with_tokens("", "a", "", "b")) == [], "only wrong rows"
 
 
 def test_rows_are_predicted_by_others():
@@ -133,7 +133,7 @@ def test_rows_are_predicted_by_others():
     assert guessed(frame.head(4))[0] == "2 folds over all rows"
     how, (_, guesses) = guessed(frame.with_columns(group=pl.lit("g")))
     assert (how, guesses.any()) == ("one group", False)
-    (one,) = tested_tokens(frame)
+    (one,) = found_tokens(frame)
     assert one.sums.tolist() == [2] * 12
 
 
@@ -153,7 +153,7 @@ def test_a_test_set_of_a_hundred_groups_is_predicted_by_train_and_dev():
 
 
 def test_in_one_group_nothing_is_called_wrong():
-    (one,) = tested_tokens(rows_with_tokens("a", "b", "c").with_columns(group=pl.lit("g")))
+    (one,) = found_tokens(rows_with_tokens("a", "b", "c").with_columns(group=pl.lit("g")))
     assert (one.how, one.sums.tolist(), one.sizes.tolist()) == ("one group", [1], [3])
 
 

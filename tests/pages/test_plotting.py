@@ -130,7 +130,7 @@ def test_no_text_of_a_forest_overlaps_another_or_leaves_the_figure(panels, rows)
 
 
 def test_ticks_of_neighbouring_panels_do_not_touch():
-    figure = forest({name: [(0.0, -1.0, 1.0)] for name in "abcde"}, ["x"], tuned=[True], across=SCALE)
+    figure = forest({name: [(0.0, -1.0, 1.0)] for name in "abcde"}, [ForestRow("x", tuned=True)], SCALE)
     assert_readable(figure)
     ends = []
     for axes in figure.axes:
@@ -143,7 +143,7 @@ def test_ticks_of_neighbouring_panels_do_not_touch():
 
 def test_a_colour_bars_title_is_not_longer_than_a_few_rows():
     """Else the title goes on far below the cells: there it belongs to nothing."""
-    figure = heat_map([[0.2] * 3] * 3, list("abc"), list("xyz"), scale=SCALE)
+    figure = heat_map([[Cell(0.2)] * 3] * 3, Labels(list("abc")), Labels(list("xyz")), Scale(SCALE))
     (title,) = [text for text in figure.texts if text.get_text().replace("\n", " ") == SCALE]
     figure.draw_without_rendering()
     assert title.get_window_extent().y0 > figure.axes[0].get_window_extent().y0 - 0.1 * figure.dpi

@@ -544,9 +544,8 @@ def test_what_the_docs_say_of_the_public_ratings(tmp_path):
 def test_of_the_truth_of_calibrate_more_is_worse(tmp_path, values):
     gold = write(tmp_path / "truth.jsonl", [{"id": row["id"], "error": values[row["label"]]} for row in GOLD])
     penalty = -float(abs(values[0])) if values[0] != "yes" else -1.0
-    assert [row.label for row in meta_rows.read_gold(gold, "error").rows] == [
-        penalty * (1 - row["label"]) for row in GOLD
-    ]
+    labels = meta_rows.read_gold(gold, meta_rows.GoldColumns(label="error"))
+    assert [row.label for row in labels.rows] == [penalty * (1 - row["label"]) for row in GOLD]
 
 
 def test_a_metric_that_sees_every_error_goes_with_that_truth(tmp_path):
