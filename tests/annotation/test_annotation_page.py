@@ -134,7 +134,7 @@ def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed,
             browser.wait(f"session.task.id === '{given.task}'")
             act(browser, given)
             browser.wait("statusOf(answerHere()) !== 'todo'")
-            assert text_of(browser, "progress-text").startswith(f"{at + 1} of 10 tasks done")
+            assert text_of(browser, "progress-text").startswith(f"{at + 1} / 10 completed by this annotator")
             if at < 9:
                 browser.key("u", 85) if act is answer_by_key else browser.click("#next-to-do")
         assert shown(browser, "reminder")  # ten tasks and no export

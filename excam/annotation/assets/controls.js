@@ -1,6 +1,6 @@
 // What is shown of the campaign: filters, the way from task to task, progress, files in and out, and the views.
 
-const STATUS_VIEWS = { all: "All tasks", todo: "To do", done: "Done", skipped: "Skipped" };
+const STATUS_VIEWS = { all: "All fixed tasks", todo: "To do", done: "Done", skipped: "Skipped" };
 const MOST_SKIPS = 12; // of one person
 const EXPORT_EVERY = 10; // finished tasks
 
@@ -30,7 +30,7 @@ function nextToDo(task) {
 function progressLine() {
   const total = data.tasks.length;
   const finished = data.tasks.filter((task) => statusOf(answers().get(task.id)) !== "todo").length;
-  return `${finished} of ${total} tasks done (${Math.floor((100 * finished) / total)}%)`;
+  return `${finished} / ${total} completed by this annotator (${Math.floor((100 * finished) / total)}%)`;
 }
 
 function show(element, text) {
