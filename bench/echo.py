@@ -91,10 +91,8 @@ def annotation(clients: int, folder: Path) -> Iterator[tuple[str, int, Ask]]:
     campaign = usual_campaign()
     names = [f"a{client}" for client in range(clients)]
     links = made(folder / "answers.store", campaign, names)
-    task, text = (
-        campaign.tasks[0].id,
-        next(question.field for question in campaign.form.questions if question.kind == "text"),
-    )
+    task = campaign.tasks[0].id
+    text = next(question.field for question in campaign.form.questions if question.kind == "text")
 
     def ask(client: int, number: int) -> tuple[str, str, dict]:
         values = {**campaign.form.empty(), text: f"word {number} " * 20}

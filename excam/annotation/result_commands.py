@@ -139,12 +139,12 @@ def _show(rated: Campaign, measured: Study, most: int) -> None:
         for entry in measured.raters
     ]
     _print_table([head, *raters])
-    shown, tasks = measured.items[:most], {task.id: task for task in rated.tasks}
+    shown = measured.items[:most]
     print_text(f"\nItems with a difference: {len(measured.items)} of {measured.compared}, the largest {len(shown)}:")
     for item in shown:
         print_text(f"\n{item.row}  agreement {_number(item.value)}, {item.raters} raters  {item.text}")
         for name, by_rater in item.differing.items():
-            question, task = rated.form.columns[name], tasks[item.task]
+            question, task = rated.form.columns[name], rated.by_id[item.task]
             said = (f"{rater} {in_words(question, value, task)}" for rater, value in by_rater.items())
             print_text(f"  {name}: {'; '.join(said)}")
 

@@ -34,7 +34,6 @@ class Store:
         self._writer, self.campaign = storage.open_store(path)
         self._reader = storage.connect(path)  # WAL: who reads never waits for who writes
         self._writing, self._reading = threading.Lock(), threading.Lock()
-        self._tasks = {task.id for task in self.campaign.tasks}
         self._names: set[str] = set()  # as last seen; they are only ever added
 
     def __enter__(self) -> Self:
@@ -148,7 +147,7 @@ class Store:
                 f"{self.path}: no annotator {strange[0][:60]!r}; expected one of {known}; `excam annotate create` adds "
                 "more"
             )
-        if unknown := [task for task in tasks if task not in self._tasks]:
+        if unknown := [task for task in tasks if task not in self.campaign.by_id]:
             raise InputInvalid(f"task {unknown[0]} is not in campaign {self.campaign.id}; expected one of its tasks")
 
 

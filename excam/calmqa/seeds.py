@@ -58,11 +58,10 @@ def collected(files: Sequence[Path], drawn: Campaign) -> tuple[list[dict[str, An
     """
     if drawn.form.name != FORM:
         raise InputInvalid(f"campaign {drawn.id}: of the form {drawn.form.name}; expected {FORM}")
-    tasks = {task.id: task for task in drawn.tasks}
     counts = Counter({"submitted": 0, "not submitted": 0, "no_more": 0, "repeated": 0})
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for said in exchange.in_campaign_order(drawn, exchange.read_all(files, drawn)):
-        task = tasks[said.task]
+        task = drawn.by_id[said.task]
         key = (task.language, " ".join(said["question"].casefold().split()))
         if not said[SUBMITTED]:
             counts["not submitted"] += 1

@@ -238,7 +238,7 @@ def _estimate(scorer: Scorer | Ensemble, rows: RowFile, target: Path, *, overwri
     done = 0 if overwrite else result_files.complete(target, rows, judge.signature) or 0
     count = sum(1 for _ in rows)
     scorer.budget.rows = budgets.rows_left(count, target, scorer.repeat, done)
-    return budgets.estimate(scorer.budget, rows, judge.first_requests, judge.max_tokens, count * scorer.repeat)
+    return budgets.estimate(scorer.budget, rows, judge.first_requests, judge.max_tokens, count, scorer.repeat)
 
 
 def _targets(files: list[Path], to: Path | None) -> list[Path | None]:

@@ -27,6 +27,11 @@ def of_scores(
     return columns
 
 
+def spoken(name: str) -> str:
+    """Return the name of a column or part as words."""
+    return name.replace("_", " ")
+
+
 def length_of(row: Row) -> float:
     """Return the number of characters of a text."""
     return float(len(row.columns["output"]))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
-from excam.crossing.columns import LENGTH
+from excam.crossing.columns import LENGTH, spoken
 from excam.crossing.kinds import KINDS
 from excam.crossing.numbers import ALL
 from excam.pages import markdown, plotting
@@ -113,7 +113,7 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
         "kinds": [kind for kind in KINDS if any(kind == line["kind"] for line in lines) and kind not in kinds],
         "metrics": sorted({str(line["metric"]) for line in lines} - {*metrics}),
     }
-    left_out = "; ".join(f"{what} {', '.join(map(_spoken, names))}" for what, names in hidden.items() if names)
+    left_out = "; ".join(f"{what} {', '.join(map(spoken, names))}" for what, names in hidden.items() if names)
     title = "What each metric does not see"
     if not drawn:
         return plotting.words(
@@ -122,7 +122,7 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     few = "Few erroneous texts: most differences between cells are chance. "
     return plotting.heat_map(
         [[_drawn_cell(at.get((metric, kind))) for kind in kinds] for metric in metrics],
-        plotting.Labels(list(map(_spoken, metrics))),
+        plotting.Labels(list(map(spoken, metrics))),
         plotting.Labels(kinds),
         plotting.Scale("share of pairs", limits=(0.0, 1.0), centre=0.5),
         title=title,
@@ -140,11 +140,6 @@ def _drawn_cell(line: Line | None) -> plotting.Cell:
         return plotting.Cell(None)
     below = "" if line["auc"] is None else _beneath(line)
     return plotting.Cell(line["auc"], line["wrong"], below=below, framed=_excludes_chance(line))
-
-
-def _spoken(name: str) -> str:
-    """Return a name of a column as words."""
-    return name.replace("_", " ")
 
 
 def _beneath(cell: Line) -> str:
@@ -200,7 +195,7 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
     languages = [name for name, scenarios in most.items() if name == ALL or scenarios >= plotting.LEAST]
     hidden = f" Not drawn, fewer than {plotting.LEAST} scenarios: {len(most) - len(languages)} of the languages."
     points = {
-        _spoken(metric).replace(": ", ":\n", 1): [_point(at[metric, name]) for name in languages] for metric in metrics
+        spoken(metric).replace(": ", ":\n", 1): [_point(at[metric, name]) for name in languages] for metric in metrics
     }
     few = f"Fewer than {FEW} scenarios in each language: the rows below the first say nothing about a language. "
     return plotting.forest(

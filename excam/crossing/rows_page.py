@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from excam.crossing.columns import length_of
+from excam.crossing.columns import length_of, spoken
 from excam.crossing.kinds import KINDS
 from excam.crossing.rows import Row
 from excam.pages import row_browser
@@ -75,7 +75,7 @@ def _cell(row: str, scored: Mapping[str, Mapping[str, Result]], parts: Mapping[s
             continue
         errors += _errors(name, result)
         values = {"score": result.score, **{part: result.part(part) for part in parts.get(name, ())}}
-        notes.append(f"{name}: " + ", ".join(f"{_words(part)} {_rounded(value)}" for part, value in values.items()))
+        notes.append(f"{name}: " + ", ".join(f"{spoken(part)} {_rounded(value)}" for part, value in values.items()))
         if result.report and result.report.explanation:
             notes.append(f"{name} explains: {result.report.explanation}")
     return ReportCell(errors or None, notes=notes)
@@ -86,10 +86,6 @@ def _errors(name: str, result: Result) -> Iterator[MarkedError]:
         if (where := SAME.get(error.where, error.where)) in ("instruction", "output"):
             tag = f"{name} {at}"
             yield MarkedError("found", tag, where, error.span, error.severity, error.type, error.start, error.end)
-
-
-def _words(part: str) -> str:
-    return part.replace("_", " ")
 
 
 def _rounded(value: float | None) -> str:

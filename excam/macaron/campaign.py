@@ -151,11 +151,10 @@ def _changes(task: Task, answer: Answer) -> Iterator[tuple[str, Any]]:
 def _submitted(files: Sequence[Path], campaign_: Campaign, name: str) -> Iterator[tuple[Task, Answer]]:
     if campaign_.form.name != name:
         raise InputInvalid(f"campaign {campaign_.id}: of the form {campaign_.form.name}; expected {name}")
-    tasks = {task.id: task for task in campaign_.tasks}
     for file in files:
         for answer in exchange.read(file, campaign_):
             if answer[SUBMITTED]:
-                yield tasks[answer.task], answer
+                yield campaign_.by_id[answer.task], answer
 
 
 def _slug(country: str) -> str:

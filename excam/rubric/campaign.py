@@ -104,10 +104,9 @@ def ratings(files: Sequence[Path], rating_campaign: Campaign) -> Iterator[dict[s
         raise InputInvalid(
             f"campaign {rating_campaign.id}: of the form {rating_campaign.form.name}; expected {form.NAME}"
         )
-    tasks = {task.id: task for task in rating_campaign.tasks}
     submitted = [answer for answer in exchange.read_all(files, rating_campaign) if answer[SUBMITTED]]
     for answer in sorted(submitted, key=lambda submission: (submission.annotator, submission.saved, submission.task)):
-        yield _row(tasks[answer.task], answer)
+        yield _row(rating_campaign.by_id[answer.task], answer)
 
 
 def _row(task: Task, answer: Answer) -> dict[str, Any]:

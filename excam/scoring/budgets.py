@@ -92,20 +92,21 @@ def estimate(
     rows: Iterable[Row],
     requests: Callable[[Row], Sequence[Request]],
     max_tokens: int,
-    total: int,
+    count: int,
+    repeat: int,
 ) -> str:
-    """Return the estimate of what the rows that are left in the budget, of `total`, will cost, as a line.
+    """Return the estimate of what the rows that are left in the budget will cost, as a line.
 
-    `requests` returns the first requests about a row. Prompts are measured on rows drawn evenly from the file.
+    `requests` returns the first requests about a row. Prompts are measured on rows drawn evenly from the `count` of the
+    file; each is asked about `repeat` times.
     """
-    count = sum(1 for _ in rows)
     drawn = [requests(row) for row in islice(iter(rows), 0, None, max(1, count // SAMPLE))]
     sizes = [prompt_bytes(request) for row_requests in drawn for request in row_requests]
     prompt = math.ceil(sum(sizes) / max(1, len(drawn)) / BYTES_PER_TOKEN)
     answer = math.ceil(max_tokens * len(sizes) / max(1, len(drawn)))
     least, most = (budget.price.cost(budget.rows * prompt, budget.rows * tokens) for tokens in (0, answer))
     return (
-        f"estimate: {budget.rows} of {total} rows to ask about, with about {prompt} prompt tokens each "
+        f"estimate: {budget.rows} of {count * repeat} rows to ask about, with about {prompt} prompt tokens each "
         f"({BYTES_PER_TOKEN} bytes a token): {least:.4f} for prompts, up to {most:.4f} with answers of {max_tokens} "
         f"tokens; the budget is {budget.limit:g}"
     )

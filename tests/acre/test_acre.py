@@ -483,19 +483,19 @@ VALID = {True: '{"valid": true}', False: '{"valid": false}'}
 @pytest.mark.parametrize("valid", [True, False])
 def test_gate_and_ablation_truth_table(variant, valid):
     judge = Judge(validator=VALID[valid])
-    found = verdict_of(judge, variant)
+    verdict = verdict_of(judge, variant)
     gated = variant != "no-gate"
-    assert found.failure is None
-    assert found.valid is valid
+    assert verdict.failure is None
+    assert verdict.valid is valid
     if valid or not gated:
-        assert (found.fidelity, found.clarity, found.quality, found.acre) == (4, 5, 0.9, 0.9)
+        assert (verdict.fidelity, verdict.clarity, verdict.quality, verdict.acre) == (4, 5, 0.9, 0.9)
         assert Counter(map(agent_of, judge.requests)) == {"validator": 1, "fidelity": 1, "nuance": 1}
     else:
-        assert (found.fidelity, found.clarity, found.quality) == (None, None, None)
-        assert found.acre == 0.0
+        assert (verdict.fidelity, verdict.clarity, verdict.quality) == (None, None, None)
+        assert verdict.acre == 0.0
         assert [agent_of(one) for one in judge.requests] == ["validator"]
     assert judge.batches == (1 if not gated or not valid else 2)
-    assert found.protocol == (None if variant == "no-routing" else "A")
+    assert verdict.protocol == (None if variant == "no-routing" else "A")
 
 
 def test_what_each_variant_shows_to_whom():
@@ -557,10 +557,10 @@ def test_invalid_is_exactly_0_and_a_failure_is_none():
 )  # fmt: skip
 @pytest.mark.parametrize("agent", ["fidelity", "nuance"])
 def test_one_failed_critic_is_a_failure_never_half_a_score(agent, text, reason):
-    found = verdict_of(Judge(**{agent: text}))
-    assert found.failure == f"{agent}: {reason}"
-    assert (found.quality, found.acre) == (None, None)
-    other = found.clarity if agent == "fidelity" else found.fidelity
+    verdict = verdict_of(Judge(**{agent: text}))
+    assert verdict.failure == f"{agent}: {reason}"
+    assert (verdict.quality, verdict.acre) == (None, None)
+    other = verdict.clarity if agent == "fidelity" else verdict.fidelity
     assert other is not None, "what was said is kept"
 
 
@@ -584,17 +584,17 @@ def test_a_row_without_explication_is_refused_where_it_decides_and_judged_withou
     one = replace(asks.case(ROWS[0]), explication="")
     for variant in asks.VARIANTS:
         judge = Judge()
-        found = verdict_of(judge, variant, one=one)
+        verdict = verdict_of(judge, variant, one=one)
         refused = variant != "no-explication"
-        assert (found.failure == "no-explication") == refused
+        assert (verdict.failure == "no-explication") == refused
         assert (len(judge.requests) == 0) == refused
-        assert (found.acre is None) == refused
+        assert (verdict.acre is None) == refused
 
 
 def test_an_empty_translation_is_invalid_without_a_request():
     judge = Judge()
-    found = verdict_of(judge, one=replace(asks.case(ROWS[0]), translation=" \n"))
-    assert (found.valid, found.acre, found.failure, judge.requests) == (False, 0.0, None, [])
+    verdict = verdict_of(judge, one=replace(asks.case(ROWS[0]), translation=" \n"))
+    assert (verdict.valid, verdict.acre, verdict.failure, judge.requests) == (False, 0.0, None, [])
 
 
 def test_texts_stand_as_json_strings_and_are_never_searched_for_names():
@@ -610,11 +610,11 @@ def test_texts_stand_as_json_strings_and_are_never_searched_for_names():
 def test_choices_give_a_verdict_and_mean_ratings():
     choices = {"validator": (-1.0, -2.0), "fidelity": (-9.0, -9.0, -9.0, 0.0, 0.0), "nuance": (0.0,) * 5}
     judge = Judge(choices=choices)
-    found = verdict_of(judge, mode="choose")
-    assert found.valid is True
-    assert found.valid_certainty == pytest.approx(1 / (1 + math.exp(-1)))
-    assert found.fidelity == pytest.approx(4.5, abs=1e-2)
-    assert found.clarity == pytest.approx(3)
+    verdict = verdict_of(judge, mode="choose")
+    assert verdict.valid is True
+    assert verdict.valid_certainty == pytest.approx(1 / (1 + math.exp(-1)))
+    assert verdict.fidelity == pytest.approx(4.5, abs=1e-2)
+    assert verdict.clarity == pytest.approx(3)
     assert judge.batches == 2
     assert all(isinstance(one, Choose) for one in judge.requests)
     invalid = verdict_of(Judge(choices=choices | {"validator": (-2.0, -1.0)}), mode="choose")
