@@ -715,14 +715,20 @@ def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
 
 
 FAILING = "import os, sys, time; rank = os.environ['RANK']; rank in sys.argv[1:] and sys.exit('broken'); time.sleep(9)"
+FIRST, SECOND = (
+    (1, "broken\n"),
+    ("process 1: broken", ""),
+)  # exit status and standard error: which process was seen first
 
 
-@pytest.mark.parametrize(("failing", "code"), [(["0"], 1), (["0", "1"], 1), (["1"], "process 1: broken"), (["2"], 0)])
-def test_a_process_that_fails_is_told_in_its_own_words(failing, code, capfd):
+@pytest.mark.parametrize(
+    ("failing", "possible"), [(["0"], [FIRST]), (["0", "1"], [FIRST, SECOND]), (["1"], [SECOND]), (["2"], [(0, "")])]
+)
+def test_a_process_that_fails_is_told_in_its_own_words(failing, possible, capfd):
     """One line, also where every process says the same; none is lost."""
     words = FAILING.replace("9", "0") if "2" in failing else FAILING
-    assert devices._run_launcher(2, ["-c", words, *failing]) == code
-    assert capfd.readouterr().err == ("broken\n" if "0" in failing else "")
+    status = devices._run_launcher(2, ["-c", words, *failing])
+    assert (status, capfd.readouterr().err) in possible
 
 
 @pytest.mark.parametrize("targets", ["q_proj", ".*_proj", ["(a+)+"], ["a b"], 5])
