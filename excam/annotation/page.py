@@ -35,10 +35,9 @@ PARTS = (
         "session",
         "spans",
         "fields",
-        "task",
-        "controls",
+        "folds",
     ),
-    *("conflict", "pauses", "keys", "start"),
+    *("task", "controls", "conflict", "pauses", "keys", "start"),
 )
 
 

@@ -244,6 +244,31 @@ def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser
         browser.call("Emulation.clearDeviceMetricsOverride")
 
 
+LINES = """Object.fromEntries([...document.querySelectorAll('#steps [data-field]')].filter((e) => e.offsetParent)
+  .map((e) => [e.dataset.field, e.classList.contains('open') ? 'open' : e.querySelector('.unfold .hint').textContent]))"""
+
+
+def test_on_a_phone_one_question_is_open_and_a_tap_opens_the_next(browser, tmp_path):
+    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    try:
+        opened(browser, tmp_path, MADE["long_form"](), "ann-1")
+        assert browser.js("document.scrollingElement.scrollHeight / innerHeight") < 4
+        before = browser.js(LINES)
+        assert [field for field, words in before.items() if words == "open"] == ["rating_1"]
+        assert before["omissions_1"] == "not answered"
+        browser.click("#rating_1-4")
+        after = browser.js(LINES)
+        assert (after["rating_1"], after["omissions_1"]) == ("4 good", "open")
+        browser.js("document.getElementById('omissions_1-none').focus()")
+        press(browser, "ArrowDown", 40)  # goes through the choices
+        assert browser.js(LINES)["omissions_1"] == "open"
+        browser.click("[data-field=rating_1] > .unfold")  # an answer can be changed
+        assert (browser.js(LINES)["rating_1"], browser.js("document.activeElement.id")) == ("open", "rating_1-4")
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+    assert browser.js("[...document.querySelectorAll('.unfold')].every((button) => !button.offsetParent)")
+
+
 def test_a_broken_rule_is_shown_and_refuses_to_submit(browser, tmp_path):
     found = MADE["long_form"]()
     opened(browser, tmp_path, found, "ann-1")

@@ -39,6 +39,7 @@ function currentQuestion() {
 }
 
 function focusOn(fieldset) {
+  unfold(fieldset);
   (fieldset.querySelector(":checked") ?? fieldset.querySelector("input")).focus();
   fieldset.scrollIntoView({ block: "nearest" });
 }
@@ -49,6 +50,7 @@ function choose(number) {
   const all = [...(question?.querySelectorAll("input") ?? [])];
   const radio = question?.dataset.kind === "scale" ? all.find((one) => one.value === String(number)) : all[number - 1];
   if (!radio) return;
+  unfold(question);
   radio.focus();
   radio.click();
 }
@@ -75,10 +77,13 @@ function revealNext() {
 }
 
 function firstText() {
-  const texts = [...document.querySelectorAll("[data-kind=text] textarea")].filter((area) => area.offsetParent && !area.disabled);
+  const texts = [...document.querySelectorAll("[data-kind=text] textarea")].filter((area) => area.parentElement.offsetParent && !area.disabled);
   const last = texts.at(-1)?.closest(".step");
   const here = texts.filter((area) => area.closest(".step") === last);
-  (here.find((area) => !trimmed(area.value)) ?? here[0])?.focus();
+  const text = here.find((area) => !trimmed(area.value)) ?? here[0];
+  if (!text) return;
+  unfold(text.parentElement);
+  text.focus();
 }
 
 const TASK_KEYS = {

@@ -77,6 +77,7 @@ function reveal(step) {
   session.opened[session.task.id] = step;
   remember();
   refresh();
+  unfoldFirst();
   $(`step-${step}-head`).focus();
   $(`step-${step}`).scrollIntoView({ block: "start" });
   say(`${data.form.steps[step - 1].title} is open.`);

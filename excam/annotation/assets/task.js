@@ -10,6 +10,7 @@ function makeForm() {
   $("legend").hidden = !data.form.shows.some((part) => part.show === "changes");
   $("shows").replaceChildren(...data.form.shows.map(showPlace));
   $("steps").replaceChildren(...data.form.steps.map((step, at) => makeStep(step, at + 1)));
+  allQuestions().forEach(makeFold);
   const fold = () => ($("open-list").open = $("more").open = !NARROW.matches);
   NARROW.addEventListener("change", fold);
   fold();
@@ -135,6 +136,7 @@ function drawTask() {
   for (const question of allQuestions()) FIELDS[question.kind].draw?.(question);
   $("others").hidden = true;
   refresh();
+  unfoldFirst();
 }
 
 // redraw everything that depends on answers; texts stay
@@ -143,6 +145,7 @@ function refresh() {
   if (!task) return;
   const answer = answerHere();
   fillIn(answer);
+  fillFolds(answer);
   showPlaces.forEach((place) => refreshShow(place, answer));
   showSteps(answer);
   showSubmission(answer);
@@ -216,8 +219,9 @@ function goToField(column) {
   const place = document.querySelector(`[data-field="${field}"]`);
   const shown = place.getClientRects().length ? place : (document.querySelector(".reveal:not([hidden])") ?? $("task-head"));
   if (NARROW.matches) $("open-list").open = false; // it would cover the question
+  if (shown === place) unfold(place);
   shown.scrollIntoView({ block: "start" });
-  const control = shown.querySelector("input:enabled, textarea:enabled, button:enabled, [tabindex]") ?? $("task-head");
+  const control = shown.querySelector("input:enabled, textarea:enabled, button:enabled:not(.unfold), [tabindex]") ?? $("task-head");
   control.focus({ preventScroll: true });
 }
 
