@@ -52,7 +52,7 @@ class Calmqa(Metric):
 
     def prepared(self, setup: Setup) -> Calmqa:
         """Return the metric with its evidence, and with an encoder where the model is one."""
-        require_extra("calmqa", "pycld2", "bpe_openai", "bm25s")
+        require_extra("calmqa", "pycld2", "bpe_openai")
         other = copy.copy(self)
         weights = setup.model.weights if setup.model else None
         other._index = setup.evidence

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from excam.core import tables
 from excam.core.cultures import culture_key
 from excam.core.exceptions import ArtifactBroken, InputInvalid
-from excam.core.extras import require_extra
 from excam.core.hashing import sha256
 from excam.core.language_identity import code_name
 from excam.core.provenance import read_json, remove_published, write_json
@@ -132,7 +131,6 @@ def described_index(folder: Path) -> Index:
     Raises InputInvalid if there is none, or its passages are none, and ArtifactBroken if `index.json` is not that of
     the passages: the identity is computed from them again, and so are the arrays that BM25 searches.
     """
-    require_extra("knowledge", "bm25s")
     if not (folder / INDEX).is_file():
         raise InputInvalid(f"{folder}: no {INDEX}; expected a pack; `excam knowledge build SOURCE --to {folder}`")
     facts = read_json(folder / INDEX, "identity", "files")
@@ -206,7 +204,6 @@ def _frame(passages: Iterable[Passage]) -> pl.DataFrame:
 
 
 def _bm25(passages: Iterable[Passage]) -> BM25:
-    require_extra("knowledge", "bm25s")
     from bm25s import BM25
 
     vocabulary: dict[str, int] = {}

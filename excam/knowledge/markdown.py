@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import regex
 
-from excam.core.extras import require_extra
 from excam.knowledge.prose import Prose
 from excam.knowledge.web_page import read_html
 
@@ -16,7 +15,6 @@ _STATED = frozenset({"title", "url", "language", "licence", "revision", "culture
 
 def read_markdown(text: str, title: str) -> Prose:
     """Return the paragraphs of Markdown (CommonMark with tables). Its front matter may state licence, title, url ..."""
-    require_extra("knowledge", "markdown_it")
     from markdown_it import MarkdownIt
 
     stated, body = _front_matter(text)

@@ -250,6 +250,18 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, 
     assert all(0 < row["probability"] < 1 and "cal:platt@" in row["signature"] for row in calibrated)
 
 
+def test_answers_are_judged_with_documents_without_any_extra(installed, tmp_path):
+    """The judge of `excam demo` needs no model; a pack is built from rows and from Markdown."""
+    done = command(installed, "demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "7 of 10 verdicts are right" in done.stdout
+    assert (tmp_path / "excam-demo.html").exists()
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents/wales.md").write_text("---\nlicence: CC0-1.0\n---\n# Wales\n\nCawl is a stew of lamb.\n")
+    done = command(installed, "knowledge", "build", "documents", "--to", "pack", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_needs_an_extra_says_which(installed, tmp_path):
     from small_adapters import make
 
@@ -267,11 +279,6 @@ def test_what_needs_an_extra_says_which(installed, tmp_path):
     [
         (["score", "rows.jsonl", "--metric", "bleu"], {"translation": "x", "reference": "y"}, "translation"),
         (["score", "rows.jsonl", "--metric", "chrf"], {"translation": "x", "reference": "y"}, "translation"),
-        (
-            ["knowledge", "build", ".", "--to", "pack"],
-            {"id": "1", "title": "t", "text": "x", "licence": "MIT"},
-            "knowledge",
-        ),
         (
             ["calmqa", "surface", "rows.jsonl"],
             {"question": "Why is it so?", "answer": "Because it is.", "language": "English"},
