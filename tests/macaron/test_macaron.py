@@ -344,6 +344,16 @@ def test_the_last_submission_counts():
     found = build(last, first)
     assert [one.why for one in found.scenarios] == ["last"]
     assert found.reasons == {"superseded": 1}
+    for order in (("first", "last"), ("last", "first")):  # saved in the same second: the later row
+        found = build(*(submission(saved="2026-01-01T10:30:00+02:00", why=why) for why in order))
+        assert [scenario.why for scenario in found.scenarios] == [order[1]]
+
+
+def test_answers_written_to_what_is_asked_today_are_still_found():
+    """Answer sheets name the digest: another one would make each of them outdated."""
+    made = derive.instances([build(submission()).scenarios[0]], 1)[0]
+    asked = replace(made, text="Which soup?", options=("a", "b", "c", "d"), gold="B")
+    assert asked.digest == "400513a372fec841"
 
 
 def test_reviews_approve_revise_and_remove():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from declared_pages import stems
+from matplotlib.text import Text
 from typer.testing import CliRunner
 
 from excam import cli
@@ -399,6 +400,16 @@ def test_contexts_have_the_mean_of_systems_in_both_languages(systems):
         assert own[-1] == pytest.approx(sum(own[:-1]) / 2) == pytest.approx(breakdowns.means_of(lines, lang)["Japan"])
     (gap,) = [line for line in lines if line["lang"] == "gap" and line["group"] == "Japan" and line["mode"] == ""]
     assert gap["value"] == pytest.approx(breakdowns.means_of(lines, "L")["Japan"] - breakdowns.means_of(lines, "EN")["Japan"])  # fmt: skip
+
+
+def test_the_figure_of_contexts_shows_each_of_ten_instances_and_says_what_its_axis_is(systems):
+    lines = [dict(line) for line in breakdowns.breakdown(systems, "contexts", 1)]
+    for line in lines:
+        line["n"] = 9.0 if line["group"] == "Japan" else 10.0
+    words = "\n".join(text.get_text() for text in breakdowns.figure(lines, "contexts").findobj(Text))
+    assert "Share of right answers above that of guessing" in words.replace("\n", " ")
+    assert "Not drawn, fewer than 10 instances: 1 of the contexts." in words.replace("\n", " ")
+    assert [name for name in breakdowns.ordered("contexts", lines) if name not in words] == ["Japan"]
 
 
 def test_aspects_stand_from_hard_to_easy_and_the_lowest_are_counted():
