@@ -33,7 +33,6 @@ from excam.core.listening import LOCAL
 from excam.core.release import VERSION
 from excam.scoring import messages
 from excam.scoring.defaults import TIMEOUT
-from excam.scoring.files import Judge
 from excam.scoring.request_queue import Failed, Job, Refused, RequestQueue
 
 LOG = logging.getLogger(__name__)
@@ -45,8 +44,7 @@ _BEARER = HTTPBearer(auto_error=False, description="the value of EXCAM_SERVER_KE
 
 
 def application(
-    judge: Judge,
-    queue: RequestQueue | None = None,
+    queue: RequestQueue,
     *,
     key: str = "",
     hosts: Sequence[str] = LOCAL,
@@ -55,10 +53,9 @@ def application(
 ) -> FastAPI:
     """Return the server's application. The model is loaded when it starts; `failed` is called if that fails.
 
-    `queue` is by default one of 256 rows, 64 in a batch. `key` must be sent by clients, "" for none; `hosts` are the
-    names that the server answers to; `timeout` is the seconds after which a waiting request fails.
+    `key` must be sent by clients, "" for none; `hosts` are the names that the server answers to; `timeout` is the
+    seconds after which a waiting request fails.
     """
-    queue = queue or RequestQueue(judge)
     web_application = FastAPI(title="ExCAM", version=VERSION, docs_url=None, redoc_url=None, lifespan=_run_queue)
     web_application.state.queue, web_application.state.failed = queue, failed
     web_application.state.key, web_application.state.timeout = sha256(key.encode()).digest() if key else b"", timeout

@@ -58,7 +58,6 @@ def serve(waiting: RequestQueue, host: str, port: int, names: Sequence[str], tim
             say(f"warning: anybody who can reach {at} may have texts judged; set {KEY} to ask for a key")
     hosts = listening.announce(listener, host, names)
     app = application(
-        waiting.judge,
         waiting,
         key=required,
         hosts=hosts,
