@@ -467,6 +467,32 @@ def test_the_odds_of_neutral_and_specific_questions_by_hand():
     assert ratings.odds([*rated("agnostic", 4), *rated("specific", 5)]) is None
 
 
+def test_the_odds_of_questions_within_each_model():
+    """Both models have odds of 9 times; their answers thrown together have 6 / .75."""
+    shares = {
+        ("a", "agnostic"): (3, 1),
+        ("a", "specific"): (1, 3),
+        ("b", "agnostic"): (9, 1),
+        ("b", "specific"): (5, 5),
+    }
+    rated = [
+        ratings.Rating(grade, model, kind, "en", f"{model} {kind} {grade} {number}", "none", "none")
+        for (model, kind), (high, low) in shares.items()
+        for grade, count in ((5, high), (1, low))
+        for number in range(count)
+    ]
+    odds = ratings.odds(rated)
+    assert odds["logit"].ratio == pytest.approx(8)
+    assert odds["logit with model and language"].ratio == pytest.approx(9)
+
+
+def test_a_constant_vector_has_no_correlation():
+    varying, constant = np.array([1.0, 2.0, 2.0]), np.array([4.0, 4.0, 4.0])
+    for first, second in ((varying, constant), (constant, varying)):
+        assert set(ratings.correlations(first, second).values()) == {None}
+    assert list(ratings.correlations(varying, varying + 1).values()) == pytest.approx([1, 1, 1])
+
+
 def test_models_are_ranked_by_mean_rating_with_the_lead_of_each():
     def rated(model, *grades):
         return [
