@@ -49,6 +49,23 @@ def _gold(path: Path, rows: int) -> str:
     return str(path)
 
 
+def _texts(folder: Path, rows: int, *columns: str) -> str:
+    draw = random.Random(0)
+    texts = ({name: " ".join(draw.choices(WORDS, k=12)) for name in columns} for _ in range(rows))
+    lines = (json.dumps({"id": f"row-{row}", "language": "English", **text}) for row, text in enumerate(texts))
+    (folder / "texts.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(folder / "texts.jsonl")
+
+
+def _score(folder: Path, times: int) -> list[str]:
+    texts = _texts(folder, 250 * times, "translation", "reference")
+    return ["score", texts, "--metric", "chrf", "--to", str(folder / "scored.jsonl")]
+
+
+def _surface(folder: Path, times: int) -> list[str]:
+    return ["calmqa", "surface", _texts(folder, 250 * times, "question", "answer")]
+
+
 def _report(folder: Path, times: int) -> list[str]:
     return ["report", _scored(folder / "rows.jsonl", 1000 * times, 1), "--to", str(folder / "page.html")]
 
@@ -139,6 +156,8 @@ def _annotators_of_an_item(folder: Path, times: int) -> list[str]:
 
 
 COMMANDS: dict[str, Command] = {
+    "rows scored": _score,
+    "answers checked": _surface,
     "rows reported": _report,
     "rows of excam meta": _meta_rows,
     "rows compared": _compare_rows,
