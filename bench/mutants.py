@@ -52,6 +52,7 @@ OPERATORS = re.compile(  # of cosmic-ray's: those that change what is computed a
 EXEMPT = re.compile(  # how records are stored; numbers that say themselves when they change; types; any seed is as good
     r"@dataclass|^VERSION\b|TYPE_CHECKING|seed: int = 0"
 )
+QUOTED = re.compile(r"\[: ?\d+\]\}")  # how many characters of a text a message quotes
 LEFT_OUT = (  # tests of time, figures, models, or hundreds of random cases, which other tests work out by hand
     "linear or hostile_sizes or drawn_from_their or slices_of_the_modified or long_clause or hundreds_of_items or "
     "covers or in_a_twentieth or null or hold_the_truth or is_calibrated or random or megabyte or bertscore or "
@@ -142,12 +143,15 @@ def _places(group: Mapping[str, Any]) -> Iterator[tuple[Path, str, Any, int]]:
 
 
 def _mutant(module: Path, tests: str, operator: Any, place: int) -> Mutant | None:
-    """Return the module changed in one place; None for a line that is exempt, or if it is the same or no Python."""
+    """Return the module changed in one place; None for a change that is exempt, or if it is the same or no Python."""
     from cosmic_ray.mutating import mutate_code  # pyright: ignore
 
     source = module.read_text(encoding="utf-8")
     mutated = mutate_code(source, operator, place)
-    if mutated in (None, source) or EXEMPT.search(_changed(source, mutated)[0]):
+    if mutated in (None, source):
+        return None
+    before, after = _changed(source, mutated)
+    if EXEMPT.search(before) or QUOTED.sub("", before) == QUOTED.sub("", after):
         return None
     try:
         compile(mutated, module, "exec")
