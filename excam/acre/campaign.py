@@ -1,7 +1,7 @@
 """People as judges: they mark expressions (form `culture_spans`) and judge translations (`translation_errors`).
 
 What annotators export becomes items, candidates left out with their reason, and labels. Where annotators of one
-translation disagree, there is no label: they settle it first.
+sentence or translation disagree, there is neither item nor label: they settle it first.
 """
 
 from __future__ import annotations
@@ -135,23 +135,39 @@ def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
 def _items(
     answers_by_task: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the first answer to each task as an item, or as a candidate that is left out; others are counted."""
+    """Yield an item, or a candidate that is left out, for each task whose annotators agree on what they marked."""
     for task, answers in answers_by_task:
-        left_out["second answer"] += max(len(answers) - 1, 0)
-        for answer in answers[:1]:
-            if answer["verdict"] == KEPT:
-                yield _item(task, answer)
-            else:
-                texts = {field: task.shown[field] for field in ("source", "reference", "domain")}
-                reason = answer["verdict"].replace("_", "-")
-                licence = task.hidden["licence"]
-                yield {"id": task.row, **texts, "reason": reason, "annotator": answer.annotator, "licence": licence}
+        if any(_marked(answer) != _marked(answers[0]) for answer in answers):
+            left_out["annotators disagree"] += 1
+        elif answers and answers[0]["verdict"] == KEPT:
+            yield _item(task, answers)
+        elif answers:
+            texts = {field: task.shown[field] for field in ("source", "reference", "domain")}
+            reason = answers[0]["verdict"].replace("_", "-")
+            yield {
+                "id": task.row,
+                **texts,
+                "reason": reason,
+                "annotator": _names(answers),
+                "licence": task.hidden["licence"],
+            }
 
 
-def _item(task: Task, answer: Answer) -> dict[str, Any]:
-    texts = {field: task.shown[field] for field in ("source", "reference", "domain")}
+def _marked(answer: Answer) -> tuple[Any, ...]:
+    """Return what annotators of a sentence must agree on: verdict, expression with category, what stands for it."""
+    return (answer["verdict"], *((answer["source_span"], answer["target_span"]) if answer["verdict"] == KEPT else ()))
+
+
+def _names(answers: Sequence[Answer]) -> str:
+    return ", ".join(answer.annotator for answer in answers)
+
+
+def _item(task: Task, answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return an item with the equivalents of all annotators, and the explication of the first."""
+    texts, answer = {field: task.shown[field] for field in ("source", "reference", "domain")}, answers[0]
     (start, end, category), (target_start, target_end, _) = answer["source_span"][0], answer["target_span"][0]
-    equivalents = [line.strip() for line in answer["equivalents"].splitlines() if line.strip()]
+    lines = (line.strip() for answer in answers for line in answer["equivalents"].splitlines())
+    equivalents = list(dict.fromkeys(line for line in lines if line))
     row = {
         "id": task.row,
         **texts,
@@ -187,5 +203,5 @@ def _labels(
                 "shots": int(task.hidden["shots"]),
                 "correct": not error_sets[0],
                 "errors": [error for error in ERRORS if any(error in errors for errors in error_sets)],
-                "annotator": ", ".join(answer.annotator for answer in answers),
+                "annotator": _names(answers),
             }

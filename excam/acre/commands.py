@@ -226,7 +226,7 @@ def collect(
     to: TO,
     removed: Annotated[Path | None, typer.Option(help="file for candidates that became no item, with reasons")] = None,
 ) -> None:
-    """Collect what people submitted: items of marked expressions, or labels where annotators agree.
+    """Collect what people submitted, where annotators agree: items of marked expressions, or labels.
 
     Example: excam acre collect campaign.json ada.json grace.json --to labels.jsonl
     """

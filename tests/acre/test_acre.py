@@ -836,6 +836,29 @@ def test_items_come_back_from_a_campaign(tmp_path):
         assert [getattr(one, field) for field in same] == [getattr(ITEMS[name], field) for field in same]
 
 
+def test_a_sentence_that_annotators_mark_differently_is_no_item(tmp_path):
+    drawn, _ = campaign.marking(MINI / "items.jsonl", 2, 0)
+    texts = {"explication": "A custom.", "target_span": [[0, 4, "equivalent"]], "verdict": "keep"}
+
+    def ada(task):
+        return texts | {"source_span": [[0, 1, "Social"]], "equivalents": "first\nboth"}
+
+    def eve(task):
+        if task is drawn.tasks[0]:
+            return {"verdict": "misaligned"}
+        if task is drawn.tasks[1]:
+            return texts | {"source_span": [[0, 1, "Linguistic"]]}
+        return texts | {"source_span": [[0, 1, "Social"]], "equivalents": "both\nlast"}
+
+    files = [tmp_path / "ada.json", tmp_path / "eve.json"]
+    for file, values in zip(files, (ada, eve), strict=True):
+        file.write_text(answers_to(drawn, file.stem, values), encoding="utf-8")
+    collected = campaign.collect(files, drawn)
+    assert collected.summary == "28 rows; left out: annotators disagree 2"
+    assert {tuple(row["accepted"]) for row in collected.rows} == {("first", "both", "last")}
+    assert campaign.collect(files[::-1], drawn).summary == collected.summary
+
+
 @pytest.mark.parametrize(
     ("change", "point"),
     [
