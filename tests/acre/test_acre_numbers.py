@@ -430,6 +430,15 @@ def test_a_judge_with_constant_verdicts_is_named():
     )
 
 
+def test_the_worst_misaligned_translations_stand_first():
+    """How far a score is on the wrong side: 1 for a right translation below all others, a wrong one above them."""
+    right, wrong = (next(row for row in FEW if row.label.correct is correct) for correct in (True, False))
+    study = replace(small_study(), measured={"a": dict.fromkeys((right.id, wrong.id), 0.5)})
+    for row, place, gap in ((right, 0.1, 0.9), (wrong, 0.8, 0.8)):
+        assert misaligned._row(row, study, {"a": {row.id: place}}).keys["gap"] == pytest.approx(gap)
+        assert misaligned._row(row, study, {"a": {row.id: 1 - place}}) is None
+
+
 def test_misaligned_page_holds_both_kinds_and_no_markup():
     hostile = [replace(one, translation="<script>alert(1)</script>") for one in FEW[:1]] + FEW[1:]
     text = misaligned.page(replace(small_study(), rows=hostile))
