@@ -325,6 +325,12 @@ def test_bad_sentences_of_a_corpus_are_one_line(tmp_path, rows, words):
     assert words in line_of(InputInvalid, candidates.read, write(tmp_path / "s.jsonl", rows))
 
 
+@pytest.mark.parametrize(("said", "finish"), [({}, "stop"), ({"finish": "length"}, "length")])
+def test_how_a_translation_ended_is_kept(tmp_path, said, finish):
+    rows = write(tmp_path / "ours.jsonl", [{"id": "qipao", "translation": "a"} | said])
+    assert [row.finish for row in translations.read(rows, ITEMS)] == [finish]
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

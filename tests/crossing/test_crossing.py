@@ -79,6 +79,8 @@ def test_responses_are_right_or_flagged():
     assert found["rubric:china-1"].rating >= 4
     flagged = {rating.task_id for rating in ratings if rating.flags}
     assert not [row.id for row in found.values() if row.right and row.id.removeprefix("rubric:") in flagged]
+    refused = [replace(one, flags=("refusal",)) if one.task_id == "china-1" else one for one in ratings]
+    assert "rubric:china-1" not in {row.id for row in rows.of_responses(known, refused)}, "a flag that is no error"
 
 
 RATING = {"model": "m", "question": "Why?", "language": "en", "type": "cult", "rating": "4"}
@@ -211,7 +213,9 @@ def test_a_metric_that_reads_english_only(statements):
 
 
 def test_the_gap_has_an_interval_over_scenarios(statements):
-    column = {row.id: float(row.right and (not row.local or at % 3 > 0)) for at, row in enumerate(statements)}
+    column = {
+        row.id: float(row.right and (at % 3 > 0 if row.local else at % 7 > 0)) for at, row in enumerate(statements)
+    }
     first = next(numbers.language_gap(statements, {"m": column}, seed=1))
     assert first["low"] < first["difference"] < first["high"] <= 0
 
