@@ -47,6 +47,9 @@ NUMBER = "number"  # without a unit
 SOFT = ("colour", "kin", "side", "season", "part-of-day", "place", "degree")  # decide only between short statements
 
 
+Sums = set[tuple[float, float]]  # readings of a numeral: what is complete, and the words since
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """A typed value at characters [start, end).
@@ -238,7 +241,7 @@ class _Scanner:
             return self._with_unit(value, money, end), after
         if after < len(self.atoms) and self._near(after):
             return self._measured(value, at, after)
-        return self._year(value), after
+        return self._at_clock(value, at, end) if self._clock_before(at) else self._year(value), after
 
     def _near(self, after: int) -> bool:
         """Return whether only spaces, a full stop or a hyphen divide an atom from the one before it."""
@@ -331,18 +334,46 @@ class _Scanner:
         weak = entry.value in ("0", "1") or (entry.kind == "ordinal" and entry.value == "2")
         if entry.kind == "ordinal":
             return readings, at + len(entry.key), weak, ""
-        readings, after = self._multiplied(readings, at + len(entry.key))
+        value = float(entry.value)
+        factor = 1000.0 if value == 1000 else 100.0 if value >= 100 else 1.0
+        readings, after = self._multiplied(readings, at + len(entry.key), factor)
         return readings, after, weak and readings == {float(entry.value)}, ""
 
-    def _multiplied(self, readings: set[float], after: int) -> tuple[set[float], int]:
-        """Return readings times the multipliers that follow ("2 million", "three hundred and five")."""
+    def _multiplied(self, readings: set[float], after: int, factor: float = 1.0) -> tuple[set[float], int]:
+        """Return readings with the rest of their numeral ("2 million", "five thousand two hundred and one").
+
+        A multiplier greater than those before it is of all words before it ("three hundred thousand"), another one of
+        those since the last. `factor` is the multiplier that the first word holds ("a hundred").
+        """
+        sums = {(number, 0.0) if factor >= 1000 else (0.0, number) for number in readings}  # complete; words since
+        greatest = factor if factor >= 1000 else 0.0
+        sums, after = self._added(sums, after, factor)
         while after < len(self.atoms) and (entry := self._entry(after, ("multiplier",))) and self._near(after):
-            readings, after = {number * float(entry.value) for number in readings}, after + len(entry.key)
-            rest = after + (after < len(self.atoms) and self.atoms[after].key in ("and", "und", "y", "e"))
+            factor = float(entry.value)
+            if factor < 1000:
+                sums = {(total, number * factor) for total, number in sums}
+            elif factor > greatest:
+                sums, greatest = {((total + number) * factor, 0.0) for total, number in sums}, factor
+            else:
+                sums, greatest = {(total + number * factor, 0.0) for total, number in sums}, factor
+            sums, after = self._added(sums, after + len(entry.key), factor)
+        return {total + number for total, number in sums}, after
+
+    def _added(self, sums: Sums, after: int, factor: float) -> tuple[Sums, int]:
+        """Add the cardinals that follow a multiplier, each smaller than what it follows ("and five")."""
+        while factor >= 100 and after < len(self.atoms) and self._continues(after):
+            rest = after + (self.atoms[after].key in ("and", "und", "y", "e"))
             small = self._entry(rest, ("cardinal",)) if rest < len(self.atoms) else None
-            if small and float(small.value) < float(entry.value):
-                readings, after = {number + float(small.value) for number in readings}, rest + len(small.key)
-        return readings, after
+            value = float(small.value) if small else factor
+            if small is None or value >= factor:
+                break
+            sums, after = {(total, number + value) for total, number in sums}, rest + len(small.key)
+            factor = 100.0 if value >= 100 else 0.0
+        return sums, after
+
+    def _continues(self, after: int) -> bool:
+        """Return whether an atom stands in the same numeral as the one before it: spaces or a hyphen are between."""
+        return not self.text[self.atoms[after - 1].end : self.atoms[after].start].strip(" \u00a0\u202f-")
 
     def _han(self, at: int) -> tuple[set[float], int, bool, str] | None:
         """Return a Han numeral: of two signs, before a counter, or all of the text."""
