@@ -392,6 +392,27 @@ def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it(mon
     )
 
 
+def test_the_place_of_a_system_by_its_only_other_label():
+    labels = {"a0": 1, "a1": 5, "b0": 2, "b1": 3}
+    rows = [
+        meta_rows.Gold(name, label, f"q{name[1]}", (), "", "", facets={"system": name[0]})
+        for name, label in labels.items()
+    ]
+    places = dict(zip(labels, meta_baselines.places_of_systems(rows).tolist(), strict=True))
+    assert places == {"a0": 2, "b0": 1, "a1": 1, "b1": 2}
+
+
+@pytest.mark.parametrize(("names", "count", "are_systems"), [("ab", 4, True), ("abc", 5, False), ("a", 4, False)])
+def test_systems_are_two_names_and_each_comes_twice(names, count, are_systems):
+    rows = [
+        meta_rows.Gold(str(n), n % 2, str(n), (), "", None, facets={"system": names[n % len(names)]})
+        for n in range(count)
+    ]
+    assert meta_numbers.has_systems(rows) is are_systems
+    listed = [column.name for column in meta_baselines.baselines(rows, {})]
+    assert ("(system)" in listed) is (len(names) > 1)
+
+
 def test_baselines_of_systems_words_and_surface_then_length():
     gold = [
         meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", "x" * (n % 4), facets={"system": "ab"[n % 2]}) for n in range(24)
