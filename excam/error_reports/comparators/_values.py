@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,13 +29,16 @@ TIME = regex.compile(
     r"(?<![\p{Nd}.:])(\p{Nd}{1,2})[:.](\p{Nd}{2})(?:[:.]\p{Nd}{2})?(?![\p{Nd}:%]|[.]\p{Nd})(?:\s*([ap])\.?m\b)?(\s*uhr)?",
     regex.I,
 )
+HOUR_AND_MINUTE = regex.compile(
+    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:h|[点點时時시])\s*(\p{Nd}{2})\s?(?:[分분]|min\b)?(?!\p{Nd})", regex.I
+)
 HOUR = regex.compile(r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:([ap])\.?\s?m\b\.?|(o['’]?\s?clock)\b)", regex.I)
 ISO = regex.compile(r"(?<!\p{Nd})(\p{Nd}{4})[-/.](\p{Nd}{1,2})[-/.](\p{Nd}{1,2})(?!\p{Nd})")
 DAY_FIRST = regex.compile(
     r"(?<![\p{Nd}.])(\p{Nd}{1,2})([-/.])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?!\p{Nd})|(?<![\p{Nd}.])(\p{Nd}{1,2})/(\p{Nd}{1,2})(?![\p{Nd}/])"
 )
 LETTER = regex.compile(
-    r"(?<!(?i:vitamin|hepatitis|grade|type|plan|group|class)\s)(?<![\p{L}\p{Nd}'’.&+-])"
+    r"(?<!(?i:vitamin|hepatitis|grade|type|plan|group|class)\s)(?<![\p{L}\p{Nd}'’.&+°-])"
     r"\(?([A-H])(?:\)|(?=\s*[:,;]|[.]?\s*$|[.]\s|\s+(?:is|which|that|as|and|or)\b|\s+\())(?![.]\p{L})"
 )
 AFTER_LETTER = regex.compile(
@@ -42,6 +46,7 @@ AFTER_LETTER = regex.compile(
     r"|(?:选项|選項|選択肢|विकल्प|الخيار|선택지)\s*\(?(?-i:([A-H]))(?![\p{L}\p{Nd}])"
 )
 ENDS = regex.compile(r"\s*(?:$|[.,;:!?。，、！？।)\"”'’—–]|-\s)")
+NUMBERED = regex.compile(r"\.\s?\p{Nd}")  # "No. 1"
 CAPITALISED = frozenset(("may", "march", "mar", "mon", "sun", "sat", "jan", "dec"))
 NUMBER = "number"  # without a unit
 SOFT = ("colour", "kin", "side", "season", "part-of-day", "place", "degree")  # decide only between short statements
@@ -139,6 +144,8 @@ def _dates(text: str) -> Iterator[Value]:
             readings = frozenset((f"{month}-{day}", f"{year}-{month}-{day}"))
             yield Value("date", readings, *match.span(), match.group())
     for match in DAY_FIRST.finditer(text):
+        if match.group() == "24/7":  # always
+            continue
         day, _, month, year, short_day, short_month = match.groups()
         first, second = (int(fold(part)) for part in ((day, month) if day else (short_day, short_month)))
         readings = (
@@ -166,6 +173,10 @@ def _times(text: str) -> Iterator[Value]:
         colon = ":" in match.group() or match[3] or match[4]  # "7.30" alone is a number
         if hour <= 24 and minute < 60 and colon:
             yield Value("clock", clock(hour, minute, (match[3] or "").lower()), *match.span(), match.group())
+    for match in HOUR_AND_MINUTE.finditer(text):
+        hour, minute = int(fold(match[1])), int(fold(match[2]))
+        if hour <= 24 and minute < 60:
+            yield Value("clock", clock(hour, minute), *match.span(), match.group())
     for match in HOUR.finditer(text):
         if (hour := int(fold(match[1]))) <= 24:
             readings = clock(hour, 0, (match[2] or "").lower())
@@ -220,7 +231,7 @@ class _Scanner:
         start, end = self.atoms[at].start, last.end
         if entry.key[0] in CAPITALISED and not self.text[start].isupper():
             return None
-        if entry.kind == "yes-no" and not ENDS.match(self.text, end):
+        if entry.kind == "yes-no" and (not ENDS.match(self.text, end) or NUMBERED.match(self.text, end)):
             return None
         value = Value(entry.kind, frozenset((entry.value,)), start, end, self.text[start:end])
         return value, at + len(entry.key)
@@ -228,13 +239,16 @@ class _Scanner:
     def _number(self, at: int) -> tuple[Value, int] | None:
         """Return a number with its unit, and the atom after both."""
         money = self._entry(at, ("unit",)) if regex.match(r"\p{Sc}", self.atoms[at].key) else None
-        begun = at + 1 if money else at
+        of_hundred = [atom.key for atom in self.atoms[at : at + 3]] == ["百", "分", "之"]
+        begun = at + 1 if money else at + 3 if of_hundred else at
         number = self._plain(begun) if begun < len(self.atoms) else None
         if number is None:
             return None
         readings, after, weak, suffix = number
         start, end = self.atoms[at].start, self.atoms[after - 1].end
         value = Value(NUMBER, frozenset(readings), start, end, self.text[start:end], frozenset(readings), weak)
+        if of_hundred:
+            return replace(value, kind="percent"), after
         if suffix:  # Korean: the counter is a part of the word
             return self._counted(value, suffix), after
         if money:
@@ -259,7 +273,9 @@ class _Scanner:
             return self._with_unit(value, unit, end), after + len(unit.key)
         if key in CLOCK or self._clock_before(at):
             after += key in CLOCK
-            return self._at_clock(value, at, self.atoms[after - 1].end), after
+            half = key in CLOCK and after < len(self.atoms) and self.atoms[after].key in ("半", "반")
+            after += half
+            return self._at_clock(value, at, self.atoms[after - 1].end, 30 * half), after
         if key:
             return replace(self._counted(value, key), end=self.atoms[after].end), after + 1
         if self.atoms[after].key in ("年", "년"):
@@ -271,9 +287,11 @@ class _Scanner:
     def _clock_before(self, at: int) -> bool:
         return at > 0 and any(key in BEFORE_CLOCK for key in variants(self.atoms[at - 1].key))
 
-    def _at_clock(self, value: Value, at: int, end: int) -> Value:
+    def _at_clock(self, value: Value, at: int, end: int, minute: int = 0) -> Value:
         part = self._part_of_day(at)
-        readings = frozenset(reading for hour in value.plain if hour <= 24 for reading in clock(int(hour), 0, part))
+        readings = frozenset(
+            reading for hour in value.plain if hour <= 24 for reading in clock(int(hour), minute, part)
+        )
         return replace(value, kind="clock", values=readings, end=end, shown=self.text[value.start : end])
 
     def _part_of_day(self, at: int) -> str:
@@ -306,8 +324,12 @@ class _Scanner:
         """Return readings of a number, the atom after it, whether it is weak, and a counter inside its last word."""
         key = self.atoms[at].key
         if key[0].isdecimal():
-            readings = _digits(key)
-            after = at + 1
+            readings, after = _digits(key), at + 1
+            part = self._fraction(at)
+            if part:
+                return {part}, after, False, ""
+            if after < len(self.atoms) and self._continues(after) and (part := self._fraction(after)):
+                readings, after = {number + part for number in readings}, after + 1
             if after < len(self.atoms) and self.atoms[after].key in (
                 "st",
                 "nd",
@@ -338,6 +360,12 @@ class _Scanner:
         factor = 1000.0 if value == 1000 else 100.0 if value >= 100 else 1.0
         readings, after = self._multiplied(readings, at + len(entry.key), factor)
         return readings, after, weak and readings == {float(entry.value)}, ""
+
+    def _fraction(self, at: int) -> float:
+        """Return the value of a sign such as ½; 0 for every other atom."""
+        sign = self.text[self.atoms[at].start : self.atoms[at].end]
+        value = unicodedata.numeric(sign, 0.0) if len(sign) == 1 else 0.0
+        return value if value < 1 else 0.0
 
     def _multiplied(self, readings: set[float], after: int, factor: float = 1.0) -> tuple[set[float], int]:
         """Return readings with the rest of their numeral ("2 million", "five thousand two hundred and one").
