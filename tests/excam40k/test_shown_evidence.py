@@ -137,3 +137,19 @@ def test_parts_of_verdicts_are_kept_as_json(
     own = [sample for sample in samples if passages_of[sample.id].kind == "near"][:1]
     record_files.write_judgements(tmp_path / "j.parquet", own, judged(own, passages_of, {"": "not stated"}))
     assert json.loads(read_frame(tmp_path / "j.parquet")["parts"][0])["expected"] == "not stated"
+
+
+def test_numbers_of_verdicts_by_hand(samples: list[Sample], passages_of: dict[str, Shown]) -> None:
+    """Of each four rows two are right, one is wrong and one without a verdict; 2 of 4 marked characters are right."""
+    own = [sample for sample in samples if passages_of[sample.id].kind == "fact"][:24]
+    points = []
+    for at, sample in enumerate(own):
+        wrong = bool(sample.report.errors)
+        errors = (wrong, wrong, not wrong, None)[at % 4]
+        points.append(evidence_numbers.Point(passages_of[sample.id], sample, errors, hit=2, marked=4, gold=6))
+    line = next(evidence_numbers.lines("a/b/c", points, SEED))
+    assert len(own) == line["n"] == 24
+    assert (line["scaled"], line["silent"], line["accuracy"]) == pytest.approx((0.25, 0.25, 2 / 3))
+    assert line["span_f1"] == pytest.approx(0.4)
+    assert line["low"] < line["scaled"] < line["high"] < 1
+    assert line["silent_low"] < line["silent"] < line["silent_high"] < 1
