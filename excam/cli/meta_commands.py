@@ -50,6 +50,7 @@ def meta(
         list[str] | None,
         typer.Option(help="part of the scored rows as a metric of its own, e.g. surface; again for more"),
     ] = None,
+    id_: Annotated[str, typer.Option("--id", help="column of the ids")] = "id",
     text: Annotated[
         str | None, typer.Option(help="column of the rated texts, for the baselines; by default output")
     ] = None,
@@ -75,16 +76,20 @@ def meta(
         named = {name: name for name in facets if name not in meta_rows.FACETS} | ({"system": system} if system else {})
         labels = meta_rows.read_gold(
             gold,
-            meta_rows.GoldColumns(label=label, cluster=cluster, group=group, text=text, item=item, facets=named),
+            meta_rows.GoldColumns(
+                id=id_, label=label, cluster=cluster, group=group, text=text, item=item, facets=named
+            ),
         )
-        if label == meta_rows.ERROR:
-            say(f"{gold}: in the column error more is worse, as in `excam calibrate`: each label is taken as a penalty")
         columns = meta_rows.read_metrics(files, part or ())
         rows = meta_rows.with_facets(labels.rows, [meta_rows.aligned(column, labels.rows) for column in columns])
         meta_rows.require_facets(rows, [*facets, *named])
         further = surface_baselines()
         columns += meta_baselines.baselines(rows, further, seed)
         result = evaluating.evaluate(meta_rows.Labels(rows, labels.without_label), columns, seed, facets)
+        if label == meta_rows.ERROR:
+            say(f"{gold}: in the column error more is worse, as in `excam calibrate`: each label is taken as a penalty")
+        else:
+            say(f"{gold}: more of {label} is taken as better; marks of errors (1 = wrong) belong in a column error")
         if as_json:
             for line in result.lines():
                 print_json(line)

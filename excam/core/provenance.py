@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import platform
 import re
@@ -11,6 +12,7 @@ import secrets
 import stat
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -293,6 +295,26 @@ class Progress:
             return
         left = (self.total - so_far) / rate if rate else 0
         say(f"{self.what}: {so_far}/{self.total}, {speed} a second, {left:.0f} s left")
+
+    @contextmanager
+    def while_waiting(self, seconds: float = 60.0) -> Iterator[None]:
+        """Inside, say after a minute, two, four ... that no row is done: a CPU may decode the first ones for long."""
+        over = threading.Event()
+
+        def remind() -> None:
+            wait = seconds
+            while not over.wait(wait) and not self.done:
+                passed = time.monotonic() - self.started
+                say(f"{self.what}: none of {self.total or 'them'} yet after {passed:.0f} s; the model is answering")
+                wait *= 2
+
+        thread = threading.Thread(target=remind, daemon=True)
+        if math.isfinite(self.every):
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
 
     def skip(self, rows: int) -> None:
         """Count rows that an earlier run completed."""

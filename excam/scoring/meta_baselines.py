@@ -15,6 +15,7 @@ SURFACE = "(surface)"
 SURFACE_THEN_LENGTH = "(surface, length)"
 WORDS = "(words)"
 SYSTEM = "(system)"
+FEWEST = 20  # clusters from which words are learnt: of fewer, each fold holds out a tenth of all there is to learn
 MOST_SYSTEMS = 200  # more are no names of systems that come again
 CELLS = 1 << 20  # clusters x systems at once
 
@@ -23,7 +24,8 @@ def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float
     """Return a constant and, where the rows allow, the baselines of the rated texts and that of the system's name.
 
     Of texts: the length, what `further` says, the surface and among equal ones the length, and what the words alone
-    predict. If a row lacks the rated text there is none of them. The system needs two names, and one in each row.
+    predict (with `FEWEST` clusters or more). If a row lacks the rated text there is none of them. The system needs two
+    names, and one in each row.
     """
     columns = {CONSTANT: np.zeros(len(gold))}
     texts = [row.text for row in gold if row.text is not None]
@@ -32,7 +34,8 @@ def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float
         columns |= {name: np.array([float(of(row)) for row in gold]) for name, of in further.items()}
         if SURFACE in columns:
             columns[SURFACE_THEN_LENGTH] = columns[SURFACE] + columns[LENGTH] / (1 + columns[LENGTH].max())
-        columns[WORDS] = _of_words(gold, texts, seed)
+        if len({row.cluster for row in gold}) >= FEWEST:
+            columns[WORDS] = _of_words(gold, texts, seed)
     if all(row.system for row in gold) and 1 < len({row.system for row in gold}) <= MOST_SYSTEMS:
         columns[SYSTEM] = places_of_systems(gold)
     ids = [row.id for row in gold]

@@ -9,7 +9,7 @@ from rich.console import Console
 from excam.core.escapes import visible
 from excam.scoring import display
 from excam.scoring.meta import DRAWS, Joined, Result, Test
-from excam.scoring.meta_baselines import SYSTEM
+from excam.scoring.meta_baselines import FEWEST, SYSTEM, WORDS
 from excam.scoring.meta_numbers import Agreement, Influence, Systems
 from excam.stats.binary_gold import Estimate
 from excam.stats.permutation import floor_note
@@ -29,8 +29,11 @@ def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> N
     if result.without_text:
         lacking = f"{result.without_text} of {result.labelled} rows lack {visible(text)}"
         print(f"No (length), (surface) and (words): {lacking}; name the column of the rated texts with --text.")
-    elif not has_surface:
-        print("No (surface): it needs the extra calmqa.")
+    else:
+        if not has_surface:
+            print("No (surface): it needs the extra calmqa.")
+        if all(metric.metric != WORDS for metric in result.joined):
+            print(f"No (words): it needs {FEWEST} instructions or more to learn from.")
     if all(metric.metric != SYSTEM for metric in result.joined):
         print("No (system): it needs the system of every row, and two or more; name their column with --system.")
     for metric in result.joined:

@@ -72,12 +72,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldColumns:
-    """The columns of labelled rows beside `id`; `text` is that of the rated text.
+    """The columns of labelled rows; `text` is that of the rated text.
 
     `facets` has further columns by name, beside those of `FACETS`, which may be absent.
     """
 
     label: str
+    id: str = "id"
     cluster: str | None = None
     group: str | None = None
     text: str | None = None
@@ -106,13 +107,16 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     without, lacking = 0, dict[str, str]()
     for number, row in rows(path):
         where = f"{path}:{number}"
-        if _is_missing(row.get("id")):
-            raise InputInvalid(f"{where}: no id; expected an object with id and {label}")
+        if _is_missing(row.get(columns.id)):
+            raise InputInvalid(
+                f"{where}: no {columns.id}; expected an object with {columns.id} and {label}; name their columns with "
+                "--id and --label"
+            )
         seen.update(row)
         if _is_missing(row.get(label)):
             without += 1
             continue
-        key = _name(row, "id", where)
+        key = _name(row, columns.id, where)
         if key in labelled:
             raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
         for name in filter(None, (cluster, item)):

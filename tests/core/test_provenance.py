@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -273,6 +274,15 @@ def test_progress_says_how_far_and_how_much_longer(monkeypatch, capsys):
     shown = capsys.readouterr()
     assert shown.err == "rows: 100/100, 16.7 a second, 0 s left\n", "always at the end"
     assert shown.out == "", "stdout is for data"
+
+
+def test_a_long_first_answer_is_waited_for_aloud(capsys):
+    progress = provenance.Progress("scoring, rows", 8)
+    with progress.while_waiting(seconds=0.01):
+        while "none of 8 yet after" not in (said := capsys.readouterr().err):
+            time.sleep(0.01)
+        progress.advance()
+    assert said.startswith("scoring, rows: none of 8 yet after 0 s; the model is answering")
 
 
 def test_progress_of_a_resumed_job(monkeypatch, capsys):

@@ -569,6 +569,18 @@ def test_of_the_truth_of_calibrate_more_is_worse(tmp_path, values):
     assert [row.label for row in labels.rows] == [penalty * (1 - row["label"]) for row in GOLD]
 
 
+def test_columns_of_any_name_and_which_labels_are_better_is_said(tmp_path):
+    gold = write(
+        tmp_path / "mine.jsonl", [{"nr": row["id"], "wrong": 1 - row["label"], "output": "x"} for row in GOLD[:16]]
+    )
+    right = scored(tmp_path / "right.jsonl", {row["id"]: float(row["label"]) for row in GOLD[:16]})
+    done = run(gold, right, "--label", "wrong", "--id", "nr")
+    assert done.exit_code == 0, done.output
+    assert "more of wrong is taken as better; marks of errors (1 = wrong) belong in a column error" in done.stderr
+    assert "(words): it needs 20 instructions or more" in done.stdout
+    assert "name their columns with --id and --label" in run(gold, right, "--label", "wrong").stderr
+
+
 def test_a_metric_that_sees_every_error_goes_with_that_truth(tmp_path):
     gold = write(tmp_path / "truth.jsonl", [{"id": row["id"], "error": not row["label"]} for row in GOLD])
     right = scored(tmp_path / "right.jsonl", {row["id"]: float(row["label"]) for row in GOLD})
