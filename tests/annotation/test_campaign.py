@@ -143,6 +143,17 @@ def test_pieces_are_the_text_whatever_changed(right, wrong):
         assert tuple(map(plain_text, shown["instruction"])) == (one.instruction, other.instruction)
 
 
+def test_a_task_shows_the_original_text_and_the_modified_one():
+    found, _ = drawn(pair(1), wanted=(("calmqa", "English", 1, 3),))
+    shown = found.tasks[0].shown
+    texts = {name: plain_text(shown[name]) for name in ("original_output", "modified_output", "modified_instruction")}
+    assert texts == {
+        "original_output": "Tea is drunk.",
+        "modified_output": "Milk is drunk.",
+        "modified_instruction": "What is drunk on day 1?",
+    }
+
+
 def test_a_row_that_is_not_aligned_is_marked_all_the_same():
     one, other = pair(1)
     other = replace(other, report=Report((replace(other.report.errors[0], end=3),), "So."))
