@@ -150,3 +150,18 @@ def test_the_last_object_after_a_mark(text, value, rest):
 def test_a_cut_deep_or_endless_answer_has_no_last_object(text, reason):
     with pytest.raises(Rejected, match=f"^{reason}$"):
         last_object(text, OUT, DECODER)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("<think>plain</think>X", "X"),
+        ('<think>a "</think>" b</think>X', "X"),  # the first tag is quoted
+        ('<think>a "</think>\nb</think>X', "X"),  # a line end ends the quotation
+        ('<think>a\n"</think>" "</think>"</think>X', "X"),
+        ('<think>a "</think>', ""),
+        ("no reasoning</think>X", "no reasoning</think>X"),
+    ],
+)
+def test_reasoning_is_skipped_to_its_first_unquoted_end(text, rest):
+    assert text[answer_text.skip_reasoning(text, 0) :] == rest
