@@ -99,6 +99,7 @@ TYPED = [  # language, text, kind, what it may mean
     ("English", "25/12/2020", "date", {"12-25", "2020-12-25"}),
     ("English", "3/4/2020", "date", {"3-4", "4-3", "2020-3-4", "2020-4-3"}),
     ("English", "12/12", "date", {"12-12"}),
+    ("English", "12/5", "date", {"5-12", "12-5"}),
     ("English", "31/12", "date", {"12-31"}),
     ("English", "25.12.20", "date", {"12-25"}),
     ("English", "May 3rd", "date", {"5-3"}),
