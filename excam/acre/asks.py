@@ -22,6 +22,7 @@ from excam.acre.translations import Translated
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
 from excam.inference.answer_text import reasoning_and_answer
+from excam.inference.chat import replace_lone_surrogates
 from excam.inference.json_answers import Rejected, objects
 
 VERSION = 3  # of prompts and parser
@@ -247,7 +248,8 @@ def read(agent: Agent, completion: Completion) -> Said:
     if value not in agent.values:
         return Said(None, "out-of-range")
     rationale = json_objects[-1].get("rationale")
-    return Said(float(value), rationale=rationale if isinstance(rationale, str) else "")
+    words = replace_lone_surrogates(rationale) if isinstance(rationale, str) else ""  # no table holds one
+    return Said(float(value), rationale=words)
 
 
 def checked(name: str, value: str, known: Sequence[str]) -> Any:

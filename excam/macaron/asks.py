@@ -14,6 +14,7 @@ import regex
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
 from excam.inference.answer_text import DECORATION, reasoning_and_answer
+from excam.inference.chat import replace_lone_surrogates
 from excam.inference.json_answers import IGNORED, Rejected, answer_decoder, fields, objects
 from excam.macaron.derive import Instance
 
@@ -114,7 +115,8 @@ def _text(instance: Instance, asked: tuple[Message, ...]) -> Flow[Answered]:
 
 def read_completion(completion: Completion, valid: Sequence[str], options: Sequence[str] = ()) -> Answered:
     """Return what a text says after any reasoning, as `read_text`; an answer without JSON must not be cut."""
-    thinking, said = reasoning_and_answer(completion)
+    reasoning, said = reasoning_and_answer(completion)
+    thinking = replace_lone_surrogates(reasoning)  # no table holds one
     if completion.finish == "refused":
         return Answered(None, "refused", "text")
     if said is None:

@@ -5,7 +5,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from text_strategies import ANSWERS, TEXTS
 
@@ -63,8 +63,10 @@ LINES = st.sampled_from([option for agent in (asks.VALIDATOR, asks.FIDELITY) for
 
 
 @given(AGENTS, st.lists(ANSWERS | LINES, max_size=3).map("\n".join), FINISH)
+@example(asks.VALIDATOR, f'{{"{asks.VALIDATOR.key}": true, "rationale": "x\\ud800y"}}', "stop")
 def test_an_agent_says_one_of_its_values_or_fails(agent, text, finish):
     said = asks.read(agent, Completion(text, None, None, finish, 1, 1))
+    said.rationale.encode()  # a table can hold it
     assert (said.value is None) == (said.failure is not None)
     assert said.value is None or said.value in agent.values
     if said.value is not None:

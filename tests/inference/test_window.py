@@ -161,7 +161,7 @@ def test_fewer_requests_are_open_at_a_server_that_says_it_is_busy(serve):
     found = list(window.results(flow, map(Item, names), model, Sampling(24), InMemory()))
     assert found == [f"{name} again" for name in names]
     assert len(refused) < 32 + 120 / 3
-    assert model._room.limit < 8
+    assert model._room.limit < 16
 
 
 def test_a_room_narrows_to_what_is_open_and_widens_slowly():

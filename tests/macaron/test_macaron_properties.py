@@ -184,6 +184,7 @@ def test_the_difference_of_two_systems_changes_its_sign_with_their_order(first, 
 
 
 @given(st.lists(st.tuples(TEXTS, ANSWERS), min_size=1, max_size=5))
+@example([("", "\ud800</think>")])
 def test_answers_come_back_from_their_table(given_):
     instances = INSTANCES[: len(given_)]
     made = [
