@@ -36,7 +36,7 @@ def nightly(*files: str) -> tuple[str, ...]:
 
 
 GROUPS = {
-    "properties": Group("5,000 inputs a property", ("-m", "hypothesis", "--hypothesis-profile=nightly"), 3),
+    "properties": Group("5,000 inputs a property", ("-m", "hypothesis", "--hypothesis-profile=nightly"), 5),
     "damage": Group("5,000 damaged files a format", nightly(DAMAGED), 3),
     "kills": Group(
         "killed requests, commands, annotation servers; full disks",
