@@ -567,6 +567,17 @@ def examined(good):
     return rows
 
 
+def test_the_floor_of_overlap_is_the_largest_share_of_words_in_a_passage():
+    question = question_set.questions()[0]
+    words_of = numbers.words(question.text)
+    passages = question_set.pack().passages_for(question.question, question.text)
+    known = [set(numbers.words(f"{passage.title} {passage.text}")) for passage in passages]
+    share = max(sum(word in words for word in words_of) / len(words_of) for words in known)
+    assert 0 < share < 1
+    assert numbers._floor(asking.Examined(question), "overlap").margin == pytest.approx(share)
+    assert numbers._floor(asking.Examined(question), "length").margin == len(question.text)
+
+
 @pytest.mark.parametrize(("good", "is_best"), [(10, True), (9, True), (5, False)])
 def test_the_best_way_must_be_above_every_floor(good, is_best):
     made = numbers.ways(examined(good), {"entailment": 10.0, "stated": 5.0})
