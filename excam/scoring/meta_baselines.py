@@ -15,7 +15,7 @@ SURFACE = "(surface)"
 SURFACE_THEN_LENGTH = "(surface, length)"
 WORDS = "(words)"
 SYSTEM = "(system)"
-FEWEST = 20  # clusters from which words are learnt: of fewer, each fold holds out a tenth of all there is to learn
+FEWEST = 20  # clusters from which words are learnt; of fewer, predictions follow from how labels were balanced
 MOST_SYSTEMS = 200  # more are no names of systems that come again
 CELLS = 1 << 20  # clusters x systems at once
 

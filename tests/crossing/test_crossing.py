@@ -79,7 +79,7 @@ def test_responses_are_right_or_flagged():
     assert found["rubric:china-1"].rating >= 4
     flagged = {rating.task_id for rating in ratings if rating.flags}
     assert not [row.id for row in found.values() if row.right and row.id.removeprefix("rubric:") in flagged]
-    refused = [replace(one, flags=("refusal",)) if one.task_id == "china-1" else one for one in ratings]
+    refused = [replace(rated, flags=("refusal",)) if rated.task_id == "china-1" else rated for rated in ratings]
     assert "rubric:china-1" not in {row.id for row in rows.of_responses(known, refused)}, "a flag that is no error"
 
 

@@ -2,13 +2,10 @@
 
 import pytest
 
-from excam.error_reports.comparators import differences
 from excam.error_reports.comparators._lexicon import languages_of
 from excam.error_reports.comparators._statements import LONG, contradiction, statement
 from excam.error_reports.comparators._values import Value, read_values
 from excam.error_reports.comparators._words import words
-from excam.error_reports.comparators.base import Case
-from excam.error_reports.qualification import numbers
 
 
 def values_of(language: str, text: str) -> tuple[Value, ...]:
@@ -192,15 +189,3 @@ def test_a_colour_decides_between_statements_of_at_most_sixteen_words(more, deci
     expected, text = statement("red", "English"), statement(f"white dress {names}", "English")
     assert len(text.content()) == more + 2
     assert (contradiction(expected, text, statement("", "English")) is not None) is decides
-
-
-def test_words_that_nothing_supports_are_counted():
-    with pytest.raises(StopIteration) as done:
-        next(differences.compare(Case("What do they drink?", "coffee, tea, milk", "tea")))
-    assert done.value.value.reason == "2 of 3 words unsupported"
-    assert done.value.value.margin == pytest.approx(0.5 - 2 / 3)
-
-
-def test_a_wrong_verdict_costs_what_a_right_one_gains():
-    verdicts = ("right", "undecidable", "wrong")
-    assert [numbers._gain(verdict, "right") for verdict in verdicts] == [1.0, 0.0, -1.0]

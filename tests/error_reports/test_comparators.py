@@ -142,6 +142,12 @@ def test_differs_and_marks_the_words(name, language, question, expected, text, w
     assert marked(comparison, text) == wrong
 
 
+def test_words_that_nothing_supports_are_counted():
+    comparison = compare("differences", Case("What do they drink?", "coffee, tea, milk", "tea"))
+    assert comparison.reason == "2 of 3 words unsupported"
+    assert comparison.margin == pytest.approx(0.5 - 2 / 3)
+
+
 @pytest.mark.parametrize("name", WITHOUT_MODEL)
 @pytest.mark.parametrize(("expected", "text"), UNDECIDED)
 def test_nothing_to_compare_is_not_decidable_and_says_why(name, expected, text):

@@ -567,6 +567,11 @@ def examined(good):
     return rows
 
 
+def test_a_wrong_verdict_costs_what_a_right_one_gains():
+    verdicts = ("right", "undecidable", "wrong")
+    assert [numbers._gain(verdict, "right") for verdict in verdicts] == [1.0, 0.0, -1.0]
+
+
 def test_the_floor_of_overlap_is_the_largest_share_of_words_in_a_passage():
     question = question_set.questions()[0]
     words_of = numbers.words(question.text)

@@ -313,14 +313,14 @@ def test_a_line_of_at_most_four_words_of_a_wikipedia_extract_is_a_heading(tmp_pa
         tmp_path / "AA/wiki_00",
         {"id": "1", "revid": "9", "url": "https://en.wikipedia.org/wiki?curid=1", "title": "Haggis", "text": text},
     )
-    found = documents.read([tmp_path], Stated(licence="CC-BY-SA-4.0"))
-    assert (found.passages[-1].title == f"Haggis: {line}") is is_heading
+    extract = documents.read([tmp_path], Stated(licence="CC-BY-SA-4.0"))
+    assert (extract.passages[-1].title == f"Haggis: {line}") is is_heading
 
 
 @pytest.mark.parametrize("line", ["In the north they eat it on every day of the week", "1824", "Ends here.", "x" * 101])
 def test_a_long_line_a_number_and_a_sentence_are_no_headings(line):
-    found = prose.read_plain(f"{line}\n\nIt was made of what was left.", "name")
-    assert [block.title for block in found.blocks] == ["name"] * len(found.blocks)
+    blocks_read = prose.read_plain(f"{line}\n\nIt was made of what was left.", "name").blocks
+    assert [block.title for block in blocks_read] == ["name"] * len(blocks_read)
 
 
 def test_mango(tmp_path):

@@ -345,8 +345,8 @@ def test_the_last_submission_counts():
     assert [one.why for one in found.scenarios] == ["last"]
     assert found.reasons == {"superseded": 1}
     for order in (("first", "last"), ("last", "first")):  # saved in the same second: the later row
-        found = build(*(submission(saved="2026-01-01T10:30:00+02:00", why=why) for why in order))
-        assert [scenario.why for scenario in found.scenarios] == [order[1]]
+        built = build(*(submission(saved="2026-01-01T10:30:00+02:00", why=why) for why in order))
+        assert [scenario.why for scenario in built.scenarios] == [order[1]]
 
 
 def test_answers_written_to_what_is_asked_today_are_still_found():
