@@ -33,7 +33,6 @@ from excam.inference.run import run
 
 KINDS = ("qa", "statement", "prose", "absent", "false", "contradicting")
 ALONE = {"say": likelihood.NO_QUESTION, "empty": "?", "nothing": "Answer in a few words."}  # without the question
-PASS_TOKENS = 6000  # padded tokens of a forward and backward pass
 TOKENS = 96_000  # padded tokens of a pass without gradient
 BATCH = 256  # rows between two writes
 BATCH_TOKENS = 160_000  # rows x (longest prompt + answer) that are generated at once, on a card
@@ -71,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     train.add_argument("--kinds", nargs="+", default=[*SHARES], help="of passages, such as absent_qa, too")
     train.add_argument("--tasks", nargs="+", default=["state", "entail"])
     train.add_argument("--steps", type=int, help="at most so many steps")
+    train.add_argument("--pass-tokens", type=int, default=6000, help="padded tokens of a forward and backward pass")
     train.set_defaults(command=train_adapter)
     of_set = commands.add_parser("set")
     of_set.set_defaults(command=write_set)
@@ -284,8 +284,21 @@ def in_float32(head: Any) -> Any:
     return Head()
 
 
-def ask_rows(args: argparse.Namespace) -> None:
+def loaded(model: Path, adapter: Path | None) -> Any:
+    """Return a backend for a card or the CPU, of the share `CARD_SHARE` of the card's memory."""
+    import torch
+
     from excam.inference.backends.transformers import Backend
+
+    batch_tokens = BATCH_TOKENS if torch.cuda.is_available() else None
+    backend = Backend(model, adapter, serve="merged", identity="bench", batch_tokens=batch_tokens)
+    backend.model.set_output_embeddings(in_float32(backend.model.get_output_embeddings()))
+    if torch.cuda.is_available():
+        torch.cuda.set_per_process_memory_fraction(float(os.environ.get("CARD_SHARE", "1")))
+    return Batched(backend)
+
+
+def ask_rows(args: argparse.Namespace) -> None:
     from excam.inference.journal import ask
 
     rows = read_rows(args.rows)
@@ -295,14 +308,7 @@ def ask_rows(args: argparse.Namespace) -> None:
     chosen_tasks = chosen_tasks[shard::shards]
     done = {row["id"] for row in read_rows(args.to)} if args.to.exists() else set[str]()
     tasks = [task for task in chosen_tasks if task.id not in done][: args.limit]
-    import torch
-
-    batch_tokens = BATCH_TOKENS if torch.cuda.is_available() else None
-    backend = Backend(args.model, args.adapter, serve="merged", identity="bench", batch_tokens=batch_tokens)
-    backend.model.set_output_embeddings(in_float32(backend.model.get_output_embeddings()))
-    if torch.cuda.is_available():
-        torch.cuda.set_per_process_memory_fraction(float(os.environ.get("CARD_SHARE", "1")))
-    asked: Any = Batched(backend)
+    asked = loaded(args.model, args.adapter)
     sampling = Sampling(max_tokens=40, logprobs=False)
     started = time.monotonic()
     args.to.parent.mkdir(parents=True, exist_ok=True)
@@ -418,7 +424,7 @@ def train_adapter(args: argparse.Namespace) -> None:
         supervised = sum(len(row.input_ids) - row.completion_start for row in step)
         loss = 0.0
         by_length = sorted(step, key=lambda row: len(row.input_ids))
-        for part in passes(by_length, lambda row: len(row.input_ids), PASS_TOKENS):
+        for part in passes(by_length, lambda row: len(row.input_ids), args.pass_tokens):
             loss += backward(model, part, supervised, device)
         if not math.isfinite(loss):
             raise SystemExit(f"{args.to}: loss {loss} in step {number} of {len(steps)}; no adapter was written")

@@ -33,8 +33,7 @@ from excam.knowledge.passages import Passage
 
 WORDS = 150
 LANGUAGE = "English"
-TOKENS = 40  # of a stated answer
-BATCH = 4  # texts between two writes
+TOKENS = 128  # of a stated answer
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -48,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     step.add_argument("--rows", type=Path, required=True)
     step.add_argument("--model", type=Path, required=True)
     step.add_argument("--adapter", type=Path)
+    step.add_argument("--batch", type=int, default=4, help="texts that are asked at once, and between two writes")
     step.set_defaults(command=ask)
     step = commands.add_parser("sheet")
     step.add_argument("--rows", type=Path, required=True)
@@ -94,20 +94,19 @@ def prepare(args: argparse.Namespace) -> None:
 
 def ask(args: argparse.Namespace) -> None:
     """Judge texts with a model, those that `--to` does not have; a line for each with its verdict."""
-    from bench.grounded import Batched
-    from excam.inference.backends.transformers import Backend
+    from bench.grounded import loaded
     from excam.inference.journal import InMemory
     from excam.inference.journal import ask as asking
 
-    backend: Any = Batched(Backend(args.model, args.adapter, serve="merged", identity="bench"))
+    backend = loaded(args.model, args.adapter)
     sampling = Sampling(max_tokens=TOKENS, logprobs=False)
     rows = _lines(args.rows)
     evidence = {row["id"]: row["evidence"] for row in rows}
     done = {line["id"] for line in _lines(args.to)} if args.to.exists() else set[str]()
     samples = [_sample(row["id"], row["question"], row["answer"]) for row in rows if row["id"] not in done]
     args.to.parent.mkdir(parents=True, exist_ok=True)
-    for at in range(0, len(samples), BATCH):
-        part = samples[at : at + BATCH]
+    for at in range(0, len(samples), args.batch):
+        part = samples[at : at + args.batch]
         verdicts = run(partial(_judged, evidence), part, partial(asking, backend, sampling, InMemory()))
         with args.to.open("a", encoding="utf-8") as stream:
             for sample, verdict in zip(part, verdicts, strict=True):
