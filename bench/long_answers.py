@@ -17,6 +17,7 @@ import argparse
 import csv
 import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -151,8 +152,8 @@ def _statement(statements: Sequence[str], error: dict[str, Any], text: str) -> t
     for line in statements:
         outcome, _, rest = line.partition(": ")
         sentence, _, expected = rest.rpartition("; expected: ")
-        begin = text.find(sentence) if sentence else -1
-        if outcome == "differs" and begin >= 0 and begin <= error["start"] < begin + len(sentence):
+        places = [place.start() for place in re.finditer(re.escape(sentence), text)] if sentence else []
+        if outcome == "differs" and any(begin <= error["start"] < begin + len(sentence) for begin in places):
             return sentence, expected
     raise SystemExit(f"{error}: no statement holds it; expected the statement that it follows from")
 

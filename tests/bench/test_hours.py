@@ -31,7 +31,7 @@ def test_training_by_hand():
     tokens = sum(0.7 * rows[name] * (lengths | {"epic": 223.7}).get(name, 176.0) for name in NAMES)
     flop = tokens * (6 * 14.0e9 + 8 * 0.446e9 + 16 * 204800 * 2 * tokens / (0.7 * sum(rows.values())))
     saved = 0.7 * sum(rows.values()) / 8 / 500 * 12 * 0.446e9 / 2e9
-    cost = estimate("start=0").training(
+    cost = estimate("start=0", "mfu=.33").training(
         "phi3-medium-4k", [job("train_adapter", model="phi3-medium-4k", trained_on="all")]
     )
     assert cost.read == pytest.approx(tokens)
