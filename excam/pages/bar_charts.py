@@ -14,7 +14,8 @@ SHOWN = 6  # bars of a chart with many; the filter has the others
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar. `parts` are its pieces from the left: their tone (major, minor or plain) and share of the width.
+    """One bar. `parts` are its pieces from the left: their tone (major, minor, plain, or before: nothing
+    is drawn) and share of the width.
 
     `value` is the choice of the filter, None where no choice selects these rows. `interval` is a line over the bar.
     """

@@ -93,7 +93,7 @@ def of_kinds(title: str, filter_name: str, counted: Sequence[Kind], unit: str) -
 def _note(counted: Sequence[Kind], unit: str) -> str:
     """Return what a chart counts: all of the kinds, also where only the most frequent have a bar."""
     more = f", {len(counted)} kinds" if len(counted) > SHOWN else ""
-    return f"n = {sum(kind.times for kind in counted):,} {unit}{more}"
+    return f"{unit}, n = {sum(kind.times for kind in counted):,}{more}"
 
 
 def _of_severities(counted: Sequence[Kind]) -> str:
@@ -117,27 +117,43 @@ def _of_types(errors: Sequence[ErrorSpan]) -> str:
 def _of_bands(counted: Sequence[tuple[str, int]]) -> str:
     most = max(number for _, number in counted)
     bars = [Bar(name, name, str(number), [("plain", number / most)]) for name, number in counted]
-    return chart("Scores", "band", f"n = {sum(number for _, number in counted):,} rows", bars)
+    return chart("Scores", "band", f"rows, n = {sum(number for _, number in counted):,}", bars)
 
 
 def _of_groups(by: str, groups: Sequence[Line], choices: Container[str], about: Description) -> str:
     """Return the chart of groups: the share of rows with errors, or of another metric the mean in its range."""
-    low, high = (0.0, 1.0) if about.lists_errors else about.range or (0.0, 0.0)
+    named = groups[:SHOWN]
+    written: Callable[[float], str] = percent if about.lists_errors else two
+    measured = [
+        (each.share, each.share_interval) if about.lists_errors else (each.score, each.score_interval) for each in named
+    ]
+    low, high = (0.0, 1.0) if about.lists_errors else about.range or _reach(measured)
     bars = []
-    for group in groups[:SHOWN]:
-        value, bounds = (
-            (group.share, group.share_interval) if about.lists_errors else (group.score, group.score_interval)
-        )
-        written: Callable[[float], str] = percent if about.lists_errors else two
+    for group, (value, bounds) in zip(named, measured, strict=True):
         number = "no score" if value is None else f"{written(value)}{bounds_of(bounds, written)}"
-        drawn = value is not None and high > low
-        parts = [("plain", (value - low) / (high - low))] if drawn and value is not None else []
-        line = ((bounds[0] - low) / (high - low), (bounds[1] - low) / (high - low)) if drawn and bounds else None
+        parts, interval = _drawn(value, bounds, low, high) if value is not None and high > low else ([], None)
         choice = group.name if group.name in choices else None  # no filter has the rows without a name
-        bars.append(Bar(group.name, choice, f"{number}, n = {group.judged}", parts, line))
+        bars.append(Bar(group.name, choice, f"{number}, n = {group.judged}", parts, interval))
     what = "Rows with errors, of those judged" if about.lists_errors else "Mean score"
     more = f"; the largest {SHOWN} of {len(groups)}" if len(groups) > SHOWN else ""
     return chart(GROUPS[by], by, f"{what}{more}", bars)
+
+
+def _drawn(value: float, bounds: Interval, low: float, high: float) -> tuple[list[tuple[str, float]], Interval]:
+    """Return the pieces of a bar from 0, or from the end of the range that is nearest to 0, and its interval's line."""
+
+    def place(number: float) -> float:
+        return (number - low) / (high - low)
+
+    base = place(min(max(0.0, low), high))
+    start, end = sorted((base, place(value)))
+    return [("before", start), ("plain", end - start)], (place(bounds[0]), place(bounds[1])) if bounds else None
+
+
+def _reach(measured: Iterable[tuple[float | None, Interval]]) -> tuple[float, float]:
+    """Return the range of means and their intervals, with 0, for a metric that states none."""
+    values = [0.0, *(each for value, bounds in measured for each in (value, *(bounds or ())) if each is not None)]
+    return min(values), max(values)
 
 
 def percent(value: float) -> str:

@@ -41,8 +41,8 @@ OF_ERRORS = """A metric can overlook errors and see errors where
 there are none; an explanation may sound right and not be the reason; and it takes what most people of a country think
 for that country's culture. Errors that an instruction asks for count too. """
 MARKS: dict[Severity, str] = {
-    "major": '<sup class="tag">1 major</sup><mark class="error major">major error</mark>{}',
-    "minor": '<sup class="tag">2 minor</sup><mark class="error minor">minor error</mark>{}',
+    "major": '<sup class="tag">1 major</sup><mark class="error major">error</mark>{}',
+    "minor": '<sup class="tag">2 minor</sup><mark class="error minor">error</mark>{}',
 }
 
 

@@ -170,6 +170,22 @@ def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
     assert "<summary>By system</summary>\n<p>Means are of the scored rows." in text
 
 
+def test_bars_of_means_begin_at_0_also_below_it():
+    """Of a metric without a range: three systems with means of -3, -1 and 1, so bars from 0 on a width of 4."""
+    about = Description(title="Quality")
+    rows = [
+        replace(judged(n, system=system), score=score, metric=about)
+        for n, (system, score) in enumerate((("a", -3.0), ("b", -1.0), ("c", 1.0)))
+    ]
+    chart = report_page.write("a.jsonl", "0" * 64, rows).split("<h2>Systems</h2>")[1].split("</ul>")[0]
+    drawn = re.findall(r'class="(before|plain)" x="([\d.]+)" width="([\d.]+)"', chart)
+    assert drawn == [
+        *(("before", "0.0", "0.0"), ("plain", "0.0", "75.0")),
+        *(("before", "0.0", "50.0"), ("plain", "50.0", "25.0")),
+        *(("before", "0.0", "75.0"), ("plain", "75.0", "25.0")),
+    ]
+
+
 def test_rows_that_are_not_known_are_counted_apart_from_failures():
     about = replace(EXCAM, certainty="probability of the verdict", legend="how sure")
     parts = {"expected": "a tamada", "evidence": ["feast.md"], "margin": -0.12345678, "sure": False}
@@ -187,7 +203,7 @@ def test_rows_that_are_not_known_are_counted_apart_from_failures():
     assert '<th scope="col">failed</th><th scope="col">not known</th>' in text
     assert "p(R)" not in text
     reasons = text[text.index("<h2>Failures, and why") :].split("</ul>")[0]
-    assert "n = 2 rows" in reasons
+    assert "rows, n = 2" in reasons
     assert NOT_KNOWN not in reasons
     unknown = text[text.index("<h2>Not known, and why") :].split("</ul>")[0]
     assert "<bdi>passages disagree &lt;b&gt;</bdi>" in unknown
@@ -312,7 +328,7 @@ def test_how_sure_a_row_is(browser, tmp_path):
     choose(browser, "verdict", "unsure")
     assert shown(browser) == ["r0"]
     page = report_page.write("a.jsonl", "0" * 64, rows)
-    assert "<h2>Verdicts</h2>\n<p>n = 2 rows</p>" in page
+    assert "<h2>Verdicts</h2>\n<p>rows, n = 2</p>" in page
 
 
 def test_a_bar_is_a_filter_that_shows_that_it_is_on_and_can_be_removed(browser, tmp_path):
