@@ -8,7 +8,9 @@ from importlib import resources
 
 import regex
 
-_BULLET = regex.compile(r"^\s*(?:[-*•·–]|\(?\d{1,3}[.)]|#{1,6})\s+")
+_BARE = r"(?![\p{GCB=EX}\p{GCB=ZWJ}\p{GCB=SM}])"  # no accent stands on the space before
+_SPACES = regex.compile(rf"(?:\s{_BARE})*")
+_BULLET = regex.compile(rf"^\s*(?:[-*•·–]|\(?\d{{1,3}}[.)]|#{{1,6}})\s+{_BARE}")
 _MARKUP = regex.compile(r"\*\*|__|`")
 _ASKS = regex.compile(r"(?:[?？؟]|か[。.])\s*[\"'”’»)*_`]*$")
 _GREEK_ASKS = regex.compile(r"[?;]\s*[\"'”’»)*_`]*$")
@@ -31,9 +33,8 @@ def sentence_places(text: str, language: str) -> list[tuple[int, int]]:
     for line in well_formed(text).splitlines(keepends=True):
         at = begin
         for piece in _joined(SentenceBreaker(line, language), language) if line.strip() else ():
-            start = at + (len(piece) - len(piece.lstrip()))
-            if at == begin and (bullet := _BULLET.match(piece)):
-                start = at + bullet.end()
+            before = (_SPACES, _BULLET) if at == begin else (_SPACES,)
+            start = at + max(match.end() for pattern in before if (match := pattern.match(piece)))
             end = at + len(piece.rstrip())
             at += len(piece)
             stated = text[start:end]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from text_strategies import ANSWERS, TEXTS
 
@@ -23,6 +23,8 @@ def letters(texts):
 
 
 @given(ANSWERS, LANGUAGES)
+@example("\xa0\u0301a", "root")  # an accent on the space before
+@example("- \u0301a b", "root")
 def test_sentences_are_places_in_order_at_borders_of_characters(text, language):
     clean = well_formed(text)
     assert len(clean) == len(text)
