@@ -17,6 +17,7 @@ from excam.inference import Completion
 MINI = Path(__file__).parents[2] / "mini/cult-eval"
 ITEMS = items.read(MINI / "items.jsonl")
 ROWS = translations.with_labels(source.written(source.files(MINI)[1:], ITEMS), MINI / "labels.jsonl")
+FEW = [row for row in ROWS if row.item.id in [*ITEMS][:6]]
 NAMES = TEXTS.filter(str.strip)
 
 
@@ -126,24 +127,24 @@ def test_quality_is_above_0_and_grows_with_each_rating(fidelity, clarity, more, 
 ACRE = st.none() | st.sampled_from((0.0, 0.4, 0.5, 1.0))
 
 
-@given(st.lists(ACRE, min_size=len(ROWS), max_size=len(ROWS)), st.randoms())
+@given(st.lists(ACRE, min_size=len(FEW), max_size=len(FEW)), st.randoms())
 def test_systems_are_compared_alike_in_any_order_and_by_any_name(scores, chance):
     verdicts = {
         row.id: asks.Judged("A", valid=score is not None and score > 0, acre=score, failure=None if score else "x")
-        for row, score in zip(ROWS, scores, strict=True)
+        for row, score in zip(FEW, scores, strict=True)
     }
     frame = judgements._frame(judgements._row(name, "j", "full", "s", verdict) for name, verdict in verdicts.items())
     assert there_and_back(frame, judgements.read) == {("j", "full"): verdicts}
-    there = {(line["a"], line["b"]): line for line in numbers.compare_systems(ROWS, verdicts)}
-    rows = list(ROWS)
+    there = {(line["a"], line["b"]): line for line in numbers.compare_systems(FEW, verdicts)}
+    rows = list(FEW)
     chance.shuffle(rows)
     for line in numbers.compare_systems(rows, verdicts):
         pair = (line["a"], line["b"])
         same = there.get(pair) or there[pair[::-1]]
         assert abs(line["difference"] - same["difference"] * (1 if pair in there else -1)) < 1e-9
         assert line["n"] == same["n"]
-    table = {line["system"]: line for line in numbers.systems(ROWS, {"j": verdicts})}
-    assert sum(line["n"] for line in table.values()) == len(ROWS)
+    table = {line["system"]: line for line in numbers.systems(FEW, {"j": verdicts})}
+    assert sum(line["n"] for line in table.values()) == len(FEW)
     assert sum(line["failures"] for line in table.values()) == scores.count(None)
     for line in numbers.systems(rows, {"j": verdicts}):
         assert line["n"] == table[line["system"]]["n"]
