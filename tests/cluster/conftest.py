@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from checkout import Run, copy_checkout
-from on_slurm import HERE, OnSlurm, Training, ask, stop
+from checkout import ADAPTER, Run, copy_checkout
+from on_slurm import HERE, PUBLISHED, OnSlurm, Training, ask, stop
 
 WHOLE = 1500  # seconds for the whole experiment, beside whatever else runs here
 
@@ -60,6 +60,9 @@ def training(run, tmp_path):
         return begun[0]
 
     yield start
-    if stop(begun[0].process):
-        ask("scancel", "--user", "root")
-        run("--unlock")
+    for each in begun:
+        if stop(each.process):
+            ask("scancel", "--user", "root")
+            run("--unlock")
+        if not all((run.folder / name).exists() for name in PUBLISHED):
+            run(f"{ADAPTER}/manifest.json")
