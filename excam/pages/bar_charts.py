@@ -14,8 +14,8 @@ SHOWN = 6  # bars of a chart with many; the filter has the others
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar. `parts` are its pieces from the left: their tone (major, minor, plain, or before: nothing
-    is drawn) and share of the width.
+    """One bar. `parts` are its pieces from the left: their tone (major, minor, plain; "" for a gap) and share
+    of the width.
 
     `value` is the choice of the filter, None where no choice selects these rows. `interval` is a line over the bar.
     """
@@ -39,7 +39,8 @@ def chart(title: str, filter_name: str, note: str, bars: Sequence[Bar]) -> str:
 def _bar(bar: Bar, filter_name: str) -> str:
     drawn, at = "", 0.0
     for tone, share in bar.parts:
-        drawn += f'<rect class="{tone}" x="{100 * at:.1f}" width="{100 * share:.1f}" height="10"/>'
+        if tone:
+            drawn += f'<rect class="{tone}" x="{100 * at:.1f}" width="{100 * share:.1f}" height="10"/>'
         at += share
     if bar.interval:
         low, high = (100 * bound for bound in bar.interval)

@@ -147,7 +147,7 @@ def _drawn(value: float, bounds: Interval, low: float, high: float) -> tuple[lis
 
     base = place(min(max(0.0, low), high))
     start, end = sorted((base, place(value)))
-    return [("before", start), ("plain", end - start)], (place(bounds[0]), place(bounds[1])) if bounds else None
+    return [("", start), ("plain", end - start)], (place(bounds[0]), place(bounds[1])) if bounds else None
 
 
 def _reach(measured: Iterable[tuple[float | None, Interval]]) -> tuple[float, float]:

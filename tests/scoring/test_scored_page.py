@@ -178,12 +178,8 @@ def test_bars_of_means_begin_at_0_also_below_it():
         for n, (system, score) in enumerate((("a", -3.0), ("b", -1.0), ("c", 1.0)))
     ]
     chart = report_page.write("a.jsonl", "0" * 64, rows).split("<h2>Systems</h2>")[1].split("</ul>")[0]
-    drawn = re.findall(r'class="(before|plain)" x="([\d.]+)" width="([\d.]+)"', chart)
-    assert drawn == [
-        *(("before", "0.0", "0.0"), ("plain", "0.0", "75.0")),
-        *(("before", "0.0", "50.0"), ("plain", "50.0", "25.0")),
-        *(("before", "0.0", "75.0"), ("plain", "75.0", "25.0")),
-    ]
+    drawn = re.findall(r'class="plain" x="([\d.]+)" width="([\d.]+)"', chart)
+    assert drawn == [("0.0", "75.0"), ("50.0", "25.0"), ("75.0", "25.0")]
 
 
 def test_rows_that_are_not_known_are_counted_apart_from_failures():
