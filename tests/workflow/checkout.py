@@ -89,11 +89,10 @@ def wait_until(process: subprocess.Popen, ready):
 
 
 def tells_of_the_run(path: Path) -> bool:
-    """Manifests, cards, the page of claims and Snakemake's records hold times, `verified.json` and `.hashes` their sums; a
-    journal is in asking order."""
+    """Manifests, cards and Snakemake's records hold times, `verified.json` and `.hashes` their sums; a journal is in asking
+    order."""
     run_files = ("manifest.json", "README.md", "verified.json", ".records.json")
-    name = path.name.removesuffix(".sha256")
-    return name.endswith(run_files) or name in ("claims.csv", "claims.md") or "journal" in path.parts
+    return path.name.endswith((*run_files, *(f"{name}.sha256" for name in run_files))) or "journal" in path.parts
 
 
 def with_conda(environment: dict[str, str], folder: Path) -> dict[str, str]:
