@@ -29,7 +29,8 @@ from excam.scoring import rows as reading
 from excam.scoring.defaults import KEY
 from excam.scoring.messages import Health
 from excam.scoring.metric import LABELS, Metric, Row
-from excam.scoring.results import Result, Results, from_dict
+from excam.scoring.results import Result, from_dict
+from excam.scoring.scores import Results
 
 if TYPE_CHECKING:
     import aiohttp

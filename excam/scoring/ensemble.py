@@ -30,8 +30,9 @@ from excam.scoring.calibration import verdict
 from excam.scoring.defaults import BAND, BATCH
 from excam.scoring.metric import Row
 from excam.scoring.result_files import Growing
-from excam.scoring.results import Result, Results
+from excam.scoring.results import Result
 from excam.scoring.scorer import Scorer
+from excam.scoring.scores import Results
 from excam.scoring.warnings import LINES, NOT_FOUND
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -17,8 +17,6 @@ from excam.scoring.spans import SEVERITIES, ErrorSpan, Report
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from excam.scoring.scores import Scores
 
 Verdict = Literal["error", "clean", "unsure"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -227,29 +225,6 @@ def _lies_in(error: ErrorSpan, texts: Mapping[str, str]) -> bool:
     placed = isinstance(error.start, int) and isinstance(error.end, int)
     length = len(texts[error.where])
     return known and placed and (error.start == error.end == -1 or 0 <= error.start <= error.end <= length)
-
-
-class Results(Iterator[Result]):
-    """An iterator over results, in order, as they are judged."""
-
-    def __init__(self, results: Iterator[Result]) -> None:
-        self._results = results
-
-    def __next__(self) -> Result:
-        return next(self._results)
-
-    def __repr__(self) -> str:
-        return "Results: iterate over it, once, or call collect() for a table"
-
-    def collect(self) -> Scores:
-        """Return the remaining results, kept: `Scores` prints as a table, and is one of polars or pandas."""
-        from excam.scoring.scores import Scores
-
-        return Scores(self)
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the remaining results as a table, see `frame`."""
-        return frame(self)
 
 
 def frame(results: Iterable[Result]) -> pl.DataFrame:

@@ -31,7 +31,8 @@ from excam.scoring.calibration import Calibrated
 from excam.scoring.defaults import BAND, BATCH
 from excam.scoring.metric import Metric, Outcome, Row
 from excam.scoring.models import OpenedModel
-from excam.scoring.results import Result, Results
+from excam.scoring.results import Result
+from excam.scoring.scores import Results
 from excam.scoring.spans import Report
 from excam.scoring.warnings import WarningRules
 

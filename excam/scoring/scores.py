@@ -1,9 +1,9 @@
-"""Results that were kept, as a table of a notebook and of data libraries."""
+"""Results as people get them: one after the other, or kept as a table of a notebook and of data libraries."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from excam.core.escapes import visible
@@ -66,6 +66,27 @@ class Scores(Sequence[Result]):
         except ModuleNotFoundError:
             raise NotInstalled("pandas: not installed; expected it for to_pandas: pip install pandas") from None
         return pd.DataFrame(self.to_polars().to_dict(as_series=False))
+
+
+class Results(Iterator[Result]):
+    """An iterator over results, in order, as they are judged."""
+
+    def __init__(self, results: Iterator[Result]) -> None:
+        self._results = results
+
+    def __next__(self) -> Result:
+        return next(self._results)
+
+    def __repr__(self) -> str:
+        return "Results: iterate over it, once, or call collect() for a table"
+
+    def collect(self) -> Scores:
+        """Return the remaining results, kept: `Scores` prints as a table, and is one of polars or pandas."""
+        return Scores(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the remaining results as a table, see `results.frame`."""
+        return frame(self)
 
 
 def _cells(row: Result, columns: Iterable[str]) -> str:

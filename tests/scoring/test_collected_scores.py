@@ -11,8 +11,7 @@ from test_scored_page import ATTACKS, SIX, failed, judged
 import excam
 from excam.core.extras import NotInstalled
 from excam.scoring.options import Options
-from excam.scoring.results import Results
-from excam.scoring.scores import Scores
+from excam.scoring.scores import Results, Scores
 
 
 def test_results_show_their_mean_and_their_failures():
