@@ -45,24 +45,24 @@ def failed(number, **changes):
 
 def compared(a, b, rows=5):
     """The comparison of two systems, A and B."""
-    (found,) = compare.compare([("A", a), ("B", b)], rows)
-    return found
+    (comparison,) = compare.compare([("A", a), ("B", b)], rows)
+    return comparison
 
 
 def test_every_row_is_somewhere():
     a = [judged(1), judged(2, MAJOR), failed(3), judged(4), failed(5), judged(6), judged(7)]
     b = [judged(2), judged(1), judged(3), failed(4), failed(5), judged(8)]
-    found = compared(a, b)
-    counts = found.counts
+    comparison = compared(a, b)
+    counts = comparison.counts
     assert counts == compare.Denominators(7, 6, 2, 2, 1, 1, 1, 1)
     not_judged = counts.not_judged_a + counts.not_judged_b + counts.not_judged_both
     assert counts.rows_a == counts.compared + counts.only_a + not_judged
     assert counts.rows_b == counts.compared + counts.only_b + not_judged
-    score, wrong = found.measures
+    score, wrong = comparison.measures
     assert (score.n, score.a_better, score.b_better, score.ties) == (2, 0, 1, 1)
     assert (score.a, score.b, score.difference) == (-2.25, 0.5, -2.75)
     assert (wrong.a, wrong.b, wrong.b_better) == (0.5, 0.0, 1)
-    assert [a.id for a, _ in found.differing] == ["r2"], "rows that do not differ are not shown"
+    assert [a.id for a, _ in comparison.differing] == ["r2"], "rows that do not differ are not shown"
 
 
 def test_other_instructions_and_other_signatures_are_not_compared():
@@ -85,20 +85,26 @@ def test_a_system_that_is_better_is_found_and_the_other_way_round_is_the_mirror(
     a = [judged(n, certainty=0.5 + n / 1000) for n in range(40)]
     b = [judged(n, *[MAJOR] * (n % 2)) for n in range(40)]
     ours, theirs = compared(a, b).measures, compared(b, a).measures
-    assert [one.p_value < 0.001 for one in ours] == [True, True]
-    for one, other in zip(ours, theirs, strict=True):
-        assert (one.p_value, one.a_better, one.difference) == (other.p_value, other.b_better, -other.difference)
-        assert one.low is not None
-        assert one.low <= one.difference <= one.high
-        assert one.low == pytest.approx(-other.high, abs=0.05)
+    assert [measure.p_value < 0.001 for measure in ours] == [True, True]
+    for measure, other in zip(ours, theirs, strict=True):
+        assert (measure.p_value, measure.a_better, measure.difference) == (
+            other.p_value,
+            other.b_better,
+            -other.difference,
+        )
+        assert measure.low is not None
+        assert measure.low <= measure.difference <= measure.high
+        assert measure.low == pytest.approx(-other.high, abs=0.05)
     assert ours[1].difference == -0.5
 
 
 def test_a_system_against_itself():
     rows = [judged(n, *[MAJOR] * (n % 3 == 0)) for n in range(30)]
-    found = compared(rows, rows)
-    assert [(one.difference, one.p_value, one.ties, one.low) for one in found.measures] == [(0, 1, 30, None)] * 2
-    assert found.differing == ()
+    comparison = compared(rows, rows)
+    assert [(measure.difference, measure.p_value, measure.ties, measure.low) for measure in comparison.measures] == [
+        (0, 1, 30, None)
+    ] * 2
+    assert comparison.differing == ()
 
 
 def test_rows_that_share_content_are_one():
@@ -112,16 +118,16 @@ def test_groups_have_their_denominators_and_few_rows_no_interval():
     a = [judged(n, *[MAJOR] * (n % 5 == 0), language=("English", "Thai")[n < 3], culture="") for n in range(30)]
     b = [judged(n, *[MAJOR] * (n % 2), language=("English", "Thai")[n < 3]) for n in range(29)] + [failed(29)]
     b[29] = replace(b[29], language="Yoruba")  # the first file's language is used
-    found = compared(a, b)
-    assert [(one.by, one.name, one.not_judged) for one in found.groups] == [
+    comparison = compared(a, b)
+    assert [(group.by, group.name, group.not_judged) for group in comparison.groups] == [
         ("language", "English", 1),
         ("language", "Thai", 0),
     ]
-    english, thai = (one.measures[0] for one in found.groups)
-    assert english.n + thai.n == found.counts.compared == 29
+    english, thai = (group.measures[0] for group in comparison.groups)
+    assert english.n + thai.n == comparison.counts.compared == 29
     assert english.low is not None
     assert thai.low is None
-    assert {one.p_value for group in found.groups for one in group.measures} == {None}
+    assert {measure.p_value for group in comparison.groups for measure in group.measures} == {None}
 
 
 def other_metric(number, score, **changes):
@@ -132,12 +138,12 @@ def other_metric(number, score, **changes):
 
 
 def test_a_metric_that_lists_no_errors_has_one_measure_in_its_own_direction():
-    found = compared([other_metric(n, 1.0) for n in range(12)], [other_metric(n, 2.0 + n) for n in range(12)])
-    (score,) = found.measures
+    comparison = compared([other_metric(n, 1.0) for n in range(12)], [other_metric(n, 2.0 + n) for n in range(12)])
+    (score,) = comparison.measures
     assert (score.name, score.a_better, score.b_better) == ("score", 12, 0)
     assert score.difference < 0
     assert score.clusters == 12, "rows of a metric without an instruction share nothing"
-    assert found.lines()[0]["measures"][0]["name"] == "score"
+    assert comparison.lines()[0]["measures"][0]["name"] == "score"
 
 
 def test_p_values_are_adjusted_for_all_tests_of_all_systems():
@@ -145,29 +151,32 @@ def test_p_values_are_adjusted_for_all_tests_of_all_systems():
         (name, [judged(n, *[MAJOR] * (n % step == 0), certainty=0.5 + n % 3 / 100) for n in range(30)])
         for name, step in (("A", 2), ("B", 3), ("C", 31))
     ]
-    found = compare.compare(systems)
-    assert [(one.a, one.b) for one in found] == [("A", "B"), ("A", "C"), ("B", "C")]
-    measures = [measure for one in found for measure in one.measures]
-    assert [one.p_holm for one in measures] == pytest.approx(holm([one.p_value for one in measures]))
-    assert all(one.p_value <= one.p_holm for one in measures)
-    assert any(one.p_value < one.p_holm for one in measures)
+    comparisons = compare.compare(systems)
+    assert [(comparison.a, comparison.b) for comparison in comparisons] == [("A", "B"), ("A", "C"), ("B", "C")]
+    measures = [measure for comparison in comparisons for measure in comparison.measures]
+    assert [measure.p_holm for measure in measures] == pytest.approx(holm([measure.p_value for measure in measures]))
+    assert all(measure.p_value <= measure.p_holm for measure in measures)
+    assert any(measure.p_value < measure.p_holm for measure in measures)
     alone = compared(systems[0][1], systems[1][1])
-    assert [one.p_value for one in alone.measures] == [one.p_value for one in found[0].measures]
-    assert {one.p_holm for group in alone.groups for one in group.measures} <= {None}
+    assert [measure.p_value for measure in alone.measures] == [measure.p_value for measure in comparisons[0].measures]
+    assert {measure.p_holm for group in alone.groups for measure in group.measures} <= {None}
 
 
 def test_systems_stand_by_their_mean_on_the_rows_that_all_scored():
     a = [judged(n) for n in range(12)]
     b = [failed(0), *(judged(n, MAJOR) for n in range(1, 12))]
     c = [judged(n, certainty=0.75) for n in range(1, 13)]
-    found = compare.standings([("A", a), ("B", b), ("C", c)])
-    assert [(one.system, one.rows, one.failed, one.n, one.mean, one.with_errors) for one in found] == [
+    standings = compare.standings([("A", a), ("B", b), ("C", c)])
+    assert [
+        (standing.system, standing.rows, standing.failed, standing.n, standing.mean, standing.with_errors)
+        for standing in standings
+    ] == [
         ("C", 12, 0, 11, 0.75, 0.0),
         ("A", 12, 0, 11, 0.5, 0.0),
         ("B", 12, 1, 11, -5.0, 1.0),
     ]
     lower = [("A", [other_metric(1, 2.0)]), ("B", [other_metric(1, 1.0)])]
-    assert [(one.system, one.with_errors, one.low) for one in compare.standings(lower)] == [
+    assert [(standing.system, standing.with_errors, standing.low) for standing in compare.standings(lower)] == [
         ("B", None, None),
         ("A", None, None),
     ]
@@ -175,19 +184,21 @@ def test_systems_stand_by_their_mean_on_the_rows_that_all_scored():
 
 def test_systems_without_a_row_that_all_scored_have_no_mean():
     systems = [(name, [judged(n) for n in numbers]) for name, numbers in (("A", (1, 2)), ("B", (2, 3)), ("C", (3, 1)))]
-    assert [(one.n, one.mean, one.low) for one in compare.standings(systems)] == [(0, None, None)] * 3
-    assert [one.counts.compared for one in compare.compare(systems)] == [1, 1, 1]
+    assert [(standing.n, standing.mean, standing.low) for standing in compare.standings(systems)] == [
+        (0, None, None)
+    ] * 3
+    assert [comparison.counts.compared for comparison in compare.compare(systems)] == [1, 1, 1]
 
 
 def test_ids_that_differ_in_form_alone_are_one_row():
     a = [judged(n, id=f"{n}.0", instruction=f"Ça va, {n}?") for n in range(3)]
     b = [judged(n, id=f"00{n}", instruction=f"C\u0327a va, {n}? \r\n") for n in range(3)]
-    found = compared(a, b)
-    assert (found.counts.compared, found.counts.only_a, found.counts.only_b) == (3, 0, 0)
-    assert found.joined == "3 ids joined although they differ in form ('0.0' as '000')"
-    assert found.lines()[0]["joined"] == found.joined
+    comparison = compared(a, b)
+    assert (comparison.counts.compared, comparison.counts.only_a, comparison.counts.only_b) == (3, 0, 0)
+    assert comparison.joined == "3 ids joined although they differ in form ('0.0' as '000')"
+    assert comparison.lines()[0]["joined"] == comparison.joined
     standings = compare.standings([("A", a), ("B", b), ("C", [replace(b[0], id="0")])])
-    assert [(one.n, one.mean) for one in standings] == [(1, 0.5)] * 3
+    assert [(standing.n, standing.mean) for standing in standings] == [(1, 0.5)] * 3
     ambiguous = compared([*a, judged(0, id="0"), judged(9)], [*b, judged(9)])
     assert (ambiguous.counts.compared, ambiguous.counts.only_a) == (1, 4)
     assert "are ambiguous; only equal ones are joined" in ambiguous.joined
@@ -203,9 +214,9 @@ def test_sign_permutation_agrees_with_the_exact_test_on_verdicts():
 
 def test_p_values_are_uniform_where_nothing_is_to_be_found():
     generator = np.random.default_rng(0)
-    found = np.array([sign_permutation(generator.normal(size=30), draws=199) for _ in range(400)])
-    assert abs((found <= 0.05).mean() - 0.05) < 0.03
-    assert abs((found <= 0.5).mean() - 0.5) < 0.08
+    p_values = np.array([sign_permutation(generator.normal(size=30), draws=199) for _ in range(400)])
+    assert abs((p_values <= 0.05).mean() - 0.05) < 0.03
+    assert abs((p_values <= 0.5).mean() - 0.5) < 0.08
 
 
 @pytest.mark.parametrize("unit", [1e308, 5e-324, 1e-3])
@@ -258,7 +269,7 @@ def test_the_command_compares_several_systems(tmp_path):
         "b": [judged(n, *[MAJOR] * (n < 9)) for n in range(12)],
         "c": [judged(n, certainty=0.75) for n in range(11)] + [failed(11)],
     }
-    files = [write_results(tmp_path / f"{name}.jsonl", found) for name, found in rows.items()]
+    files = [write_results(tmp_path / f"{name}.jsonl", results) for name, results in rows.items()]
     shown = run(*files).stdout
     assert re.search(r"c +12 +1 +11 +0\.75 ", shown)
     assert shown.index("c  ") < shown.index("a  ") < shown.index("b  "), "the best first"

@@ -53,28 +53,35 @@ def run(*arguments):
 
 @pytest.fixture
 def file(tmp_path):
-    return write(tmp_path / "scored.jsonl", [one.to_dict() for one in RESULTS])
+    return write(tmp_path / "scored.jsonl", [answer.to_dict() for answer in RESULTS])
 
 
 def test_preferences_are_counted_with_a_sign_test(file):
-    found = compare_pairs.compare_pairs([("all", RESULTS)])
+    comparison = compare_pairs.compare_pairs([("all", RESULTS)])
     counts = {
-        (one.a, one.b): (one.items, one.failed, one.a_preferred, one.b_preferred, one.ties) for one in found.preferences
+        (preference.a, preference.b): (
+            preference.items,
+            preference.failed,
+            preference.a_preferred,
+            preference.b_preferred,
+            preference.ties,
+        )
+        for preference in comparison.preferences
     }
     assert counts["a", "b"] == (20, 0, 8, 0, 12), "equal in odd questions and in every fifth"
     assert counts["a", "c"] == (20, 1, 15, 0, 4)
-    p_values = {(one.a, one.b): one.p_value for one in found.preferences}
+    p_values = {(preference.a, preference.b): preference.p_value for preference in comparison.preferences}
     assert p_values["a", "c"] == pytest.approx(binomtest(15, 15).pvalue)
-    assert all(one.p_value <= one.p_holm <= 1 for one in found.preferences)
+    assert all(preference.p_value <= preference.p_holm <= 1 for preference in comparison.preferences)
     lines = [json.loads(line) for line in run(file, "--json").stdout.splitlines()]
-    items = {one["item"]: one["preferred"] for one in lines if one["kind"] == "item"}
+    items = {record["item"]: record["preferred"] for record in lines if record["kind"] == "item"}
     assert (items["q1"], items["q2"], items["q5"], items["q7"]) == (["a", "b"], ["a"], ["a", "b", "c"], ["a", "b"])
     assert "Preferred to all others: a 8; several equal ones: 12." in run(file).stdout
 
 
 def test_several_files_are_several_systems_joined_by_id_or_instruction(tmp_path):
     whole = compare_pairs.compare_pairs([("all", RESULTS)]).preferences
-    files = [(name, [one for one in RESULTS if one.system == name]) for name in "abc"]
+    files = [(name, [answer for answer in RESULTS if answer.system == name]) for name in "abc"]
     assert compare_pairs.compare_pairs(files).preferences == whole
     by_id = [
         (name, [result(n, name, scores(n)[name], id=f"{n}.0" if name == "a" else str(n)) for n in range(QUESTIONS)])
@@ -85,8 +92,8 @@ def test_several_files_are_several_systems_joined_by_id_or_instruction(tmp_path)
 
 def test_a_metric_whose_lower_scores_are_better_prefers_them():
     lower = [("all", [result(1, "a", 1.0, direction="lower"), result(1, "b", 2.0, direction="lower")])]
-    (one,) = compare_pairs.compare_pairs(lower).preferences
-    assert (one.a_preferred, one.b_preferred) == (1, 0)
+    (preference,) = compare_pairs.compare_pairs(lower).preferences
+    assert (preference.a_preferred, preference.b_preferred) == (1, 0)
 
 
 def test_people_and_baselines_on_the_pairs_that_count(file, tmp_path):
@@ -95,33 +102,38 @@ def test_people_and_baselines_on_the_pairs_that_count(file, tmp_path):
     lines = [json.loads(line) for line in run(file, "--gold", gold, "--label", "stars", "--json").stdout.splitlines()]
     people = lines[0]
     stars = {row["id"]: row["stars"] for row in GOLD}
-    length = {one.id: len(one.output) for one in RESULTS}
-    score = {one.id: one.score for one in RESULTS if one.score is not None}
+    length = {answer.id: len(answer.output) for answer in RESULTS}
+    score = {answer.id: answer.score for answer in RESULTS if answer.score is not None}
     pairs = [(f"{n}/{a}", f"{n}/{b}") for n in range(QUESTIONS) for a, b in combinations("abc", 2)]
     scored = [pair for pair in pairs if score.keys() >= {*pair}]
     counted = [pair for pair in scored if stars[pair[0]] != stars[pair[1]]]
     assert (people["pairs"], people["failed"]) == (60, 2)
     assert people["equal"] == len(scored) - len(counted) > 0
-    found = {one["metric"]: one for one in people["orderings"]}
+    orderings = {ordering["metric"]: ordering for ordering in people["orderings"]}
     for name, values in (("the metric", score), ("(length)", length), ("(constant)", dict.fromkeys(score, 0))):
         shares = [(1 + np.sign(stars[a] - stars[b]) * np.sign(values[a] - values[b])) / 2 for a, b in counted]
-        assert (found[name]["pairs"], found[name]["ordered"]["value"]) == (len(counted), pytest.approx(np.mean(shares)))
-    assert found["the metric"]["difference"] is None
-    gap = found["the metric"]["ordered"]["value"] - found["(length)"]["ordered"]["value"]
-    assert found["(length)"]["difference"] == pytest.approx(gap)
+        assert (orderings[name]["pairs"], orderings[name]["ordered"]["value"]) == (
+            len(counted),
+            pytest.approx(np.mean(shares)),
+        )
+    assert orderings["the metric"]["difference"] is None
+    gap = orderings["the metric"]["ordered"]["value"] - orderings["(length)"]["ordered"]["value"]
+    assert orderings["(length)"]["difference"] == pytest.approx(gap)
     sums = [
         sum(
             np.sign(stars[a] - stars[b]) * np.sign(score[a] - score[b]) for a, b in counted if a.split("/")[0] == str(n)
         )
         for n in range(QUESTIONS)
     ]
-    assert found["(constant)"]["p_value"] == sign_permutation(sums)
-    assert list(found)[-2:] == ["(words)", "(system)"]
+    assert orderings["(constant)"]["p_value"] == sign_permutation(sums)
+    assert list(orderings)[-2:] == ["(words)", "(system)"]
     shares = []
     for a, b in counted:
         mean = {s: np.mean([stars[f"{n}/{s}"] for n in range(QUESTIONS) if f"{n}" != a.split("/")[0]]) for s in "abc"}
         shares.append((1 + np.sign(stars[a] - stars[b]) * np.sign(mean[a[-1]] - mean[b[-1]])) / 2)
-    assert found["(system)"]["ordered"]["value"] == pytest.approx(np.mean(shares)), "learnt from the other questions"
+    assert orderings["(system)"]["ordered"]["value"] == pytest.approx(np.mean(shares)), (
+        "learnt from the other questions"
+    )
     said = run(file, "--gold", gold, "--label", "stars").stdout
     assert f"60 pairs of answers to one item; left out: {people['equal']} with equal labels, 2 with an answer" in said
 
@@ -130,10 +142,10 @@ def test_items_of_the_labels_take_precedence(tmp_path):
     texts = {"instruction": "Answer.", "output": "x"}
     results = [result(n, system, float(n), texts=texts) for n in range(3) for system in "ab"]
     assert "two answers of a to one item" in line_of(InputInvalid, compare_pairs.compare_pairs, [("all", results)])
-    file = write(tmp_path / "s.jsonl", [one.to_dict() for one in results])
+    file = write(tmp_path / "s.jsonl", [answer.to_dict() for answer in results])
     gold = write(tmp_path / "g.jsonl", [row | {"question": row["id"][0]} for row in GOLD[:9]])
-    found = run(file, "--gold", gold, "--label", "stars", "--item", "question", "--json")
-    assert json.loads(found.stdout.splitlines()[0])["unscored"] == 3
+    command_result = run(file, "--gold", gold, "--label", "stars", "--item", "question", "--json")
+    assert json.loads(command_result.stdout.splitlines()[0])["unscored"] == 3
 
 
 @pytest.mark.parametrize(
@@ -153,10 +165,11 @@ def test_what_has_no_pairs_is_refused_in_one_line(rows, said):
 
 def test_labels_that_order_nothing_are_refused(file, tmp_path):
     same = write(tmp_path / "same.jsonl", [row | {"stars": int(row["id"].split("/")[0])} for row in GOLD])
-    found = run(file, "--gold", same, "--label", "stars")
-    assert found.exit_code == 2
+    command_result = run(file, "--gold", same, "--label", "stars")
+    assert command_result.exit_code == 2
     assert (
-        "60 of 60 labelled rows are in the files, 58 pairs of them are of one item, none with different" in found.stderr
+        "60 of 60 labelled rows are in the files, 58 pairs of them are of one item, none with different"
+        in command_result.stderr
     )
     alone = CliRunner().invoke(app, ["compare", str(file), "--gold", str(same)])
     assert "--gold: found no --pairs; expected both" in alone.stderr

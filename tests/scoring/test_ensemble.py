@@ -78,8 +78,8 @@ def two_adapters(adapter):  # noqa: F811
     return [adapter, second]
 
 
-def by_id(found):
-    return {one.id: one for one in found}
+def by_id(scored):
+    return {result.id: result for result in scored}
 
 
 def rows_file(folder: Path) -> RowFile:
@@ -88,16 +88,21 @@ def rows_file(folder: Path) -> RowFile:
 
 
 def test_two_adapters_judge_one_after_another(two_adapters, loaded):
-    found = by_id(excam.load(two_adapters).score(ROWS))
-    assert list(found) == [row["id"] for row in ROWS]
+    results_by_id = by_id(excam.load(two_adapters).score(ROWS))
+    assert list(results_by_id) == [row["id"] for row in ROWS]
     assert (loaded["most"], loaded["order"], loaded["now"]) == (1, ["tiny", "second"], set())
-    both, one, none, half, unread = found.values()
+    both, single, none, half, unread = results_by_id.values()
     assert (both.score, both.verdict, both.agreement.share, both.agreement.spread) == (-5.0, "error", 1.0, 0.0)
-    assert (one.verdict, one.agreement.found, one.agreement.against, one.agreement.share) == ("unsure", 1, 1, 0.5)
-    first = one.agreement.scores[0]
-    assert one.agreement.scores == (first, -1.0)
-    assert one.score == pytest.approx((first - 1) / 2)
-    assert one.agreement.spread == pytest.approx((first + 1) / 2**0.5)
+    assert (single.verdict, single.agreement.found, single.agreement.against, single.agreement.share) == (
+        "unsure",
+        1,
+        1,
+        0.5,
+    )
+    first = single.agreement.scores[0]
+    assert single.agreement.scores == (first, -1.0)
+    assert single.score == pytest.approx((first - 1) / 2)
+    assert single.agreement.spread == pytest.approx((first + 1) / 2**0.5)
     assert (none.verdict, none.agreement.share, none.report.errors) == ("clean", 0.0, ())
     assert (half.score, half.failure, half.verdict) == (-1.0, None, "error")
     assert (half.agreement.judgements, half.agreement.failures) == (1, ("no-json",))
@@ -105,28 +110,28 @@ def test_two_adapters_judge_one_after_another(two_adapters, loaded):
 
 
 def test_the_report_is_that_of_the_majority_and_nearest_in_score(two_adapters, loaded):
-    (found,) = excam.load(two_adapters, combine="median").score([{"output": "Sushi and Ramen"}])
-    assert found.score == -5.5
-    assert len(found.report.errors) == 1, "-5 and -6 are equally near: the first is kept"
-    (found,) = excam.load([*reversed(two_adapters)]).score([{"output": "Sushi and Ramen"}])
-    assert len(found.report.errors) == 2
+    (result,) = excam.load(two_adapters, combine="median").score([{"output": "Sushi and Ramen"}])
+    assert result.score == -5.5
+    assert len(result.report.errors) == 1, "-5 and -6 are equally near: the first is kept"
+    (result,) = excam.load([*reversed(two_adapters)]).score([{"output": "Sushi and Ramen"}])
+    assert len(result.report.errors) == 2
 
 
 def test_where_it_is_even_what_was_found_is_shown(two_adapters, loaded):
     """A score below 0 beside a report of nothing would leave nothing to look at."""
     for adapters in (two_adapters, two_adapters[::-1]):
-        (found,) = excam.load(adapters).score([ROWS[1]])
-        assert [one.span for one in found.report.errors] == ["eat Ramen"]
+        (result,) = excam.load(adapters).score([ROWS[1]])
+        assert [error.span for error in result.report.errors] == ["eat Ramen"]
 
 
 def test_the_signature_names_every_judge(two_adapters, loaded):
     opened = excam.load(two_adapters, repeat=3, temperature=0.7, combine="reciprocal-rank")
-    singles = [excam.load(one).described for one in two_adapters]
+    singles = [excam.load(folder).described for folder in two_adapters]
     version = excam.load(two_adapters[0]).signature.rpartition("|")[2]
     times = "|rep:3,temp:0.7"
     judges = f"{{{singles[0]}{times}}}+{{{singles[1]}{times}}}"
     assert opened.signature == f"excam|combine:reciprocal-rank|{judges}|{version}"
-    assert {one.signature for one in opened.score(ROWS)} == {opened.signature}
+    assert {result.signature for result in opened.score(ROWS)} == {opened.signature}
     assert excam.load(two_adapters).signature == f"excam|combine:mean|{{{singles[0]}}}+{{{singles[1]}}}|{version}"
     short = excam.load(two_adapters, max_tokens=64)
     assert short.signature == f"excam|combine:mean|{{{singles[0]}|max:64}}+{{{singles[1]}|max:64}}|{version}"
@@ -134,19 +139,19 @@ def test_the_signature_names_every_judge(two_adapters, loaded):
 
 def test_one_model_asked_again(adapter, loaded):  # noqa: F811
     opened = excam.load(adapter, repeat=4, temperature=0.9)
-    found = by_id(opened.score(ROWS))
+    results_by_id = by_id(opened.score(ROWS))
     assert loaded["order"] == ["tiny"], "loaded once"
     assert [(seed, temperature) for _, seed, temperature, _ in loaded["asked"]] == [(seed, 0.9) for seed in range(4)]
-    shown = found["both"].agreement
+    shown = results_by_id["both"].agreement
     assert (shown.judgements, shown.found, shown.against, shown.scores) == (4, 4, 0, (-5.0,) * 4)
 
 
 def test_a_single_judgement_is_the_default_and_no_ensemble(adapter, loaded, tmp_path):  # noqa: F811
     opened = excam.load([adapter])
     assert isinstance(opened, Scorer)
-    found = list(files.results(opened, rows_file(tmp_path), len(ROWS)))
-    assert found == list(excam.load(adapter).score(ROWS))
-    assert {one.agreement for one in found} == {None}
+    scored = list(files.results(opened, rows_file(tmp_path), len(ROWS)))
+    assert scored == list(excam.load(adapter).score(ROWS))
+    assert {result.agreement for result in scored} == {None}
     assert "temp" not in opened.signature
     sampled = excam.load(adapter, temperature=0.7)
     assert isinstance(sampled, Scorer)
@@ -188,9 +193,13 @@ def test_bases_are_none_or_one_each(two_adapters, tmp_path):
 
 def test_a_row_that_cannot_be_scored_is_a_failure_of_every_judge_without_a_request(two_adapters, loaded):
     rows = [{"id": "1", "output": "Sushi"}, {"text": "b"}, {"id": "1", "output": "a"}]
-    found = list(excam.load(two_adapters).score(rows))
-    assert [(one.id, one.failure) for one in found] == [("1", None), ("#2", "missing-output"), ("1#3", "duplicate-id")]
-    assert [one.agreement.failures for one in found] == [(), ("missing-output",) * 2, ("duplicate-id",) * 2]
+    scored = list(excam.load(two_adapters).score(rows))
+    assert [(result.id, result.failure) for result in scored] == [
+        ("1", None),
+        ("#2", "missing-output"),
+        ("1#3", "duplicate-id"),
+    ]
+    assert [result.agreement.failures for result in scored] == [(), ("missing-output",) * 2, ("duplicate-id",) * 2]
     assert [rows for *_, rows in loaded["asked"]] == [1, 1]
     line_of(InputInvalid, excam.load(two_adapters).score, [{"text": "b"}])
     assert len(loaded["asked"]) == 2
@@ -201,16 +210,16 @@ def test_nothing_to_judge(two_adapters, loaded):
 
 
 def test_texts_that_no_file_likes(two_adapters, loaded):
-    (found,) = excam.load(two_adapters).score(
+    (result,) = excam.load(two_adapters).score(
         iter([{"output": "Sushi \ud800\u2028\r\n", "system": "m", "language": "en"}])
     )
-    assert (found.output, found.system, found.language) == ("Sushi \ud800\u2028\r\n", "m", "en")
+    assert (result.output, result.system, result.language) == ("Sushi \ud800\u2028\r\n", "m", "en")
 
 
 def test_a_warning_of_several_judges_is_listed_once(two_adapters, loaded):
     room.change_manifest(two_adapters[1], languages=["Yoruba"])
-    (found,) = excam.load(two_adapters).score([{"output": "Sushi", "language": "English"}])
-    assert found.warnings == ("language-untested",)
+    (result,) = excam.load(two_adapters).score([{"output": "Sushi", "language": "English"}])
+    assert result.warnings == ("language-untested",)
 
 
 def test_a_probability_is_the_mean_of_all_or_none(two_adapters, loaded):
@@ -221,12 +230,12 @@ def test_a_probability_is_the_mean_of_all_or_none(two_adapters, loaded):
         (folder / FILE).write_text(json.dumps({"judged": judged, "calibration": curve}))
 
     fitted(two_adapters[0], 0.0)  # .5, whatever is said
-    assert {one.probability for one in excam.load(two_adapters).score(ROWS)} == {None}
+    assert {result.probability for result in excam.load(two_adapters).score(ROWS)} == {None}
     fitted(two_adapters[1], 2.0)
-    both, one, _, half, unread = excam.load(two_adapters).score(ROWS)
+    both, single, _, half, unread = excam.load(two_adapters).score(ROWS)
     sure = 1 / (1 + 2.718281828459045**-2)
-    assert both.probability == one.probability == pytest.approx((0.5 + sure) / 2)
-    assert (both.verdict, one.verdict) == ("error", "error")
+    assert both.probability == single.probability == pytest.approx((0.5 + sure) / 2)
+    assert (both.verdict, single.verdict) == ("error", "error")
     assert half.probability == pytest.approx(sure), "of what could be read"
     assert (unread.probability, unread.verdict) == (None, None)
     assert excam.load(two_adapters, band=(0.1, 0.9)).score(ROWS[:1]).__next__().verdict == "unsure"
@@ -237,24 +246,24 @@ def test_a_killed_run_leaves_complete_results_and_can_continue(two_adapters, loa
     monkeypatch.setattr("excam.scoring.scorer.BATCH", 2)
     rows, to = rows_file(tmp_path), tmp_path / "scored.jsonl"
     scoring = excam.load(two_adapters).score_file(rows, to)
-    grown, calls = files.grown, []
+    original, calls = files.grown, []
 
     def killed(member, items, growing, what):
-        for one in grown(member, items, growing, what):
-            calls.append(one.id)
+        for result in original(member, items, growing, what):
+            calls.append(result.id)
             if len(calls) == 8:  # in the second model's second batch
                 raise KeyboardInterrupt
-            yield one
+            yield result
 
     monkeypatch.setattr(files, "grown", killed)
     with pytest.raises(KeyboardInterrupt):
         list(scoring)
     assert not to.exists()
-    monkeypatch.setattr(files, "grown", grown)
+    monkeypatch.setattr(files, "grown", original)
     loaded["asked"].clear()
-    found = list(excam.load(two_adapters).score_file(rows, to))
+    scored = list(excam.load(two_adapters).score_file(rows, to))
     assert [(name, rows) for name, *_, rows in loaded["asked"]] == [("second", 1)], "the one row without a judgement"
-    assert list(result_files.read(to)) == found == list(excam.load(two_adapters).score(ROWS))
+    assert list(result_files.read(to)) == scored == list(excam.load(two_adapters).score(ROWS))
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
 
 
@@ -266,12 +275,14 @@ def test_a_table_has_the_agreement_of_judges(two_adapters, loaded):
 
 
 def test_a_trip_through_json(two_adapters, loaded):
-    for one in excam.load(two_adapters).score(ROWS):
-        assert results.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+    for result in excam.load(two_adapters).score(ROWS):
+        assert results.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
 def test_how_far_judgements_agree_is_said_to_people(two_adapters, loaded):
-    lines = {name: results.confidence_lines(one) for name, one in by_id(excam.load(two_adapters).score(ROWS)).items()}
+    lines = {
+        name: results.confidence_lines(result) for name, result in by_id(excam.load(two_adapters).score(ROWS)).items()
+    }
     assert lines["one"] == [
         "1 of 2 readable judgements found an error: unsure; scores 0.630, -1.000, spread 1.152",
         "output, 'eat Ramen': marked by 1",
@@ -319,15 +330,15 @@ FOLDERS = [room.ROOT / "results/adapters/smollm2-135m" / name for name in ("all"
 
 @pytest.mark.model
 @pytest.mark.skipif(
-    not (room.WEIGHTS.exists() and all((one / "manifest.json").exists() for one in FOLDERS)),
+    not (room.WEIGHTS.exists() and all((folder / "manifest.json").exists() for folder in FOLDERS)),
     reason="no embedded model: run `snakemake --profile local` for two of its adapters first",
 )
 def test_two_real_adapters(tmp_path):
     """Each says in the ensemble what it says alone, and the combination is that of these."""
     rows = [{"instruction": "Name a Greek dish.", "output": "Sushi."}, {"output": "In India, Diwali is celebrated."}]
-    alone = [list(excam.load(one, max_tokens=48).score(rows)) for one in FOLDERS]
+    alone = [list(excam.load(folder, max_tokens=48).score(rows)) for folder in FOLDERS]
     together = list(excam.load(FOLDERS, max_tokens=48).score(rows))
-    for at, one in enumerate(together):
-        assert one.agreement.scores == tuple(single[at].score for single in alone)
-        known = [score for score in one.agreement.scores if score is not None]
-        assert one.score == (pytest.approx(sum(known) / len(known)) if known else None)
+    for at, result in enumerate(together):
+        assert result.agreement.scores == tuple(single[at].score for single in alone)
+        known = [score for score in result.agreement.scores if score is not None]
+        assert result.score == (pytest.approx(sum(known) / len(known)) if known else None)

@@ -40,10 +40,10 @@ scores = st.lists(st.floats(-100, 1), min_size=1, max_size=12)
 @pytest.mark.parametrize("how", COMBINE)
 @given(values=scores, seed=st.randoms())
 def test_a_combination_is_between_its_scores_and_their_order_is_nothing(how, values, seed):
-    found = combined(values, how)
-    assert min(values) - 1e-6 <= found <= max(values) + 1e-6
+    score = combined(values, how)
+    assert min(values) - 1e-6 <= score <= max(values) + 1e-6
     seed.shuffle(values)
-    assert combined(values, how) == pytest.approx(found, abs=1e-6)
+    assert combined(values, how) == pytest.approx(score, abs=1e-6)
 
 
 def test_shares_of_characters():
@@ -65,9 +65,9 @@ def test_one_judgement_that_marks_a_word_twice_counts_once():
 
 def test_spans_without_a_place_in_the_text_are_left_out_of_agreement():
     result = agreement([report((0, 2), (6, 8), (-1, -1)), report()], [-15.0, 0.9], [None, None])
-    assert [(one.start, one.end) for one in result.spans] == [(0, 2), (6, 8)]
+    assert [(mark.start, mark.end) for mark in result.spans] == [(0, 2), (6, 8)]
     both = agreement([report((0, 2), where="instruction"), report((0, 2))], [-5.0, -5.0], [None, None])
-    assert [(one.where, one.share) for one in both.spans] == [("instruction", 0.5), ("output", 0.5)]
+    assert [(mark.where, mark.share) for mark in both.spans] == [("instruction", 0.5), ("output", 0.5)]
 
 
 def test_failures_are_no_judgements():
@@ -92,5 +92,5 @@ def test_shares_are_those_of_a_count_character_by_character(spans):
     result = agreement(reports, [0.0] * len(reports), [None] * len(reports))
     for at in range(32):
         share = sum(any(a <= at < b for a, b in some) for some in spans) / len(spans)
-        found = [mark.share for mark in result.spans if mark.start <= at < mark.end]
-        assert found == ([pytest.approx(share)] if share else [])
+        shares = [mark.share for mark in result.spans if mark.start <= at < mark.end]
+        assert shares == ([pytest.approx(share)] if share else [])

@@ -100,7 +100,7 @@ def test_a_file_gets_its_format_when_it_is_complete(tmp_path, suffix):
     with Growing(path, Maker()) as growing:
         growing.add(map(result_of, ROWS))
         growing.finish()
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     assert list(result_files.read(path)) == list(map(result_of, ROWS))
 
 

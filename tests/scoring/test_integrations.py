@@ -69,15 +69,15 @@ def test_evaluate_computes(adapter, expected):
 
     metric = ExCAM(adapter)
     assert isinstance(metric, evaluate.Metric)
-    found = metric.compute(predictions=TEXTS, references=None, instructions=[INSTRUCTION] * 4)
-    assert found["scores"] == [one.score for one in expected]
-    assert found["excam"] == aggregates.aggregate(expected).mean
-    assert found["share_with_errors"] == pytest.approx(1 / 3)
-    assert (found["rows"], found["not_judged"]) == (4, 1)
-    assert found["failure_reasons"] == [None, None, "no-json", None]
-    assert found["reports"][1]["errors"][0]["span"] == "Sushi"
-    assert found["signature"] == expected[0].signature
-    json.dumps(found, allow_nan=False)
+    evaluation = metric.compute(predictions=TEXTS, references=None, instructions=[INSTRUCTION] * 4)
+    assert evaluation["scores"] == [result.score for result in expected]
+    assert evaluation["excam"] == aggregates.aggregate(expected).mean
+    assert evaluation["share_with_errors"] == pytest.approx(1 / 3)
+    assert (evaluation["rows"], evaluation["not_judged"]) == (4, 1)
+    assert evaluation["failure_reasons"] == [None, None, "no-json", None]
+    assert evaluation["reports"][1]["errors"][0]["span"] == "Sushi"
+    assert evaluation["signature"] == expected[0].signature
+    json.dumps(evaluation, allow_nan=False)
 
 
 def test_evaluate_takes_batches_and_texts_without_instructions(adapter, backend):
@@ -86,9 +86,9 @@ def test_evaluate_takes_batches_and_texts_without_instructions(adapter, backend)
     metric = ExCAM(adapter)
     metric.add_batch(predictions=["Sushi."], instructions=[INSTRUCTION])
     metric.add_batch(predictions=["Pita."])
-    found = metric.compute()
-    assert found["scores"][0] == -5
-    assert found["rows"] == 2
+    evaluation = metric.compute()
+    assert evaluation["scores"][0] == -5
+    assert evaluation["rows"] == 2
     assert "Generate a culturally correct text" in backend.asked[-1].messages[-1].content
     assert metric.compute(predictions=["mumble"])["excam"] is None, "and again, with nothing left of before"
     with pytest.raises(InputInvalid, match="instructions: 1; expected 2"):
@@ -196,14 +196,14 @@ def harness(adapter, tmp_path, monkeypatch):
 
 def test_the_harness_runs_the_example_task(harness, backend, tmp_path, monkeypatch):
     monkeypatch.setenv("EXCAM_TO", str(tmp_path / "scored.jsonl"))
-    found = harness(TEXTS)
-    numbers = found["results"]["excam_texts"]
+    evaluation = harness(TEXTS)
+    numbers = evaluation["results"]["excam_texts"]
     results = list(result_files.read(tmp_path / "scored.jsonl"))
-    assert [one.failure for one in results] == [None, None, "no-json", None]
+    assert [result.failure for result in results] == [None, None, "no-json", None]
     assert numbers["excam,none"] == aggregates.aggregate(results).mean
     assert numbers["excam_share_with_errors,none"] == pytest.approx(1 / 3)
     assert numbers["excam_not_judged,none"] == 1
-    assert found["n-samples"]["excam_texts"] == {"original": 4, "effective": 4}
+    assert evaluation["n-samples"]["excam_texts"] == {"original": 4, "effective": 4}
     assert len(backend.asked) == 4, "three numbers, and each text was judged once"
 
 

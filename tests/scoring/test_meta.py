@@ -33,11 +33,11 @@ def write(path, rows):
 
 def scored(path, scores, signature="mine.metric|1", direction="higher"):
     about = Description(direction=direction)
-    found = [
+    results = [
         Result(id=id_, score=score, failure="no-json" if score is None else None, metric=about, signature=signature)
         for id_, score in scores.items()
     ]
-    return write(path, [one.to_dict() for one in found])
+    return write(path, [result.to_dict() for result in results])
 
 
 def sees_facts(row, at):
@@ -65,24 +65,24 @@ def run(*arguments):
 
 
 def refused(*arguments):
-    found = run(*arguments)
-    assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
-    return found.stderr
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    return result.stderr
 
 
 def lines(*arguments):
-    found = run(*arguments, "--json")
-    assert found.exit_code == 0, found.output
-    return [json.loads(line) for line in found.stdout.splitlines()]
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def test_own_and_common_rows_and_failures_are_counted(files):
-    found = lines(*files, "--cluster", "question")
-    assert found[0] == {"kind": "labels", "labelled": 48, "without_label": 0, "without_text": 48, "common": 39}
-    rows = {one["metric"]: one for one in found if one["kind"] == "rows"}
+    records = lines(*files, "--cluster", "question")
+    assert records[0] == {"kind": "labels", "labelled": 48, "without_label": 0, "without_text": 48, "common": 39}
+    rows = {record["metric"]: record for record in records if record["kind"] == "rows"}
     counts = ("rows", "scored", "failures", "missing", "unlabelled")
     assert [rows["partly"][name] for name in counts] == [40, 39, 1, 8, 0]
-    agreements = {(one["metric"], one["on"]): one for one in found if one["kind"] == "agreement"}
+    agreements = {(record["metric"], record["on"]): record for record in records if record["kind"] == "agreement"}
     assert agreements["partly", "own"]["auc"]["value"] == 1
     assert (agreements["facts", "own"]["n"], agreements["facts", "common"]["n"]) == (48, 39)
     assert agreements["(constant)", "own"]["auc"]["value"] == 0.5
@@ -91,15 +91,15 @@ def test_own_and_common_rows_and_failures_are_counted(files):
     assert agreements["facts", "own"]["kendall"]["value"] == pytest.approx(correlation.kendall(labels, scores))
     tie = correlation.tie_calibrated_accuracy(labels, scores).accuracy
     assert agreements["facts", "own"]["tie_calibrated"] == pytest.approx(tie)
-    assert lines(*files, "--cluster", "question") == found, "same seed, same numbers"
+    assert lines(*files, "--cluster", "question") == records, "same seed, same numbers"
 
 
 def test_a_group_is_an_error_with_its_twins(files):
-    found = lines(*files, "--cluster", "question", "--group", "error")
+    records = lines(*files, "--cluster", "question", "--group", "error")
     auc = {
-        one["group"]: (one["n"], one["auc"]["value"])
-        for one in found
-        if one["kind"] == "agreement" and one["metric"] == "facts" and one["on"] == "own"
+        record["group"]: (record["n"], record["auc"]["value"])
+        for record in records
+        if record["kind"] == "agreement" and record["metric"] == "facts" and record["on"] == "own"
     }
     assert auc["factual"] == (24, 1.0)
     assert auc["omission"][0] == 24
@@ -110,12 +110,18 @@ def test_a_row_with_several_errors_is_in_several_groups(files, tmp_path):
     gold, facts, _ = files
     kinds = [row | {"error": [row["error"], "literal"] if row["error"] == "factual" else row["error"]} for row in GOLD]
     several = write(tmp_path / "several.jsonl", kinds)
-    found = lines(several, facts, "--group", "error", "--cluster", "question")
-    numbers = {(one["group"], one["metric"]): one for one in found if one["kind"] == "agreement" and one["on"] == "own"}
+    records = lines(several, facts, "--group", "error", "--cluster", "question")
+    numbers = {
+        (record["group"], record["metric"]): record
+        for record in records
+        if record["kind"] == "agreement" and record["on"] == "own"
+    }
     assert {name for name, _ in numbers} == {"", "factual", "literal", "omission"}
     assert numbers["literal", "facts"] == numbers["factual", "facts"] | {"group": "literal"}
     alone = [
-        one for one in lines(gold, facts, "--group", "error", "--cluster", "question") if one["kind"] == "agreement"
+        record
+        for record in lines(gold, facts, "--group", "error", "--cluster", "question")
+        if record["kind"] == "agreement"
     ]
     assert numbers["factual", "facts"] in alone
 
@@ -124,18 +130,22 @@ def test_a_metric_whose_lower_scores_are_better_is_turned_round(files, tmp_path)
     gold, facts, _ = files
     turned = {row["id"]: -sees_facts(row, at) for at, row in enumerate(GOLD)}
     lower = scored(tmp_path / "lower.jsonl", turned, "mine.lower|1", "lower")
-    found = [one for one in lines(gold, facts, lower) if one["kind"] == "agreement" and one["on"] == "own"]
-    assert found[0]["kendall"] == found[1]["kendall"]
+    agreements = [
+        record for record in lines(gold, facts, lower) if record["kind"] == "agreement" and record["on"] == "own"
+    ]
+    assert agreements[0]["kendall"] == agreements[1]["kendall"]
     said = run(gold, facts, lower).stdout
     assert said.count("times -1") == 1
     assert "lower: lower scores are better; each number is of its scores times -1" in said
 
 
 def test_tests_are_adjusted_and_only_of_metrics_that_order(files):
-    found = [one for one in lines(*files, "--cluster", "question") if one["kind"] == "test"]
-    assert [(one["a"], one["b"]) for one in found] == [("facts", "partly")], "no texts, so no length; no constant"
-    assert found[0]["n"] == 39
-    assert 0 < found[0]["p_value"] <= found[0]["p_holm"] <= 1
+    tests = [record for record in lines(*files, "--cluster", "question") if record["kind"] == "test"]
+    assert [(record["a"], record["b"]) for record in tests] == [("facts", "partly")], (
+        "no texts, so no length; no constant"
+    )
+    assert tests[0]["n"] == 39
+    assert 0 < tests[0]["p_value"] <= tests[0]["p_holm"] <= 1
 
 
 def test_icc_only_on_one_scale(tmp_path):
@@ -144,17 +154,17 @@ def test_icc_only_on_one_scale(tmp_path):
     other = meta_rows.Column("other", {row.id: row.label * 20 for row in gold}, "other|1")
     columns = [close, other, *meta_baselines.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
     result = meta.evaluate(meta_rows.Labels(gold, 0), columns)
-    found = {one.metric: one for one in result.agreements if one.on == "own"}
+    agreements = {agreement.metric: agreement for agreement in result.agreements if agreement.on == "own"}
     ratings = [(row.label, close.scores[row.id]) for row in gold]
-    said = {one.metric: one.without_icc for one in result.joined}
+    said = {counts.metric: counts.without_icc for counts in result.joined}
     assert said["close"] == ""
     assert said["other"] == "scores from 20 to 100 leave 1 to 5"
-    assert found["close"].icc.value == pytest.approx(icc21(ratings).value)
-    assert found["other"].icc.value is None
-    assert found["close"].auc.value is None, "labels of more than two values"
-    assert found["(length)"].kendall.value != 0
-    assert list(found) == ["close", "other", "(constant)", "(length)", "(last)", "(words)"]
-    assert found["(last)"].icc.value is None, "a baseline is no second rater, whatever its numbers"
+    assert agreements["close"].icc.value == pytest.approx(icc21(ratings).value)
+    assert agreements["other"].icc.value is None
+    assert agreements["close"].auc.value is None, "labels of more than two values"
+    assert agreements["(length)"].kendall.value != 0
+    assert list(agreements) == ["close", "other", "(constant)", "(length)", "(last)", "(words)"]
+    assert agreements["(last)"].icc.value is None, "a baseline is no second rater, whatever its numbers"
 
 
 def test_the_scale_of_an_icc_is_judged_by_the_rows_of_the_number():
@@ -165,18 +175,18 @@ def test_the_scale_of_an_icc_is_judged_by_the_rows_of_the_number():
     off = meta_rows.Column("off", scores | {"7": 0.9}, "off|1")
     fails = meta_rows.Column("fails", scores | {"7": None}, "fails|1")
     result = meta.evaluate(meta_rows.Labels(gold, 0), [lower, off, fails])
-    found = {(one.metric, one.on): one for one in result.agreements}
-    assert found["lower", "own"].icc.value == 1
-    assert (found["off", "own"].icc.value, found["off", "common"].icc.value) == (None, 1)
+    agreements = {(agreement.metric, agreement.on): agreement for agreement in result.agreements}
+    assert agreements["lower", "own"].icc.value == 1
+    assert (agreements["off", "own"].icc.value, agreements["off", "common"].icc.value) == (None, 1)
 
 
 def test_an_icc_needs_labels_of_three_values():
     for values, icc in ((3, 1.0), (2, None)):
         gold = [meta_rows.Gold(f"{n}", float(n % values), f"{n}", (), "", None) for n in range(12)]
         column = meta_rows.Column("same", {row.id: row.label for row in gold}, "same|1")
-        found = meta_numbers.agreement(column, gold, (0.0, 2.0), 0)
-        assert found.icc.value == icc
-        assert (found.auc.value is None) == (values == 3)
+        agreement = meta_numbers.agreement(column, gold, (0.0, 2.0), 0)
+        assert agreement.icc.value == icc
+        assert (agreement.auc.value is None) == (values == 3)
 
 
 def test_parts_are_metrics_of_their_own(files, tmp_path):
@@ -184,8 +194,8 @@ def test_parts_are_metrics_of_their_own(files, tmp_path):
     rows = [json.loads(line) for line in facts.read_text().splitlines()]
     told = [row | {"parts": {"surface": -row["score"], "note": "x"}} for row in rows]
     told[0]["parts"] = {}
-    found = lines(gold, write(tmp_path / "told.jsonl", told), "--part", "surface")
-    own = {one["metric"]: one for one in found if one["kind"] == "agreement" and one["on"] == "own"}
+    records = lines(gold, write(tmp_path / "told.jsonl", told), "--part", "surface")
+    own = {record["metric"]: record for record in records if record["kind"] == "agreement" and record["on"] == "own"}
     assert list(own) == ["told", "told: surface", "(constant)"]
     assert (own["told: surface"]["n"], own["told: surface"]["failures"]) == (47, 1)
     assert own["told: surface"]["auc"]["value"] < 0.5 < own["told"]["auc"]["value"]
@@ -209,10 +219,10 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
     gold, facts, _ = files
     rows = [{"id": row["id"], "score": float(row["label"]), "signature": "comet|22"} for row in GOLD]
     rows[0] |= {"score": None, "failure": "too-long"}
-    found = lines(gold, write(tmp_path / "comet.jsonl", rows), facts)
-    assert [(one["metric"], one["scored"], one["failures"]) for one in found if one["kind"] == "rows"][:1] == [
-        ("comet", 47, 1)
-    ]
+    records = lines(gold, write(tmp_path / "comet.jsonl", rows), facts)
+    assert [(record["metric"], record["scored"], record["failures"]) for record in records if record["kind"] == "rows"][
+        :1
+    ] == [("comet", 47, 1)]
     del rows[1]["signature"]
     line = refused(gold, write(tmp_path / "comet.jsonl", rows), facts)
     assert "comet.jsonl:2: no scored row: no signature; expected a line that `excam score` wrote, or id, score" in line
@@ -250,8 +260,8 @@ def test_ids_that_differ_in_form_alone_are_one_row(files, tmp_path):
     assert "pandas: 48 ids joined although they differ in form ('0' as '0.0')" in said
     ours = lines(gold, scored(tmp_path / "plain.jsonl", {f"{at}": facts[f"{at}.0"] for at in range(48)}))
     theirs = lines(gold, tmp_path / "pandas.jsonl")
-    assert [one["kendall"] for one in ours if one["kind"] == "agreement"] == [
-        one["kendall"] for one in theirs if one["kind"] == "agreement"
+    assert [record["kendall"] for record in ours if record["kind"] == "agreement"] == [
+        record["kendall"] for record in theirs if record["kind"] == "agreement"
     ]
     twice = scored(tmp_path / "twice.jsonl", {**facts, "00": 1.0})
     assert "twice: ids differ in form ('0', '0.0') and are ambiguous" in refused(gold, twice)
@@ -266,7 +276,7 @@ def test_a_labelled_row_without_its_cluster_is_refused(files, tmp_path, option, 
     assert f"g.jsonl:5: no c; expected the {option} of every labelled row" in line
     some = [row | {"label": row["label"] if row["c"] == f"c{at}" else None} for at, row in enumerate(rows)]
     labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", some), meta_rows.GoldColumns(label="label", cluster="c"))
-    assert ([one.cluster for one in labels.rows], labels.without_label) == (["c0", "c1", "c2", "c3"], 44)
+    assert ([row.cluster for row in labels.rows], labels.without_label) == (["c0", "c1", "c2", "c3"], 44)
     assert "no column c; found error, id, label, question" in refused(*files[:2], f"--{option}", "c")
 
 
@@ -280,9 +290,9 @@ def test_a_missing_value_is_never_a_name(tmp_path):
     items = meta_rows.read_gold(
         write(tmp_path / "i.jsonl", [row | {"i": "s"} for row in rows]), meta_rows.GoldColumns(label="label", item="i")
     )
-    assert {one.cluster for one in items.rows} == {"s"}, "rows of one item share content"
-    assert [one.cluster for one in labels.rows] == ["0", "1", "4"], "rows without an instruction share nothing"
-    assert [(one.instruction, one.text, one.groups) for one in labels.rows] == [
+    assert {row.cluster for row in items.rows} == {"s"}, "rows of one item share content"
+    assert [row.cluster for row in labels.rows] == ["0", "1", "4"], "rows without an instruction share nothing"
+    assert [(row.instruction, row.text, row.groups) for row in labels.rows] == [
         ("", None, ("x",)),
         ("", None, ("x",)),
         ("", "", ("x",)),
@@ -312,19 +322,19 @@ def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
     gold, facts, _ = files
     (tmp_path / "other").mkdir()
     other = scored(tmp_path / "other/facts.jsonl", {row["id"]: float(row["label"]) for row in GOLD}, "other|1")
-    found = [one["metric"] for one in lines(gold, facts, other) if one["kind"] == "rows"]
-    assert found == [f"{tmp_path.name}/facts", "other/facts", "(constant)"]
+    metrics = [record["metric"] for record in lines(gold, facts, other) if record["kind"] == "rows"]
+    assert metrics == [f"{tmp_path.name}/facts", "other/facts", "(constant)"]
 
 
 def test_the_table_states_its_denominators(files, tmp_path):
     rows = [row | {"label": row["label"] if at % 2 or at > 8 else None} for at, row in enumerate(GOLD)]
     gold = write(tmp_path / "some.jsonl", rows)
-    found = run(gold, *files[1:], "--group", "error", "--cluster", "question")
-    assert found.exit_code == 0
-    assert "43 labelled rows, 34 of them scored by every metric. 5 rows without a label are left out." in found.stdout
-    assert "facts: 48 rows: 43 scored, 0 failed, 5 without a label, 0 labelled rows missing" in found.stdout
-    assert "partly: 40 rows: 34 scored, 1 failed, 5 without a label, 8 labelled rows missing" in found.stdout
-    assert "p (Holm)" in found.stdout
+    result = run(gold, *files[1:], "--group", "error", "--cluster", "question")
+    assert result.exit_code == 0
+    assert "43 labelled rows, 34 of them scored by every metric. 5 rows without a label are left out." in result.stdout
+    assert "facts: 48 rows: 43 scored, 0 failed, 5 without a label, 0 labelled rows missing" in result.stdout
+    assert "partly: 40 rows: 34 scored, 1 failed, 5 without a label, 8 labelled rows missing" in result.stdout
+    assert "p (Holm)" in result.stdout
 
 
 def test_bad_input_is_one_line(files, tmp_path):
@@ -381,13 +391,13 @@ def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it(mon
         for system, labels in (("a", (1, 2, 9)), ("b", (3, 4, 3)), ("c", (2, 2, 2)))
         for n, label in enumerate(labels)
     ]
-    found = dict(zip((row.id for row in rows), meta_baselines.places_of_systems(rows).tolist(), strict=True))
-    assert [found[f"a{n}"] for n in range(3)] == [3, 3, 1], "without q2, a has the mean 1.5"
-    assert [found[f"b{n}"] for n in range(3)] == [2, 2, 3]
-    assert [found[f"c{n}"] for n in range(3)] == [1, 1, 2]
+    places = dict(zip((row.id for row in rows), meta_baselines.places_of_systems(rows).tolist(), strict=True))
+    assert [places[f"a{n}"] for n in range(3)] == [3, 3, 1], "without q2, a has the mean 1.5"
+    assert [places[f"b{n}"] for n in range(3)] == [2, 2, 3]
+    assert [places[f"c{n}"] for n in range(3)] == [1, 1, 2]
     rows.append(meta_rows.Gold("d0", 5, "q0", (), "", "", facets={"system": "d"}))
-    found = dict(zip((row.id for row in rows), meta_baselines.places_of_systems(rows).tolist(), strict=True))
-    assert [found[f"{system}0"] for system in "abcd"] == [4, 3, 1, 2], (
+    places = dict(zip((row.id for row in rows), meta_baselines.places_of_systems(rows).tolist(), strict=True))
+    assert [places[f"{system}0"] for system in "abcd"] == [4, 3, 1, 2], (
         "elsewhere 5.5, 3.5 and 2; d has the mean of all, 3.3"
     )
 
@@ -417,15 +427,18 @@ def test_baselines_of_systems_words_and_surface_then_length():
     gold = [
         meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", "x" * (n % 4), facets={"system": "ab"[n % 2]}) for n in range(24)
     ]
-    found = {one.name: one.scores for one in meta_baselines.baselines(gold, {"(surface)": lambda row: row.label > 0})}
-    assert list(found) == ["(constant)", "(length)", "(surface)", "(surface, length)", "(words)", "(system)"]
+    scores = {
+        baseline.name: baseline.scores
+        for baseline in meta_baselines.baselines(gold, {"(surface)": lambda row: row.label > 0})
+    }
+    assert list(scores) == ["(constant)", "(length)", "(surface)", "(surface, length)", "(words)", "(system)"]
     keys = [(row.label > 0, len(row.text)) for row in gold]
-    order = [found["(surface, length)"][row.id] for row in gold]
+    order = [scores["(surface, length)"][row.id] for row in gold]
     assert sorted(range(24), key=lambda at: keys[at]) == sorted(range(24), key=lambda at: order[at])
     assert len(set(order)) == len(set(keys))
     nameless = [meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", None, facets={"system": "ab"[n % 2]}) for n in range(23)]
     nameless.append(meta_rows.Gold("23", 1, "23", (), "", None))
-    assert [one.name for one in meta_baselines.baselines(nameless, {})] == ["(constant)"]
+    assert [baseline.name for baseline in meta_baselines.baselines(nameless, {})] == ["(constant)"]
 
 
 def test_pairs_within_a_language_and_within_an_item(tmp_path):
@@ -433,11 +446,11 @@ def test_pairs_within_a_language_and_within_an_item(tmp_path):
     rows = answers()
     gold = write(tmp_path / "gold.jsonl", rows)
     scores = {row["id"]: float(len(row["output"]) + (row["language"] == "de") * 9) for row in rows}
-    found = lines(gold, scored(tmp_path / "m.jsonl", scores), "--item", "instruction", "--within", "language")
+    records = lines(gold, scored(tmp_path / "m.jsonl", scores), "--item", "instruction", "--within", "language")
     numbers = {
-        one["within"]: one
-        for one in found
-        if one["kind"] == "agreement" and one["metric"] == "m" and one["on"] == "own"
+        record["within"]: record
+        for record in records
+        if record["kind"] == "agreement" and record["metric"] == "m" and record["on"] == "own"
     }
 
     def signs(same):
@@ -453,11 +466,11 @@ def test_pairs_within_a_language_and_within_an_item(tmp_path):
         correlation.kendall([r["label"] for r in rows], list(scores.values()))
     )
     ordered = [(1 + a * b) / 2 for a, b in signs(["instruction"]) if a]
-    for one in numbers.values():
-        assert (one["pairs"], one["ordered"]["value"]) == (len(ordered), pytest.approx(np.mean(ordered)))
+    for record in numbers.values():
+        assert (record["pairs"], record["ordered"]["value"]) == (len(ordered), pytest.approx(np.mean(ordered)))
     binary = [row | {"label": int(row["label"] > 3)} for row in rows]
     auc = lines(write(tmp_path / "b.jsonl", binary), tmp_path / "m.jsonl", "--within", "language")
-    value = next(one["auc"]["value"] for one in auc if one.get("within") == "language")
+    value = next(record["auc"]["value"] for record in auc if record.get("within") == "language")
     rows = binary
     assert value == pytest.approx(np.mean([(1 + a * b) / 2 for a, b in signs(["language"]) if a]))
 
@@ -480,26 +493,36 @@ def test_it_says_which_language_or_system_makes_a_number(tmp_path):
         )
         for row in rows
     ]
-    file = write(tmp_path / "m.jsonl", [one.to_dict() for one in results])
-    found = lines(gold, file)
-    whole = next(one for one in found if one["kind"] == "agreement" and one["metric"] == "m")["kendall"]
-    (told,) = [one for one in found if one["kind"] == "influence" and one["metric"] == "m" and one["name"] == "c"]
+    file = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
+    records = lines(gold, file)
+    whole = next(record for record in records if record["kind"] == "agreement" and record["metric"] == "m")["kendall"]
+    (told,) = [
+        record
+        for record in records
+        if record["kind"] == "influence" and record["metric"] == "m" and record["name"] == "c"
+    ]
     assert (told["facet"], told["rows"], told["n"], told["without"]) == ("system", 30, 60, None)
     assert told["half_width"] == pytest.approx((whole["high"] - whole["low"]) / 2)
-    for one in found:
-        if one["kind"] == "influence" and one["metric"] == "m" and one["without"] is not None:
-            kept = [row for row in rows if row[one["facet"]] != one["name"]]
+    for record in records:
+        if record["kind"] == "influence" and record["metric"] == "m" and record["without"] is not None:
+            kept = [row for row in rows if row[record["facet"]] != record["name"]]
             rest = correlation.kendall([row["label"] for row in kept], [knows_c[row["id"]] for row in kept])
-            assert one["without"] == pytest.approx(rest)
-            assert abs(rest - one["value"]) > one["half_width"]
-    named = {(one["facet"], one["name"]) for one in found if one["kind"] == "influence" and one["metric"] == "m"}
+            assert record["without"] == pytest.approx(rest)
+            assert abs(rest - record["value"]) > record["half_width"]
+    named = {
+        (record["facet"], record["name"])
+        for record in records
+        if record["kind"] == "influence" and record["metric"] == "m"
+    }
     for facet, name in (("system", "a"), ("system", "b"), ("language", "de"), ("language", "en")):
         kept = [row for row in rows if row[facet] != name]
         rest = correlation.kendall([row["label"] for row in kept], [knows_c[row["id"]] for row in kept])
         assert ((facet, name) in named) == (abs(rest - told["value"]) > told["half_width"])
     said = run(gold, file).stdout
     assert f"m: tau-b {whole['value']:.2f}; without system c (30 rows) nothing is ordered (n = 60)" in said
-    assert [one["level"]["systems"] for one in found if one["kind"] == "systems" and one["metric"] == "m"] == [3, 3]
+    assert [
+        record["level"]["systems"] for record in records if record["kind"] == "systems" and record["metric"] == "m"
+    ] == [3, 3]
     assert "soft accuracy" in said
 
 
@@ -510,16 +533,16 @@ def test_likelihoods_are_a_baseline_and_baselines_need_no_scored_file(tmp_path):
     said = run(gold, scored(tmp_path / "lm.jsonl", scores, "excam|likelihood:gain@0|v1"))
     assert "\n(lm) " in said.stdout
     assert "lm: a baseline: likelihoods" in said.stdout
-    tests = [(one["a"], one["b"]) for one in lines(gold, tmp_path / "lm.jsonl") if one["kind"] == "test"]
+    tests = [(record["a"], record["b"]) for record in lines(gold, tmp_path / "lm.jsonl") if record["kind"] == "test"]
     assert ("lm", "(length)") in tests
     alone = lines(gold)
-    assert {one["metric"] for one in alone if one["kind"] == "rows"} >= {
+    assert {record["metric"] for record in alone if record["kind"] == "rows"} >= {
         "(constant)",
         "(length)",
         "(words)",
         "(system)",
     }
-    assert not [one for one in alone if one["kind"] == "test"]
+    assert not [record for record in alone if record["kind"] == "test"]
     assert "None is of tie-calibrated or ordered" in run(gold, tmp_path / "lm.jsonl", "--item", "instruction").stdout
 
 
@@ -539,24 +562,26 @@ def test_what_the_docs_say_of_the_public_ratings(tmp_path):
     frame = pl.read_csv(RATINGS).rename(names)
     gold = tmp_path / "ratings.csv"
     frame.with_columns(pl.concat_str("annotation_id", "system", separator="/").alias("id")).write_csv(gold)
-    found = lines(gold, "--label", "rating", "--item", "instruction", "--within", "language")
+    records = lines(gold, "--label", "rating", "--item", "instruction", "--within", "language")
     numbers = {
-        (one["metric"], one["within"]): one for one in found if one["kind"] == "agreement" and one["on"] == "own"
+        (record["metric"], record["within"]): record
+        for record in records
+        if record["kind"] == "agreement" and record["on"] == "own"
     }
-    assert {one["pairs"] for one in numbers.values()} == {208}
-    ordered = {name: round(one["ordered"]["value"], 2) for (name, within), one in numbers.items() if not within}
+    assert {record["pairs"] for record in numbers.values()} == {208}
+    ordered = {name: round(record["ordered"]["value"], 2) for (name, within), record in numbers.items() if not within}
     assert ordered["(length)"] == 0.66
     assert ordered["(surface)"] == 0.63
     assert ordered["(surface, length)"] == 0.80
     assert ordered["(system)"] == 0.84
-    tau = {key: round(one["kendall"]["value"], 2) for key, one in numbers.items() if key[0] == "(surface)"}
+    tau = {key: round(record["kendall"]["value"], 2) for key, record in numbers.items() if key[0] == "(surface)"}
     assert tau == {("(surface)", ""): 0.42, ("(surface)", "language"): 0.38}
     (told,) = [
-        one
-        for one in found
-        if one["kind"] == "influence"
-        and (one["metric"], one["number"]) == ("(surface)", "tau_b")
-        and one["without"] is None
+        record
+        for record in records
+        if record["kind"] == "influence"
+        and (record["metric"], record["number"]) == ("(surface)", "tau_b")
+        and record["without"] is None
     ]
     assert (told["facet"], told["name"], told["n"]) == ("system", "mixtral22b", 200)
 

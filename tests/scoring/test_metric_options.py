@@ -43,7 +43,7 @@ def of_schema(schema, draw):
     if "enum" in schema:
         return draw.choice(schema["enum"])
     if schema.get("type") == "object":
-        return {name: of_schema(one, draw) for name, one in schema.get("properties", {}).items()}
+        return {name: of_schema(subschema, draw) for name, subschema in schema.get("properties", {}).items()}
     return {"array": [], "integer": 3, "number": 0.5, "boolean": draw.random() < 0.5, "null": None}.get(
         schema.get("type"), "so"
     )
@@ -55,7 +55,7 @@ def answer(body):
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
     question = body["messages"][-1]["content"]
     line = re.search(r"Answer with one line, (\w+): (.*)", question)
-    options = [one.strip() for one in re.split(r",|\bor\b", line[2])] if line else []
+    options = [option.strip() for option in re.split(r",|\bor\b", line[2])] if line else []
     text = f"{line[1]}: {draw.choice(options)}" if line else str(draw.randint(0, 10))
     text = json.dumps(of_schema(schema, draw)) if schema else text
     return right(text, tokens=[(text, -draw.random())])
@@ -165,12 +165,14 @@ def calibrated(trial):
 
 def calibration(trial):
     done = trial.with_("--calibration", calibrated(trial))
-    return done, done.exit_code == 0 and all("probability" in one for one in done.results if one["failure"] is None)
+    return done, done.exit_code == 0 and all(
+        "probability" in result for result in done.results if result["failure"] is None
+    )
 
 
 def band(trial):
     done = trial.with_("--calibration", calibrated(trial), "--band", 0, 1)
-    return done, done.exit_code == 0 and {one.get("verdict") for one in done.results} == {"unsure"}
+    return done, done.exit_code == 0 and {result.get("verdict") for result in done.results} == {"unsure"}
 
 
 def qualified(trial):
@@ -194,16 +196,16 @@ def fail_on(trial):
 
 
 def pair_is_named(trial):
-    asked, given = trial.metric.pair or ("asked", "translation")
-    file = trial.written("named.jsonl", trial.renamed(**{asked: "first", given: "second"}))
+    asked, output_column = trial.metric.pair or ("asked", "translation")
+    file = trial.written("named.jsonl", trial.renamed(**{asked: "first", output_column: "second"}))
     done = trial.with_("--instruction", "first", "--output", "second", file=file)
-    return done, [one["texts"] for one in done.results] == [one["texts"] for one in trial.plain.results]
+    return done, [result["texts"] for result in done.results] == [result["texts"] for result in trial.plain.results]
 
 
 def column_is_named(trial):
     file = trial.written("named.jsonl", trial.renamed(**{trial.text: "third"}))
     done = trial.with_("--column", f"{trial.text}=third", file=file)
-    return done, [one["texts"] for one in done.results] == [one["texts"] for one in trial.plain.results]
+    return done, [result["texts"] for result in done.results] == [result["texts"] for result in trial.plain.results]
 
 
 def labels_are_named(trial):
@@ -230,7 +232,7 @@ def limit(trial):
 def strict(trial):
     file = trial.written("bad.jsonl", [*trial.rows, {**trial.rows[0], "id": "bad", trial.text: None}])
     lenient, done = trial.with_(file=file), trial.with_("--strict", file=file)
-    counted = [one["failure"] for one in lenient.results if one["id"] == "bad"] == [f"missing-{trial.text}"]
+    counted = [result["failure"] for result in lenient.results if result["id"] == "bad"] == [f"missing-{trial.text}"]
     return done, counted and done.exit_code == 2 and "expected none with --strict" in done.stderr
 
 

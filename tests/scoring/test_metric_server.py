@@ -73,7 +73,7 @@ def line_of(answer, status):
 
 def test_results_are_those_of_the_metric_at_hand(server):
     answer = post(server, {"rows": DISHES})
-    here = [one.to_dict() for one in metric().score(DISHES)]
+    here = [result.to_dict() for result in metric().score(DISHES)]
     assert answer.json()["results"] == json.loads(json.dumps(here))
     assert answer.json()["summary"] == {"rows": 4, "with_errors": 2, "failed": 1}
     assert answer.json()["signature"] == metric().signature
@@ -86,8 +86,8 @@ def test_requests_and_responses_fit_the_openapi_schema(server):
     body = document["paths"]["/score"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["$ref"].rpartition("/")[2] in schemas
     assert post(server, schemas["Asked"]["examples"][0]).status_code == 200
-    for one in post(server, {"rows": [*DISHES, {"output": "x", "language": "xx", "system": "m"}]}).json()["results"]:
-        assert set(schemas["Result"]["required"]) <= set(one) <= set(schemas["Result"]["properties"])
+    for result in post(server, {"rows": [*DISHES, {"output": "x", "language": "xx", "system": "m"}]}).json()["results"]:
+        assert set(schemas["Result"]["required"]) <= set(result) <= set(schemas["Result"]["properties"])
     assert set(HTTP.get(f"{server}/health").json()) == set(schemas["Health"]["properties"])
     assert {"401", "413", "422", "503"} <= set(document["paths"]["/score"]["post"]["responses"])
     assert HTTP.get(f"{server}/docs").status_code == 404, "a page that loads scripts from elsewhere"
@@ -118,9 +118,9 @@ def test_an_invalid_request_is_refused_in_one_line(server, body, part):
 def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place(server):
     rows = [{"output": "Sushi.", "id": 1}, "x", {"output": ["x"]}, {"output": "y", "id": "1"}, {"output": "Moussaka."}]
     answer = post(server, {"rows": rows}).json()
-    assert [one["id"] for one in answer["results"]] == ["1", "#2", "#3", "1#4", "#5"]
+    assert [result["id"] for result in answer["results"]] == ["1", "#2", "#3", "1#4", "#5"]
     failures = [None, "not-an-object", "not-text-output", "duplicate-id", None]
-    assert [one["failure"] for one in answer["results"]] == failures
+    assert [result["failure"] for result in answer["results"]] == failures
     assert answer["summary"] == {"rows": 5, "with_errors": 1, "failed": 3}
 
 
@@ -347,10 +347,10 @@ def test_the_client_is_a_metric(server):
 
 def test_the_client_sends_no_row_that_cannot_be_scored(server):
     rows = [{"text": "y", "system": "gemma-2"}, {"output": "Sushi", "id": "a"}, {"output": "x", "id": "a"}]
-    found = list(excam.connect(server).score(rows))
-    assert found == list(metric().score(rows))
-    assert [one.failure for one in found] == ["missing-output", None, "duplicate-id"]
-    assert [one.failure for one in excam.connect(server).score([{"output": ""}] * 3)] == ["empty-output"] * 3
+    results = list(excam.connect(server).score(rows))
+    assert results == list(metric().score(rows))
+    assert [result.failure for result in results] == ["missing-output", None, "duplicate-id"]
+    assert [result.failure for result in excam.connect(server).score([{"output": ""}] * 3)] == ["empty-output"] * 3
     with pytest.raises(InputInvalid, match="rows: column output: not found; found text"):
         excam.connect(server).score([{"text": "y"}])
 
@@ -362,9 +362,9 @@ def test_the_client_waits_where_the_queue_is_full(server):
         return list(remote.score(rows))
 
     with ThreadPoolExecutor(3) as pool:  # each alone leaves room; together they do not
-        for found in pool.map(score, [excam.connect(server) for _ in range(3)]):
-            assert [one.id for one in found] == [str(at) for at in range(1, 33)]
-            assert sum(one.score < 0 for one in found) == 31
+        for results in pool.map(score, [excam.connect(server) for _ in range(3)]):
+            assert [result.id for result in results] == [str(at) for at in range(1, 33)]
+            assert sum(result.score < 0 for result in results) == 31
 
 
 def test_async_results_are_in_order_and_do_not_block_the_loop(server):
@@ -378,14 +378,14 @@ def test_async_results_are_in_order_and_do_not_block_the_loop(server):
 
         other = asyncio.create_task(ticking())
         rows = [{"output": f"slow {at}" if at == 0 else f"Sushi {at}"} for at in range(20)]
-        there = [one async for one in remote.ascore(rows)]
-        here = [one async for one in metric().ascore(rows)]
+        there = [result async for result in remote.ascore(rows)]
+        here = [result async for result in metric().ascore(rows)]
         other.cancel()
         return there, here, len(ticks)
 
     there, here, ticks = asyncio.run(both())
     assert there == here
-    assert [one.output for one in there][:2] == ["slow 0", "Sushi 1"]
+    assert [result.output for result in there][:2] == ["slow 0", "Sushi 1"]
     assert ticks > 20
 
 
@@ -458,17 +458,17 @@ def judged_by_a_stranger(change):
     sent = [{"id": name, "instruction": f"Name {name}.", "output": f"Sushi {name}.", **labels} for name in "ab"]
 
     def results(rows):
-        found = [{**one.to_dict(), "signature": "s"} for one in metric().score(rows)]
-        change(found)
-        return found
+        records = [{**result.to_dict(), "signature": "s"} for result in metric().score(rows)]
+        change(records)
+        return records
 
     with Stranger(HEALTH, results) as server:
         return [sent, list(excam.connect(server.url).score(sent))]
 
 
 def test_results_of_these_rows_are_taken():
-    sent, found = judged_by_a_stranger(lambda rows: None)
-    assert [{name: getattr(one, name) for name in row} for one, row in zip(found, sent, strict=True)] == sent
+    sent, results = judged_by_a_stranger(lambda rows: None)
+    assert [{name: getattr(result, name) for name in row} for result, row in zip(results, sent, strict=True)] == sent
 
 
 @pytest.mark.parametrize(
@@ -528,7 +528,7 @@ def test_files_are_scored_by_a_server(server, tmp_path):
     done = excam_("score", "in.jsonl", "--server", server, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
-        json.loads(json.dumps(one.to_dict())) for one in metric().score(DISHES)
+        json.loads(json.dumps(result.to_dict())) for result in metric().score(DISHES)
     ]
     assert "connection socket.connect" in done.stderr, "the hook sees connections"
     kept = excam_("score", "in.jsonl", "--server", server, "--to", "out.jsonl", cwd=tmp_path)
@@ -575,8 +575,8 @@ def test_any_metric_is_served(tmp_path):
         {"translation": "x"},
     ]
     here = list(excam.load(metric="acre-equivalent").score(rows))
-    assert [one.score for one in here] == [1, 0, 0, None, None]
-    assert [one.failure for one in here[3:]] == [
+    assert [result.score for result in here] == [1, 0, 0, None, None]
+    assert [result.failure for result in here[3:]] == [
         "accepted: found qipao; expected a list of texts",
         "nothing-to-compare",
     ]

@@ -56,7 +56,7 @@ def test_own_items_and_results_through_journal_transcript_and_replay(model, tmp_
     asking = partial(ask, backend, Sampling(max_tokens=8), Journal(journal))
     live, entries = transcript.record(multiple_choice.ask, items, asking)
     assert len(Journal(journal)) == len(ROWS)
-    assert {one.letter for one in live} <= set("ABCD")
+    assert {choice.letter for choice in live} <= set("ABCD")
     transcript.write(tmp_path / "transcript.jsonl", entries)
     assert transcript.replay(multiple_choice.ask, items[::-1], tmp_path / "transcript.jsonl") == live[::-1]
 
@@ -66,14 +66,14 @@ def test_the_command_scores_a_file_with_it(model, tmp_path, monkeypatch):
     words = (rows_file(tmp_path), "--metric", place, "--model", model)
     printed = score(*words)
     assert printed.exit_code == 0, printed.output
-    found = [json.loads(line) for line in printed.stdout.splitlines()]
-    assert [one["id"] for one in found] == [row["id"] for row in ROWS]
-    assert all(one["score"] == float(one["parts"]["letter"] == "B") for one in found)
+    records = [json.loads(line) for line in printed.stdout.splitlines()]
+    assert [record["id"] for record in records] == [row["id"] for row in ROWS]
+    assert all(record["score"] == float(record["parts"]["letter"] == "B") for record in records)
     signature = "multiple-choice|model:tiny@cccccccc|on:nothing|metric:1|dtype:float32|cal:none|v:"
-    assert found[0]["signature"].startswith(signature)
+    assert records[0]["signature"].startswith(signature)
     assert "6 rows: 6 scored, 0 failed" in printed.stderr
     assert score(*words, "--to", tmp_path / "scored.jsonl").exit_code == 0
-    assert [json.loads(line) for line in (tmp_path / "scored.jsonl").read_text().splitlines()] == found
+    assert [json.loads(line) for line in (tmp_path / "scored.jsonl").read_text().splitlines()] == records
     assert not list(tmp_path.glob(".*.journal"))
 
 
@@ -102,9 +102,9 @@ def unloaded(monkeypatch):
     ],
 )
 def test_an_unusable_metric_is_refused_in_one_line(model, tmp_path, name, said):
-    found = score(rows_file(tmp_path), "--metric", name, "--model", model)
-    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
-    assert said in found.stderr
+    result = score(rows_file(tmp_path), "--metric", name, "--model", model)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert said in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_an_unusable_metric_is_refused_in_one_line(model, tmp_path, name, said):
 def test_a_file_that_holds_no_metric_is_one_line(model, tmp_path, text, said):
     head = "from excam.scoring.metric import Metric\nfrom multiple_choice import MultipleChoice\n"
     place = metric_file(tmp_path, head + text)
-    found = score(rows_file(tmp_path), "--metric", place, "--model", model)
-    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
-    assert said in found.stderr
+    result = score(rows_file(tmp_path), "--metric", place, "--model", model)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert said in result.stderr
 
 
 CLASS = """from excam.scoring.metric import Metric, Outcome
@@ -138,7 +138,7 @@ class A(Metric):
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "message"),
     [
         ("return 0.5", "flow returned float; expected an Outcome"),
         ("return Outcome(None)", "flow returned neither a score nor a failure; expected one of them"),
@@ -153,10 +153,10 @@ class A(Metric):
         ("yield [Outcome(1.0)]", "TypeError: yielded list of Outcome; expected a list of Generate or Choose"),
     ],
 )
-def test_a_mistake_in_a_metric_is_one_line_with_the_row(tmp_path, body, found):
+def test_a_mistake_in_a_metric_is_one_line_with_the_row(tmp_path, body, message):
     done = score(rows_file(tmp_path), "--metric", metric_file(tmp_path, CLASS.format(body=body)))
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith(f"excam: metric a: row q0: {found}")
+    assert done.stderr.startswith(f"excam: metric a: row q0: {message}")
 
 
 def test_a_metric_that_asks_nothing_returns_at_once_and_its_range_is_kept(tmp_path):
@@ -183,8 +183,8 @@ def test_a_metric_is_named_by_its_file_its_module_or_its_class(tmp_path, monkeyp
 def test_a_row_without_a_column_is_a_failure_and_no_model_is_refused(model, tmp_path):
     place = metric_file(tmp_path)
     without = {name: value for name, value in ROWS[1].items() if name != "c"}
-    found = score(rows_file(tmp_path, [ROWS[0], without]), "--metric", place, "--model", model)
-    assert [json.loads(line)["failure"] for line in found.stdout.splitlines()] == [None, "missing-c"]
+    result = score(rows_file(tmp_path, [ROWS[0], without]), "--metric", place, "--model", model)
+    assert [json.loads(line)["failure"] for line in result.stdout.splitlines()] == [None, "missing-c"]
     absent = score(rows_file(tmp_path), "--metric", place)
     assert "--model: missing; metric multiple-choice asks one; expected an adapter" in absent.stderr
 
@@ -198,7 +198,7 @@ def scored_file(model, folder, monkeypatch, letters):
     def choose(_, requests):
         for at, request in enumerate(requests):
             letter = letters[int(request.messages[0].content.split()[2])]
-            logprobs = tuple(-1.0 if one == letter else -3.0 for one in "ABCD")
+            logprobs = tuple(-1.0 if option == letter else -3.0 for option in "ABCD")
             yield [(at, Choice(None if letter == " " else logprobs, (1, 1, 1, 1), 5))]
 
     rows = [
@@ -226,12 +226,12 @@ def two_scored_files(model, tmp_path, monkeypatch):
 
 def test_results_are_read_as_they_were_written(two_scored_files):
     lines = [json.loads(line) for line in two_scored_files[1].read_text().splitlines()]
-    found = list(result_files.read(two_scored_files[1]))
-    assert [one.to_dict() for one in found] == lines
+    results = list(result_files.read(two_scored_files[1]))
+    assert [result.to_dict() for result in results] == lines
     assert {"id", "score", "failure", "texts", "parts", "metric", "signature"} < set(lines[0])
-    assert (found[0].language, found[0].metric.direction) == ("Thai", "higher")
-    assert found[0].texts["question"] == "What is 0 ?"
-    assert (found[-1].score, found[-1].failure) == (None, "no-probabilities")
+    assert (results[0].language, results[0].metric.direction) == ("Thai", "higher")
+    assert results[0].texts["question"] == "What is 0 ?"
+    assert (results[-1].score, results[-1].failure) == (None, "no-probabilities")
 
 
 def test_two_systems_are_compared_by_score(two_scored_files):

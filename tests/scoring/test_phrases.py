@@ -32,7 +32,7 @@ def decomposed(text: str) -> str:
     return unicodedata.normalize("NFD", text)
 
 
-def found(text: str, phrase: str) -> list[str]:
+def matches(text: str, phrase: str) -> list[str]:
     return [text[start:end] for start, end in PhraseFinder(text).places(phrase)]
 
 
@@ -111,7 +111,7 @@ def found(text: str, phrase: str) -> list[str]:
     ],
 )
 def test_a_phrase_in_another_spelling_is_found(text, phrase, expected):
-    assert found(text, phrase)[:1] == [expected]
+    assert matches(text, phrase)[:1] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_phrase_in_another_spelling_is_found(text, phrase, expected):
     ],
 )
 def test_what_a_person_would_not_find_is_nowhere(text, phrase):
-    assert found(text, phrase) == []
+    assert matches(text, phrase) == []
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_a_harmless_change_moves_no_place(data):
     end = data.draw(st.integers(start + 1, len(words)))
     blank = "" if language in UNSPACED else " "
     of_text = CHANGES[data.draw(st.sampled_from(sorted(CHANGES)))]
-    of_phrase = [CHANGES[one] for one in data.draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=3))]
+    of_phrase = [CHANGES[name] for name in data.draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=3))]
     before, target, behind = (
         of_text(blank.join(part)) if part else "" for part in (words[:start], words[start:end], words[end:])
     )
@@ -328,7 +328,7 @@ def test_equal_spans_of_a_report_take_the_places_in_turn_in_any_spelling():
         return CulturalError(where, span, "minor", "t")
 
     report = Report((error("l'eau"), error("l'eau"), error("l'eau"), error("L’EAU."), error("l'eau", "instruction")))
-    places = [(one.span, one.start, one.end) for one in locate(report, "De l'eau ?", "L’eau, l’eau").errors]
+    places = [(mark.span, mark.start, mark.end) for mark in locate(report, "De l'eau ?", "L’eau, l’eau").errors]
     assert places == [("L’eau", 0, 5), ("l’eau", 7, 12), ("l'eau", -1, -1), ("L’eau", 0, 5), ("l'eau", 3, 8)]
 
 
@@ -346,7 +346,7 @@ def test_candidates_in_another_spelling_are_those_of_the_sentence():
 def test_findings_of_a_rubric_are_marked_in_any_spelling():
     findings = type("Findings", (), {"false_claim": "it's old.", "stereotype_phrase": "they all drink"})
     rating, response = type("Rating", (), {"findings": findings}), type("Response", (), {"response": "And it’s old"})
-    spans = [(one.span, one.start, one.end) for one in rubric_metrics._spans(rating, response)]
+    spans = [(span.span, span.start, span.end) for span in rubric_metrics._spans(rating, response)]
     assert spans == [("it’s old", 4, 12), ("they all drink", -1, -1)]
 
 
@@ -373,15 +373,15 @@ ROWS = [{"id": words, "output": "a cup of tea", "words": words} for words in ("T
 def test_a_result_that_marks_words_nowhere_is_warned_about():
     summary = Summary()
     results = list(summary.counting(Scorer(Quoting(), None).score(ROWS)))
-    assert [one.warnings for one in results] == [(), ("span-not-found",), ("span-not-found",), ()]
+    assert [result.warnings for result in results] == [(), ("span-not-found",), ("span-not-found",), ()]
     assert f"warning: span-not-found (2 rows): {warnings.LINES['span-not-found']}" in summary.lines
 
 
 def test_of_several_judgements_only_the_one_shown_warns_of_its_words():
     scorer = Scorer(Quoting(), None)
-    found, nowhere = scorer.score(ROWS[:2])
+    somewhere, nowhere = scorer.score(ROWS[:2])
     both = ensemble.Ensemble([scorer], ensemble.Repetition())
-    for shown, other in ((found, nowhere), (nowhere, found)):
+    for shown, other in ((somewhere, nowhere), (nowhere, somewhere)):
         combined = both._combined([shown, other])
         assert combined.report == shown.report
         assert combined.warnings == shown.warnings

@@ -35,7 +35,7 @@ def fit(folder, method="platt", wrong=5):
 
 
 @pytest.mark.parametrize(
-    ("found", "chance", "expected"),
+    ("has_errors", "chance", "expected"),
     [
         (None, None, None),
         (None, 0.9, "error"),  # of a metric that lists no errors
@@ -48,15 +48,19 @@ def fit(folder, method="platt", wrong=5):
         (False, 0.61, "error"),
     ],
 )
-def test_verdicts(found, chance, expected):
-    assert calibration.verdict(found, chance, (0.4, 0.6)) == expected
+def test_verdicts(has_errors, chance, expected):
+    assert calibration.verdict(has_errors, chance, (0.4, 0.6)) == expected
 
 
 def test_without_a_calibration_there_is_no_probability(adapter, backend):  # noqa: F811
     judge = excam.load(adapter)
     assert "|cal:none|" in judge.signature
     scored = list(judge.score([{"output": "Sushi"}, {"output": "x"}, {"output": "mumble"}]))
-    assert [(one.probability, one.verdict) for one in scored] == [(None, "error"), (None, "clean"), (None, None)]
+    assert [(result.probability, result.verdict) for result in scored] == [
+        (None, "error"),
+        (None, "clean"),
+        (None, None),
+    ]
 
 
 @pytest.mark.parametrize("method", ["platt", "isotonic"])
@@ -82,9 +86,9 @@ def test_platt_is_its_formula(adapter, backend):  # noqa: F811
 def test_the_band_is_asked_for(adapter, backend):  # noqa: F811
     fit(adapter)
     judge = excam.load(adapter, band=(0, 1))
-    assert {one.verdict for one in judge.score(rows())} == {"unsure"}
+    assert {result.verdict for result in judge.score(rows())} == {"unsure"}
     assert ",band0-1|" in judge.signature
-    assert "unsure" not in {one.verdict for one in excam.load(adapter, band=(0.5, 0.5)).score(rows())}
+    assert "unsure" not in {result.verdict for result in excam.load(adapter, band=(0.5, 0.5)).score(rows())}
 
 
 def test_a_band_without_a_calibration_is_refused(adapter):  # noqa: F811
@@ -136,7 +140,7 @@ def test_an_answer_that_is_drawn_has_no_probability(adapter, backend):  # noqa: 
     fit(adapter)
     judge = excam.load(adapter).sampled(0.7, 3)
     assert "|cal:none|temp:0.7,seed3|" in judge.signature
-    assert {one.probability for one in judge.score(rows())} == {None}
+    assert {result.probability for result in judge.score(rows())} == {None}
 
 
 def test_a_calibration_in_a_file_of_its_own(adapter, backend, tmp_path):  # noqa: F811
@@ -144,7 +148,7 @@ def test_a_calibration_in_a_file_of_its_own(adapter, backend, tmp_path):  # noqa
     beside = list(excam.load(adapter).score(rows()))
     kept = tmp_path / "kept.json"
     (adapter / calibration.FILE).rename(kept)
-    assert {one.probability for one in excam.load(adapter).score(rows())} == {None}
+    assert {result.probability for result in excam.load(adapter).score(rows())} == {None}
     assert list(excam.load(adapter, calibration=kept).score(rows())) == beside
     assert "--calibration: found beside --temperature" in room.line_of(
         InputInvalid, excam.load, adapter, calibration=kept, temperature=0.5
@@ -169,16 +173,16 @@ def test_one_class_is_nothing_to_fit(adapter, backend, truth):  # noqa: F811
     assert line.startswith("40 rows: nothing to fit")
 
 
-def scores(*given):
+def scores(*ratings):
     """Results of the rubric, with a score each."""
     kept = {"signature": "rubric|model:m|metric:1|cal:none|v:1"}
-    return [Result(id=str(at), score=float(score), **kept) for at, score in enumerate(given)]
+    return [Result(id=str(at), score=float(score), **kept) for at, score in enumerate(ratings)]
 
 
 def test_any_metric_with_a_range_is_calibrated_by_its_score(tmp_path):
     """The lower the rating, the likelier is an error; one without a range cannot be calibrated."""
     results = scores(*[1, 2, 3, 4, 5] * 8)
-    truth = {one.id: one.score < 3 for one in results} | {"2": True}
+    truth = {result.id: result.score < 3 for result in results} | {"2": True}
     made = calibration.fitted(results, truth, "platt", metric.load("rubric"))
     file = tmp_path / "calibration.json"
     file.write_text(json.dumps(made))

@@ -16,7 +16,7 @@ ROWS = 100
 
 @pytest.mark.parametrize(
     ("name", "status"),
-    [*((name, 400) for name, one in METRICS.items() if one.asks != "nothing"), ("excam", 413), ("excam", 422)],
+    [*((name, 400) for name, metric in METRICS.items() if metric.asks != "nothing"), ("excam", 413), ("excam", 422)],
 )
 def test_one_refused_row_is_one_failure(tmp_path, monkeypatch, index, name, status):  # noqa: F811
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
@@ -25,7 +25,7 @@ def test_one_refused_row_is_one_failure(tmp_path, monkeypatch, index, name, stat
     example = dict(metric.example) or example
     text = metric.pair[1] if metric.pair else "translation"
     texts = [example[text] + (" TROUBLE." if at == 57 else f" {at}.") for at in range(ROWS)]
-    rows = [{"id": str(at)} | example | {text: one} for at, one in enumerate(texts)]
+    rows = [{"id": str(at)} | example | {text: value} for at, value in enumerate(texts)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     refusal = wrong(status, "zut alors 4711", "z9")
     server = Server(default=lambda body: refusal if "TROUBLE" in str(body["messages"]) else answer(body))

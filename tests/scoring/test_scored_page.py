@@ -65,10 +65,10 @@ def test_every_table_adds_up_to_all_rows():
     assert whole.score == pytest.approx((-5 - 1 - 6 + 0.9) / 4)
     assert whole.score_interval is None, "four rows"
     for by in ("language", "culture", "system"):
-        found = numbers.lines(SIX, by)
-        assert sum(one.n for one in found) == 6
-        assert sum(one.failed for one in found) == 2
-    assert [one.name for one in numbers.lines(SIX, "language")] == ["English", "not given", "Hebrew", "Turkish"]
+        lines = numbers.lines(SIX, by)
+        assert sum(line.n for line in lines) == 6
+        assert sum(line.failed for line in lines) == 2
+    assert [line.name for line in numbers.lines(SIX, "language")] == ["English", "not given", "Hebrew", "Turkish"]
     assert numbers.lines([judged(1)], "language") == []
     assert sum(number for _, number in numbers.counts(SIX, EXCAM)) == 6
 
@@ -452,7 +452,7 @@ def test_hostile_texts_are_only_texts(browser, tmp_path):
             f"(() => {{ const p = document.querySelectorAll('.judged')[{2 * at + 1}].cloneNode(true);"
             " p.querySelectorAll('sup').forEach(s => s.remove()); return p.textContent; })()"
         )
-        seen = re.sub("[\0\x1b\u2028\u202e\u2067\ud83d]", lambda found: f"U+{ord(found[0]):04X}", row.output)
+        seen = re.sub("[\0\x1b\u2028\u202e\u2067\ud83d]", lambda match: f"U+{ord(match[0]):04X}", row.output)
         assert text == seen
 
 

@@ -51,7 +51,7 @@ def test_pairs_are_judged_in_order(adapter, backend):
     opened = excam.load(adapter)
     assert backend.opened == 0, "nothing is loaded before the first question"
     scored = list(opened.score([{"output": "Moussaka."}, {"output": "Sushi.", "instruction": "A Greek dish?"}]))
-    assert [one.id for one in scored] == ["1", "2"]
+    assert [result.id for result in scored] == ["1", "2"]
     good, bad = scored
     assert good.instruction == STAND_IN_INSTRUCTION
     assert good.report == Report()
@@ -110,10 +110,10 @@ def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_
     adapter, backend, row, name, failure
 ):
     opened = excam.load(adapter)
-    first, found, last = opened.score([{"output": "fine", "id": "first"}, row, {"output": "fine too"}])
-    assert (found.id, found.score, found.report, found.failure) == (name, None, None, failure)
-    assert found.output == ("Sushi." if failure == "duplicate-id" else "")
-    assert {one.signature for one in (first, found, last)} == {opened.signature}
+    first, middle, last = opened.score([{"output": "fine", "id": "first"}, row, {"output": "fine too"}])
+    assert (middle.id, middle.score, middle.report, middle.failure) == (name, None, None, failure)
+    assert middle.output == ("Sushi." if failure == "duplicate-id" else "")
+    assert {result.signature for result in (first, middle, last)} == {opened.signature}
     assert [first.failure, last.failure] == [None, None]
     assert [request.messages for request in backend.asked] == [
         report.messages(STAND_IN_INSTRUCTION, text) for text in ("fine", "fine too")
@@ -121,26 +121,26 @@ def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_
 
 
 @pytest.mark.parametrize(
-    ("rows", "found"),
+    ("rows", "columns"),
     [
         ([{"text": "x"}, {"label": 1}], "text, label"),
         (iter([{"text": "x"}, {"output": "y"}]), "text"),
     ],
 )
-def test_a_column_that_no_row_has_is_refused_before_anything_is_asked(adapter, backend, rows, found):
+def test_a_column_that_no_row_has_is_refused_before_anything_is_asked(adapter, backend, rows, columns):
     line = line_of(InputInvalid, excam.load(adapter).score, rows)
-    assert line == f"rows: column output: not found; found {found}; rename the key"
+    assert line == f"rows: column output: not found; found {columns}; rename the key"
     assert backend.asked == []
 
 
 def test_an_iterator_of_any_length_takes_the_memory_of_a_batch(adapter, backend, monkeypatch):
     monkeypatch.setattr(scorer, "BATCH", 4)
-    given = []
-    rows = ({"output": str(given.append(number) or number)} for number in range(1, 1000))
+    numbers = []
+    rows = ({"output": str(numbers.append(number) or number)} for number in range(1, 1000))
     results = excam.load(adapter).score(rows)
-    assert given == [1], "the first row says where the columns are"
+    assert numbers == [1], "the first row says where the columns are"
     assert next(results).output == "1"
-    assert given == [1, 2, 3, 4]
+    assert numbers == [1, 2, 3, 4]
 
 
 def rows_file(path: Path, count: int) -> RowFile:
@@ -160,8 +160,8 @@ def test_a_finished_file_is_continued_where_the_input_has_more_rows(
     add = result_files.Growing.add
 
     def stopping(growing, results):
-        add(growing, found := list(results))
-        added.append(len(found))
+        add(growing, batch := list(results))
+        added.append(len(batch))
         if len(added) == stopped_after:
             raise KeyboardInterrupt
 
@@ -169,12 +169,12 @@ def test_a_finished_file_is_continued_where_the_input_has_more_rows(
     if stopped_after:
         with pytest.raises(KeyboardInterrupt):
             list(files.results(opened, rows, 12, to))
-    found = list(files.results(opened, rows, 12, to))
+    scored = list(files.results(opened, rows, 12, to))
     assert max(added) == 3
     assert (
-        found
+        scored
         == list(result_files.read(to))
-        == list(excam.load(adapter).score([{"output": one.output} for one in found]))
+        == list(excam.load(adapter).score([{"output": result.output} for result in scored]))
     )
     assert len(backend.asked) == 12 + 12
 
@@ -283,9 +283,9 @@ def test_the_real_model_end_to_end(tmp_path):
     ]
     opened = excam.load(ADAPTER, max_tokens=16)
     scored = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
-    assert [one.id for one in scored] == ["a", "b", "c"]
-    for one in scored:
-        assert (one.failure is None) == (one.score is not None) == (one.report is not None)
+    assert [result.id for result in scored] == ["a", "b", "c"]
+    for result in scored:
+        assert (result.failure is None) == (result.score is not None) == (result.report is not None)
     assert scored[2].failure == "refused"
     again = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
     assert again == scored

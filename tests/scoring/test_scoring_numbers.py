@@ -26,11 +26,13 @@ def test_the_rows_that_differ_most_come_first():
     ours = [judged("5", certainty=0.75), judged("4", MAJOR), judged("2", certainty=0.75), judged("3"), judged("1"),
             judged("0", certainty=0.375)]  # fmt: skip
     theirs = [judged("5"), judged("4"), judged("2"), judged("3", MAJOR), judged("1"), judged("0")]
-    found = compared(ours, theirs)
-    assert [(one.id, other.id) for one, other in found.differing] == [(f"r{n}",) * 2 for n in (3, 4, 2, 5, 0)]
-    assert [one.id for one, _ in compared(ours, theirs, rows=3).differing] == ["r3", "r4", "r2"]
+    comparison = compared(ours, theirs)
+    assert [(result.id, other.id) for result, other in comparison.differing] == [
+        (f"r{n}",) * 2 for n in (3, 4, 2, 5, 0)
+    ]
+    assert [result.id for result, _ in compared(ours, theirs, rows=3).differing] == ["r3", "r4", "r2"]
     seven = [judged(n, certainty=n / 8) for n in range(7)]
-    assert len(compared(seven, [replace(one, score=1.0) for one in seven]).differing) == 5
+    assert len(compared(seven, [replace(result, score=1.0) for result in seven]).differing) == 5
 
 
 def test_measures_by_hand():
@@ -75,9 +77,12 @@ def test_a_row_shares_its_base_sample_or_its_instruction():
 def test_a_group_without_judged_rows_has_counts_and_no_measures():
     a = [judged(0, language="Thai"), failed(1, language="Greek"), failed(2)]
     b = [judged(0), judged(1), failed(2, language="Greek")]
-    found = compared(a, b)
-    assert [(one.name, one.not_judged, len(one.measures)) for one in found.groups] == [("Greek", 2, 0), ("Thai", 0, 2)]
-    head, greek, thai = found.lines()
+    comparison = compared(a, b)
+    assert [(group.name, group.not_judged, len(group.measures)) for group in comparison.groups] == [
+        ("Greek", 2, 0),
+        ("Thai", 0, 2),
+    ]
+    head, greek, thai = comparison.lines()
     assert (head["kind"], head["not_judged_a"], head["not_judged_both"]) == ("comparison", 1, 1)
     assert (greek["by"], greek["measures"], thai["measures"][1]["n"]) == ("language", (), 1)
     assert "differing" not in head
@@ -135,8 +140,8 @@ def test_judgements_against_the_majority():
     ],
 )
 def test_what_an_edited_agreement_may_hold(changes, sound):
-    one = replace(agreement([Report()], [0.5], [None]), **changes)
-    assert agreement_is_sound(one, {"instruction": "ab", "output": "abcd"}) == sound
+    edited_agreement = replace(agreement([Report()], [0.5], [None]), **changes)
+    assert agreement_is_sound(edited_agreement, {"instruction": "ab", "output": "abcd"}) == sound
 
 
 # --- calibration
@@ -209,7 +214,7 @@ def test_edges_of_bands():
 
 def test_groups_in_order_of_size_then_name():
     rows = [judged(n, culture=name) for n, name in enumerate(["b", "a", "c", "c", ""])]
-    assert [one.name for one in numbers.lines(rows, "culture")] == ["c", "not given", "a", "b"]
+    assert [line.name for line in numbers.lines(rows, "culture")] == ["c", "not given", "a", "b"]
     kinds = numbers.kinds(["d", "b", "a", "a", "a", "b", "c"])
     assert [(kind.name, kind.times) for kind in kinds] == [("a", 3), ("b", 2), ("c", 1), ("d", 1)]
     assert numbers.MOST == 200
@@ -217,12 +222,12 @@ def test_groups_in_order_of_size_then_name():
 
 def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
     monkeypatch.setattr(numbers, "MOST", 2)
-    assert [one.name for one in numbers.lines([judged(0, culture="a"), judged(1, culture="b")], "culture")] == [
+    assert [line.name for line in numbers.lines([judged(0, culture="a"), judged(1, culture="b")], "culture")] == [
         "a",
         "b",
     ]
     cut = numbers.lines([judged(n, culture=f"c{min(n, 5)}") for n in range(20)], "culture")
-    assert [(one.name, one.n) for one in cut] == [("c5", 15), ("c0", 1), ("4 smaller ones", 4)]
+    assert [(line.name, line.n) for line in cut] == [("c5", 15), ("c0", 1), ("4 smaller ones", 4)]
     assert cut[0].score_interval is None, "all alike"
 
 
@@ -230,9 +235,9 @@ def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
 
 
 def test_rows_are_counted_from_one():
-    given = [{"output": "x"}, {"output": "y", "id": 0}, {"output": "z", "id": None}, {"output": "v", "id": ""}]
-    found = [one.id for one in rows.of_mappings(given, EXCAM)]
-    assert found == ["#1", "0", "#3", "#4"], "a number is an id, none is not"
+    mappings = [{"output": "x"}, {"output": "y", "id": 0}, {"output": "z", "id": None}, {"output": "v", "id": ""}]
+    ids = [row.id for row in rows.of_mappings(mappings, EXCAM)]
+    assert ids == ["#1", "0", "#3", "#4"], "a number is an id, none is not"
 
 
 def test_of_many_columns_so_many_are_named():
@@ -264,7 +269,7 @@ def test_a_line_of_exactly_as_many_characters_as_may_be(tmp_path, monkeypatch):
     assert "a.jsonl:2: " in line_of(InputInvalid, list, row_files.rows(tmp_path / "a.jsonl"))
     table = tmp_path / "a.csv"
     table.write_bytes(b"output\n" + b"x" * 8 + b"\n" + b"y" * 15 + b"\n" + b"z" * 15 + b"\n")
-    assert [len(one["output"]) for _, one in row_files.rows(table)] == [8, 15, 15]
+    assert [len(row["output"]) for _, row in row_files.rows(table)] == [8, 15, 15]
     table.write_bytes(table.read_bytes() + b"z" * 16 + b"\n")
     assert "a.csv:4: " in line_of(InputInvalid, list, row_files.rows(table))
 
@@ -304,7 +309,7 @@ def test_rows_of_a_generator_come_one_at_a_time():
 
     assert next(rows.of_mappings(coming(), EXCAM)).texts["output"] == "x"
     twice = rows.of_mappings([{"output": "x", "id": "a"}, {"output": "y", "id": "a"}], EXCAM)
-    assert [one.failure for one in twice] == [None, "duplicate-id"]
+    assert [row.failure for row in twice] == [None, "duplicate-id"]
 
 
 # --- files of results
@@ -324,27 +329,27 @@ class Judge:
     def __init__(self):
         self.given = []
 
-    def for_rows(self, given):
+    def for_rows(self, items):
         return self
 
-    def score(self, given, journal=None, progress=None):
-        part = list(given)
+    def score(self, items, journal=None, progress=None):
+        part = list(items)
         self.given.append(len(part))
-        for one in part:
-            yield judged(1, id=one.id, **one.texts, signature=self.signature)
+        for row in part:
+            yield judged(1, id=row.id, **row.texts, signature=self.signature)
 
 
 def test_a_file_is_written_in_batches_and_continued(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "BATCH", 2)
-    given, to, judge = file_of(tmp_path, 5), tmp_path / "scored.jsonl", Judge()
-    coming = files.results(judge, given, 5, to)
+    row_file, to, judge = file_of(tmp_path, 5), tmp_path / "scored.jsonl", Judge()
+    coming = files.results(judge, row_file, 5, to)
     assert [next(coming).id for _ in range(3)] == ["1", "2", "3"]
     coming.close()
     assert (judge.given, to.exists()) == ([5], False)
     again = Judge()
-    assert [one.id for one in files.results(again, given, 5, to)] == ["1", "2", "3", "4", "5"]
+    assert [result.id for result in files.results(again, row_file, 5, to)] == ["1", "2", "3", "4", "5"]
     assert (again.given, len(to.read_bytes().splitlines())) == ([1], 5)
-    assert [one.id for one in files.results(Judge(), given, 5)] == ["1", "2", "3", "4", "5"]
+    assert [result.id for result in files.results(Judge(), row_file, 5)] == ["1", "2", "3", "4", "5"]
     assert not list(tmp_path.glob(".*")), "nothing is left behind"
 
 
@@ -353,12 +358,12 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     path, to = tmp_path / "a.jsonl", tmp_path / "scored.csv"
     list(files.results(Judge(), file_of(tmp_path, 3), 3, to))
     written, nobody = to.read_bytes(), Judge()
-    assert [one.id for one in files.results(nobody, file_of(tmp_path, 3), 3, to)] == ["1", "2", "3"]
+    assert [result.id for result in files.results(nobody, file_of(tmp_path, 3), 3, to)] == ["1", "2", "3"]
     assert (nobody.given, to.read_bytes()) == ([], written)
     assert "has all 3 rows already; nothing is asked" in capsys.readouterr().err
     path.write_bytes(path.read_bytes() + b'{"output": "y"}\n')
     more = Judge()
-    assert [one.id for one in files.results(more, rows.RowFile(path, EXCAM), 4, to)] == ["1", "2", "3", "4"]
+    assert [result.id for result in files.results(more, rows.RowFile(path, EXCAM), 4, to)] == ["1", "2", "3", "4"]
     assert more.given == [1]
     path.write_bytes(b'{"output": "z"}\n' * 4)
     nobody = Judge()
@@ -368,25 +373,25 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     )
     assert nobody.given == []
     again = list(files.results(nobody, rows.RowFile(path, EXCAM), 4, to, overwrite=True))
-    assert [one.output for one in again] == ["z"] * 4
+    assert [result.output for result in again] == ["z"] * 4
     assert nobody.given == [4]
 
 
 @pytest.mark.parametrize("name", ["scored.jsonl", "scored.csv", "scored.parquet"])
 @pytest.mark.parametrize("content", [b"notes\n", b"", b"[1]", b'{"id": "1"}\n', b"PAR1"])
 def test_another_file_is_never_overwritten(tmp_path, name, content):
-    given, to, judge = file_of(tmp_path, 1), tmp_path / name, Judge()
+    row_file, to, judge = file_of(tmp_path, 1), tmp_path / name, Judge()
     to.write_bytes(content)
-    line = line_of(InputInvalid, list, files.results(judge, given, 1, to))
+    line = line_of(InputInvalid, list, files.results(judge, row_file, 1, to))
     assert line == f"{to}: is there, and is no file of results; expected one; name another file, or give --overwrite"
     assert (to.read_bytes(), judge.given) == (content, [])
-    list(files.results(judge, given, 1, to, overwrite=True))
+    list(files.results(judge, row_file, 1, to, overwrite=True))
     assert judge.given == [1]
 
 
 def test_results_of_another_signature_are_never_overwritten(tmp_path):
-    given, to, other = file_of(tmp_path, 1), tmp_path / "scored.jsonl", Judge()
-    list(files.results(Judge(), given, 1, to))
+    row_file, to, other = file_of(tmp_path, 1), tmp_path / "scored.jsonl", Judge()
+    list(files.results(Judge(), row_file, 1, to))
     other.signature = "excam|model:n"
-    line = line_of(InputInvalid, list, files.results(other, given, 1, to))
+    line = line_of(InputInvalid, list, files.results(other, row_file, 1, to))
     assert line.startswith(f"{to}: has results of excam|model:m; expected those of excam|model:n; name")

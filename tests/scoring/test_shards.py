@@ -93,14 +93,14 @@ def tables(folder):
 
 
 def test_shards_are_found_by_name_and_grouped_by_cost(texts_folder):
-    found = shards.find(texts_folder)
-    assert [one.name for one in found] == ["a", "b", "de/a", "de/c"]
-    assert list(shards.batches(found, 10**9).values()) == [found]
-    assert list(shards.batches(found, 1).values()) == [[one] for one in found]
-    first, *_ = shards.batches(found, found[0].cost + found[1].cost).items()
+    shard_list = shards.find(texts_folder)
+    assert [shard.name for shard in shard_list] == ["a", "b", "de/a", "de/c"]
+    assert list(shards.batches(shard_list, 10**9).values()) == [shard_list]
+    assert list(shards.batches(shard_list, 1).values()) == [[shard] for shard in shard_list]
+    first, *_ = shards.batches(shard_list, shard_list[0].cost + shard_list[1].cost).items()
     write_rows(texts_folder / "z.jsonl", ROWS[:1])
     assert (
-        first in shards.batches(shards.find(texts_folder), found[0].cost + found[1].cost).items()
+        first in shards.batches(shards.find(texts_folder), shard_list[0].cost + shard_list[1].cost).items()
     )  # a later one changes none
 
 
@@ -128,10 +128,10 @@ def test_a_folder_that_cannot_be_scored_is_one_line(tmp_path, texts_folder, monk
 def test_each_shard_becomes_the_table_that_its_rows_alone_give(texts_folder, tmp_path):
     counts, problems = score(texts_folder, tmp_path / "scores")
     assert not problems
-    for one in shards.find(texts_folder):
-        alone = list(scorer(fake.Backend(answer)).score(RowFile(one.path, EXCAM)))
-        assert list(result_files.read(one.table(tmp_path / "scores"))) == alone
-        assert counts[one.name]["rows"] == len(alone)
+    for shard in shards.find(texts_folder):
+        alone = list(scorer(fake.Backend(answer)).score(RowFile(shard.path, EXCAM)))
+        assert list(result_files.read(shard.table(tmp_path / "scores"))) == alone
+        assert counts[shard.name]["rows"] == len(alone)
     assert (counts["a"]["rows"], counts["a"]["scored"], counts["a"]["failures"]) == (300, 299, {"no-json": 1})
     assert counts["a"]["with_errors"] == 11  # 7, 70 to 79
     assert counts["a"]["completion_tokens"] > 300
@@ -218,7 +218,7 @@ def test_a_bad_row_of_a_shard_is_counted_and_not_asked_about(tmp_path):
     reasons = ("duplicate-id", "not-an-object", "not-json", "not-text-output")
     assert counts["a"]["failures"] == dict.fromkeys(reasons, 1)
     table = result_files.read(tmp_path / "scores/shards/a.parquet")
-    assert [one.id for one in table] == ["1", "#2", "1#3", "2", "#5"]
+    assert [result.id for result in table] == ["1", "#2", "1#3", "2", "#5"]
     again = Dies(answer)
     assert score(path.parent, tmp_path / "scores", again) == (counts, [])
     assert not again.asked
@@ -244,8 +244,8 @@ def test_a_shard_that_changes_while_it_is_read_is_not_published(tmp_path):
     assert not problems
     assert counts["a"]["rows"] == 700
     assert len(again.asked) == 400
-    found = [one.id for one in result_files.read(tmp_path / "scores/shards/a.parquet")]
-    assert found == [row["id"] for row in ROWS]
+    ids = [result.id for result in result_files.read(tmp_path / "scores/shards/a.parquet")]
+    assert ids == [row["id"] for row in ROWS]
 
 
 def test_a_model_that_is_down_is_asked_about_three_shards(tmp_path):
@@ -263,9 +263,9 @@ def test_a_model_that_is_down_is_asked_about_three_shards(tmp_path):
 
 
 def test_a_table_holds_every_field(tmp_path):
-    given = {"output": "Tea \ud800.", "language": "English", "system": "m", "culture": "Peru"}
-    (one,) = scorer(fake.Backend(answer)).score([given])
-    result_files.write(tmp_path / "a.parquet", [one])
+    sample = {"output": "Tea \ud800.", "language": "English", "system": "m", "culture": "Peru"}
+    (result,) = scorer(fake.Backend(answer)).score([sample])
+    result_files.write(tmp_path / "a.parquet", [result])
     (row,) = pl.read_parquet(tmp_path / "a.parquet").to_dicts()
     assert json.loads(row["texts"])["output"] == "Tea \ud800.", "as JSON, half a character too"
     assert (row["language"], row["system"], row["culture"]) == ("English", "m", "Peru")
@@ -359,10 +359,10 @@ class Unknown(metric.Metric):
 def test_rows_that_are_not_known_are_neither_scored_nor_failed(tmp_path):
     write_rows(tmp_path / "texts/a.jsonl", [*ROWS[:3], {"id": "x", "output": "Coffee."}])
     judge, settings = Scorer(Unknown(), None), {"metric": "unknown"}
-    found = shards.find(tmp_path / "texts")
-    counts, problems = shard_scoring.score_shards(judge, found, {}, tmp_path / "scores", settings)
+    shard_list = shards.find(tmp_path / "texts")
+    counts, problems = shard_scoring.score_shards(judge, shard_list, {}, tmp_path / "scores", settings)
     assert not problems
     assert [counts["a"][name] for name in ("rows", "scored", "failed", "not_known", "failures")] == [4, 1, 0, 3, {}]
-    assert shard_scoring.score_shards(judge, found, {}, tmp_path / "scores", settings) == (counts, [])
+    assert shard_scoring.score_shards(judge, shard_list, {}, tmp_path / "scores", settings) == (counts, [])
     (line,) = shard_summary.lines(counts)
     assert (line["not_known"], line["mean_score"]) == (3, "1.0000")

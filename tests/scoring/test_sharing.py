@@ -335,12 +335,12 @@ def test_what_a_hub_does_wrong_is_one_line(here):
         del hub.commits[0][parcel.CHECKSUMS]
         none = through_the_hub(hub, "pull", "owner/adapter", "there")
     gone = through_the_hub(hub, "pull", "owner/adapter", "there", token=TOKEN)
-    for found in (damaged, absent, none, gone):
-        assert found.returncode == 2
-        assert found.stdout == ""
-        assert "Traceback" not in found.stderr
-        assert TOKEN not in found.stderr
-        assert re.match(r"excam: (owner/|adapter_model)", found.stderr.splitlines()[-1]), found.stderr
+    for process in (damaged, absent, none, gone):
+        assert process.returncode == 2
+        assert process.stdout == ""
+        assert "Traceback" not in process.stderr
+        assert TOKEN not in process.stderr
+        assert re.match(r"excam: (owner/|adapter_model)", process.stderr.splitlines()[-1]), process.stderr
 
 
 def test_getting_is_what_the_command_does(shared):
@@ -461,12 +461,12 @@ def test_an_adapter_that_came_another_way_is_looked_at_too(shared, name, changes
 def test_no_text_of_a_sender_steers_the_terminal(shared):
     evil = "x\x1b]0;owned\x07\x1b[2J\r\nexcam: checksums verified\u2028\u202e\x9b"
     rewritten(shared, "base.json", origin=evil, licence=evil, revision="by-hand")
-    found = [completed("pull", shared, "there"), run("pull", shared, "there", "--base", "recorded")]
+    results = [completed("pull", shared, "there"), run("pull", shared, "there", "--base", "recorded")]
     shutil.rmtree("results")
     Path("texts.jsonl").write_text('{"output": "Sushi."}\n')
-    found.append(run("score", "texts.jsonl", "--adapter", "there"))
-    for one in found:
-        lines = one.stderr.splitlines()
+    results.append(run("score", "texts.jsonl", "--adapter", "there"))
+    for result in results:
+        lines = result.stderr.splitlines()
         assert not [line for line in lines if not line.isprintable()]
         assert not [line for line in lines if line.startswith("excam: checksums")]
         assert r"\x1b]0;owned\x07" in lines[-1]
@@ -534,10 +534,10 @@ def test_a_recorded_wheel_with_an_invalid_name_is_refused_without_a_request(shar
 def test_a_recorded_hub_needs_a_commit(shared):
     rewritten(shared, "base.json", revision="main")
     with served() as hub:
-        found = through_the_hub(hub, "pull", "./shared", "there", "--base", "recorded")
+        process = through_the_hub(hub, "pull", "./shared", "there", "--base", "recorded")
         assert hub.asked == []
-    assert found.returncode == 2
-    assert "hub owner/tiny at revision main (MIT): nowhere to fetch it from; name the folder" in found.stderr
+    assert process.returncode == 2
+    assert "hub owner/tiny at revision main (MIT): nowhere to fetch it from; name the folder" in process.stderr
 
 
 # A parcel has a size
@@ -561,10 +561,10 @@ def test_a_file_of_a_hub_that_is_too_large_is_not_downloaded(here):
         through_the_hub(hub, "push", "tiny/all", "owner/adapter", token=TOKEN)
         hub.commits[0]["README.md"] += b" " * (1 << 20)
         hub.asked.clear()
-        found = through_the_hub(hub, "pull", "owner/adapter", "there", token=TOKEN)
+        process = through_the_hub(hub, "pull", "owner/adapter", "there", token=TOKEN)
         asked = [line for line in hub.asked if "README.md" in line]
     assert re.match(
-        r"excam: owner/adapter/README.md: \d+ bytes; expected at most 1048576", found.stderr.splitlines()[-1]
+        r"excam: owner/adapter/README.md: \d+ bytes; expected at most 1048576", process.stderr.splitlines()[-1]
     )
     assert [line.split()[0] for line in asked] == ["HEAD"]
 
@@ -574,10 +574,10 @@ def test_a_disk_that_is_full_is_named_by_what_was_written(shared):
     code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); from excam.cli import app; app()"
     (shared / "README.md").write_text("x" * 2000)
     sign(shared)
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, "pull", "shared", "there"],
         capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert found.returncode == 2
-    assert re.fullmatch(r"excam: \.there\.\d+\.part/README\.md: file too large; .*\n", found.stderr), found.stderr
+    assert process.returncode == 2
+    assert re.fullmatch(r"excam: \.there\.\d+\.part/README\.md: file too large; .*\n", process.stderr), process.stderr
     assert not list(Path().glob(".there*"))
