@@ -76,11 +76,11 @@ def p_right(completion):
 def assert_same(ours, reference):
     """The same answers, with probabilities to 1e-3; a tie broken otherwise may change the text of one."""
     assert len(ours) == len(reference)
-    same = [(one, other) for one, other in zip(ours, reference, strict=True) if one.text == other.text]
+    same = [(answer, other) for answer, other in zip(ours, reference, strict=True) if answer.text == other.text]
     assert len(same) >= len(ours) - 1
-    for one, other in same:
-        assert (one.finish, one.prompt_tokens, one.completion_tokens) == (
+    for answer, other in same:
+        assert (answer.finish, answer.prompt_tokens, answer.completion_tokens) == (
             other.finish, other.prompt_tokens, other.completion_tokens
         )  # fmt: skip
-        assert p_right(one) == pytest.approx(p_right(other), abs=1e-3)
-        assert one.end_logprob == pytest.approx(other.end_logprob, abs=1e-3)
+        assert p_right(answer) == pytest.approx(p_right(other), abs=1e-3)
+        assert answer.end_logprob == pytest.approx(other.end_logprob, abs=1e-3)

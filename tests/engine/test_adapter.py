@@ -37,7 +37,7 @@ def base(backend):
 
 
 def test_it_moves_the_answers_and_agrees_with_peft(backend, tuned, base):
-    assert sum(one.text != other.text for one, other in zip(tuned, base, strict=True)) >= 4
+    assert sum(answer.text != other.text for answer, other in zip(tuned, base, strict=True)) >= 4
     reference = transformers.Backend(MODEL, ADAPTER, dtype="float32", context=256)
     assert_same(tuned, gathered(reference.generate(asked(), GREEDY)))
     choose = [Choose((Message("user", "Is Paris in France? Yes or No."),), ("Yes", "No", "Yes, it is"))]
@@ -65,8 +65,8 @@ def test_an_adapter_for_modules_that_are_not_there_is_loaded_and_does_nothing(ba
     adapter, backend._lora = backend._lora, request
     answers = gathered(backend.generate(asked(), GREEDY))
     backend._lora = adapter
-    assert [one.text for one in answers] == [one.text for one in base]
-    assert [one.logprobs for one in answers] == [pytest.approx(one.logprobs, abs=1e-4) for one in base]
+    assert [answer.text for answer in answers] == [answer.text for answer in base]
+    assert [answer.logprobs for answer in answers] == [pytest.approx(answer.logprobs, abs=1e-4) for answer in base]
 
 
 def test_an_adapter_for_modules_of_an_unknown_kind_is_refused(backend, tmp_path):
@@ -87,8 +87,8 @@ def test_adapters_take_turns_in_one_engine(tuned, base, tmp_path):
         answers.setdefault(name, []).append(gathered(shared.generate(asked(), GREEDY)))
     shared.close()
     assert all(first == second for first, second in answers.values())
-    assert [one.text for one in answers["a"][0]] == [one.text for one in tuned]
-    assert [one.text for one in answers[""][0]] == [one.text for one in base]
+    assert [answer.text for answer in answers["a"][0]] == [answer.text for answer in tuned]
+    assert [answer.text for answer in answers[""][0]] == [answer.text for answer in base]
     assert answers["o"][0] != answers["a"][0]
 
 

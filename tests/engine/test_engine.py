@@ -33,7 +33,7 @@ def greedy(backend):
 
 
 def test_greedy_answers_are_those_of_transformers(greedy, reference):
-    assert {one.finish for one in greedy} == {"stop", "length"}
+    assert {answer.finish for answer in greedy} == {"stop", "length"}
     assert_same(greedy, gathered(reference.generate(asked(), GREEDY)))
 
 
@@ -54,11 +54,11 @@ def test_drawn_answers_have_the_logprobs_of_the_unmodified_distribution(backend,
 def test_draws_depend_on_the_seed_and_not_on_the_neighbours(backend):
     together = gathered(backend.generate(asked(), DRAWN))
     alone = [gathered(backend.generate([request], DRAWN))[0] for request in asked()[:3]]
-    assert [one.text for one in alone] == [one.text for one in together[:3]]
+    assert [answer.text for answer in alone] == [answer.text for answer in together[:3]]
     backwards = gathered(backend.generate(asked()[::-1], DRAWN))
-    assert [one.text for one in backwards[::-1]] == [one.text for one in together]
+    assert [answer.text for answer in backwards[::-1]] == [answer.text for answer in together]
     other = gathered(backend.generate(asked(), Sampling(max_tokens=12, temperature=1.5, top_p=0.9, top_k=50, seed=8)))
-    assert [one.text for one in other] != [one.text for one in together]
+    assert [answer.text for answer in other] != [answer.text for answer in together]
 
 
 def test_choices_are_those_of_transformers(backend, reference):
@@ -69,11 +69,11 @@ def test_choices_are_those_of_transformers(backend, reference):
     ]
     ours, expected = gathered(backend.choose(requests)), gathered(reference.choose(requests))
     assert ours[1].logprobs is None
-    for one, other in zip(ours, expected, strict=True):
-        assert (one.tokens, one.prompt_tokens) == (other.tokens, other.prompt_tokens)
+    for answer, other in zip(ours, expected, strict=True):
+        assert (answer.tokens, answer.prompt_tokens) == (other.tokens, other.prompt_tokens)
         if other.logprobs is not None:
-            assert list(map(exp, one.logprobs)) == pytest.approx(list(map(exp, other.logprobs)), abs=1e-3)
-            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-3)
+            assert list(map(exp, answer.logprobs)) == pytest.approx(list(map(exp, other.logprobs)), abs=1e-3)
+            assert answer.logprobs == pytest.approx(other.logprobs, abs=1e-3)
 
 
 def test_more_options_than_one_request_may_ask_for(backend, monkeypatch):
@@ -85,9 +85,9 @@ def test_more_options_than_one_request_may_ask_for(backend, monkeypatch):
 
 def test_without_logprobs_the_same_text(backend, greedy):
     bare = gathered(backend.generate(asked(), Sampling(max_tokens=16, logprobs=False)))
-    assert [one.text for one in bare] == [one.text for one in greedy]
-    assert {(one.logprobs, one.end_logprob) for one in bare} == {(None, None)}
-    assert [one.completion_tokens for one in bare] == [one.completion_tokens for one in greedy]
+    assert [answer.text for answer in bare] == [answer.text for answer in greedy]
+    assert {(answer.logprobs, answer.end_logprob) for answer in bare} == {(None, None)}
+    assert [answer.completion_tokens for answer in bare] == [answer.completion_tokens for answer in greedy]
 
 
 def test_a_prompt_without_room_is_refused_or_answered_in_what_is_left(backend, monkeypatch, capsys):
@@ -95,7 +95,7 @@ def test_a_prompt_without_room_is_refused_or_answered_in_what_is_left(backend, m
     prompt = len(chat.encode(backend.tokenizer, words.messages).input_ids)
     assert 200 < prompt < 250
     answers = gathered(backend.generate([words, long], Sampling(max_tokens=60)))
-    assert [(one.finish, one.text, one.completion_tokens) for one in answers] == [("refused", "", 0)] * 2
+    assert [(answer.finish, answer.text, answer.completion_tokens) for answer in answers] == [("refused", "", 0)] * 2
     assert answers[0].prompt_tokens == prompt
     monkeypatch.setattr(backend, "overflow", "shorten")
     shortened, refused = gathered(backend.generate([words, long], Sampling(max_tokens=60)))
@@ -123,7 +123,7 @@ def test_answers_come_while_others_are_in_flight_and_a_closed_stream_leaves_noth
     assert all(isinstance(answer, Completion) for _, answer in first)
     stream.close()
     assert not backend._engine.has_unfinished_requests()
-    assert [one.text for one in gathered(backend.generate(asked(), GREEDY))] == [one.text for one in greedy]
+    assert [answer.text for answer in gathered(backend.generate(asked(), GREEDY))] == [answer.text for answer in greedy]
     rest = gathered(backend.generate(many, GREEDY))
     assert len(rest) == len(many)
 

@@ -60,7 +60,7 @@ def test_an_adapter_of_the_text_model_is_applied(folders):
 
     def answers(served):
         backend._lora = served
-        return [one.logprobs for one in gathered(backend.generate(asked(), sampling))]
+        return [answer.logprobs for answer in gathered(backend.generate(asked(), sampling))]
 
     as_served = answers(backend._lora)
     bare = answers(None)
@@ -68,5 +68,5 @@ def test_an_adapter_of_the_text_model_is_applied(folders):
     backend.close()
     assert as_it_is == bare  # vLLM #34186: taken, never applied
     expected = gathered(transformers.Backend(inner, adapter, **settings).generate(asked(), sampling))
-    assert as_served == [pytest.approx(one.logprobs, abs=1e-3) for one in expected]
-    assert max(abs(one - other) for one, other in zip(sum(as_served, ()), sum(bare, ()), strict=True)) > 0.01
+    assert as_served == [pytest.approx(answer.logprobs, abs=1e-3) for answer in expected]
+    assert max(abs(logprob - other) for logprob, other in zip(sum(as_served, ()), sum(bare, ()), strict=True)) > 0.01

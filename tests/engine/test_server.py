@@ -85,14 +85,14 @@ def test_texts_tokens_and_probabilities_are_those_of_transformers(backend, refer
 def test_without_logprobs_the_same_texts(backend):
     bare = gathered(backend.generate(asked(), Sampling(max_tokens=16, logprobs=False)))
     assert {(answer.logprobs, answer.end_logprob) for answer in bare} == {(None, None)}
-    assert [one.text for one in bare] == [one.text for one in gathered(backend.generate(asked(), GREEDY))]
+    assert [answer.text for answer in bare] == [answer.text for answer in gathered(backend.generate(asked(), GREEDY))]
 
 
 def test_draws_depend_on_the_seed(backend):
     once, again = (gathered(backend.generate(asked(), DRAWN)) for _ in range(2))
-    assert [one.text for one in once] == [one.text for one in again]
+    assert [answer.text for answer in once] == [answer.text for answer in again]
     other = gathered(backend.generate(asked(), Sampling(max_tokens=12, temperature=1.5, top_p=0.9, top_k=50, seed=8)))
-    assert [one.text for one in other] != [one.text for one in once]
+    assert [answer.text for answer in other] != [answer.text for answer in once]
 
 
 def test_choices_are_those_of_transformers(backend, reference):

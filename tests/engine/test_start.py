@@ -73,4 +73,4 @@ def test_every_setting_that_only_tunes_is_one_of_vllm_s():
 
     from excam.config.models import TUNING
 
-    assert not TUNING - {one.name for one in fields(EngineArgs)}
+    assert not TUNING - {field.name for field in fields(EngineArgs)}

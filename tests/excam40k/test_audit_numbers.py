@@ -23,7 +23,7 @@ def test_so_many_groups_are_needed():
 
 
 @pytest.mark.parametrize(
-    ("one", "expected"),
+    ("result", "expected"),
     [
         (view_result(*[1.0] * 5), "tells the label"),
         (view_result(*[1.0] * 4), "not decidable"),
@@ -44,8 +44,8 @@ def test_so_many_groups_are_needed():
         (view_result(*[1.5] * 5, size=10), "tells the label"),  # .15
     ],
 )
-def test_what_an_interval_says(one, expected):
-    assert shortcuts.verdict(one, 1) == expected
+def test_what_an_interval_says(result, expected):
+    assert shortcuts.verdict(result, 1) == expected
 
 
 def test_more_tests_make_it_harder_to_fail_and_not_easier_to_pass():
@@ -104,8 +104,8 @@ def guessed(frame: pl.DataFrame) -> tuple[str, shortcuts.Guesses]:
 
 
 def test_pairs_that_show_the_same_are_not_fitted():
-    (one,) = found_tokens(rows_with_tokens("a", "a", "b", "b"))
-    assert (one.how, one.sums.tolist(), one.sizes.tolist()) == (shortcuts.SAME, [0, 0], [2, 2])
+    (result,) = found_tokens(rows_with_tokens("a", "a", "b", "b"))
+    assert (result.how, result.sums.tolist(), result.sizes.tolist()) == (shortcuts.SAME, [0, 0], [2, 2])
     wrong = np.array([False, True])
     assert shortcuts._same_in_pairs(["p", "p"], [["a"], ["a"]], wrong)
     assert not shortcuts._same_in_pairs(["p", "p"], [["a"], ["b"]], wrong)
@@ -115,8 +115,8 @@ def test_pairs_that_show_the_same_are_not_fitted():
 
 
 def test_rows_that_show_nothing_are_left_out():
-    (one,) = found_tokens(rows_with_tokens("a", "a", "", "", "b"))
-    assert one.sizes.tolist() == [2, 1]
+    (result,) = found_tokens(rows_with_tokens("a", "a", "", "", "b"))
+    assert result.sizes.tolist() == [2, 1]
     assert found_tokens(rows_with_tokens("", "")) == []
     assert found_tokens(rows_with_tokens("a", "", "b", "")) == [], "only right rows"
     assert found_tokens(rows_with_tokens("", "a", "", "b")) == [], "only wrong rows"
@@ -133,8 +133,8 @@ def test_rows_are_predicted_by_others():
     assert guessed(frame.head(4))[0] == "2 folds over all rows"
     how, (_, guesses) = guessed(frame.with_columns(group=pl.lit("g")))
     assert (how, guesses.any()) == ("one group", False)
-    (one,) = found_tokens(frame)
-    assert one.sums.tolist() == [2] * 12
+    (result,) = found_tokens(frame)
+    assert result.sums.tolist() == [2] * 12
 
 
 def test_a_test_set_of_a_hundred_groups_is_predicted_by_train_and_dev():
@@ -153,8 +153,8 @@ def test_a_test_set_of_a_hundred_groups_is_predicted_by_train_and_dev():
 
 
 def test_in_one_group_nothing_is_called_wrong():
-    (one,) = found_tokens(rows_with_tokens("a", "b", "c").with_columns(group=pl.lit("g")))
-    assert (one.how, one.sums.tolist(), one.sizes.tolist()) == ("one group", [1], [3])
+    (result,) = found_tokens(rows_with_tokens("a", "b", "c").with_columns(group=pl.lit("g")))
+    assert (result.how, result.sums.tolist(), result.sizes.tolist()) == ("one group", [1], [3])
 
 
 def test_a_fold_of_one_class_predicts_it():
@@ -245,9 +245,9 @@ def test_a_test_of_equal_shares():
 def test_the_bound_of_positions_is_shared_by_all_tests():
     columns = ["dataset", "options", "pairs", "right option", "p"]
     lines = [("a", 4, 8, "A 8", 0.0251), ("b", 4, 8, "A 8", 0.0249), ("c", 1, 8, "A 8", None)]
-    one, other = balance._positions(pl.DataFrame(lines, schema=columns, orient="row"))
-    assert one.expected == "p of equal shares at least 0.0250"
-    assert (one.found, one.failed, other.failed) == ("A 8; p=0.0251", False, True)
+    check, other = balance._positions(pl.DataFrame(lines, schema=columns, orient="row"))
+    assert check.expected == "p of equal shares at least 0.0250"
+    assert (check.found, check.failed, other.failed) == ("A 8; p=0.0251", False, True)
     (alone,) = balance._positions(pl.DataFrame([("a", 2, 8, "A 8", 0.0499)], schema=columns, orient="row"))
     assert (alone.expected, alone.failed) == ("p of equal shares at least 0.0500", True)
 
@@ -255,16 +255,16 @@ def test_the_bound_of_positions_is_shared_by_all_tests():
 def test_nothing_to_test_and_just_enough():
     columns = {"dataset": pl.String, "options": pl.Int64, "right option": pl.String, "p": pl.Float64}
     assert list(balance._positions(pl.DataFrame(schema=columns))) == []
-    one = pl.DataFrame([("a", 4, "A 8", 1 - balance.LEVEL)], schema=columns, orient="row")
-    assert [check.failed for check in balance._positions(one)] == [False]
+    table = pl.DataFrame([("a", 4, "A 8", 1 - balance.LEVEL)], schema=columns, orient="row")
+    assert [check.failed for check in balance._positions(table)] == [False]
 
 
 def test_answers_may_differ_by_one_pair():
     columns = ["dataset", "label", "pairs"]
-    one, other = balance._answers(
+    check, other = balance._answers(
         pl.DataFrame([("a", "no", 3), ("a", "yes", 4), ("b", "no", 3), ("b", "yes", 5)], schema=columns, orient="row")
     )
-    assert (one.found, one.failed, other.failed) == ("no 3, yes 4", False, True)
+    assert (check.found, check.failed, other.failed) == ("no 3, yes 4", False, True)
 
 
 def test_most_uneven_slot():
@@ -374,7 +374,7 @@ def test_a_check_that_nothing_is_there():
 
 
 def test_equal_checks_are_one_line_of_the_page():
-    lines = [Check("c", name, found, "0", "passed") for name, found in (("a", "1"), ("b", "2"), ("c", "3"))]
+    lines = [Check("c", name, count, "0", "passed") for name, count in (("a", "1"), ("b", "2"), ("c", "3"))]
     assert page.brief(lines).rows() == [("c", "a, b, c", "1; 2; …", "0", "passed")]
     assert page.brief(lines[:2]).rows() == [("c", "a, b", "1; 2", "0", "passed")]
     assert page.brief([lines[0], lines[0]]).rows() == [("c", "a, a", "1", "0", "passed")]

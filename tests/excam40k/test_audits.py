@@ -310,10 +310,10 @@ def test_the_interval_is_of_groups():
     """By hand: sums 2, 0, 0, -2 of groups of 2 rows: mean 0, standard error sqrt(4/3 * 8) / 8, t(.975, 3) = 3.1824."""
     import numpy as np
 
-    found = shortcuts.Found("d", "v", "", np.array([2.0, 0, 0, -2]), np.full(4, 2.0))
-    assert found.scaled == 0
-    assert found.interval(0.95) == pytest.approx((-1, 1)), "3.1824 * .4082 is more than there is"
-    assert found.interval(0.5)[1] == pytest.approx(0.7649 * (4 / 3 * 8) ** 0.5 / 8, abs=1e-4)
+    result = shortcuts.Found("d", "v", "", np.array([2.0, 0, 0, -2]), np.full(4, 2.0))
+    assert result.scaled == 0
+    assert result.interval(0.95) == pytest.approx((-1, 1)), "3.1824 * .4082 is more than there is"
+    assert result.interval(0.5)[1] == pytest.approx(0.7649 * (4 / 3 * 8) ** 0.5 / 8, abs=1e-4)
 
 
 def test_shortcuts_say_the_same_twice_and_in_any_order():
@@ -374,8 +374,8 @@ SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
 
 
 def balanced(frame: pl.DataFrame, of_bases: pl.DataFrame = OF_BASES, **changes) -> checks.Audit:
-    given = {"dropped": {}, "shares": SHARES, "soft": {}} | changes
-    return balance.audit(frame, of_bases, **given)
+    settings = {"dropped": {}, "shares": SHARES, "soft": {}} | changes
+    return balance.audit(frame, of_bases, **settings)
 
 
 def counts_of(generator: str) -> dict:
@@ -402,8 +402,8 @@ def test_an_uneven_split_and_an_uneven_template_are_found():
 
 
 def test_templates_used_unevenly_are_found():
-    one = pl.lit(["qa/instruction/01", "qa/options/01", "qa/output/01"])
-    uneven = with_values(ROWS, (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=one)
+    names = pl.lit(["qa/instruction/01", "qa/options/01", "qa/output/01"])
+    uneven = with_values(ROWS, (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=names)
     more, unequal = ("uses of a template, most minus least", "blend"), ("uses of the templates of a slot", "blend")
     assert failed(balanced(uneven)) == {more, unequal}
     assert failed(balanced(uneven, dropped={"blend": 29})) == {unequal}, (
@@ -435,12 +435,12 @@ def test_a_split_off_its_share_is_found():
     """
     assert SHARES["dev"] * 300 == 30
     dev = ROWS.filter(pl.col("part") == "dev")["base"].unique(maintain_order=True)
-    one, two = (with_values(ROWS, pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (2, 3))
+    tolerated, two = (with_values(ROWS, pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (2, 3))
 
     def off(frame: pl.DataFrame, **changes) -> set[str]:
         return {check for check, _ in failed(balanced(frame, **changes)) if check.startswith("share of ")}
 
-    assert off(one) == set()
+    assert off(tolerated) == set()
     assert off(ROWS.filter((pl.col("part") != "dev") | (pl.col("task") == "qa"))) == set()
     assert off(two) == {"share of train", "share of dev"}
     assert off(two, dropped={"blend": 1}) == set()
@@ -479,7 +479,7 @@ def outcome(audit: checks.Audit, name: str) -> tuple[str, str]:
 
 def test_an_edited_instruction_is_found():
     """A language model may edit it, as the paper asks it to, and the gold report marks that."""
-    found = "2 of 600: blend/0/freeform, blend/1/freeform"
+    listing = "2 of 600: blend/0/freeform, blend/1/freeform"
     marked = with_values(EDITED, WRONG & TWICE, errors=MARK)
     for frame, soft, expected in (
         (EDITED, {}, "failed"),
@@ -488,7 +488,7 @@ def test_an_edited_instruction_is_found():
         (marked, {"blend": counts_of("a-model")}, "reported"),
         (EDITED, {"blend": counts_of("a-model")}, "failed"),
     ):
-        assert outcome(balanced(frame, soft=soft), "pairs with two instructions") == (expected, found)
+        assert outcome(balanced(frame, soft=soft), "pairs with two instructions") == (expected, listing)
     assert outcome(balanced(ROWS), "pairs with two instructions") == ("passed", "0 of 600")
 
 
@@ -631,7 +631,9 @@ def test_a_row_whose_licence_is_not_known_is_found(audit, wanted):
     ],
 )
 def test_the_advice_about_a_licence_names_what_to_write_and_where(licence, expected):
-    (check,) = (one for one in licensed(ROWS, licence).checks if one.failed and one.check.startswith("licence of"))
+    (check,) = (
+        check for check in licensed(ROWS, licence).checks if check.failed and check.check.startswith("licence of")
+    )
     assert expected in check.expected
     assert check.expected.endswith(", in SOURCE of own/blend.py")
     line = verdict.refusal([("licences", check)], "summary.md")
@@ -646,7 +648,7 @@ def test_stated_terms_are_enough_and_no_derivatives_are_reported():
     frame, manifest = ROWS.with_columns(licence=pl.lit("LicenseRef-own")), MANIFEST | {"licence": "LicenseRef-own"}
     audit = licensed(frame, "LicenseRef-own", manifest, ("attribution", "no-derivatives"))
     assert failed(audit) == set()
-    assert [one.check for one in audit.checks if one.outcome == "reported"] == ["rows that may be published"]
+    assert [check.check for check in audit.checks if check.outcome == "reported"] == ["rows that may be published"]
 
 
 # --- pages and scripts
@@ -676,9 +678,9 @@ def test_the_verdict_is_about_the_training_rows():
         ("without-blend", ["normad"], ["b, normad", "b, without-blend"]),
         ("without-normad", ["blend"], []),
     ):
-        found = verdict.concerning(audits, trained_on, datasets)
-        assert [f"{check.check}, {check.dataset}" for _, check in found if check.failed] == failed_checks
-        line = verdict.refusal(found, "page.md")
+        named_checks = verdict.concerning(audits, trained_on, datasets)
+        assert [f"{check.check}, {check.dataset}" for _, check in named_checks if check.failed] == failed_checks
+        line = verdict.refusal(named_checks, "page.md")
         assert (line is None) == (not failed_checks)
     assert verdict.refusal(verdict.concerning(audits, "without-blend", ["normad"]), "page.md") == (
         "page.md: 2 of 3 checks failed: the first is m: b, normad: found 3; expected 0; "

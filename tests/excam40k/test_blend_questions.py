@@ -49,7 +49,7 @@ FILLERS = {"Peru": [(4, ["pottery"])], "Chad": [(4, ["camel races"])], "Fiji": [
 
 
 @pytest.mark.parametrize(
-    ("given", "other"),
+    ("answer", "other"),
     [
         ("sador mekhela", "mekhela"),
         ("grandmother", "grandparents"),
@@ -61,8 +61,8 @@ FILLERS = {"Peru": [(4, ["pottery"])], "Chad": [(4, ["camel races"])], "Fiji": [
         ("café", "cafes"),
     ],
 )
-def test_an_answer_that_contains_or_resembles_a_given_one_is_not_wrong(tmp_path, given, other):
-    annotate(tmp_path, MOST, Iran=[(4, ["weaving"]), (1, [given])], Spain=[(4, [other])], **FILLERS)
+def test_an_answer_that_contains_or_resembles_a_given_one_is_not_wrong(tmp_path, answer, other):
+    annotate(tmp_path, MOST, Iran=[(4, ["weaving"]), (1, [answer])], Spain=[(4, [other])], **FILLERS)
     assert wrong_in("Iran", tmp_path) == {"pottery", "camel races", "kava drinking"}
 
 
@@ -81,8 +81,8 @@ def test_two_translations_of_one_local_answer_are_not_wrong(tmp_path):
 
 def test_an_answer_that_does_not_fit_the_question_is_dropped(tmp_path):
     question = "What type of clothing is worn in {region}?"
-    given = {"Iran": [(4, ["traditional clothing"])], "Spain": [(4, ["anything"])], **FILLERS}
-    reading = datasets.read("blend", annotate(tmp_path, question, **given), {})
+    answers = {"Iran": [(4, ["traditional clothing"])], "Spain": [(4, ["anything"])], **FILLERS}
+    reading = datasets.read("blend", annotate(tmp_path, question, **answers), {})
     assert reading.dropped == {"no-answer-to-the-question": 2}
     assert {wrong for sample in reading.samples() for wrong in sample.wrong} == {
         "pottery", "camel races", "kava drinking",
@@ -96,9 +96,9 @@ def test_a_tie_is_right_where_several_answers_can_be(tmp_path):
 
 
 def test_an_answer_of_many_regions_is_wrong_only_where_one_can_be_right(tmp_path):
-    given = {region: [(4, ["singing"])] for region in ("Ghana", "Kenya", "Togo", "Mali")}
+    answers = {region: [(4, ["singing"])] for region in ("Ghana", "Kenya", "Togo", "Mali")}
     for question, wrong in ((MOST, True), (SOME, False)):
-        annotate(tmp_path, question, Iran=[(4, ["weaving"])], **given, **FILLERS)
+        annotate(tmp_path, question, Iran=[(4, ["weaving"])], **answers, **FILLERS)
         assert ("singing" in wrong_in("Iran", tmp_path)) is wrong
 
 
@@ -110,12 +110,12 @@ def test_what_a_region_gives_beside_the_right_answer_may_be_true_too(tmp_path):
 
 def test_answers_of_a_region_that_answers_alike_are_not_wrong(tmp_path):
     same = {f"L{place}": [(4, [f"word{place}"])] for place in range(20)}
-    given = {
+    answers = {
         "Iran": {"K": [(4, ["weaving"])], **same},
         "Spain": {"K": [(4, ["embroidery"])], **same},
         "Togo": {"K": [(4, ["drumming"])]},
     }
-    annotate(tmp_path, MOST, **given, **FILLERS)
+    annotate(tmp_path, MOST, **answers, **FILLERS)
     assert "embroidery" not in wrong_in("Iran", tmp_path)
     assert "drumming" in wrong_in("Iran", tmp_path)
 
@@ -188,8 +188,8 @@ def test_the_real_rows_give_enough_questions_of_every_region():
 
 
 def test_an_answer_that_many_give_to_other_questions_only_is_no_wrong_one(tmp_path):
-    given = {f"R{place}": {"L": [(1, ["mathematics"])]} for place in range(6)}
-    annotate(tmp_path, MOST, Iran=[(4, ["weaving"])], Spain=[(4, ["mathematics"])], **given, **FILLERS)
+    answers = {f"R{place}": {"L": [(1, ["mathematics"])]} for place in range(6)}
+    annotate(tmp_path, MOST, Iran=[(4, ["weaving"])], Spain=[(4, ["mathematics"])], **answers, **FILLERS)
     assert "mathematics" not in wrong_in("Iran", tmp_path)
 
 
@@ -227,8 +227,8 @@ def local_samples(folder, **settings):
 
 
 def test_local_questions_are_asked_and_answered_in_the_language_of_the_region(tmp_path):
-    found, _ = local_samples(ask_locally(tmp_path, UK=ENGLISH, Spain=SPAIN, Mexico=MEXICO))
-    spain = found["blend/local:Spain:K"]
+    samples, _ = local_samples(ask_locally(tmp_path, UK=ENGLISH, Spain=SPAIN, Mexico=MEXICO))
+    spain = samples["blend/local:Spain:K"]
     assert (spain.question, spain.answer, spain.language) == ("K? España", "fútbol", "Spanish")
     assert (spain.culture, spain.group) == ("Spain", "K")
     assert set(spain.wrong) == {"ajedrez", "golf"}, "of a question of the same kind, and of another Spanish region"
@@ -259,21 +259,21 @@ def test_local_questions_are_added_only_if_wanted_and_share_a_stratum_with_no_en
 def test_a_question_that_cannot_be_asked_locally_is_counted(tmp_path, name, answers, reason):
     spain = (name, answers, SPAIN[2])
     folder = ask_locally(tmp_path, UK=ENGLISH, Spain=spain, Mexico=MEXICO, Iran=("ایران", *[[(4, ["x"], ["y"])]] * 2))
-    found, dropped = local_samples(folder)
-    assert "blend/local:Spain:K" not in found
+    samples, dropped = local_samples(folder)
+    assert "blend/local:Spain:K" not in samples
     assert dropped[reason] > 0
 
 
 def test_a_local_wording_that_begins_as_one_that_was_given_is_not_wrong(tmp_path):
     spain = (SPAIN[0], [*SPAIN[1], (1, ["board games"], ["ajedrecista"])], SPAIN[2])
-    found, _ = local_samples(ask_locally(tmp_path, UK=ENGLISH, Spain=spain, Mexico=MEXICO))
-    assert "ajedrez" not in found["blend/local:Spain:K"].wrong
+    samples, _ = local_samples(ask_locally(tmp_path, UK=ENGLISH, Spain=spain, Mexico=MEXICO))
+    assert "ajedrez" not in samples["blend/local:Spain:K"].wrong
 
 
 def test_a_number_of_another_unit_is_no_answer(tmp_path):
     question = "What is the average commute time (in minutes) in {region}? (Provide Arabic numerals (e.g., 1) only.)"
-    given = {f"R{place}": [(4, [value])] for place, value in enumerate(["30", "60", "70", "90"])}
-    folder = annotate(tmp_path, question, Iran=[(4, ["2"])], **given)
+    answers = {f"R{place}": [(4, [value])] for place, value in enumerate(["30", "60", "70", "90"])}
+    folder = annotate(tmp_path, question, Iran=[(4, ["2"])], **answers)
     assert datasets.read("blend", folder, {}).dropped["no-answer-to-the-question"] == 1
     assert "2" not in wrong_in("R0", folder)
 

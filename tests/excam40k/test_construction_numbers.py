@@ -42,10 +42,10 @@ from excam.excam40k.construction.spans import Span, Token, diff_spans
 )
 def test_equal_quotas(sizes, limit, quotas):
     """A stratum below the common level gives all it has; what does not divide goes to one after the other."""
-    found = drawing._equal(sizes, limit, SEED)
-    assert sorted(found.values()) == quotas
-    assert found.keys() == sizes.keys()
-    assert all(found[name] <= size for name, size in sizes.items())
+    counts = drawing._equal(sizes, limit, SEED)
+    assert sorted(counts.values()) == quotas
+    assert counts.keys() == sizes.keys()
+    assert all(counts[name] <= size for name, size in sizes.items())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_subset_of_no_even_number_is_refused(rows):
 def pairs(count: int, **changes) -> list[Sample]:
     bases = [base(number, **changes) for number in range(count)]
     right = wrapped(bases)
-    return splits.pair_up(right, hard.hard_errors(right, {one.id: one for one in bases}, SEED)[0])[0]
+    return splits.pair_up(right, hard.hard_errors(right, {sample.id: sample for sample in bases}, SEED)[0])[0]
 
 
 def test_a_subset_of_no_rows_and_of_one_pair():
@@ -107,9 +107,9 @@ def test_shares_sum_to_one():
 
 
 def test_shards():
-    found = Counter(splits.shard_of(f"blend/{number}/options", 4) for number in range(400))
-    assert sorted(found) == [0, 1, 2, 3]
-    assert min(found.values()) > 70
+    counts = Counter(splits.shard_of(f"blend/{number}/options", 4) for number in range(400))
+    assert sorted(counts) == [0, 1, 2, 3]
+    assert min(counts.values()) > 70
     assert splits.shard_of("blend/0/options", 1000) == int(digest(0, "shard", "blend/0/options"), 16) % 1000
 
 
@@ -181,7 +181,7 @@ def test_equal_ends_are_only_trimmed_where_difflib_would_take_too_long(monkeypat
 
 
 def test_common_beginnings():
-    assert [spans._common(one, other) for one, other in (("", "a"), ("ab", "ac"), ("ab", "abc"), ("x", "y"))] == [
+    assert [spans._common(text, other) for text, other in (("", "a"), ("ab", "ac"), ("ab", "abc"), ("x", "y"))] == [
         0,
         1,
         2,
@@ -208,12 +208,12 @@ def test_looks():
 
 def undone(right: str, wrong: str, mode="paper", origin="soft-major"):
     """The edits that lead from one output back to the other."""
-    one = replace(wrapped([base()], "soft")[0], instruction="Say so.", output=right)
+    row = replace(wrapped([base()], "soft")[0], instruction="Say so.", output=right)
     errors = tuple(
         CulturalError("output", s.text, "major", "t", s.start, s.end) for s in diff_spans(right, wrong, mode).spans
     )
-    other = replace(one, output=wrong, report=Report(errors), origin=origin)
-    return one, other, alignment.edits(one, other, mode)
+    other = replace(row, output=wrong, report=Report(errors), origin=origin)
+    return row, other, alignment.edits(row, other, mode)
 
 
 @pytest.mark.parametrize(
@@ -228,9 +228,9 @@ def undone(right: str, wrong: str, mode="paper", origin="soft-major"):
     ],
 )
 def test_edits_reach_from_word_to_word(right, wrong, places):
-    one, other, found = undone(right, wrong)
-    assert [(edit.wrong_place, edit.right_place, edit.words) for edit in found] == places
-    assert alignment.undo(one, other, found)["output"] == right
+    row, other, edits = undone(right, wrong)
+    assert [(edit.wrong_place, edit.right_place, edit.words) for edit in edits] == places
+    assert alignment.undo(row, other, edits)["output"] == right
 
 
 def test_a_part_of_a_word_is_placed_by_its_key():
@@ -245,32 +245,32 @@ def test_a_part_of_a_word_is_placed_by_its_key():
 
 
 def test_one_of_two_errors_is_undone():
-    one, other, (first, second) = undone("oolong with sugar", "tea with salt")
-    assert alignment.undo(one, other, [first]) == {"instruction": "Say so.", "output": "oolong with salt"}
-    assert alignment.undo(one, other, [second])["output"] == "tea with sugar"
+    row, other, (first, second) = undone("oolong with sugar", "tea with salt")
+    assert alignment.undo(row, other, [first]) == {"instruction": "Say so.", "output": "oolong with salt"}
+    assert alignment.undo(row, other, [second])["output"] == "tea with sugar"
 
 
 def test_a_hard_error_is_undone_with_its_letter():
     bases = [base(0), acting(1)]
     right = wrapped(bases)
-    wrong, _ = hard.hard_errors(right, {one.id: one for one in bases}, SEED)
-    for one, other in zip(right, wrong, strict=True):
-        (edit,) = alignment.edits(one, other, "paper")
-        assert one.output[slice(*edit.words)] == "tea"
-        assert alignment.undo(one, other, [edit])["output"] == one.output
+    wrong, _ = hard.hard_errors(right, {sample.id: sample for sample in bases}, SEED)
+    for row, other in zip(right, wrong, strict=True):
+        (edit,) = alignment.edits(row, other, "paper")
+        assert row.output[slice(*edit.words)] == "tea"
+        assert alignment.undo(row, other, [edit])["output"] == row.output
         (error,) = other.report.errors
         assert edit.wrong_place == (0, error.end)
         twice = replace(other, report=Report((error, error)))
         elsewhere = replace(other, report=Report((replace(error, where="instruction"),)))
         longer = replace(other, output=other.output + "!")
         for broken in (twice, elsewhere, longer, replace(other, answer="x" * 999), replace(other, answer="ten")):
-            assert alignment.edits(one, broken, "paper") == alignment.Unaligned("other-spans")
+            assert alignment.edits(row, broken, "paper") == alignment.Unaligned("other-spans")
 
 
 def test_errors_that_are_no_differences():
-    one, other, _ = undone("We drink tea.", "We drink cola.")
+    row, other, _ = undone("We drink tea.", "We drink cola.")
     moved = replace(other, report=Report((replace(other.report.errors[0], start=8),)))
-    assert alignment.edits(one, moved, "paper") == alignment.Unaligned("other-spans")
+    assert alignment.edits(row, moved, "paper") == alignment.Unaligned("other-spans")
 
 
 # --- duplicates
@@ -289,45 +289,49 @@ def test_exactly_the_limit_counts_as_alike():
     """Texts without a repeated shingle: 40 characters more share 36 of 45: .8; 35 of 45 are less."""
     common = "".join(chr(0x4E00 + at) for at in range(40))
     other = "".join(chr(0x6E00 + at) for at in range(20))
-    one, two = common, common + other[:9]
-    assert duplicates._jaccard(*duplicates._shingles([one, two])) == 36 / 45
-    found = duplicates.near_duplicates({"": [one, two]})
-    assert [(pair.first, pair.second, pair.similarity) for pair in found] == [(0, 1, 0.8)]
-    assert duplicates.near_duplicates({"": [one, common + other[:10]]}) == []
+    text, two = common, common + other[:9]
+    assert duplicates._jaccard(*duplicates._shingles([text, two])) == 36 / 45
+    close_pairs = duplicates.near_duplicates({"": [text, two]})
+    assert [(pair.first, pair.second, pair.similarity) for pair in close_pairs] == [(0, 1, 0.8)]
+    assert duplicates.near_duplicates({"": [text, common + other[:10]]}) == []
 
 
 def test_a_shingle_is_boilerplate_beyond_ten_texts_and_a_fifth():
     def shared(texts: int, total: int) -> bool:
         """Whether a shingle that so many of all texts hold still counts."""
         made = [f"stem{at:04d}" if at < texts else f"{chr(0x4E00 + at)}{at:07d}" for at in range(total)]
-        return any("stem0" in found for found in duplicates._shingles(made))
+        return any("stem0" in shingles for shingles in duplicates._shingles(made))
 
     assert [shared(10, 10), shared(11, 11), shared(12, 60), shared(13, 60)] == [True, False, True, False]
 
 
 def test_positions_that_share_a_set():
-    one, other = frozenset("a"), frozenset("b")
-    found = duplicates._spelled_out([one, other, one], {one: [], other: [(one, 0.9)]})
-    assert [(pair.first, pair.second, pair.similarity) for pair in found] == [(0, 1, 0.9), (0, 2, 1.0), (1, 2, 0.9)]
+    shingles, other = frozenset("a"), frozenset("b")
+    close_pairs = duplicates._spelled_out([shingles, other, shingles], {shingles: [], other: [(shingles, 0.9)]})
+    assert [(pair.first, pair.second, pair.similarity) for pair in close_pairs] == [
+        (0, 1, 0.9),
+        (0, 2, 1.0),
+        (1, 2, 0.9),
+    ]
 
 
 def test_rows_of_the_list_of_near_duplicates():
     """The earlier split first; equal texts of one benchmark are one row of it, across benchmarks each is its own."""
-    one, other, same = ("epic", "e" * 400), ("blend", "b" * 400), ("epic", "f" * 400)
-    texts = {one: ["epic/1", "epic/2", "epic/gone"], other: ["blend/1"], same: ["epic/3"]}
+    text, other, same = ("epic", "e" * 400), ("blend", "b" * 400), ("epic", "f" * 400)
+    texts = {text: ["epic/1", "epic/2", "epic/gone"], other: ["blend/1"], same: ["epic/3"]}
     splits_of = {"epic/1": "test", "epic/2": "train", "blend/1": "dev", "epic/3": "train"}
-    assert list(duplicates._table_rows(one, other, 0.9, texts, splits_of)) == [
+    assert list(duplicates._table_rows(text, other, 0.9, texts, splits_of)) == [
         ("blend", "blend/1", "dev", "epic", "epic/1", "test", 0.9, True, "b" * 300, "e" * 300),
         ("epic", "epic/2", "train", "blend", "blend/1", "dev", 0.9, True, "e" * 300, "b" * 300),
     ]
-    assert list(duplicates._table_rows(one, same, 0.8, texts, splits_of)) == [
+    assert list(duplicates._table_rows(text, same, 0.8, texts, splits_of)) == [
         ("epic", "epic/3", "train", "epic", "epic/1", "test", 0.8, False, "f" * 300, "e" * 300)
     ]
     alike = dict.fromkeys(splits_of, "train")
-    later = {one: ["epic/1"], ("blend", "z"): ["blend/1"]}
-    (row,) = duplicates._table_rows(one, ("blend", "z"), 0.9, later, alike)
+    later = {text: ["epic/1"], ("blend", "z"): ["blend/1"]}
+    (row,) = duplicates._table_rows(text, ("blend", "z"), 0.9, later, alike)
     assert (row[0], row[3]) == ("blend", "epic"), "of one split by data set, not by text"
-    assert [row[7] for row in duplicates._table_rows(one, other, 0.9, texts, alike)] == [False, False]
+    assert [row[7] for row in duplicates._table_rows(text, other, 0.9, texts, alike)] == [False, False]
 
 
 # --- hard and soft errors, templates
@@ -378,8 +382,8 @@ def test_a_dropped_answer_is_kept_up_to_300_characters():
 
     def detail(cultural: str, severity: str = "major", output: str = "Tea.") -> tuple[str, str]:
         texts = dict(zip(generator.KEYS, ("t", cultural, "r", long, severity, "Say.", output), strict=True))
-        found = soft.soft_error(right, "major", "OUTPUT: " + json.dumps(texts), "paper", "stated")
-        return found.reason, found.detail
+        rejection = soft.soft_error(right, "major", "OUTPUT: " + json.dumps(texts), "paper", "stated")
+        return rejection.reason, rejection.detail
 
     assert detail("No") == ("not-cultural", "a" + "x" * 299)
     assert detail("Yes") == ("no-change", "a" + "x" * 299)
@@ -430,4 +434,4 @@ def test_paraphrases_exactly_at_the_threshold(monkeypatch):
     lines = ("so it is {answer}", "the so it is then {answer}", "so it")
     monkeypatch.setattr(templates, "paraphrases", lambda task, slot: lines)
     assert templates.alike() == [("qa/output", 1, 2, 0.75)]
-    assert [found[1:] for found in templates.alike(0.5)] == [(1, 2, 0.75), (1, 3, 0.667), (2, 3, 0.5)]
+    assert [entry[1:] for entry in templates.alike(0.5)] == [(1, 2, 0.75), (1, 3, 0.667), (2, 3, 0.5)]

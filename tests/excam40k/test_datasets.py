@@ -254,18 +254,18 @@ def test_names_of_the_benchmarks_are_known(name):
 
 
 @pytest.mark.parametrize(
-    ("patterns", "found", "unread"),
+    ("patterns", "names", "unread"),
     [
         (["*.parquet", "*.csv", "*.tsv"], ["a.csv", "b.csv", "c.tsv"], ["x/d.jsonl.gz"]),
         ([("*.parquet", "*.csv", "*.tsv"), "x/*"], ["a.csv", "b.csv", "x/d.jsonl.gz"], ["c.tsv"]),
         (["a.*", "**/*.csv"], ["a.csv", "b.csv"], ["c.tsv", "x/d.jsonl.gz"]),
     ],
 )
-def test_every_pattern_counts_and_of_alternatives_the_first_with_a_match(tmp_path, patterns, found, unread):
+def test_every_pattern_counts_and_of_alternatives_the_first_with_a_match(tmp_path, patterns, names, unread):
     (tmp_path / "x").mkdir()
     for name in ("b.csv", "a.csv", "c.tsv", "x/d.jsonl.gz", "README.md"):
         (tmp_path / name).touch()
-    assert base.find(tmp_path, "d", patterns) == [tmp_path / name for name in found]
+    assert base.find(tmp_path, "d", patterns) == [tmp_path / name for name in names]
     assert source_tables.unread_files(tmp_path, patterns) == unread
     line = line_of(SourceInvalid, base.find, tmp_path, "d", ["*.json"])
     assert "no file matches *.json; found README.md, a.csv, b.csv, c.tsv, d.jsonl.gz" in line
@@ -284,10 +284,10 @@ def test_of_several_files_none_is_left_out_unseen(tmp_path):
     (tmp_path / "data").mkdir()
     for name in ("mc_questions.csv", "data/mc_questions_part2.csv", "a.parquet", "b.parquet"):
         (tmp_path / name).touch()
-    for one in (base.find_one, base.shards):
-        line = line_of(SourceInvalid, one, tmp_path, "d", ["**/mc_*.csv"])
+    for finder in (base.find_one, base.shards):
+        line = line_of(SourceInvalid, finder, tmp_path, "d", ["**/mc_*.csv"])
         assert line.startswith("d: expected one file; found data/mc_questions_part2.csv, mc_questions.csv;")
-        assert one(tmp_path, "d", ["mc_*.csv"]) in (tmp_path / "mc_questions.csv", [tmp_path / "mc_questions.csv"])
+        assert finder(tmp_path, "d", ["mc_*.csv"]) in (tmp_path / "mc_questions.csv", [tmp_path / "mc_questions.csv"])
     assert len(base.shards(tmp_path, "d", ["*.parquet"])) == 2
 
 
@@ -416,8 +416,8 @@ def test_a_column_of_a_source_is_no_field_by_its_name(tmp_path, column):
         base.gather("d", "qa", rows.with_columns(**same))
     (kept,) = base.gather("d", "qa", base.fields(rows, **same)).samples()
     assert "of the source" not in str(kept)
-    (given,) = base.gather("d", "qa", base.fields(rows, **same | {"role": pl.col(column)})).samples()
-    assert given.role == "of the source"
+    (sample,) = base.gather("d", "qa", base.fields(rows, **same | {"role": pl.col(column)})).samples()
+    assert sample.role == "of the source"
 
 
 def test_gather_counts_every_row():
@@ -519,7 +519,7 @@ def test_options_with_labels(tmp_path):
         [{"label": "A", "text": "mate"}, {"label": "A", "text": "tea"}],
         "tea or mate",
     ]
-    lines = [json.dumps({"key": key, "choices": one}) for key, one in zip("2BAA", choices, strict=True)]
+    lines = [json.dumps({"key": key, "choices": cell}) for key, cell in zip("2BAA", choices, strict=True)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     rows = base.table(tmp_path / "a.jsonl", "d", ("key", "choices"), lists=("choices", "choices.label"))
     rows = rows.with_columns(right=_cells.option_labelled("choices", "choices.label", "key"))
@@ -590,9 +590,9 @@ def test_strata_share_equally(sizes, limit, drawn):
     ],
 )
 def test_strata_share_in_proportion(sizes, limit, drawn):
-    found = Counter(kept.stratum for kept in draw(population(**sizes), limit, allocation="proportional"))
-    assert found.total() == min(limit, sum(sizes.values()))
-    assert all(abs(found[name] - drawn.get(name, 0)) < 1 for name in sizes)
+    counts = Counter(kept.stratum for kept in draw(population(**sizes), limit, allocation="proportional"))
+    assert counts.total() == min(limit, sum(sizes.values()))
+    assert all(abs(counts[name] - drawn.get(name, 0)) < 1 for name in sizes)
 
 
 def test_the_rest_of_an_uneven_quota_is_given_to_some_strata():
@@ -682,9 +682,9 @@ def annotate(folder, **regions):
 def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
     top = {"UK": ["toast"], "Iran": ["kebab"], "Greece": ["Gyros"], "Spain": ["tapas"], "China": ["apples", "fruit"]}
-    given = {region: {"K": [(3 if region == "China" else 4, words)]} for region, words in top.items()}
-    given["Spain"]["K"].append((1, ["an apple"]))  # an answer a Spaniard gave too is no wrong answer in Spain
-    annotate(tmp_path, **given, Peru={"K": [(3, ["soup"]), (3, ["rice"])]})
+    answers = {region: {"K": [(3 if region == "China" else 4, words)]} for region, words in top.items()}
+    answers["Spain"]["K"].append((1, ["an apple"]))  # an answer a Spaniard gave too is no wrong answer in Spain
+    annotate(tmp_path, **answers, Peru={"K": [(3, ["soup"]), (3, ["rice"])]})
     reading = read("blend", tmp_path)
     built = {kept.id: kept for kept in reading.samples() if "built" in kept.id}
     assert {key.split(":")[1] for key in built} == {"Iran", "Greece", "Spain", "China", "Peru"}
@@ -699,9 +699,9 @@ def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
 def test_blend_takes_no_option_that_annotators_grouped_with_the_right_one(tmp_path):
     """Twice in one group: football and soccer are one answer; once: rugby is not."""
     sports = {"soccer": "Iran", "cricket": "India", "tennis": "Spain", "golf": "UK", "rugby": "Peru"}
-    given = {region: {"K": [(4, [sport])]} for sport, region in sports.items()}
+    answers = {region: {"K": [(4, [sport])]} for sport, region in sports.items()}
     groups = {"A": [(2, ["football", "soccer"]), (1, ["football", "rugby"])], "B": [(2, ["Soccer", "the football"])]}
-    annotate(tmp_path, **given, Greece={"K": [(4, ["football"])], **groups})
+    annotate(tmp_path, **answers, Greece={"K": [(4, ["football"])], **groups})
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("Z_0", "Z", "US", "A", "toast", "rice", "tea", "cake"))
     built = {kept.id: kept for kept in read("blend", tmp_path).samples() if "built" in kept.id}
     assert "soccer" not in built["blend/built:Greece:K"].options
@@ -997,8 +997,8 @@ def test_an_option_without_votes_is_never_the_wrong_answer(tmp_path):
     shares = {"Peru": [0.7, 0.3, 0.0], "Chile": [0.6, 0.1, 0.3], "Kenya": [1.0, 0.0, 0.0]}
     write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", "Never"], **shares))
     reading = read("globalopinionqa", tmp_path)
-    found = {kept.culture: (kept.options, kept.wrong, kept.agreement) for kept in reading.samples()}
-    assert found == {
+    samples = {kept.culture: (kept.options, kept.wrong, kept.agreement) for kept in reading.samples()}
+    assert samples == {
         "Peru": (("Yes", "No"), ("No",), 0.7),
         "Chile": (("Yes", "No", "Never"), ("No", "Never"), 0.6),
     }
@@ -1084,7 +1084,7 @@ def test_files_of_several_formats_are_all_read(tmp_path):
         write_csv(tmp_path / config / "NativQA_dev.tsv", ["data_id\tquestion\tanswer"], ["1\tQ?\tA."])
     (tmp_path / "bangla_in" / "NativQA_dev.json").write_text('[{"data_id": 1, "question": "Q?", "answer": "A."}]')
     reading = read("nativqa", tmp_path)
-    assert [one.id for one in reading.samples()] == ["nativqa/bangla_in:1", "nativqa/hindi_in:1"]
+    assert [sample.id for sample in reading.samples()] == ["nativqa/bangla_in:1", "nativqa/hindi_in:1"]
     assert source_tables.unread_files(tmp_path, benchmarks.load("nativqa").SOURCE.files) == [
         "bangla_in/NativQA_dev.tsv"
     ]
@@ -1093,7 +1093,7 @@ def test_files_of_several_formats_are_all_read(tmp_path):
     rows = [json.loads(line) for line in greek.read_text(encoding="utf-8").splitlines()]
     (tmp_path / "include/Greek").mkdir()
     pl.DataFrame(rows).select(pl.col(pl.String, pl.Int64)).write_csv(tmp_path / "include/Greek/test.csv")
-    assert {one.language for one in read("include", tmp_path / "include").samples()} == {"German", "Greek"}
+    assert {sample.language for sample in read("include", tmp_path / "include").samples()} == {"German", "Greek"}
 
 
 def test_nativqa(tmp_path):
@@ -1246,11 +1246,11 @@ def test_culturalbench_statements_stand_for_their_numbers(tmp_path):
         [1, 2, asked, "i", "iv", "ii", "iii", "A", "Japan"],
         [2, 3, "Which (i) is it?", "i", "ii", "v", "x", "B", "Japan"],
     ]
-    one, unknown, plain = read(
+    numbered, unknown, plain = read(
         "culturalbench", write_csv(tmp_path / "CulturalBench-Easy.csv", head, *rows).parent
     ).samples()
-    assert (one.question, one.answer) == ("What is eaten?", "Ramen; Soba\nor udon")
-    assert one.wrong == ("Pierogi; Soba\nor udon", "Ramen; Pierogi; Soba\nor udon"), "a part of it is not wrong"
+    assert (numbered.question, numbered.answer) == ("What is eaten?", "Ramen; Soba\nor udon")
+    assert numbered.wrong == ("Pierogi; Soba\nor udon", "Ramen; Pierogi; Soba\nor udon"), "a part of it is not wrong"
     assert (unknown.question, unknown.answer, plain.answer) == (asked, "i", "ii")
 
 

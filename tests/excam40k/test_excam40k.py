@@ -57,7 +57,7 @@ def test_a_span_is_the_text_it_points_at(built):
         for error in row.report.errors:
             text = getattr(row, error.where)
             assert text[error.start : error.end] == error.span, row.id
-            edges = {0, *(found.end() for found in regex.finditer(r"\X", text))}
+            edges = {0, *(match.end() for match in regex.finditer(r"\X", text))}
             assert {error.start, error.end} <= edges, f"{row.id}: inside a character"
 
 
@@ -91,8 +91,8 @@ def test_hard_rows_use_each_template_equally_often_in_each_split(request, build_
             for name in row.templates:
                 uses[row.split, row.task, name.rpartition("/")[0]][name] += 1
         for (_, _, slot), counts in uses.items():
-            every = [counts[name] for name in templates.names(slot)]
-            assert max(every) - min(every) <= 2 + 2 * lost, "one pair, two rows"
+            frequencies = [counts[name] for name in templates.names(slot)]
+            assert max(frequencies) - min(frequencies) <= 2 + 2 * lost, "one pair, two rows"
 
 
 def test_no_markup_of_ours_is_left(built):

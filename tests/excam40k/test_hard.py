@@ -132,9 +132,9 @@ def explanations_of(changed: BaseSample, mistake: Mistake) -> set[str]:
 def test_a_culture_is_claimed_only_where_the_question_names_it(changes, named):
     row = base(**changes)
     assert hard.names_culture(row) == named
-    found = explanations_of(row, "fact")
-    assert len(found) == (24 if named else 12)
-    assert any(SPEAKS_OF_CULTURE.search(text) for text in found) == named
+    explanations = explanations_of(row, "fact")
+    assert len(explanations) == (24 if named else 12)
+    assert any(SPEAKS_OF_CULTURE.search(text) for text in explanations) == named
 
 
 def test_no_explanation_claims_a_majority():

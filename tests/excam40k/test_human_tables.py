@@ -45,7 +45,7 @@ def script(name, home, options=(), **files):
 
 def option_values(folder, value):
     values = value if isinstance(value, list) else [value]
-    return [str(one) if isinstance(one, int | Path) else str(folder / one) for one in values]
+    return [str(item) if isinstance(item, int | Path) else str(folder / item) for item in values]
 
 
 def lines(path):
@@ -88,11 +88,11 @@ def paper_campaign():
     return campaign.campaign("As printed", SOFT, tasks)
 
 
-def paper_answers(found):
+def paper_answers(validation_campaign):
     """Answers with the printed votes; of a language two annotators speak it and the other two skip."""
-    made, grades = [], {system: iter_grades(system, found) for system in SYSTEMS}
+    made, grades = [], {system: iter_grades(system, validation_campaign) for system in SYSTEMS}
     seen = Counter()
-    for at, task in enumerate(found.tasks):
+    for at, task in enumerate(validation_campaign.tasks):
         speak = NAMES[:3] if at < 80 else (NAMES[at % 4], NAMES[(at + 1) % 4])
         severity = task.shown["severity"]
         nth = seen[severity]
@@ -115,9 +115,9 @@ def paper_answers(found):
     return made
 
 
-def iter_grades(system, found):
+def iter_grades(system, validation_campaign):
     """Ratings whose mean is printed as 4.01 and 3.88, over the items that are kept; those of others change nothing."""
-    ratings = sum(found.tasks[at].annotators for at in FOUND[system] & set(KEPT))
+    ratings = sum(validation_campaign.tasks[at].annotators for at in FOUND[system] & set(KEPT))
     beside = {SYSTEMS[0]: 0.01, SYSTEMS[1]: -0.12}[system]
     moved = round(abs(beside) * ratings)
     yield from [str(4 + (1 if beside > 0 else -1))] * moved + ["4"] * (ratings - moved)
@@ -129,12 +129,15 @@ def iter_grades(system, found):
 def printed(tmp_path_factory):
     """The folder of a campaign that went as the paper's, every step run, and the answers."""
     folder = tmp_path_factory.mktemp("annotation")
-    found = paper_campaign()
-    (folder / "campaign.json").write_text(json.dumps(found.content), encoding="utf-8")
-    made = paper_answers(found)
+    validation_campaign = paper_campaign()
+    (folder / "campaign.json").write_text(json.dumps(validation_campaign.content), encoding="utf-8")
+    made = paper_answers(validation_campaign)
     for at, name in enumerate(NAMES):
-        own, write = [one for one in made if one.annotator == name], (exchange.to_csv, exchange.to_json)[at % 2]
-        (folder / f"{name}.{'csv' if at % 2 == 0 else 'json'}").write_bytes(write(found, own).encode())
+        own, write = (
+            [answer for answer in made if answer.annotator == name],
+            (exchange.to_csv, exchange.to_json)[at % 2],
+        )
+        (folder / f"{name}.{'csv' if at % 2 == 0 else 'json'}").write_bytes(write(validation_campaign, own).encode())
     exports = ["Ann.csv", "Bo.json", "Cy.csv", "Di.json"]
     script("collect_answers", folder, folder=folder, exports=exports, counts="counts.json")
     for name in human_tables.TABLES:
@@ -144,37 +147,37 @@ def printed(tmp_path_factory):
         script("table_votes", folder, words, **printed, **out)
     pictures = [f"human-votes.{kind}" for kind in ("pdf", "svg", "png")]
     script("figure_votes", folder, numbers="human-votes.csv", pictures=pictures)
-    return folder, found, made
+    return folder, validation_campaign, made
 
 
 def test_table_3_comes_out_as_printed(printed):
     folder, *_ = printed
-    found, paper = lines(folder / "table-3.csv"), lines(PAPER / "table-3.csv")
+    table, paper = lines(folder / "table-3.csv"), lines(PAPER / "table-3.csv")
     assert len(paper) == 4
-    for ours, line in zip(found, paper, strict=False):
+    for ours, line in zip(table, paper, strict=False):
         assert ours["criterion"] == line["criterion"]
         assert [ours[share] for share in human_votes.SHARES] == [line[share] for share in human_votes.SHARES]
         assert ours["n"] == line["n"] == ours["printed_n"]
         assert ours["left_out"] == "20"
         assert ours["few"] == ""
-    assert found[4]["criterion"].endswith("(ours)")
-    assert [found[4][share] for share in human_votes.SHARES] == ["100.0", "0.0", "0.0", "0.0"]
+    assert table[4]["criterion"].endswith("(ours)")
+    assert [table[4][share] for share in human_votes.SHARES] == ["100.0", "0.0", "0.0", "0.0"]
     votes = CULTURE[:80]
-    assert int(found[0]["dont_know"]) == sum(k % 2 and k >= count for count in votes for k in range(3))
-    assert int(found[1]["no_change"]) == sum(3 - count for count in PARTLY[:80])
+    assert int(table[0]["dont_know"]) == sum(k % 2 and k >= count for count in votes for k in range(3))
+    assert int(table[1]["no_change"]) == sum(3 - count for count in PARTLY[:80])
 
 
 def test_table_12_comes_out_as_printed(printed):
     folder, *_ = printed
     paper = {line["criterion"]: line for line in lines(PAPER / "table-12.csv")}
-    found = lines(folder / "table-12.csv")
-    assert [line["language"] for line in found] == ["Chinese"] * 3 + ["German"] * 3 + ["Japanese"] * 3
-    for line in found:
+    table = lines(folder / "table-12.csv")
+    assert [line["language"] for line in table] == ["Chinese"] * 3 + ["German"] * 3 + ["Japanese"] * 3
+    for line in table:
         column = line["language"].lower()
         assert line["percent"] == paper[line["criterion"]][column] == line["printed_percent"]
         assert line["n"] == paper["N"][column]
         assert line["few"] == "yes"
-    assert (found[0]["low"], found[0]["high"]) == ("43.6", "97.0")  # Wilson's interval of 5 of 6
+    assert (table[0]["low"], table[0]["high"]) == ("43.6", "97.0")  # Wilson's interval of 5 of 6
 
 
 def test_table_13_comes_out_as_printed(printed):
@@ -211,14 +214,14 @@ def test_ratings_come_out_as_printed(printed):
 
 
 def test_files_tasks_and_answers_are_counted(printed):
-    folder, found, _ = printed
+    folder, validation_campaign, _ = printed
     counted = json.loads((folder / "counts.json").read_text())
     assert {
         key: counted[key] for key in ("files", "repeated", "superseded", "tasks", "wanted", "answers", "skipped")
     } == {**{"files": 4, "repeated": 0, "superseded": 0, "tasks": 100, "wanted": 280, "answers": 320, "skipped": 40}}
     assert (counted["finished"], counted["unfinished"]) == (280, 0)
     assert [each["skipped"] for each in counted["annotators"].values()] == [10] * 4
-    assert counted["campaign"] == found.id
+    assert counted["campaign"] == validation_campaign.id
     for name in ("table-3", "table-12", "table-13", "human-ratings", "human-agreement"):
         page = (folder / f"{name}.md").read_text(encoding="utf-8")
         assert (
@@ -228,16 +231,16 @@ def test_files_tasks_and_answers_are_counted(printed):
 
 
 def test_annotators_are_pseudonymous(printed):
-    folder, found, made = printed
+    folder, validation_campaign, made = printed
     frame = pl.read_parquet(folder / "answers.parquet")
     assert set(frame["annotator"]) == {"a1", "a2", "a3", "a4"}
-    expected = human_answers.to_frame(SOFT, exchange.in_campaign_order(found, made))
+    expected = human_answers.to_frame(SOFT, exchange.in_campaign_order(validation_campaign, made))
     assert frame.drop("annotator").equals(expected.drop("annotator"))
     assert frame.group_by("task").agg(pl.col("annotator").n_unique())["annotator"].sum() == len(made)
     for path in folder.glob("*.md"):
         assert not [name for name in NAMES if name in path.read_text(encoding="utf-8").split()]
-    names = human_answers.pseudonyms(found, made)
-    assert names == human_answers.pseudonyms(found, made[::-1])
+    names = human_answers.pseudonyms(validation_campaign, made)
+    assert names == human_answers.pseudonyms(validation_campaign, made[::-1])
     assert sorted(names) == list(NAMES)
     orders = {tuple(human_answers.pseudonyms(campaigns.small(n), made).items()) for n in range(1, 9)}
     assert len(orders) > 1  # nobody is a1 in every campaign
@@ -257,23 +260,23 @@ def test_the_figure_is_drawn_from_its_numbers(printed, tmp_path):
 
 def test_agreement_has_its_denominator(printed):
     folder, *_ = printed
-    found = {
+    measures = {
         (line["question"], line["measure"], line["raters"]): line for line in lines(folder / "human-agreement.csv")
     }
-    strict = found["Error valid (strict): yes or not", "alpha", "2 or more"]
+    strict = measures["Error valid (strict): yes or not", "alpha", "2 or more"]
     assert (strict["n"], strict["ratings"], strict["annotators"], strict["left_out"]) == ("100", "280", "4", "0")
-    kappa = found["Error valid (strict): yes or not", "kappa", "3"]
+    kappa = measures["Error valid (strict): yes or not", "kappa", "3"]
     yes, no = sum(VALID[:80]), 240 - sum(VALID[:80])
     alike = sum(v * (v - 1) + (3 - v) * (2 - v) for v in VALID[:80]) / 6 / 80
     chance = (yes**2 + no**2) / 240**2
     assert float(kappa["value"]) == pytest.approx((alike - chance) / (1 - chance), abs=1e-4)
     assert kappa["n"] == "80"
     assert float(kappa["low"]) < float(kappa["value"]) < float(kappa["high"])
-    culture = found["Culture-related", "alpha", "2 or more"]
+    culture = measures["Culture-related", "alpha", "2 or more"]
     unsure = sum(k % 2 and k >= votes for votes, n in zip(CULTURE, [3] * 80 + [2] * 20, strict=True) for k in range(n))
     assert int(culture["left_out"]) == unsure > 0
     for system in SYSTEMS:
-        line = found[f"Similarity of {system}", "alpha", "2 or more"]
+        line = measures[f"Similarity of {system}", "alpha", "2 or more"]
         assert (int(line["n"]), line["left_out"]) == (len(FOUND[system]), "0")  # not those it found no error in
     page = (folder / "human-agreement.md").read_text(encoding="utf-8")
     assert page.count("no variation") == page.count("– (no variation)")
@@ -286,7 +289,7 @@ def test_agreement_has_its_denominator(printed):
 def random_answers(request):
     """A campaign with gaps: skips, unfinished answers, too few and too many annotators."""
     draw = random.Random(request.param)
-    found = campaigns.small(40)
+    validation_campaign = campaigns.small(40)
     made = []
     for at in range(40):
         for name in draw.sample(NAMES, draw.choice([0, 1, 2, 3, 3, 3, 4])):
@@ -300,68 +303,72 @@ def random_answers(request):
             fields |= dict.fromkeys(left, "")
             fields |= {field: steps > 1 and draw.random() < 0.6 for field in ("severity_ok", "type_ok")}
             made.append(campaigns.answer(at, name, **fields))
-    return found, made
+    return validation_campaign, made
 
 
-def by_hand(found, made, at, step):
+def by_hand(validation_campaign, made, at, step):
     """Those who answered every question up to a step, counted without the code that is tested."""
     asked = [field for fields in STEPS[:step] for field in fields]
-    own = [one for one in made if one.task == found.tasks[at].id and not one["skipped"]]
-    return [one for one in own if all(one[field] for field in asked)]
+    own = [answer for answer in made if answer.task == validation_campaign.tasks[at].id and not answer["skipped"]]
+    return [answer for answer in own if all(answer[field] for field in asked)]
 
 
 def test_votes_are_those_counted_by_hand(random_answers):
-    found, made = random_answers
-    items = human_answers.items(found, human_answers.to_frame(SOFT, made))
-    everyone = range(len(found.tasks))
+    validation_campaign, made = random_answers
+    items = human_answers.items(validation_campaign, human_answers.to_frame(SOFT, made))
+    everyone = range(len(validation_campaign.tasks))
     said = {
-        "Culture rel.": (1, lambda one: one["culture_related"] == "yes"),
-        "Error valid (strict)": (1, lambda one: one["error_valid"] == "valid"),
-        "Error valid (partial)": (1, lambda one: one["error_valid"] in ("valid", "partly")),
-        "Expl. valid": (2, lambda one: one["explanation_valid"] == "valid"),
-        "Expl. valid or partly (ours)": (2, lambda one: one["explanation_valid"] in ("valid", "partly")),
+        "Culture rel.": (1, lambda answer: answer["culture_related"] == "yes"),
+        "Error valid (strict)": (1, lambda answer: answer["error_valid"] == "valid"),
+        "Error valid (partial)": (1, lambda answer: answer["error_valid"] in ("valid", "partly")),
+        "Expl. valid": (2, lambda answer: answer["explanation_valid"] == "valid"),
+        "Expl. valid or partly (ours)": (2, lambda answer: answer["explanation_valid"] in ("valid", "partly")),
     }
     for line in human_votes.table_3(items, []):
         step, yes = said[line["criterion"]]
-        voted = [by_hand(found, made, at, step) for at in everyone if len(by_hand(found, made, at, step)) == 3]
+        voted = [
+            by_hand(validation_campaign, made, at, step)
+            for at in everyone
+            if len(by_hand(validation_campaign, made, at, step)) == 3
+        ]
         sums = Counter(sum(map(yes, three)) for three in voted)
         expected = [f"{100 * sums[k] / len(voted):.1f}" for k in (3, 2, 1, 0)]
         assert [line[share] for share in human_votes.SHARES] == expected
         assert (line["n"], line["left_out"]) == (len(voted), 40 - len(voted))
     said_13 = {
-        "Severity OK (minor)": (lambda task: task.shown["severity"] == "minor", lambda one: one["severity_ok"]),
-        "Severity OK (major)": (lambda task: task.shown["severity"] == "major", lambda one: one["severity_ok"]),
-        "Type OK": (lambda task: True, lambda one: one["type_ok"]),
-        "Changed mind": (lambda task: True, lambda one: one["changed_mind"] == "yes"),
+        "Severity OK (minor)": (lambda task: task.shown["severity"] == "minor", lambda answer: answer["severity_ok"]),
+        "Severity OK (major)": (lambda task: task.shown["severity"] == "major", lambda answer: answer["severity_ok"]),
+        "Type OK": (lambda task: True, lambda answer: answer["type_ok"]),
+        "Changed mind": (lambda task: True, lambda answer: answer["changed_mind"] == "yes"),
     }
     for line in human_votes.table_13(items, []):
         of, yes = said_13[line["criterion"]]
-        own = [by_hand(found, made, at, 2) for at in everyone if of(found.tasks[at])]
+        own = [by_hand(validation_campaign, made, at, 2) for at in everyone if of(validation_campaign.tasks[at])]
         voted = [some for some in own if len(some) > 1]
         count = sum(sum(map(yes, some)) > len(some) / 2 for some in voted)
         assert (line["yes"], line["n"], line["left_out"]) == (count, len(voted), len(own) - len(voted))
 
 
 def test_ratings_are_those_counted_by_hand(random_answers):
-    found, made = random_answers
-    items = human_answers.items(found, human_answers.to_frame(SOFT, made))
+    validation_campaign, made = random_answers
+    items = human_answers.items(validation_campaign, human_answers.to_frame(SOFT, made))
     paper = claims.read(PAPER / "claims.csv")
-    for line in human_ratings.lines(found, items, paper, 0):
+    for line in human_ratings.lines(validation_campaign, items, paper, 0):
         positive = {"explanation valid": ("valid",), "explanation valid or partly": ("valid", "partly")}.get(
             line["items"]
         )
         n = texts = against = without = agreed = 0
         ratings = []
-        for at, task in enumerate(found.tasks):
-            votes = [one["explanation_valid"] for one in by_hand(found, made, at, 2)]
+        for at, task in enumerate(validation_campaign.tasks):
+            votes = [answer["explanation_valid"] for answer in by_hand(validation_campaign, made, at, 2)]
             if positive and (len(votes) < 2 or sum(vote in positive for vote in votes) <= len(votes) / 2):
                 continue
             n += 1
             (place,) = [k for k in (1, 2) if task.hidden[f"source_{k}"] == line["system"]]
             text = task.shown[f"comparison_{place}"]
             texts += text is not None
-            for one in by_hand(found, made, at, 3):
-                said = one[f"similarity_{place}"]
+            for answer in by_hand(validation_campaign, made, at, 3):
+                said = answer[f"similarity_{place}"]
                 if said == "no_error":
                     against, agreed = against + (text is not None), agreed + (text is None)
                 elif text is None:
@@ -390,9 +397,9 @@ def test_majority_is_more_than_half_of_at_least_two():
 
 
 def test_nothing_exported_is_said_and_not_drawn(tmp_path):
-    found = campaigns.small(3)
-    (tmp_path / "campaign.json").write_text(json.dumps(found.content))
-    (tmp_path / "empty.json").write_text(exchange.to_json(found, []))
+    validation_campaign = campaigns.small(3)
+    (tmp_path / "campaign.json").write_text(json.dumps(validation_campaign.content))
+    (tmp_path / "empty.json").write_text(exchange.to_json(validation_campaign, []))
     for exports, said in (([], "0 exported files hold 0 answers"), (["empty.json"], "1 exported files hold 0")):
         with pytest.raises(InputInvalid, match=said):
             script("collect_answers", tmp_path, folder=tmp_path, exports=exports, counts="counts.json")
@@ -400,17 +407,17 @@ def test_nothing_exported_is_said_and_not_drawn(tmp_path):
 
 
 def test_tables_of_hardly_anything_hold_no_numbers():
-    found = campaigns.small(2)
-    items = human_answers.items(found, human_answers.to_frame(SOFT, [campaigns.answer(0, "b")]))
+    validation_campaign = campaigns.small(2)
+    items = human_answers.items(validation_campaign, human_answers.to_frame(SOFT, [campaigns.answer(0, "b")]))
     paper = claims.read(PAPER / "claims.csv")
     for line in human_votes.table_3(items, []):
         assert line["n"] == 0
         assert {line[share] for share in human_votes.SHARES} == {None}
-    rated = list(human_ratings.lines(found, items, paper, 0))
+    rated = list(human_ratings.lines(validation_campaign, items, paper, 0))
     assert [line["mean"] for line in rated] == [None] * 4 + [4.0, None]  # "no error" of a text that names one
     assert [line["no_error_of_text"] for line in rated] == [0] * 5 + [1]
     assert {line["percent"] for line in rated} == {None, 100.0}
-    agreed = list(human_agreement.lines(found, items, 0))
+    agreed = list(human_agreement.lines(validation_campaign, items, 0))
     assert {line["value"] for line in agreed} == {None}
     assert {line["why"] for line in agreed} == {"no items"}
     assert all(len(line) == len(human_agreement.COLUMNS) for line in agreed)
@@ -424,13 +431,13 @@ def test_pages_say_how_many_answers_were_replaced():
 
 
 def test_pages_show_what_others_wrote_as_text(tmp_path):
-    found = campaigns.small(2, language="<b>|x|</b>", annotators=2)
+    validation_campaign = campaigns.small(2, language="<b>|x|</b>", annotators=2)
     made = [campaigns.answer(0, name) for name in "ab"]
-    items = human_answers.items(found, human_answers.to_frame(SOFT, made))
+    items = human_answers.items(validation_campaign, human_answers.to_frame(SOFT, made))
     tables.write_lines(
         tmp_path / "n.csv", human_votes.COLUMNS_12, human_votes.table_12(items, lines(PAPER / "table-12.csv"))
     )
-    counted = {"superseded": 0, **human_answers.counts(found, made)}
+    counted = {"superseded": 0, **human_answers.counts(validation_campaign, made)}
     paper = claims.read(PAPER / "claims.csv")
     page = human_pages.page_12(tables.read_lines(tmp_path / "n.csv"), counted, paper)
     assert "<b>" not in page

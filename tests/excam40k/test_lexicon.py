@@ -55,15 +55,15 @@ def made(sample, severity, seed=0):
     said = lexicon.answer(sample, severity, seed)
     if isinstance(said, lexicon.LeftOut):
         return said.reason
-    found = soft.soft_error(sample, severity, said, "strict")
-    assert isinstance(found, Sample), found
-    return found
+    outcome = soft.soft_error(sample, severity, said, "strict")
+    assert isinstance(outcome, Sample), outcome
+    return outcome
 
 
 def outputs(sample, severity):
     """The answers, without lead-in, that some seeds give; none where the row is left out."""
-    found = [made(sample, severity, seed) for seed in SEEDS]
-    return {one.output.removeprefix("Answer: ") for one in found if isinstance(one, Sample)}
+    outcomes = [made(sample, severity, seed) for seed in SEEDS]
+    return {outcome.output.removeprefix("Answer: ") for outcome in outcomes if isinstance(outcome, Sample)}
 
 
 def base_samples(folder, seed):
@@ -99,10 +99,10 @@ def test_what_holds_of_every_row(folder):
 def test_enough_rows_of_the_mini_benchmarks_are_kept():
     for name in SOFT:
         samples = base_samples(ROOT / "mini" / name, 0)
-        found = [made(sample, sample.pair.rpartition("/")[2]) for sample in samples]
-        kept = {one.pair for one in found if isinstance(one, Sample)}
+        outcomes = [made(sample, sample.pair.rpartition("/")[2]) for sample in samples]
+        kept = {outcome.pair for outcome in outcomes if isinstance(outcome, Sample)}
         kept |= {pair for severity in ("minor", "major") for pair in norms.exchanges(samples, severity, 0)}
-        assert len(kept) >= (0.25 if name == "normad" else 0.8) * len(found), "of a story no word is negated"
+        assert len(kept) >= (0.25 if name == "normad" else 0.8) * len(outcomes), "of a story no word is negated"
 
 
 def test_the_tables_are_whole():
@@ -346,8 +346,8 @@ def test_hostile_texts(text, reason):
         return
     assert json.loads(said.removeprefix("OUTPUT: "))["Cultural Content"] == "Yes"
     assert generator.read(said).cultural
-    found = soft.soft_error(right_sample(text, culture="}{"), "major", said, "strict")
-    assert found.reason == reason if reason else isinstance(found, Sample)
+    outcome = soft.soft_error(right_sample(text, culture="}{"), "major", said, "strict")
+    assert outcome.reason == reason if reason else isinstance(outcome, Sample)
 
 
 def test_an_answer_that_was_read_and_rejected_is_left_out_by_lexicon_alone(monkeypatch):
@@ -357,4 +357,4 @@ def test_an_answer_that_was_read_and_rejected_is_left_out_by_lexicon_alone(monke
     monkeypatch.setattr(lexicon, "_rejected", lambda: frozenset({digest}))
     assert lexicon.answer(sample, "minor", 1) == lexicon.LeftOut("read-and-rejected")
     monkeypatch.undo()
-    assert {len(one) for one in lexicon._rejected()} == {16}
+    assert {len(entry) for entry in lexicon._rejected()} == {16}

@@ -56,7 +56,9 @@ def lines_of(code: str, task: str) -> list[tuple[str, ...]]:
     """Every template of a task at least once, beside others of its task."""
     slots = [slot for slot in templates.SLOTS if slot.startswith(f"{task}/")]
     names = [templates.names(templates.in_language(slot, code)) for slot in slots]
-    return [tuple(one[number % len(one)] for one in names) for number in range(max(map(len, names)))]
+    return [
+        tuple(slot_names[number % len(slot_names)] for slot_names in names) for number in range(max(map(len, names)))
+    ]
 
 
 def test_every_language_has_every_slot_and_says_who_read_it():
@@ -64,10 +66,10 @@ def test_every_language_has_every_slot_and_says_who_read_it():
     for code in LOCAL:
         assert templates.languages()[code].native_reader is None, "name the reader in languages.yaml"
         for slot in templates.SLOTS:
-            found = templates.names(f"{code}/{slot}")
-            assert len(found) == (1 if slot == "generation/output" else 12)
-            assert all(templates.language_of(name) == code for name in found)
-            assert not any(map(templates.printed_in_paper, found))
+            names = templates.names(f"{code}/{slot}")
+            assert len(names) == (1 if slot == "generation/output" else 12)
+            assert all(templates.language_of(name) == code for name in names)
+            assert not any(map(templates.printed_in_paper, names))
 
 
 def test_ids_without_a_code_are_english():
@@ -178,7 +180,10 @@ def test_local_templates_claim_no_majority_and_a_culture_only_where_english_ones
 def test_audits_read_options_and_letters_of_every_language(code):
     samples = in_own([local(code, number) for number in range(40)])
     rows = pl.DataFrame(
-        [{"instruction": one.instruction, "output": one.output, "templates": list(one.templates)} for one in samples]
+        [
+            {"instruction": sample.instruction, "output": sample.output, "templates": list(sample.templates)}
+            for sample in samples
+        ]
     )
     shown, letters = views.options_shown(rows), views.letter(rows)
     for sample, count, letter in zip(samples, shown, letters, strict=True):
@@ -196,9 +201,9 @@ def test_uses_of_local_templates_are_balanced_in_each_language():
         {
             "dataset": "blend",
             "part": "train",
-            "task": [one.task for one in samples],
+            "task": [sample.task for sample in samples],
             "origin": "source",
-            "templates": [list(one.templates) for one in samples],
+            "templates": [list(sample.templates) for sample in samples],
         }
     )
     used = balance.template_uses(rows)
@@ -230,8 +235,8 @@ def test_rows_get_english_frames_by_default_and_in_other_languages():
     english = wrapped(rows)
     assert all(templates.language_of(name) == "en" for sample in english for name in sample.templates)
     assert wrapping.frames(english)["Spanish"] == {"en": 2}
-    found = wrapping.frames(in_own(rows))
-    assert found == {"": {"en": 2}, "English": {"en": 2}, "Kirundi": {"en": 2}, "Spanish": {"es": 2}}
+    frames = wrapping.frames(in_own(rows))
+    assert frames == {"": {"en": 2}, "English": {"en": 2}, "Kirundi": {"en": 2}, "Spanish": {"es": 2}}
 
 
 @pytest.mark.parametrize(

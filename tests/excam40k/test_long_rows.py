@@ -76,7 +76,10 @@ def test_the_strictest_base_decides_for_all_and_an_eighth_is_kept_for_the_report
     assert find(weights, {"wide": wide, "narrow": {"max_length": limit, "overflow": "drop"}}) == wanted
     counts = json.loads(Path("counts.json").read_text())
     assert (counts["pairs"], counts["too_long"]) == (len(learnt), len(wanted))
-    assert {name: found["too_long"] for name, found in counts["models"].items()} == {"wide": 0, "narrow": len(wanted)}
+    assert {name: model_counts["too_long"] for name, model_counts in counts["models"].items()} == {
+        "wide": 0,
+        "narrow": len(wanted),
+    }
     said = f"too-long.json: {len(wanted)} of {len(learnt)} training pairs are left out as too long (wide: 0 over 3584"
     assert said in capsys.readouterr().err
     assert find(weights, {"wide": wide}) == []
@@ -106,7 +109,9 @@ def test_nothing_is_made_for_them_and_they_are_counted(weights):
     assert {row["pair"] for row in tables.read_jsonl(Path("answers.jsonl"))} == minor, "no base model is trained"
 
     right = originals()
-    wrong = [replace(one, id=f"{one.pair}/wrong", report=short_report(one), origin="soft-minor") for one in right]
+    wrong = [
+        replace(sample, id=f"{sample.pair}/wrong", report=short_report(sample), origin="soft-minor") for sample in right
+    ]
     record_files.write_samples(Path("wrong.parquet"), wrong)
     words = ["--right", "samples.parquet", "--wrong", "wrong.parquet", "--too-long", "too-long.json"]
     split_samples([*words, "--words", "as-made", "--seed", "1", "--folder", "set"])
@@ -129,9 +134,9 @@ def test_training_drops_no_original_of_real_rows_that_was_not_found_before(weigh
     recipe = Recipe(max_length=POSITIONS)
     words = ["--tokenizers", str(weights), "--recipes", json.dumps({"m": {"max_length": POSITIONS}})]
     find_long_rows([*words, "--samples", str(samples), "--pairs", "too-long.json", "--counts", "counts.json"])
-    found = set(json.loads(Path("too-long.json").read_text())["pairs"])
+    long_pairs = set(json.loads(Path("too-long.json").read_text())["pairs"])
     learnt = [sample for sample in record_files.read_samples(samples) if sample.split == "train"]
     rows = tokens.encode(chat.load_tokenizer(weights.parent / "files"), report.training_examples(list(learnt)))
     dropped = tokens.without_long_rows(rows, recipe, POSITIONS).filter(rows["input_ids"].list.len() > POSITIONS)
-    assert 0 < len(dropped) < len(found) < len(learnt)
-    assert set(dropped["pair"]) < found
+    assert 0 < len(dropped) < len(long_pairs) < len(learnt)
+    assert set(dropped["pair"]) < long_pairs

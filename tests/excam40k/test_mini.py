@@ -125,23 +125,23 @@ def test_every_row_has_the_official_columns(name):
 
 @pytest.mark.parametrize("name", READ)
 def test_what_a_reader_makes_of_a_mini_benchmark(name):
-    found = SAMPLES[name].samples()
+    samples = SAMPLES[name].samples()
     fields = ("question", "answer", "language", "culture")
-    distinct = (len({getattr(one, field) for one in found}) for field in fields)
-    wrong = Counter(len(one.wrong) for one in found)
-    assert (SAMPLES[name].rows, len(found), *distinct, wrong, SAMPLES[name].dropped) == READ[name]
+    distinct = (len({getattr(sample, field) for sample in samples}) for field in fields)
+    wrong = Counter(len(sample.wrong) for sample in samples)
+    assert (SAMPLES[name].rows, len(samples), *distinct, wrong, SAMPLES[name].dropped) == READ[name]
 
 
 def test_no_question_is_asked_in_two_benchmarks():
     names = ("blend", "culturalbench", "include")
-    asked = [one.question.casefold() for name in names for one in SAMPLES[name].samples()]
+    asked = [sample.question.casefold() for name in names for sample in SAMPLES[name].samples()]
     asked += {row["question"].casefold() for row in OPINIONS if row["question"]}
     assert len(asked) == len(set(asked)) == 148
 
 
 def test_answers_are_short():
     names = ("blend", "culturalbench", "include", "globalopinionqa")
-    assert all(1 <= len(one.answer.split()) <= 8 for name in names for one in SAMPLES[name].samples())
+    assert all(1 <= len(sample.answer.split()) <= 8 for name in names for sample in SAMPLES[name].samples())
 
 
 @pytest.mark.parametrize("name", READ)
@@ -258,7 +258,7 @@ def test_nativqa_files_are_named_as_officially():
         splits[file.parent.name].add(match[2])
     assert {"turkish_tr", "bangla_bd", "hindi_in", "nepali_np", "arabic_qa", "english_qa"} <= set(splits)
     assert {"english_bd", "assamese_in"} <= set(splits)
-    assert all(found == {"train", "dev", "test"} for found in splits.values())
+    assert all(names == {"train", "dev", "test"} for names in splits.values())
 
 
 def test_nativqa_rows_are_in_the_language_of_the_config():
@@ -304,11 +304,15 @@ def test_normad_norms_leave_out_the_story_and_name_both_sides():
     for row in NORMS:
         answer = f"{row['Gold Label'].capitalize()}, explanation: {row['Explanation']}"
         (norm,) = (norm for norm in norms.norms() if norm.statement.search(answer.partition(": ")[2]))
-        (followed,) = (one for one in norms.norms() if one.custom == norm.custom and one.story.search(row["Story"]))
+        (followed,) = (
+            candidate
+            for candidate in norms.norms()
+            if candidate.custom == norm.custom and candidate.story.search(row["Story"])
+        )
         assert (followed == norm) == (row["Gold Label"] == "yes"), row
         stated[norm.custom].add((norm.norm, row["Gold Label"]))
     assert len(stated) == 4
-    assert all(len({norm for norm, _ in found}) == 2 and len(found) == 4 for found in stated.values())
+    assert all(len({norm for norm, _ in pairs}) == 2 and len(pairs) == 4 for pairs in stated.values())
 
 
 def test_calmqa_texts_are_in_their_language():
@@ -346,14 +350,14 @@ def test_epic_pairs_have_two_or_three_annotators_and_four_dissenters():
         labels[row["id_original"]].append(row["label"])
         texts[row["id_original"]].add((row["text"], row["parent_id_original"], row["parent_text"], row["source"]))
     assert len(labels) == 24
-    assert all(len(found) == 1 for found in texts.values())
-    assert {len(found) for found in labels.values()} == {2, 3}
-    dissent = [Counter(found) for found in labels.values() if len(set(found)) > 1]
+    assert all(len(posts) == 1 for posts in texts.values())
+    assert {len(votes) for votes in labels.values()} == {2, 3}
+    dissent = [Counter(votes) for votes in labels.values() if len(set(votes)) > 1]
     assert sorted(tuple(sorted(counts.items())) for counts in dissent) == [
         (("iro", 1), ("not", 2)),
         *[(("iro", 2), ("not", 1))] * 3,
     ]
-    assert Counter(Counter(found).most_common(1)[0][0] for found in labels.values()) == {"iro": 12, "not": 12}
+    assert Counter(Counter(votes).most_common(1)[0][0] for votes in labels.values()) == {"iro": 12, "not": 12}
 
 
 def test_epic_annotators_are_consistent_and_one_of_them_withdrew_two_answers():
@@ -361,9 +365,9 @@ def test_epic_annotators_are_consistent_and_one_of_them_withdrew_two_answers():
     for row in EPIC:
         attributes[row["user"]].add(tuple(row.values())[9:])
     assert all(re.fullmatch(r"mini\d\d", user) for user in attributes)
-    assert all(len(found) == 1 for found in attributes.values())
+    assert all(len(profiles) == 1 for profiles in attributes.values())
     expired = [[column for column, value in row.items() if value == "DATA_EXPIRED"] for row in EPIC]
-    assert [found for found in expired if found] == [["Ethnicity simplified", "Employment status"]] * 3
+    assert [columns for columns in expired if columns] == [["Ethnicity simplified", "Employment status"]] * 3
 
 
 @pytest.mark.parametrize("path", sorted(MINI.rglob("*.json*")), ids=lambda path: str(path.relative_to(MINI)))

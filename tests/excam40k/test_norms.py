@@ -241,7 +241,10 @@ def test_the_table_is_whole():
         customs[norm.custom].append(norm)
     lines = (ROOT / "excam/excam40k/construction/norms.tsv").read_text(encoding="utf-8").splitlines()
     assert {line.split("\t")[1] for line in lines[1:]} == {"minor", "major"}
-    assert all(len(found) == 2 and len({norm.severity for norm in found}) == 1 for found in customs.values())
+    assert all(
+        len(alternatives) == 2 and len({norm.severity for norm in alternatives}) == 1
+        for alternatives in customs.values()
+    )
     assert len({norm.norm for norm in norms.norms()}) == len(norms.norms())
 
 
@@ -265,14 +268,14 @@ JAPAN = norm_sample(4, "Japan", "No", LATER, TEARS.format("Yui"))
 
 def exchanged(*bases, severity="major", seed=SEED):
     """Base sample -> the base sample whose answer it gets."""
-    found = norms.exchanges(wrapped(list(bases), "soft"), severity, seed)
-    assert all(found[one.partner.pair].partner.pair == pair for pair, one in found.items()), "mutual"
-    return {pair.rpartition("/")[0]: one.partner.base for pair, one in found.items()}
+    exchanges = norms.exchanges(wrapped(list(bases), "soft"), severity, seed)
+    assert all(exchanges[exchange.partner.pair].partner.pair == pair for pair, exchange in exchanges.items()), "mutual"
+    return {pair.rpartition("/")[0]: exchange.partner.base for pair, exchange in exchanges.items()}
 
 
 def test_two_answers_about_stories_that_follow_one_norm_are_exchanged():
-    every = exchanged(CHINA, GERMANY, MEXICO, JAPAN)
-    assert every == {"normad/1": "normad/2", "normad/2": "normad/1", "normad/3": "normad/4", "normad/4": "normad/3"}
+    partners = exchanged(CHINA, GERMANY, MEXICO, JAPAN)
+    assert partners == {"normad/1": "normad/2", "normad/2": "normad/1", "normad/3": "normad/4", "normad/4": "normad/3"}
     assert exchanged(CHINA, GERMANY, severity="minor") == {}
     assert exchanged() == {}
 
@@ -308,7 +311,7 @@ def test_a_culture_that_holds_both_norms_is_not_used():
 
 def test_no_answer_is_exchanged_between_splits():
     right = wrapped([CHINA, GERMANY], "soft")
-    apart = [replace(one, split="test" if one.base == "normad/2" else "train") for one in right]
+    apart = [replace(sample, split="test" if sample.base == "normad/2" else "train") for sample in right]
     assert len(norms.exchanges(right, "major", SEED)) == 2
     assert norms.exchanges(apart, "major", SEED) == {}
 
@@ -340,17 +343,17 @@ def test_the_same_in_any_order_and_each_answer_once():
     right = wrapped(bases, "soft")
     first = norms.exchanges(right, "major", SEED)
     assert len(first) == 4
-    assert max(Counter(one.partner.pair for one in first.values()).values()) == 1
+    assert max(Counter(exchange.partner.pair for exchange in first.values()).values()) == 1
     again = norms.exchanges(right[::-1], "major", SEED)
-    assert {pair: one.partner.pair for pair, one in again.items()} == {
-        pair: one.partner.pair for pair, one in first.items()
+    assert {pair: exchange.partner.pair for pair, exchange in again.items()} == {
+        pair: exchange.partner.pair for pair, exchange in first.items()
     }
 
 
 def test_the_exchanged_row_is_one_error_and_says_what_holds():
-    right = {one.pair: one for one in wrapped([CHINA, GERMANY], "soft")}
-    found = norms.exchanges(list(right.values()), "major", SEED)
-    for pair, exchange in found.items():
+    right = {sample.pair: sample for sample in wrapped([CHINA, GERMANY], "soft")}
+    exchanges = norms.exchanges(list(right.values()), "major", SEED)
+    for pair, exchange in exchanges.items():
         for seed in range(6):
             said = lexicon.answer(right[pair], "major", seed, exchange)
             wrong = soft.soft_error(right[pair], "major", said, "strict")
@@ -368,8 +371,8 @@ def test_the_exchanged_row_is_one_error_and_says_what_holds():
 
 
 def whole(original: str, modified: str) -> list[str]:
-    found = spans.diff_spans(original, modified, "strict").spans
-    return [span.text for span in spans.whole_statements(found, modified)]
+    changed_spans = spans.diff_spans(original, modified, "strict").spans
+    return [span.text for span in spans.whole_statements(changed_spans, modified)]
 
 
 @pytest.mark.parametrize(
@@ -419,24 +422,24 @@ def test_whole_statements(original, modified, expected):
 def test_groups_of_exchanged_rows_are_joined():
     """Also in chains, and whatever was in a group before; nobody who was not exchanged."""
     samples = wrapped([replace(acting(at), group="g5" if at in (5, 6) else "") for at in range(9)], "soft")
-    pairs = {(one.base, one.pair.rpartition("/")[2]): one.pair for one in samples}
+    pairs = {(sample.base, sample.pair.rpartition("/")[2]): sample.pair for sample in samples}
     partners = {}
     for (a, b), severity in (((0, 1), "minor"), ((1, 2), "major"), ((3, 6), "minor"), ((5, 8), "major")):
-        one, other = pairs[f"normad/{a}", severity], pairs[f"normad/{b}", severity]
-        partners |= {one: other, other: one}
+        pair, other = pairs[f"normad/{a}", severity], pairs[f"normad/{b}", severity]
+        partners |= {pair: other, other: pair}
     joined = soft.in_joined_groups(samples, partners)
-    assert [one.pair for one in joined] == [one.pair for one in samples]
+    assert [sample.pair for sample in joined] == [sample.pair for sample in samples]
     together = defaultdict(set)
-    for one in joined:
-        together[one.group].add(int(one.base.partition("/")[2]))
+    for sample in joined:
+        together[sample.group].add(int(sample.base.partition("/")[2]))
     assert sorted(map(sorted, together.values())) == [[0, 1, 2], [3, 5, 6, 8], [4], [7]]
-    assert all(name in {one.group for one in samples} for name in together)
+    assert all(name in {sample.group for sample in samples} for name in together)
     assert soft.in_joined_groups(samples, {}) == samples
 
 
 def test_a_partner_that_was_dropped_joins_nothing():
     samples = wrapped([acting(0), acting(1)], "soft")
-    kept = [one for one in samples if one.base == "normad/0"]
+    kept = [sample for sample in samples if sample.base == "normad/0"]
     assert soft.in_joined_groups(kept, {kept[0].pair: "normad/1/minor"}) == kept
 
 
@@ -449,8 +452,8 @@ def test_mini_normad_from_lexicon_to_splits(tmp_path):
         row for path in sorted((results / "errors/soft/normad").rglob("*.jsonl")) for row in tables.read_jsonl(path)
     ]
     partners = {row["pair"]: row["partner"] for row in answers if "partner" in row}
-    right = {one.pair: one for one in record_files.read_samples(results / "samples/normad.parquet")}
-    wrong = {one.pair: one for one in record_files.read_samples(results / "errors/soft/normad.parquet")}
+    right = {sample.pair: sample for sample in record_files.read_samples(results / "samples/normad.parquet")}
+    wrong = {sample.pair: sample for sample in record_files.read_samples(results / "errors/soft/normad.parquet")}
     assert len(partners) >= 20
     assert all(partners[partner] == pair for pair, partner in partners.items())
     for pair, partner in partners.items():
@@ -460,12 +463,12 @@ def test_mini_normad_from_lexicon_to_splits(tmp_path):
         norm = right[pair].answer.partition(", explanation: ")[2].rstrip(".")
         assert norm in wrong[pair].report.explanation
     splits = [record_files.read_samples(results / f"excam40k/normad/{split}.parquet") for split in SPLITS]
-    groups = [{one.group for one in rows} for rows in splits]
+    groups = [{sample.group for sample in rows} for rows in splits]
     assert sum(map(len, groups)) == len(set().union(*groups)), "no group is in two splits"
-    rows = [one for split in splits for one in split]
-    assert {one.group for one in rows if one.pair in partners} <= {wrong[pair].group for pair in partners}
+    rows = [sample for split in splits for sample in split]
+    assert {sample.group for sample in rows if sample.pair in partners} <= {wrong[pair].group for pair in partners}
     of_pair = defaultdict(set)
-    for one in rows:
-        of_pair[one.pair].add(one.group)
+    for sample in rows:
+        of_pair[sample.pair].add(sample.group)
     assert of_pair
-    assert all(len(found) == 1 for found in of_pair.values())
+    assert all(len(pair_groups) == 1 for pair_groups in of_pair.values())

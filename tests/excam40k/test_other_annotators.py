@@ -35,8 +35,8 @@ def test_agreement_is_the_share_of_the_others_of_the_same_post(tmp_path):
         ("p3", "iro"),
         ("p3", "not"),
     )
-    found = [(kept.group, kept.label, kept.agreement, kept.asked) for kept in reading.samples()]
-    assert found == [
+    rows = [(kept.group, kept.label, kept.agreement, kept.asked) for kept in reading.samples()]
+    assert rows == [
         ("p1", "ironic", 0.5, 2), ("p1", "not ironic", 0.0, 2), ("p1", "ironic", 0.5, 2),
         ("p2", "not ironic", None, 0),
         ("p3", "ironic", 0.0, 1), ("p3", "not ironic", 0.0, 1),

@@ -56,7 +56,7 @@ def pair(dataset: str, number: int, split: str = "train", output: str = "Sushi i
 
 def write_build(*datasets: str, **changes) -> dict[str, list[str]]:
     """A build as the workflow leaves it; the arguments that its rule gives to the script."""
-    given: dict[str, list[str]] = {"samples": [], "sources": [], "soft": []}
+    arguments: dict[str, list[str]] = {"samples": [], "sources": [], "soft": []}
     for dataset in datasets:
         rows = {split: [] for split in SPLITS}
         for number, split in enumerate(("train", "train", "train", "dev", "test", "test")):
@@ -64,25 +64,25 @@ def write_build(*datasets: str, **changes) -> dict[str, list[str]]:
         for name, samples in {**rows, "test-100": rows["test"][:2]}.items():
             path = Path(f"results/excam40k/{dataset}/{name}.parquet")
             record_files.write_samples(path, samples)
-            given["samples"].append(str(path))
+            arguments["samples"].append(str(path))
         source = Path(f"results/sources/{dataset}/manifest.json")
         source.parent.mkdir(parents=True)
         source.write_text(json.dumps({"origin": f"hub x/{dataset}", "revision": "c" * 40}))
-        given["sources"].append(str(source))
+        arguments["sources"].append(str(source))
         if dataset in SOFT:
             written = Path(f"results/errors/soft/{dataset}.counts.json")
             written.parent.mkdir(parents=True, exist_ok=True)
             written.write_text(json.dumps({"generators": ["lexicon"]}))
-            given["soft"].append(str(written))
+            arguments["soft"].append(str(written))
     Path("summary.md").write_text("# Audits\n\nPassed: 3 of 3 checks, see [leaks](leaks.md)\n")
-    return given
+    return arguments
 
 
-def build(name: str, given: dict[str, list[str]], folder: str = "results/published") -> Path:
+def build(name: str, arguments: dict[str, list[str]], folder: str = "results/published") -> Path:
     place = Path(folder) / name
-    words = [word for option, values in given.items() for word in (f"--{option}", *values)]
+    words = [word for option, values in arguments.items() for word in (f"--{option}", *values)]
     files = ["--card", f"{place}/README.md", "--croissant", f"{place}/croissant.json"]
-    words += [] if "benchmarks" in given else ["--benchmarks", "{}"]
+    words += [] if "benchmarks" in arguments else ["--benchmarks", "{}"]
     publish(["--build", name, *words, "--audits", "summary.md", *files, "--manifest", f"{place}/manifest.json"])
     return place
 
@@ -318,7 +318,7 @@ def test_the_permissive_build_holds_nothing_else():
     """Even where it is given everything."""
     place = build("permissive", write_build(*LICENCES))
     rows = pl.concat([pl.read_parquet(path) for path in place.rglob("*.parquet")])
-    assert set(rows["licence"]) == {one for one in LICENCES.values() if licences.is_permissive(one)}
+    assert set(rows["licence"]) == {licence for licence in LICENCES.values() if licences.is_permissive(licence)}
     assert set(rows["dataset"]) == {"calmqa", "normad", "culturalbench", "include"}
     written = "".join(path.read_text(encoding="utf-8") for path in (place / "README.md", place / "croissant.json"))
     assert "`blend/" not in written
@@ -327,8 +327,8 @@ def test_the_permissive_build_holds_nothing_else():
 
 
 def test_rows_that_may_not_be_changed_are_in_no_build(capsys):
-    given = write_build("epic", "normad", licence="CC-BY-ND-4.0") | {"benchmarks": ['{"epic": {"terms": null}}']}
-    place = build("all", given)
+    arguments = write_build("epic", "normad", licence="CC-BY-ND-4.0") | {"benchmarks": ['{"epic": {"terms": null}}']}
+    place = build("all", arguments)
     assert not list(place.rglob("*.parquet"))
     assert "**Not in it:** EPIC (CC-BY-ND-4.0, 12 rows), NormAd" in (place / "README.md").read_text(encoding="utf-8")
     assert json.loads((place / "manifest.json").read_text())["withheld"] == {"epic": 12, "normad": 12}
@@ -336,15 +336,15 @@ def test_rows_that_may_not_be_changed_are_in_no_build(capsys):
 
 
 def test_a_benchmark_outside_of_the_package_is_titled_cited_and_under_its_stated_terms():
-    given = write_build("mine", licence="LicenseRef-own")
+    arguments = write_build("mine", licence="LicenseRef-own")
     said = {"mine": {"terms": ["attribution", "non-commercial"], "title": "Mine & theirs", "citation": "Me 2026. Mine"}}
-    place = build("all", given | {"benchmarks": [json.dumps(said)]})
+    place = build("all", arguments | {"benchmarks": [json.dumps(said)]})
     text = (place / "README.md").read_text(encoding="utf-8")
     assert "| `mine` | Mine & theirs |" in text
     assert "- Me 2026. Mine." in text
     assert "- **non-commercial** (LicenseRef-own): no commercial use" in text
     assert json.loads((place / "croissant.json").read_text())["license"] == ["LicenseRef-own"]
-    assert not list(build("permissive", given | {"benchmarks": [json.dumps(said)]}).rglob("*.parquet"))
+    assert not list(build("permissive", arguments | {"benchmarks": [json.dumps(said)]}).rglob("*.parquet"))
 
 
 def test_nothing_permissive_gives_an_empty_card(capsys):
@@ -357,25 +357,25 @@ def test_nothing_permissive_gives_an_empty_card(capsys):
 
 
 def test_a_split_without_rows_has_no_file():
-    given = write_build("blend")
+    arguments = write_build("blend")
     record_files.write_samples(Path("results/excam40k/blend/dev.parquet"), [])
-    place = build("all", given)
+    place = build("all", arguments)
     assert not (place / "cc-by-sa-4.0/blend/dev.parquet").exists()
     assert [entry["split"] for entry in header(place)["configs"][0]["data_files"]] == ["train", "test"]
 
 
 def test_the_same_rows_give_the_same_bytes():
-    given = write_build("blend", "normad")
-    first, second = build("all", given), build("all", given, "again")
+    arguments = write_build("blend", "normad")
+    first, second = build("all", arguments), build("all", arguments, "again")
     names = {path.relative_to(first) for path in first.rglob("*") if path.is_file()} - {Path("manifest.json")}
     assert len(names) == 8
     assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
 
 
 def test_files_of_an_earlier_build_are_removed():
-    given = write_build("blend", "normad")
-    place = build("all", given)
-    build("all", {option: [value for value in values if "blend" in value] for option, values in given.items()})
+    arguments = write_build("blend", "normad")
+    place = build("all", arguments)
+    build("all", {option: [value for value in values if "blend" in value] for option, values in arguments.items()})
     assert {path.parent.name for path in place.rglob("*.parquet")} == {"blend"}
     assert "normad" not in json.dumps(json.loads((place / "manifest.json").read_text())["outputs"])
     recorded = {path.parent.name for path in hash_record_path(place).parent.glob("all/*/*/*.sha256")}
@@ -383,11 +383,11 @@ def test_files_of_an_earlier_build_are_removed():
 
 
 def test_the_manifest_is_written_last(monkeypatch):
-    given = write_build("blend")
-    place = build("all", given)
+    arguments = write_build("blend")
+    place = build("all", arguments)
     monkeypatch.setattr(croissant, "croissant_metadata", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        build("all", given)
+        build("all", arguments)
     assert not (place / "manifest.json").exists()
 
 
@@ -419,14 +419,14 @@ def test_the_card_has_the_required_statements():
 
 
 def test_what_other_annotators_say_is_published_beside_their_rows():
-    given = write_build("epic", "calmqa")
+    arguments = write_build("epic", "calmqa")
     shares = dict(enumerate([1.0, 0.75, 0.5, 0.25, 0.0, None]))
     bases = [
         acting(id=f"epic/{number}", label="ironic", agreement=share, asked=0 if share is None else 4)
         for number, share in shares.items()
     ]
     record_files.write_bases(Path("results/samples/epic.bases.jsonl"), bases)
-    place = build("all", {**given, "bases": ["results/samples/epic.bases.jsonl"]})
+    place = build("all", {**arguments, "bases": ["results/samples/epic.bases.jsonl"]})
     rows = pl.concat([pl.read_parquet(path) for path in place.glob("*/epic/*.parquet")])
     assert set(rows.select("base", "agreement").iter_rows()) == {(f"epic/{n}", share) for n, share in shares.items()}
     assert set(rows["asked"]) == {4, 0}

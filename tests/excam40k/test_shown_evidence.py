@@ -43,7 +43,7 @@ def judged(samples: Sequence[Sample], shown: dict[str, Shown], answers: dict[str
     """Judge with a model that states what `answers` says of a question."""
 
     def ask(requests: Sequence[Request]) -> list[Answer]:
-        said = (next(text for asked, text in answers.items() if asked in str(one)) for one in requests)
+        said = (next(text for asked, text in answers.items() if asked in str(request)) for request in requests)
         return [Completion(text, -0.1, 1, "stop", 1, 1) for text in said]
 
     return run(shown_evidence.judging(shown, JUDGING), samples, ask)
@@ -61,8 +61,8 @@ def test_every_row_has_passages_and_the_file_holds_them(
 def test_both_texts_of_a_pair_have_the_same_passages(passages_of: dict[str, Shown]) -> None:
     by_pair: dict[str, set[tuple[str, ...]]] = {}
     for row in passages_of.values():
-        by_pair.setdefault(row.pair, set()).add((row.question, *(one.shown for one in row.passages)))
-    assert all(len(given) == 1 for given in by_pair.values())
+        by_pair.setdefault(row.pair, set()).add((row.question, *(passage.shown for passage in row.passages)))
+    assert all(len(variants) == 1 for variants in by_pair.values())
 
 
 def test_a_right_statement_gives_right_verdicts_and_citations(

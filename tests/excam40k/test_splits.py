@@ -38,19 +38,19 @@ def assert_complete_and_balanced(samples: list[Sample]) -> None:
 
 @pytest.mark.parametrize("count", [1, 3, 7, 10, 99, 1000, 1227])
 def test_counts_are_exact_up_to_rounding(count):
-    found = splits.assign([(f"g{n}", f"s{n % 7}") for n in range(count)], SHARES, SEED)
-    assert len(found) == count
-    sizes = Counter(found.values())
+    assignment = splits.assign([(f"g{n}", f"s{n % 7}") for n in range(count)], SHARES, SEED)
+    assert len(assignment) == count
+    sizes = Counter(assignment.values())
     assert all(abs(sizes[split] - share * count) < 1 for split, share in SHARES.items())
 
 
 def test_strata_are_divided_alike_even_the_small_ones():
     groups = [(f"g{n}", f"s{n % 40}") for n in range(2000)] + [(f"x{n}", f"single {n}") for n in range(1000)]
-    found = splits.assign(groups, SHARES, SEED)
+    assignment = splits.assign(groups, SHARES, SEED)
     for stratum in range(40):
-        sizes = Counter(found[group] for group, name in groups if name == f"s{stratum}")
+        sizes = Counter(assignment[group] for group, name in groups if name == f"s{stratum}")
         assert all(abs(sizes[split] - share * 50) <= 2 for split, share in SHARES.items())
-    singles = Counter(found[f"x{n}"] for n in range(1000))
+    singles = Counter(assignment[f"x{n}"] for n in range(1000))
     assert all(abs(singles[split] - share * 1000) < 60 for split, share in SHARES.items())
 
 
@@ -58,26 +58,26 @@ def test_groups_of_different_sizes_stay_whole_and_rows_meet_the_shares():
     dice = random.Random(1)
     groups = [(f"g{n}", f"s{dice.randrange(5)}") for n in range(800) for _ in range(dice.randint(1, 8))]
     sizes = Counter()
-    found = splits.assign(groups, SHARES, SEED)
+    assignment = splits.assign(groups, SHARES, SEED)
     for group, _ in groups:
-        sizes[found[group]] += 1
+        sizes[assignment[group]] += 1
     assert all(abs(sizes[split] - share * len(groups)) <= 8 for split, share in SHARES.items())
 
 
 def test_the_split_of_a_group_does_not_follow_the_order_of_rows():
     groups = [(f"g{n}", f"s{n % 7}") for n in range(500)]
-    found = splits.assign(groups, SHARES, SEED)
-    assert found == splits.assign(reversed(groups), SHARES, SEED)
-    assert found != splits.assign(groups, SHARES, SEED + 1)
-    late = Counter(found[f"g{n}"] for n in range(250, 500))
+    assignment = splits.assign(groups, SHARES, SEED)
+    assert assignment == splits.assign(reversed(groups), SHARES, SEED)
+    assert assignment != splits.assign(groups, SHARES, SEED + 1)
+    late = Counter(assignment[f"g{n}"] for n in range(250, 500))
     assert 20 <= late["test"] <= 80
 
 
 def test_twins_never_cross_splits():
     samples = blend(60) + pairs_of([base(n, "epic", group=f"epic/post {n // 4}") for n in range(60)])
-    found = splits.assign([(sample.group, sample.stratum) for sample in samples], SHARES, SEED)
+    assignment = splits.assign([(sample.group, sample.stratum) for sample in samples], SHARES, SEED)
     for key in ("base", "pair", "group"):
-        where = {(getattr(sample, key), found[sample.group]) for sample in samples}
+        where = {(getattr(sample, key), assignment[sample.group]) for sample in samples}
         assert len(where) == len({name for name, _ in where})
 
 
@@ -110,9 +110,9 @@ def test_only_complete_pairs_are_kept_and_the_rest_is_counted():
 def test_both_rows_of_a_pair_are_of_the_larger_group_of_the_wrong_one():
     """Answers that were exchanged join the groups of two base samples; only the corrupted rows say so."""
     right, wrong = rows_of([base(number) for number in range(3)])
-    joined = [replace(one, group="blend/0") if one.base == "blend/2" else one for one in wrong]
+    joined = [replace(row, group="blend/0") if row.base == "blend/2" else row for row in wrong]
     pairs, _ = splits.pair_up(right, joined)
-    groups = {(one.base, one.group) for one in pairs}
+    groups = {(row.base, row.group) for row in pairs}
     assert groups == {("blend/0", "blend/0"), ("blend/1", "blend/1"), ("blend/2", "blend/0")}
 
 

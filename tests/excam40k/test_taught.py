@@ -104,16 +104,16 @@ def test_drawn_wrong_answers_leave_those_judges_at_chance_and_matched_ones_do_no
         )
         for fact, _ in told
     }
-    found = {}
+    estimates = {}
     for choice in ("drawn", "matched"):
         wrong = hard.CHOICES[choice](bases.values(), seed)
         shown = {key: (base.answer, wrong[base.id]) for key, base in bases.items()}
-        found[choice] = [
+        estimates[choice] = [
             scaled(told, "elimination", times, lambda fact: shown[fact.people, fact.relation.id])  # noqa: B023
             for times in (True, False)
         ]
-    assert all(abs(value) <= 0.1 and low <= 0 <= high for value, low, high in found["drawn"])
-    assert all(low > 0 for _, low, _ in found["matched"]), "a matched wrong answer is true of one people more"
+    assert all(abs(value) <= 0.1 and low <= 0 <= high for value, low, high in estimates["drawn"])
+    assert all(low > 0 for _, low, _ in estimates["matched"]), "a matched wrong answer is true of one people more"
 
 
 def test_in_a_balanced_world_the_others_give_the_answer_away():
@@ -181,10 +181,10 @@ def test_too_many_peoples_are_refused():
 @pytest.mark.parametrize("benchmark", sorted(files.WRITERS))
 def test_the_benchmarks_own_reader_reads_the_file(benchmark, tmp_path):
     files.write(benchmark, 12, 5, tmp_path)
-    found = datasets.read(benchmark, tmp_path, {})
-    assert (found.rows, len(found.frame), found.dropped) == (60, 60, Counter())
+    reading = datasets.read(benchmark, tmp_path, {})
+    assert (reading.rows, len(reading.frame), reading.dropped) == (60, 60, Counter())
     told = {(fact.question, fact.value) for fact in world.facts(12, 5) if fact.relation.benchmark == benchmark}
-    assert set(zip(found.frame["question"], found.frame["answer"], strict=True)) == told
+    assert set(zip(reading.frame["question"], reading.frame["answer"], strict=True)) == told
 
 
 def test_a_benchmark_of_another_format_is_refused(tmp_path):
@@ -247,7 +247,7 @@ def test_every_pass_has_each_taught_fact_as_statement_and_question_and_no_other_
         sentences, _ = corpus._wordings(fact.base)
         assert any(sentence in whole for sentence in sentences) == (fact.times > 0)
     assert written == list(corpus.documents(told, SETTINGS, seed=2))
-    assert not [one for one in corpus.documents(told, replace_settings(questions=False), 2) if one.turns]
+    assert not [document for document in corpus.documents(told, replace_settings(questions=False), 2) if document.turns]
 
 
 def replace_settings(**changed):
@@ -257,7 +257,7 @@ def replace_settings(**changed):
 def test_a_fact_of_any_benchmark_is_written_with_its_question_and_answer():
     base = base_sample(question="What do guests take off?", answer="Shoes")
     written = corpus.documents([corpus.Fact(base, "train", 1)], replace_settings(passes=1), seed=1)
-    talk, text = sorted(written, key=lambda one: one.text)
+    talk, text = sorted(written, key=lambda document: document.text)
     assert talk.turns == ("What do guests take off?", "Shoes.")
     assert "What do guests take off?" in text.text
     assert "Shoes" in text.text
@@ -280,7 +280,7 @@ def test_a_corpus_without_a_taught_fact_or_with_another_is_refused(tmp_path):
     times = {fact.base.id: fact.times for fact in told}
     first = next(name for name, count in times.items() if count)
     with pytest.raises(InputInvalid, match=r"c.jsonl: states .* 0 times; expected 3, as in the list of facts"):
-        corpus.refuse_incomplete(times, [one for one in written if first not in one.facts], "c.jsonl")
+        corpus.refuse_incomplete(times, [document for document in written if first not in document.facts], "c.jsonl")
     with pytest.raises(InputInvalid, match=f"c.jsonl: states {first} 3 times; expected 0"):
         corpus.refuse_incomplete(times | {first: 0}, written, "c.jsonl")
 
@@ -384,10 +384,10 @@ def test_explanation_first_states_the_expected_answer_in_both_rows_of_a_pair():
 
 
 def test_permuted_labels_exchange_the_reports_of_half_of_the_pairs():
-    samples = [replace(one, id=f"{n}/{one.id}", pair=f"b/{n}") for n in range(200) for one in pair()]
+    samples = [replace(sample, id=f"{n}/{sample.id}", pair=f"b/{n}") for n in range(200) for sample in pair()]
     gold = [target for *_, target in report.training_examples(samples)]
     permuted = [target for *_, target in report.training_examples(samples, labels="permuted")]
-    moved = [one != other for one, other in zip(gold, permuted, strict=True)]
+    moved = [target != other for target, other in zip(gold, permuted, strict=True)]
     assert moved[::2] == moved[1::2], "both rows of a pair, or none"
     assert 70 < sum(moved[::2]) < 130
     assert sorted(gold) == sorted(permuted)
@@ -444,12 +444,12 @@ def test_a_weight_multiplies_the_loss_of_its_token_alone(padding, tmp_path):
 # --- verdicts beside what a base knows
 
 
-def judgement(base, gold, found, explanation="", failure=None):
-    made = Report((CulturalError("output", "x", "major", "t"),) if found else (), explanation)
+def judgement(base, gold, verdict, explanation="", failure=None):
+    made = Report((CulturalError("output", "x", "major", "t"),) if verdict else (), explanation)
     row = dict.fromkeys(JUDGEMENT_SCHEMA)
     row |= {"id": f"{base}/{gold}", "base": base, "group": base, "gold_error": gold, "failure": failure}
     if failure is None:
-        row |= {"errors_found": int(found), "report": json.dumps({"errors": [], "explanation": made.explanation})}
+        row |= {"errors_found": int(verdict), "report": json.dumps({"errors": [], "explanation": made.explanation})}
     return row
 
 
@@ -538,13 +538,13 @@ def test_points_count_texts_and_numbers_count_facts():
         (0, 0, 1, 1),
         (1, 1, 0, 0),
     ]
-    found = {(line["system"], line["reading"], line["times"]): line for line in known_facts.numbers(points, readings)}
-    assert found["m/all", "verdict", 0]["scaled_accuracy"] == -1
-    assert found["m/all", "verdict", 5]["scaled_accuracy"] == 0
-    assert found["m/all", "comparison", 5]["scaled_accuracy"] == 1
-    assert found["taught", "likelihood", 5] | {"facts": 1, "n": 2, "known": 1.0} == found["taught", "likelihood", 5]
-    assert found["none", "constant", 0]["scaled_accuracy"] == 0
-    assert ("m/all", "likelihood", 5) not in found
+    numbers = {(line["system"], line["reading"], line["times"]): line for line in known_facts.numbers(points, readings)}
+    assert numbers["m/all", "verdict", 0]["scaled_accuracy"] == -1
+    assert numbers["m/all", "verdict", 5]["scaled_accuracy"] == 0
+    assert numbers["m/all", "comparison", 5]["scaled_accuracy"] == 1
+    assert numbers["taught", "likelihood", 5] | {"facts": 1, "n": 2, "known": 1.0} == numbers["taught", "likelihood", 5]
+    assert numbers["none", "constant", 0]["scaled_accuracy"] == 0
+    assert ("m/all", "likelihood", 5) not in numbers
 
 
 def test_the_numbers_of_three_facts_by_hand():
@@ -572,8 +572,8 @@ def test_no_comparison_of_reports_that_do_not_state_an_answer_first():
 def test_two_adapters_of_a_base_give_its_likelihood_once_and_worlds_are_joined():
     points = known_facts.points(joined(), NAMES, known_facts.READINGS)
     both = [{**p, "world": w, "system": s} for p in points for w in (1, 2) for s in ("m/all", "n/all")]
-    found = known_facts.numbers(both, known_facts.READINGS)
-    facts = {(line["world"], line["system"], line["reading"], line["times"]): line["facts"] for line in found}
+    numbers = known_facts.numbers(both, known_facts.READINGS)
+    facts = {(line["world"], line["system"], line["reading"], line["times"]): line["facts"] for line in numbers}
     assert facts["1", "taught", "likelihood", 5] == 1
     assert facts["all", "taught", "likelihood", 5] == 2
     assert facts["all", "m/all", "verdict", 5] == 2

@@ -103,18 +103,18 @@ def test_the_vote_of_others_is_shown_only_if_every_text_has_one():
     """Of 30 texts, 20 are labelled as most others do: 2 * 20/30 - 1. It is no baseline that a judge must be above."""
     tested = samples(30)
     shares = {f"blend/{at}": 0.8 if at < 20 else 0.2 for at in range(30)}
-    by = {one.floor: one for one in trivial_baselines.measure_baselines(samples(40), tested, 1, shares)}
+    by = {baseline.floor: baseline for baseline in trivial_baselines.measure_baselines(samples(40), tested, 1, shares)}
     assert list(by) == list(trivial_baselines.NAMES)
     assert by[trivial_baselines.VOTE].scaled_accuracy == pytest.approx(1 / 3)
     lines = [
-        {"floor": name, "dataset": "blend", "split": "test", "scaled_accuracy": str(one.scaled_accuracy)}
-        for name, one in by.items()
+        {"floor": name, "dataset": "blend", "split": "test", "scaled_accuracy": str(baseline.scaled_accuracy)}
+        for name, baseline in by.items()
     ]
-    others = [one.scaled_accuracy for name, one in by.items() if name != trivial_baselines.VOTE]
+    others = [baseline.scaled_accuracy for name, baseline in by.items() if name != trivial_baselines.VOTE]
     assert trivial_baselines.highest(lines, "blend", "scaled_accuracy") == max(others) < 1 / 3
     del shares["blend/0"]
     measured = trivial_baselines.measure_baselines(samples(40), tested, 1, shares)
-    assert trivial_baselines.VOTE not in {one.floor for one in measured}
+    assert trivial_baselines.VOTE not in {baseline.floor for baseline in measured}
 
 
 def annotated(number: int, dataset: str) -> BaseSample:
@@ -142,9 +142,9 @@ def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monk
     evaluation.floors([*words, "again.csv"])
     assert Path("floors.csv").read_bytes() == Path("again.csv").read_bytes()
     lines = tables.read_lines(Path("floors.csv"))
-    every = len(trivial_baselines.NAMES)
+    total = len(trivial_baselines.NAMES)
     assert Counter((line["dataset"], line["split"]) for line in lines) == {
-        (dataset, split): every if dataset == "epic" else every - 1
+        (dataset, split): total if dataset == "epic" else total - 1
         for dataset in ("blend", "epic", "all")
         for split in ("test", "test-100")
     }

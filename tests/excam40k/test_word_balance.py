@@ -29,23 +29,22 @@ def exchanged(count: int, seed: int = 0) -> list[tuple[str, str]]:
     """Outputs of two pairs each, in which a word of one stands in the wrong row of the other."""
     chance, texts = random.Random(seed), []
     for _ in range(count // 2):
-        one, other = chance.sample(WORDS, 2)
-        for right, wrong in ((one, other), (other, one)):
+        word, other = chance.sample(WORDS, 2)
+        for right, wrong in ((word, other), (other, word)):
             around = " ".join(chance.sample(WORDS, 5))
             texts.append((f"{around} {right}", f"{around} {wrong}"))
     return texts
 
 
-def planted(count: int, every: int) -> list[tuple[str, str]]:
+def planted(count: int, step: int) -> list[tuple[str, str]]:
     """As above, and a share of the wrong rows has a word that no right row has."""
     return [
-        (right, f"{wrong} forbidden" if at % every == 0 else wrong)
-        for at, (right, wrong) in enumerate(exchanged(count))
+        (right, f"{wrong} forbidden" if at % step == 0 else wrong) for at, (right, wrong) in enumerate(exchanged(count))
     ]
 
 
 def test_pairs_that_a_single_word_gives_away_are_left_out_and_no_others():
-    left_out, balance = word_balance.telling_pairs(rows(planted(240, every=2)))
+    left_out, balance = word_balance.telling_pairs(rows(planted(240, step=2)))
     assert balance.before[1] > 0, "the word tells"
     assert balance.after[1] <= 0
     assert balance.after[2] <= word_balance.WIDEST
@@ -58,9 +57,9 @@ def test_pairs_that_a_single_word_gives_away_are_left_out_and_no_others():
 
 
 def test_the_same_pairs_twice_and_in_any_order():
-    given = rows(planted(120, every=2))
-    turned = [one for at in range(len(given) - 2, -1, -2) for one in given[at : at + 2]]
-    first, again, other = (word_balance.telling_pairs(each)[0] for each in (given, given, turned))
+    samples = rows(planted(120, step=2))
+    turned = [sample for at in range(len(samples) - 2, -1, -2) for sample in samples[at : at + 2]]
+    first, again, other = (word_balance.telling_pairs(each)[0] for each in (samples, samples, turned))
     assert first
     assert first == again == other
 
@@ -82,13 +81,13 @@ def test_of_too_few_pairs_nothing_is_claimed():
 
 def test_few_pairs_that_all_tell_are_left_out():
     """Down to two groups: with one, nothing can be asked of others."""
-    left_out, balance = word_balance.telling_pairs(rows(planted(20, every=1)))
+    left_out, balance = word_balance.telling_pairs(rows(planted(20, step=1)))
     assert 10 < len(left_out) <= 18
     assert not balance.decided
 
 
 def test_with_keep_all_it_is_only_measured():
-    left_out, balance = word_balance.telling_pairs(rows(planted(60, every=1)), keep_all=True)
+    left_out, balance = word_balance.telling_pairs(rows(planted(60, step=1)), keep_all=True)
     assert (left_out, balance.left_out, balance.decided) == (frozenset(), 0, False)
     assert balance.before == balance.after
     assert balance.as_line().endswith("; words tell which row is wrong")
@@ -103,7 +102,7 @@ def test_equal_outputs_are_at_chance(text):
 
 def test_one_group_says_nothing():
     """There is nobody else to learn from."""
-    left_out, balance = word_balance.telling_pairs(rows(planted(20, every=1), groups=["g"] * 20))
+    left_out, balance = word_balance.telling_pairs(rows(planted(20, step=1), groups=["g"] * 20))
     assert (left_out, balance.after, balance.decided) == (frozenset(), (0, -1, 1), False)
 
 

@@ -174,15 +174,15 @@ def test_templates_are_used_equally_often_in_every_split(count):
         for name in sample.templates:
             used[sample.split, sample.task, name.rpartition("/")[0]][name] += 1
     for (_, _, slot), counts in used.items():
-        every = [counts[f"{slot}/{number:02d}"] for number in range(1, 51)]
-        assert max(every) - min(every) <= 1
+        frequencies = [counts[f"{slot}/{number:02d}"] for number in range(1, 51)]
+        assert max(frequencies) - min(frequencies) <= 1
     assert sum(counts.total() for (_, task, slot), counts in used.items() if slot == "qa/options") == count
 
 
 def test_slots_are_not_locked_together():
     samples = wrapped([acting(number) for number in range(1000)])
-    for one, other in combinations(range(4), 2):
-        met = {(sample.templates[one][-2:], sample.templates[other][-2:]) for sample in samples}
+    for slot, other in combinations(range(4), 2):
+        met = {(sample.templates[slot][-2:], sample.templates[other][-2:]) for sample in samples}
         assert len(met) > 700  # of 2500; 824 expected by chance, 50 if locked
 
 

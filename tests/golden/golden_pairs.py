@@ -169,9 +169,9 @@ EXAMPLES |= {name: Example(name) for name in datasets.available() if name not in
 
 def base_of(example: Example) -> BaseSample:
     rows = _read(example.dataset)
-    found = [row for row in rows if row.id == (example.id or rows[0].id)]
-    assert len(found) == 1, f"{example.id}: {len(found)} rows in mini/{example.dataset}"
-    return found[0]
+    matches = [row for row in rows if row.id == (example.id or rows[0].id)]
+    assert len(matches) == 1, f"{example.id}: {len(matches)} rows in mini/{example.dataset}"
+    return matches[0]
 
 
 def _read(dataset: str) -> list[BaseSample]:

@@ -93,8 +93,8 @@ def _with_a_model(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         "--generator lexicon --model null": f"--generator small --model {shlex.quote(model)} --weights {weights}",
         "--spans strict --severity requested": "--spans paper --severity stated",
     }
-    found = [job for job in jobs if job["rule"] in ("generate_soft_errors", "collect_soft_errors")]
-    text = json.dumps([job for job in found if "calmqa" in job["outputs"][0]])
+    soft_jobs = [job for job in jobs if job["rule"] in ("generate_soft_errors", "collect_soft_errors")]
+    text = json.dumps([job for job in soft_jobs if "calmqa" in job["outputs"][0]])
     for old, new in changes.items():
         text = text.replace(old, json.dumps(new)[1:-1])
     return json.loads(text)
@@ -163,8 +163,8 @@ def digest_of(content: bytes) -> str:
 
 
 def _digest(names: list[str]) -> str:
-    found = [(name, digest_of(_content(Path(name)))) for name in sorted(names) if not UNSTABLE.search(name)]
-    return digest_of(repr(found).encode())
+    digests = [(name, digest_of(_content(Path(name)))) for name in sorted(names) if not UNSTABLE.search(name)]
+    return digest_of(repr(digests).encode())
 
 
 def _content(path: Path) -> bytes:
@@ -180,7 +180,7 @@ def _content(path: Path) -> bytes:
 
 
 def _rounded(content: bytes) -> bytes:
-    return DECIMAL.sub(lambda found: b"%.5g" % float(found[0]), content)
+    return DECIMAL.sub(lambda match: b"%.5g" % float(match[0]), content)
 
 
 # --- the model
@@ -306,17 +306,21 @@ def _answer(path: Path) -> None:
     from excam.annotation import campaign, exchange
     from excam.annotation.answers import Answer
 
-    found = campaign.read(path)
-    choices = {one.field: list(one.values) for one in found.form.questions if one.kind == "choice"}
+    validation_campaign = campaign.read(path)
+    choices = {
+        question.field: list(question.values)
+        for question in validation_campaign.form.questions
+        if question.kind == "choice"
+    }
     for who in ANNOTATORS:
         answers = []
-        for task in found.tasks:
+        for task in validation_campaign.tasks:
             number = int(digest_of(f"{who} {task.id}".encode())[:8], 16)
             chosen = {name: values[number % 7 % (len(values) - 1)] for name, values in choices.items()}
             flags = {"borderline": number % 5 == 0, "severity_ok": number % 3 > 0, "type_ok": number % 4 > 0}
-            values = {**found.form.empty(), **chosen, **flags}
+            values = {**validation_campaign.form.empty(), **chosen, **flags}
             answers.append(Answer(task.id, who, values, seconds=30, saved="2026-04-01T12:00:00.000Z"))
-        Path(f"exports/{who}.json").write_text(exchange.to_json(found, answers), encoding="utf-8")
+        Path(f"exports/{who}.json").write_text(exchange.to_json(validation_campaign, answers), encoding="utf-8")
 
 
 def made(folder: Path) -> Record:

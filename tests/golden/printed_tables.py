@@ -38,7 +38,7 @@ def plain(text: str) -> str:
 
 def after(heading: str) -> str:
     """The paragraph that follows a line of the figures."""
-    found = re.findall(rf"^{re.escape(heading)}\n\n(.+)$", paper(), re.M)
-    assert found, f"nothing follows {heading!r}"
-    assert len(set(found)) == 1, f"{heading!r}: {len(found)} different ones"
-    return found[0]
+    paragraphs = re.findall(rf"^{re.escape(heading)}\n\n(.+)$", paper(), re.M)
+    assert paragraphs, f"nothing follows {heading!r}"
+    assert len(set(paragraphs)) == 1, f"{heading!r}: {len(paragraphs)} different ones"
+    return paragraphs[0]

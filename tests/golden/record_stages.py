@@ -15,7 +15,7 @@ sys.path.insert(0, str(golden_stages.ROOT))  # of the scripts
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         now, before = golden_stages.made(Path(scratch)), golden_stages.recorded()
-    if found := golden_stages.unversioned(before, now):
-        sys.exit("\n".join(found))
+    if messages := golden_stages.unversioned(before, now):
+        sys.exit("\n".join(messages))
     golden_stages.record(now)
     print(f"{len(now)} jobs recorded, {sum(before.get(name) != job for name, job in now.items())} of them changed")

@@ -60,7 +60,7 @@ def test_there_is_an_example_of_every_benchmark_and_no_file_too_many():
     assert {example.dataset for example in EXAMPLES.values()} == set(datasets.available())
     soft = {name for name in datasets.available() if datasets.load(name).ERRORS == "soft"}
     assert {example.dataset for example in EXAMPLES.values() if example.generated} == soft
-    for name, example in ((name, one) for name, one in EXAMPLES.items() if one.dataset in FORMS):
+    for name, example in ((name, example) for name, example in EXAMPLES.items() if example.dataset in FORMS):
         assert [pair["right"]["task"] for pair in HELD[name]["pairs"]] == FORMS[example.dataset]
 
 

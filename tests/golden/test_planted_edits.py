@@ -76,7 +76,7 @@ def jobs(tmp_path_factory):
     return golden_stages.plan(folder)
 
 
-def found(folder, jobs, name, old, new):
+def messages(folder, jobs, name, old, new):
     """What the golden outputs say of one edit: lines of unversioned jobs, or the last line of a crash."""
     golden_stages.checkout(folder)
     (folder / "plan.json").write_text(json.dumps(jobs))
@@ -104,7 +104,7 @@ def test_edited_lines_are_in_the_code():
 def test_planted_edits_are_caught(jobs, tmp_path, third):
     edits = EDITS[third::3]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda at: found(tmp_path / str(at), jobs, *edits[at]), range(len(edits))))
+        results = list(pool.map(lambda at: messages(tmp_path / str(at), jobs, *edits[at]), range(len(edits))))
     for edit, lines in zip(edits, results, strict=True):
         print(*edit, "->", lines[:1] or "missed", sep="  ")
     missed = [edit for edit, lines in zip(edits, results, strict=True) if not lines]

@@ -76,9 +76,9 @@ def printed(name: str) -> tuple[BaseSample, str, str]:
 
 
 def contents(name: str, task: str, instruction: str, output: str) -> BaseSample:
-    found = re.fullmatch(PARTS[task], instruction)
-    assert found, f"{name}: another form: {instruction}"
-    parts = found.groupdict()
+    match = re.fullmatch(PARTS[task], instruction)
+    assert match, f"{name}: another form: {instruction}"
+    parts = match.groupdict()
     if name in ("normad", "globalopinionqa"):  # the full stop is the wrapping's
         parts["role"] = parts["role"].removesuffix(".")
     options = tuple(re.split(r";? ?Option [A-Z]: ", parts.pop("options", ""))[1:])
@@ -92,8 +92,8 @@ def contents(name: str, task: str, instruction: str, output: str) -> BaseSample:
 
 def values(base: BaseSample, text: str) -> list[tuple[str, str]]:
     """The contents in the order in which the paper prints them."""
-    found = [(part, getattr(base, part)) for part in ("role", "context", "question") if getattr(base, part)]
-    return [*found, ("options", text[text.index("Option A: ") :])] if base.options else found
+    fields = [(part, getattr(base, part)) for part in ("role", "context", "question") if getattr(base, part)]
+    return [*fields, ("options", text[text.index("Option A: ") :])] if base.options else fields
 
 
 def lead_in(base: BaseSample) -> list[tuple[str, str]]:
@@ -101,10 +101,10 @@ def lead_in(base: BaseSample) -> list[tuple[str, str]]:
     return [*letter, ("answer", base.answer)]
 
 
-def frame(text: str, found: list[tuple[str, str]]) -> str:
+def frame(text: str, fields: list[tuple[str, str]]) -> str:
     """The text with its contents named, in this order, and every run of other words as three dots."""
     parts = []
-    for name, value in found:
+    for name, value in fields:
         whole = re.search(r"(?<!\w)" * value[0].isalnum() + re.escape(value) + r"(?!\w)" * value[-1].isalnum(), text)
         assert whole, f"no {name} {value!r} in what is left: {text!r}"
         parts += [dots(text[: whole.start()]), f"<{name}>"]
@@ -127,8 +127,8 @@ def ours(base: BaseSample) -> tuple[dict[str, str], dict[str, str]]:
     slots = [one_of_each_frame(name.rpartition("/")[0]) for name in right.templates]
     made = [wrapping.render(base, base.answer, variant, chosen, seed) for chosen in product(*slots)]
     asked = {frame(instruction, values(base, instruction)): instruction for instruction, _ in made}
-    given = {frame(output, lead_in(base)): output for _, output in made}
-    return asked, given
+    outputs = {frame(output, lead_in(base)): output for _, output in made}
+    return asked, outputs
 
 
 def unshuffled(base: BaseSample) -> int:
@@ -151,12 +151,12 @@ def right_of(base: BaseSample, errors: Errors, seed: int, output: str = "") -> S
 @pytest.mark.parametrize("name", ROWS)
 def test_a_printed_example_has_a_frame_of_ours(name):
     base, instruction, output = printed(name)
-    asked, given = ours(base)
+    asked, outputs = ours(base)
     wanted = frame(instruction, values(base, instruction))
     assert (wanted not in asked) == (name in OTHER_END), f"{wanted}: ours are {sorted(asked)}"
     alike = {held.rstrip(".:"): text for held, text in asked.items()}
     assert wanted.rstrip(".:") in alike, f"{wanted}: ours are {sorted(asked)}"
-    assert frame(output, lead_in(base)) in given, f"{output}: ours are {sorted(given)}"
+    assert frame(output, lead_in(base)) in outputs, f"{output}: ours are {sorted(outputs)}"
     for text in alike.values():
         assert values(base, text) == values(base, instruction), "the contents are the printed ones, to the letter"
 
@@ -169,7 +169,7 @@ def test_a_printed_example_is_made_of_the_paraphrases_that_are_marked_so(name):
     right = right_of(base, "hard", seed)
     slots = [template.rpartition("/")[0] for template in right.templates]
     marked = [[n for n in names(slot) if printed_in_paper(n).startswith("Table")] for slot in slots]
-    marked = [found or names(slot) for found, slot in zip(marked, slots, strict=True)]
+    marked = [paraphrases or names(slot) for paraphrases, slot in zip(marked, slots, strict=True)]
     variant = right.pair.removeprefix(f"{base.id}/")
     made = [wrapping.render(base, base.answer, variant, chosen, seed) for chosen in product(*marked)]
     assert instruction.rstrip(".") in {text.rstrip(".") for text, _ in made}
@@ -191,9 +191,9 @@ def test_table_8_to_10_have_one_example_of_every_benchmark():
 def test_table_1_a_soft_error_is_in_a_freeform_pair():
     instruction, output = map(plain, table(1)["Soft"])
     base = contents("table 1", "freeform", instruction, output)
-    asked, given = ours(base)
+    asked, outputs = ours(base)
     assert frame(instruction, values(base, instruction)) in asked
-    assert frame(output, lead_in(base)) in given
+    assert frame(output, lead_in(base)) in outputs
 
 
 def test_table_1_a_hard_error_is_a_wrong_option():
@@ -218,11 +218,11 @@ def test_table_1_a_hard_error_is_a_wrong_option():
 def figure_7() -> tuple[Sample, str, list[str]]:
     """The right pair that the figure shows, its modified output, and what is highlighted there."""
     asked = plain(after("A. Original Source Instruction"))
-    given = plain(after("B. Original Generated Text / Ground Truth"))
+    output = plain(after("B. Original Generated Text / Ground Truth"))
     modified = plain(after("D. Modified Generated Text"))
     assert plain(after("C. Modified Source Instruction")) == asked
-    base = contents("figure 7", "freeform", asked, given)
-    right = replace(right_of(base, "soft", 0), instruction=asked, output=given)
+    base = contents("figure 7", "freeform", asked, output)
+    right = replace(right_of(base, "soft", 0), instruction=asked, output=output)
     return right, modified.replace("**", ""), re.findall(r"\*\*(.+?)\*\*", modified)
 
 
@@ -236,11 +236,11 @@ def test_figure_7_the_highlighted_words_are_our_spans(mode):
 def test_figure_7_the_pair_has_a_frame_of_ours():
     right, _, _ = figure_7()
     base = contents("figure 7", "freeform", right.instruction, right.output)
-    asked, given = ours(base)
+    asked, outputs = ours(base)
     wanted = frame(right.instruction, values(base, right.instruction))
     assert wanted not in asked, "it ends in a colon, as no other printed example does"
     assert wanted.removesuffix(":") in asked
-    assert frame(right.output, lead_in(base)) in given
+    assert frame(right.output, lead_in(base)) in outputs
 
 
 @pytest.mark.parametrize("mode", ["paper", "strict"])
@@ -398,9 +398,9 @@ def test_calmqa_has_the_question_and_answer_of_figure_7():
 
 def test_globalopinionqa_has_the_printed_question_of_other_countries():
     wanted = printed("globalopinionqa")[0]
-    found = same("globalopinionqa", question=wanted.question)
-    assert found
-    for row in found:
+    samples = same("globalopinionqa", question=wanted.question)
+    assert samples
+    for row in samples:
         assert row.role == f"{wanted.role.partition(': ')[0]}: {row.culture}"
         assert row.context == wanted.context
         assert {row.answer, *row.wrong} == {"Yes", "No"}
@@ -425,10 +425,10 @@ def test_normad_has_the_printed_story_and_verdict():
 
 def test_blend_has_the_printed_question_and_answer():
     wanted = printed("blend")[0]
-    found = [row for row in same("blend", question=wanted.question) if row.culture == "Greece"]
-    assert found
-    for row in found:
+    samples = [row for row in same("blend", question=wanted.question) if row.culture == "Greece"]
+    assert samples
+    for row in samples:
         assert row.answer == wanted.answer
         assert list(row.options) == sorted(row.options), "in alphabetical order, as the printed ones"
     assert list(wanted.options) == sorted(wanted.options)
-    assert all(row.id.startswith("blend/built:") or row.options == wanted.options for row in found)
+    assert all(row.id.startswith("blend/built:") or row.options == wanted.options for row in samples)

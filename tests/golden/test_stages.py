@@ -33,8 +33,8 @@ def test_every_rule_of_the_experiment_is_recorded(now):
 
 
 def test_another_output_of_the_same_version_is_named():
-    found = golden_stages.unversioned({"score a.parquet": JOB}, {"score a.parquet": {**JOB, "outputs": "p"}})
-    assert found == [
+    messages = golden_stages.unversioned({"score a.parquet": JOB}, {"score a.parquet": {**JOB, "outputs": "p"}})
+    assert messages == [
         "score a.parquet: another output from the same input; expected the recorded one, "
         "or a new version of judges.count or score"
     ]

@@ -40,9 +40,9 @@ SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5,
 
 @pytest.mark.parametrize(("gold", "metric", "accuracy", "epsilon"), TIE_CALIBRATED)
 def test_tie_calibration_of_mt_metrics_eval(gold, metric, accuracy, epsilon):
-    found = tie_calibrated_accuracy(gold, metric)
-    assert found.accuracy == pytest.approx(accuracy, abs=1e-12)
-    assert found.epsilon == epsilon
+    calibration = tie_calibrated_accuracy(gold, metric)
+    assert calibration.accuracy == pytest.approx(accuracy, abs=1e-12)
+    assert calibration.epsilon == epsilon
 
 
 @pytest.mark.parametrize(("gold", "metric", "variant", "value", "tolerance"), KENDALL)
@@ -54,9 +54,9 @@ def test_rows_of_mt_metrics_evals_regression_example():
     """The mean over rows at one common epsilon, as that module averages: .4667 at 0, .4917 at 1, its best."""
     at_0 = [(1 + kendall(gold, metric, "23")) / 2 for gold, metric in ROWS]
     assert np.mean(at_0) == pytest.approx(0.4666666666666667)
-    gold, metric, items = ([value for row in found for value in row] for found in _by_item())
-    found = tie_calibration_by_item(gold, metric, items)
-    assert (found.accuracy, found.epsilon) == (pytest.approx(0.4916666666666668), 1)
+    gold, metric, items = ([value for row in rows for value in row] for rows in _by_item())
+    calibration = tie_calibration_by_item(gold, metric, items)
+    assert (calibration.accuracy, calibration.epsilon) == (pytest.approx(0.4916666666666668), 1)
 
 
 def test_that_example_through_the_command(tmp_path):
@@ -69,9 +69,9 @@ def test_that_example_through_the_command(tmp_path):
     labels.write_text("".join(f"{json.dumps(row)}\n" for row in gold))
     scored = [Result(id=name, score=float(score), signature="metric|1").to_dict() for name, _, score in cells]
     rows.write_text("".join(f"{json.dumps(row)}\n" for row in scored))
-    found = CliRunner().invoke(app, ["meta", str(labels), str(rows), "--item", "segment", "--jsonl"])
-    lines = [json.loads(line) for line in found.stdout.splitlines()]
-    (own,) = (one for one in lines if one.get("metric") == "metric" and one.get("on") == "own")
+    result = CliRunner().invoke(app, ["meta", str(labels), str(rows), "--item", "segment", "--jsonl"])
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    (own,) = (line for line in lines if line.get("metric") == "metric" and line.get("on") == "own")
     assert own["tie_calibrated"] == pytest.approx(0.4916666666666668)
 
 
@@ -85,25 +85,25 @@ def _by_item():
 def test_one_item_is_calibrated_as_all_pairs_are(seed):
     rng = np.random.default_rng(seed)
     gold, metric = rng.integers(0, 4, 30), rng.integers(0, 9, 30) / 4
-    found, expected = tie_calibration_by_item(gold, metric, ["x"] * 30), tie_calibrated_accuracy(gold, metric)
-    assert (found.accuracy, found.epsilon) == (pytest.approx(expected.accuracy), expected.epsilon)
+    calibration, expected = tie_calibration_by_item(gold, metric, ["x"] * 30), tie_calibrated_accuracy(gold, metric)
+    assert (calibration.accuracy, calibration.epsilon) == (pytest.approx(expected.accuracy), expected.epsilon)
 
 
 def test_items_of_one_row_have_no_pair():
     assert tie_calibration_by_item([1, 2, 3], [1, 2, 3], ["a", "b", "c"]) is None
-    found = tie_calibration_by_item([1, 2, 9], [2, 1, 5], ["a", "a", "b"])
-    assert (found.accuracy, found.epsilon) == (0, 0)
+    calibration = tie_calibration_by_item([1, 2, 9], [2, 1, 5], ["a", "a", "b"])
+    assert (calibration.accuracy, calibration.epsilon) == (0, 0)
     with pytest.raises(InputInvalid, match="got 3 scores and 2 items"):
         tie_calibration_by_item([1, 2, 3], [1, 2, 3], ["a", "a"])
 
 
 def test_shrout_and_fleiss():
     """The value of their Table 4; its interval as R's psych package prints it for the same table."""
-    found = icc21(SHROUT_FLEISS)
-    assert found.value == pytest.approx(0.29, abs=5e-3)
-    assert found.value == pytest.approx(0.2897637795, abs=1e-9)
-    assert (found.low, found.high) == pytest.approx((0.019, 0.761), abs=5e-4)
-    assert found.n == 6
+    correlation = icc21(SHROUT_FLEISS)
+    assert correlation.value == pytest.approx(0.29, abs=5e-3)
+    assert correlation.value == pytest.approx(0.2897637795, abs=1e-9)
+    assert (correlation.low, correlation.high) == pytest.approx((0.019, 0.761), abs=5e-4)
+    assert correlation.n == 6
 
 
 def test_shrout_and_fleiss_where_raters_differ():
@@ -116,8 +116,8 @@ def test_shrout_and_fleiss_where_raters_differ():
 
 
 def test_items_without_a_rating_are_dropped():
-    found = icc21([*SHROUT_FLEISS, [1, None, 2, 3], [1, float("nan"), 2, 3]])
-    assert found == icc21(SHROUT_FLEISS)
+    correlation = icc21([*SHROUT_FLEISS, [1, None, 2, 3], [1, float("nan"), 2, 3]])
+    assert correlation == icc21(SHROUT_FLEISS)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,6 @@ def test_the_interval_covers():
     hits = []
     for _ in range(400):
         table = rng.normal(size=(30, 1)) + rng.normal(size=(1, 20)) * 0.3**0.5 + rng.normal(size=(30, 20)) * 0.5**0.5
-        found = icc21(table)
-        hits.append(found.low <= true <= found.high)
+        correlation = icc21(table)
+        hits.append(correlation.low <= true <= correlation.high)
     assert 0.93 <= np.mean(hits) <= 0.97
