@@ -57,10 +57,10 @@ def test_bleu_and_chrf_are_those_of_sacrebleu():
     import sacrebleu
 
     bleu, chrf = sentence_metrics.bleu(texts(ROWS)), sentence_metrics.chrf(texts(ROWS))
-    for one, b, c in zip(ROWS, bleu.scores, chrf.scores, strict=True):
-        direct = sacrebleu.sentence_bleu(one.translation, [one.item.reference], use_effective_order=True)
+    for row, b, c in zip(ROWS, bleu.scores, chrf.scores, strict=True):
+        direct = sacrebleu.sentence_bleu(row.translation, [row.item.reference], use_effective_order=True)
         assert b == direct.score
-        assert c == sacrebleu.sentence_chrf(one.translation, [one.item.reference], word_order=2).score
+        assert c == sacrebleu.sentence_chrf(row.translation, [row.item.reference], word_order=2).score
     assert "eff:yes" in bleu.signature
     assert "nw:2" in chrf.signature
 
@@ -97,7 +97,7 @@ def encoder(tmp_path_factory):
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     folder = tmp_path_factory.mktemp("tiny-bert")
-    texts = [text for one in ROWS for text in (one.translation, one.item.reference)]
+    texts = [text for row in ROWS for text in (row.translation, row.item.reference)]
     words = sorted({word.lower() for text in texts for word in re.findall(r"\w+|\S", text)})
     known = {word: at for at, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])}
     tokenizer = Tokenizer(models.WordLevel(known, unk_token="[UNK]"))
@@ -118,11 +118,11 @@ def test_bertscore_is_that_of_bert_score(encoder):
     from bert_score import score
 
     rows = ROWS[:12]
-    found = sentence_metrics.bertscore(texts(rows), encoder, "tiny", 2)
-    compared = [one.translation for one in rows], [one.item.reference for one in rows]
+    column = sentence_metrics.bertscore(texts(rows), encoder, "tiny", 2)
+    compared = [row.translation for row in rows], [row.item.reference for row in rows]
     _, _, f1 = score(*compared, model_type=str(encoder), num_layers=2, device="cpu", batch_size=32)
-    assert found.scores == pytest.approx(f1.tolist(), abs=1e-6)
-    assert found.signature == "bert-score:0.3.13|encoder:tiny|layer:2|idf:no|rescaled:no"
+    assert column.scores == pytest.approx(f1.tolist(), abs=1e-6)
+    assert column.signature == "bert-score:0.3.13|encoder:tiny|layer:2|idf:no|rescaled:no"
 
 
 def test_bertscore_of_an_empty_translation_is_0(encoder):
@@ -144,17 +144,17 @@ def test_bertscore_as_a_metric_measures_all_rows_of_a_file_together(encoder, mon
     entry = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
     model = OpenedModel(LazyBackend("tiny", entry, None, None), "model:tiny|on:nothing", weights=encoder)
     judge = Scorer(metric.load("bertscore").prepared(Setup(model)), model)
-    given = [{"id": one.id, "translation": one.translation, "reference": one.item.reference} for one in ROWS[:5]]
-    given.insert(1, {"id": "bare", "translation": None, "reference": "x"})
-    rows = list(of_mappings(given, judge.metric))
-    found = list(files.results(judge, rows, len(rows), tmp_path / "scored.jsonl"))
+    records = [{"id": row.id, "translation": row.translation, "reference": row.item.reference} for row in ROWS[:5]]
+    records.insert(1, {"id": "bare", "translation": None, "reference": "x"})
+    rows = list(of_mappings(records, judge.metric))
+    results = list(files.results(judge, rows, len(rows), tmp_path / "scored.jsonl"))
     assert measured == [5], "once, without the row that failed"
-    assert [one.failure for one in found] == [None, "missing-translation", *[None] * 4]
+    assert [result.failure for result in results] == [None, "missing-translation", *[None] * 4]
     wanted = measure(texts(ROWS[:5]), encoder, "tiny", 2).scores
-    assert [one.score for one in found if one.score is not None] == pytest.approx(wanted)
-    assert {one.signature for one in found} == {judge.for_rows(rows).signature}
-    assert "|bert-score:0.3.13|layer:2|" in found[0].signature
-    assert list(judge.score(given)) == found
+    assert [result.score for result in results if result.score is not None] == pytest.approx(wanted)
+    assert {result.signature for result in results} == {judge.for_rows(rows).signature}
+    assert "|bert-score:0.3.13|layer:2|" in results[0].signature
+    assert list(judge.score(records)) == results
     with pytest.raises(InputInvalid, match="needs the folder of an encoder"):
         metric.load("bertscore").for_rows(rows)
 
@@ -173,7 +173,7 @@ def metricx(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("tiny-mt5")
     alphabet = ["<pad>", "</s>", "<unk>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
-    tokenizer = Tokenizer(models.WordLevel({one: at for at, one in enumerate(alphabet)}, unk_token="<unk>"))
+    tokenizer = Tokenizer(models.WordLevel({token: at for at, token in enumerate(alphabet)}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.ByteLevel(add_prefix_space=False), pre_tokenizers.Split("", "isolated")]
     )
@@ -195,18 +195,18 @@ def test_metricx_reads_one_logit_of_the_first_step(metricx):
     from transformers import AutoTokenizer, MT5ForConditionalGeneration
 
     rows = ROWS[:6]
-    found = sentence_metrics.metricx_qe(rows, metricx, "tiny")
+    column = sentence_metrics.metricx_qe(rows, metricx, "tiny")
     model = MT5ForConditionalGeneration.from_pretrained(metricx).eval()
     tokenizer = AutoTokenizer.from_pretrained(metricx)
-    for one, score in zip(rows, found.scores, strict=True):
-        ids = tokenizer(f"source: {one.item.source} candidate: {one.translation}", return_tensors="pt").input_ids[
+    for row, score in zip(rows, column.scores, strict=True):
+        ids = tokenizer(f"source: {row.item.source} candidate: {row.translation}", return_tensors="pt").input_ids[
             :, :-1
         ]
         with torch.inference_mode():
             logit = model(input_ids=ids, decoder_input_ids=torch.tensor([[0]])).logits[0, 0, 250_089].item()
         assert score == pytest.approx(-min(max(logit, 0.0), 25.0), abs=1e-4)
-        assert one.item.reference not in found.signature
-    assert found.signature == "metricx-24-qe|weights:tiny|negative"
+        assert row.item.reference not in column.signature
+    assert column.signature == "metricx-24-qe|weights:tiny|negative"
 
 
 def test_metricx_refuses_a_small_vocabulary(metricx, tmp_path):
@@ -224,15 +224,15 @@ def test_metricx_refuses_a_small_vocabulary(metricx, tmp_path):
 def test_metrics_survive_a_file_and_unmeasured_ones_are_absent(tmp_path):
     columns = {"bleu": sentence_metrics.bleu(texts(ROWS))}
     tables.write_frame(tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS, columns))
-    found = sentence_metrics.read(tmp_path / "m.parquet")
-    assert found == {"bleu": dict(zip([one.id for one in ROWS], columns["bleu"].scores, strict=True))}
+    scores = sentence_metrics.read(tmp_path / "m.parquet")
+    assert scores == {"bleu": dict(zip([row.id for row in ROWS], columns["bleu"].scores, strict=True))}
 
 
 # --- numbers by hand
 
 
-def labelled_translation(item, system, correct, found=()):
-    return Translated(replace(ITEM, id=item, source=item), system, "x", label=Label(correct, tuple(found)))
+def labelled_translation(item, system, correct, error_names=()):
+    return Translated(replace(ITEM, id=item, source=item), system, "x", label=Label(correct, tuple(error_names)))
 
 
 HAND = [
@@ -253,14 +253,14 @@ SCORES = {
 
 
 def test_sensitivity_by_hand():
-    found = {one["error"]: one for one in numbers.sensitivity(HAND, {"m": SCORES})}
+    lines = {line["error"]: line for line in numbers.sensitivity(HAND, {"m": SCORES})}
     deviation = np.std([8, 6, 3, 9, 5, 1, 2], ddof=1)
-    omission = found["omission"]  # (7 - 3) and (9 - 5); item 3 has no right translation
+    omission = lines["omission"]  # (7 - 3) and (9 - 5); item 3 has no right translation
     assert (omission["n"], omission["left_out"]) == (2, 1)
     assert omission["drop"] == pytest.approx(4 / deviation)
-    assert (found["sense-error"]["n"], found["sense-error"]["left_out"]) == (0, 1)  # the metric failed
-    assert found["sense-error"]["drop"] is None
-    assert found["literalization"] == {
+    assert (lines["sense-error"]["n"], lines["sense-error"]["left_out"]) == (0, 1)  # the metric failed
+    assert lines["sense-error"]["drop"] is None
+    assert lines["literalization"] == {
         "metric": "m", "error": "literalization", "drop": None, "low": None, "high": None, "penalised": None, "n": 0,
         "left_out": 1,
     }  # fmt: skip
@@ -294,11 +294,14 @@ def test_a_drop_above_a_fifth_of_a_deviation_is_penalised():
 
 
 def test_categories_are_counted_by_hand():
-    one, two = replace(ITEM, category="Social", term="茶", target="tea", source="喝茶。"), replace(ITEM, category="Social", term="茶馆儿", target="a shop", source="他去茶馆儿。")  # fmt: skip
-    found = {line["category"]: line for line in numbers.counts([one, two, replace(one, category="Material"), one])}
-    assert found["Social"] == {"category": "Social", "items": 3, "share": 75.0, "term_source": pytest.approx(5 / 3), "term_target": 4.0, "context_source": 4.0}  # fmt: skip
-    assert (found["Material"]["share"], found["all"]["share"], found["all"]["items"]) == (25.0, 100.0, 4)
-    assert (found["Religious"]["items"], found["Religious"]["share"], found["Religious"]["term_source"]) == (
+    tea_item, two = replace(ITEM, category="Social", term="茶", target="tea", source="喝茶。"), replace(ITEM, category="Social", term="茶馆儿", target="a shop", source="他去茶馆儿。")  # fmt: skip
+    lines = {
+        line["category"]: line
+        for line in numbers.counts([tea_item, two, replace(tea_item, category="Material"), tea_item])
+    }
+    assert lines["Social"] == {"category": "Social", "items": 3, "share": 75.0, "term_source": pytest.approx(5 / 3), "term_target": 4.0, "context_source": 4.0}  # fmt: skip
+    assert (lines["Material"]["share"], lines["all"]["share"], lines["all"]["items"]) == (25.0, 100.0, 4)
+    assert (lines["Religious"]["items"], lines["Religious"]["share"], lines["Religious"]["term_source"]) == (
         0,
         0.0,
         None,
@@ -309,10 +312,10 @@ def test_categories_are_counted_by_hand():
 
 
 def test_composition_and_systems_by_hand():
-    lines = {one["system"]: one for one in numbers.composition(HAND)}
+    lines = {line["system"]: line for line in numbers.composition(HAND)}
     assert (lines["a"]["n"], lines["a"]["correct"], lines["a"]["omission"]) == (3, 2, 1)
     assert (lines["b"]["omission"], lines["b"]["over-interpretation"], lines["b"]["literalization"]) == (1, 0, 1)
-    verdicts = {one.id: Judged("A", True, fidelity=4, clarity=5, quality=0.9, acre=0.9) for one in HAND}
+    verdicts = {row.id: Judged("A", True, fidelity=4, clarity=5, quality=0.9, acre=0.9) for row in HAND}
     verdicts |= {"1/a/0": Judged("A", False, acre=0.0), "2/a/0": Judged("A", True, failure="nuance: no-json")}
     (a, *_) = numbers.systems(HAND, {"m": verdicts})
     assert (a["system"], a["n"], a["failures"]) == ("a", 3, 1)
@@ -323,53 +326,53 @@ def test_composition_and_systems_by_hand():
 
 def test_systems_are_compared_on_common_items():
     scores = {"1/a/0": 0.9, "1/b/0": 0.0, "2/a/0": 0.8, "2/b/0": None, "3/a/0": 0.0, "3/b/0": 0.6}
-    rows = [one for one in HAND if one.id in scores]
+    rows = [row for row in HAND if row.id in scores]
     verdicts = {
         row: Judged("A", acre=score, failure=None if score is not None else "x") for row, score in scores.items()
     }
-    (found,) = numbers.compare_systems(rows, verdicts)
-    assert (found["a"], found["b"], found["n"]) == ("a", "b", 2)
-    assert found["difference"] == pytest.approx(0.15)
-    assert found["p"] == found["p_holm"] == 1.0
+    (comparison,) = numbers.compare_systems(rows, verdicts)
+    assert (comparison["a"], comparison["b"], comparison["n"]) == ("a", "b", 2)
+    assert comparison["difference"] == pytest.approx(0.15)
+    assert comparison["p"] == comparison["p_holm"] == 1.0
     many = [labelled_translation(str(item), system, True) for item in range(40) for system in "abc"]
-    verdicts = {one.id: Judged("A", acre=0.9 if one.system == "a" else 0.5) for one in many}
-    tests = {(one["a"], one["b"]): one for one in numbers.compare_systems(many, verdicts)}
+    verdicts = {row.id: Judged("A", acre=0.9 if row.system == "a" else 0.5) for row in many}
+    tests = {(line["a"], line["b"]): line for line in numbers.compare_systems(many, verdicts)}
     assert tests["a", "b"]["p_holm"] < 0.001
     assert tests["b", "c"]["p_holm"] == 1.0
 
 
 def test_labels_must_be_of_both_kinds():
     with pytest.raises(InputInvalid, match="0 of 0 labelled"):
-        numbers.labelled([replace(one, label=None) for one in HAND])
+        numbers.labelled([replace(row, label=None) for row in HAND])
     with pytest.raises(InputInvalid, match="3 of 3 labelled"):
-        numbers.labelled([one for one in HAND if one.label.correct])
+        numbers.labelled([row for row in HAND if row.label.correct])
     with pytest.raises(InputInvalid, match="0 of 5 labelled"):
-        numbers.labelled([one for one in HAND if not one.label.correct])
+        numbers.labelled([row for row in HAND if not row.label.correct])
 
 
 def test_comparisons_are_clustered_two_sided_and_corrected():
-    metrics = {name: dict(zip([one.id for one in ROWS], values, strict=True)) for name, values in {
-        "good": [float(one.label.correct) for one in ROWS],
+    metrics = {name: dict(zip([row.id for row in ROWS], values, strict=True)) for name, values in {
+        "good": [float(row.label.correct) for row in ROWS],
         "noise": np.random.default_rng(0).random(len(ROWS)).tolist(),
         "constant": [1.0] * len(ROWS),
     }.items()}  # fmt: skip
-    (found,) = numbers.compare_with(ROWS, metrics, "good")
-    assert (found["b"], found["items"], found["n"], found["left_out"]) == ("noise", 30, 120, 0)
-    assert found["p"] == found["p_holm"] < 0.01
+    (comparison,) = numbers.compare_with(ROWS, metrics, "good")
+    assert (comparison["b"], comparison["items"], comparison["n"], comparison["left_out"]) == ("noise", 30, 120, 0)
+    assert comparison["p"] == comparison["p_holm"] < 0.01
     assert numbers.compare_with(ROWS, metrics, "constant") == []
 
 
 # --- pages
 
 
-FEW = [one for one in ROWS if one.item.id in list(ITEMS)[:8]]
+FEW = [row for row in ROWS if row.item.id in list(ITEMS)[:8]]
 
 
 def small_study():
-    ids = [one.id for one in FEW]
+    ids = [row.id for row in FEW]
     scores = {"BLEU": dict(zip(ids, sentence_metrics.bleu(texts(FEW)).scores, strict=True))}
     verdicts = dict(zip(ids, judgements.by_equivalents(FEW), strict=True))
-    made_up = {row: replace(one, acre=one.acre and 0.9, quality=0.9) for row, one in verdicts.items()}
+    made_up = {row: replace(verdict, acre=verdict.acre and 0.9, quality=0.9) for row, verdict in verdicts.items()}
     judged = {("equivalent", "full"): verdicts, ("m", "full"): made_up, ("m", "no-gate"): verdicts}
     return Study(FEW, judged, scores)
 
@@ -394,39 +397,41 @@ def test_sentence_metrics_are_means_of_a_system_s_translations():
 
 
 def test_every_table_prints_its_denominators():
-    found = small_study()
+    study = small_study()
     for make in (pages.table_2, pages.table_3, pages.table_5, pages.table_6, pages.ablations):
-        lines, text = make(found, 0)
+        lines, text = make(study, 0)
         assert lines
         assert all("n" in line for line in lines)
         assert text.startswith("# CulT-Eval: ")
-    right = sum(one.label.correct for one in FEW)
-    assert f" 32 | 0 | {right} |" in pages.table_2(found, 0)[1]
-    omitted = sum(errors.primary(one.label.errors) == "omission" for one in FEW)
-    assert f"omission ({omitted})*" in pages.table_5(found, 0)[1]
-    assert "| made-up-careful | made-up-explaining |" in pages.table_6(found, 0)[1]
+    right = sum(row.label.correct for row in FEW)
+    assert f" 32 | 0 | {right} |" in pages.table_2(study, 0)[1]
+    omitted = sum(errors.primary(row.label.errors) == "omission" for row in FEW)
+    assert f"omission ({omitted})*" in pages.table_5(study, 0)[1]
+    assert "| made-up-careful | made-up-explaining |" in pages.table_6(study, 0)[1]
 
 
 def test_a_judge_with_constant_verdicts_is_named():
-    found = small_study()
-    valid = {row: replace(one, valid=True, quality=0.5, acre=0.5) for row, one in found.judged["m", "full"].items()}
-    flat = replace(found, judged={("m", "full"): valid, ("m", "no-gate"): valid})
+    study = small_study()
+    valid = {
+        row: replace(verdict, valid=True, quality=0.5, acre=0.5) for row, verdict in study.judged["m", "full"].items()
+    }
+    flat = replace(study, judged={("m", "full"): valid, ("m", "no-gate"): valid})
     page = pages.table_6(flat, 0)[1]
     assert "- m calls every translation valid: that tells none apart." in page
     assert "- ACRE, m is the same for all translations on the labels (tau-b n/a, n = 32)" in page
     assert "No variant of m is better than chance" in pages.ablations(flat, 0)[1]
-    known = {row: one.label.correct for row, one in zip(valid, FEW, strict=True)}
+    known = {row: translation.label.correct for row, translation in zip(valid, FEW, strict=True)}
     for right, said in ((1.0, ""), (0.0, "ACRE, m is below chance on the labels (tau-b −1.00")):
-        verdicts = {row: replace(one, acre=right if known[row] else 1 - right) for row, one in valid.items()}
-        made = replace(found, judged={("m", "full"): verdicts, ("m", "no-gate"): verdicts})
+        verdicts = {row: replace(verdict, acre=right if known[row] else 1 - right) for row, verdict in valid.items()}
+        made = replace(study, judged={("m", "full"): verdicts, ("m", "no-gate"): verdicts})
         assert (said or "on the labels") in (page := pages.table_6(made, 0)[1]) or not said
         assert ("on the labels" in page) == bool(said)
         assert ("No variant of m" in pages.ablations(made, 0)[1]) == bool(said)
-    all_right = [replace(one, label=replace(one.label, correct=True, errors=())) for one in FEW]
+    all_right = [replace(translation, label=replace(translation.label, correct=True, errors=())) for translation in FEW]
     assert pages.table_6(replace(flat, rows=all_right), 0)[0], "labels of one value need no caution"
     assert (
         "## Cautions"
-        not in pages.table_6(replace(found, judged={("equivalent", "full"): found.full["equivalent"]}), 0)[1]
+        not in pages.table_6(replace(study, judged={("equivalent", "full"): study.full["equivalent"]}), 0)[1]
     )
 
 
@@ -440,7 +445,7 @@ def test_the_worst_misaligned_translations_stand_first():
 
 
 def test_misaligned_page_holds_both_kinds_and_no_markup():
-    hostile = [replace(one, translation="<script>alert(1)</script>") for one in FEW[:1]] + FEW[1:]
+    hostile = [replace(row, translation="<script>alert(1)</script>") for row in FEW[:1]] + FEW[1:]
     text = misaligned.page(replace(small_study(), rows=hostile))
     assert misaligned.HIGH.capitalize() in text
     assert misaligned.LOW.capitalize() in text
@@ -461,17 +466,17 @@ def test_a_study_refuses_scores_of_other_rows(tmp_path):
 
 def test_table_1_adds_up_and_its_averages_are_weighted_by_items():
     *lines, total = printed("table-1")
-    assert sum(int(one["items"]) for one in lines) == int(total["items"]) == 7959
-    for one in lines:
-        assert 100 * int(one["items"]) / 7959 == pytest.approx(float(one["share"]), abs=0.05)
+    assert sum(int(line["items"]) for line in lines) == int(total["items"]) == 7959
+    for line in lines:
+        assert 100 * int(line["items"]) / 7959 == pytest.approx(float(line["share"]), abs=0.05)
     for column, plain in (("term_source", 3.47), ("term_target", 23.95), ("context_source", 23.46)):
         assert numbers.weighted_mean(lines, column) == pytest.approx(float(total[column]), abs=0.005)
-        assert np.mean([float(one[column]) for one in lines]) == pytest.approx(plain, abs=0.006)
+        assert np.mean([float(line[column]) for line in lines]) == pytest.approx(plain, abs=0.006)
 
 
 def test_our_total_is_weighted_in_the_same_way():
     *lines, total = numbers.counts(list(ITEMS.values())[:20])
-    full = [one for one in lines if one["items"]]
+    full = [line for line in lines if line["items"]]
     for column in numbers.LENGTHS:
         assert numbers.weighted_mean(full, column) == pytest.approx(total[column])
 
@@ -480,16 +485,16 @@ def test_table_2_has_acre_first_and_pearson_above_spearman():
     lines = printed("table-2")
     assert len(lines) == 6
     for column in ("pearson", "spearman"):
-        assert max(lines, key=lambda one: float(one[column]))["metric"] == "ACRE"
-    assert all(float(one["pearson"]) >= float(one["spearman"]) for one in lines)
+        assert max(lines, key=lambda line: float(line[column]))["metric"] == "ACRE"
+    assert all(float(line["pearson"]) >= float(line["spearman"]) for line in lines)
 
 
 def test_table_4_as_golden_validity():
     """The two printed fragments. Their BLEU cannot be computed again: the sentences are cut."""
     wrong, right = printed("table-4")
     soft, nepotism = (
-        replace(ITEM, source=one["source"], explication=explication, equivalent=None, accepted=(accepted,), literal=())
-        for one, explication, accepted in (
+        replace(ITEM, source=line["source"], explication=explication, equivalent=None, accepted=(accepted,), literal=())
+        for line, explication, accepted in (
             (wrong, "To give way to kind words and to resist force.", "amenable to coaxing but not coercion"),
             (right, "A person who has a post through personal connections.", "nepotism"),
         )
@@ -501,9 +506,9 @@ def test_table_4_as_golden_validity():
 
 def test_table_5_has_two_blank_cells_and_lacks_three_errors():
     lines = printed("table-5")
-    cells = [one[column] for one in lines for column in ("BLEU", "ChrF", "BERT", "COMET")]
+    cells = [line[column] for line in lines for column in ("BLEU", "ChrF", "BERT", "COMET")]
     assert (cells.count("✓"), cells.count("✗"), cells.count("")) == (4, 10, 2)
-    assert errors.ERRORS.keys() - {one["error"] for one in lines} == {
+    assert errors.ERRORS.keys() - {line["error"] for line in lines} == {
         "sense-error",
         "mis-substitution",
         "pragmatic-shift",
@@ -512,8 +517,8 @@ def test_table_5_has_two_blank_cells_and_lacks_three_errors():
 
 def test_table_7_deltas_and_their_order():
     full, *others = printed("table-7")
-    drops = {one["variant"]: round(float(one["correlation"]) - float(full["correlation"]), 2) for one in others}
-    assert drops == {one["variant"]: float(one["delta"]) for one in others}
+    drops = {line["variant"]: round(float(line["correlation"]) - float(full["correlation"]), 2) for line in others}
+    assert drops == {line["variant"]: float(line["delta"]) for line in others}
     assert sorted(drops, key=drops.__getitem__) == ["no-explication", "no-gate", "no-routing", "no-reference"]
 
 

@@ -201,17 +201,17 @@ def test_serve_refuses_a_file_that_is_not_a_store(tmp_path, drawn):
 
 
 def test_export_writes_what_the_page_writes_and_the_systems_for_the_owner(path, tmp_path):
-    found = campaigns.small()
+    small_campaign = campaigns.small()
     done = command("export", path, "--to", tmp_path / "a.json")
     assert done.stderr == f"{tmp_path}/a.json: 5 answers, 4 finished, 1 not\n"
-    assert (tmp_path / "a.json").read_bytes() == exchange.to_json(found, ANSWERS).encode()
+    assert (tmp_path / "a.json").read_bytes() == exchange.to_json(small_campaign, ANSWERS).encode()
     command("export", path, "--to", tmp_path / "a.csv", "--annotator", "ada")
     content = (tmp_path / "a.csv").read_bytes()
     own = [a for a in ANSWERS if a.annotator == "ada"]
-    assert content == exchange.to_csv(found, own, exchange.owner_columns(found)).encode()
+    assert content == exchange.to_csv(small_campaign, own, exchange.owner_columns(small_campaign)).encode()
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
     assert [(row["source_1"], row["source_2"]) for row in rows] == [campaigns.SOURCES] * 3
-    assert json.loads((tmp_path / "a.json").read_text())["campaign"] == found.id
+    assert json.loads((tmp_path / "a.json").read_text())["campaign"] == small_campaign.id
 
 
 def test_owner_reads_the_input_beside_each_answer_and_joins_nothing(path, tmp_path):
@@ -259,19 +259,19 @@ def test_import_takes_the_answer_saved_later_and_counts_both(path, tmp_path):
     (tmp_path / "in.json").write_text(exchange.to_json(campaigns.small(), [later, older, answer(9, "ada")]))
     assert command("import", path, tmp_path / "in.json").stdout.endswith("1 new, 1 newer, 1 older, 0 same\n")
     with Store(path) as store:
-        assert all(one in store.answers() for one in (later, ANSWERS[1]))
+        assert all(kept_answer in store.answers() for kept_answer in (later, ANSWERS[1]))
 
 
 def test_import_takes_a_file_whole_or_not(path, tmp_path):
-    found = campaigns.small()
+    small_campaign = campaigns.small()
     good, bad = answer(9, "ada"), tmp_path / "bad.json"
     cases = {
-        exchange.to_json(found, [good, answer(9, "eve")]): "no annotator 'eve'",
+        exchange.to_json(small_campaign, [good, answer(9, "eve")]): "no annotator 'eve'",
         exchange.to_json(campaigns.small(4), [answer(0, "ada")]): "answers of campaign",
-        exchange.to_json(found, [good])[:-20]: "not complete JSON",
-        exchange.to_json(found, [good]).replace('"seconds": 30', '"seconds": "30"'): "seconds",
-        exchange.to_json(found, [good]).replace(f"{9:016x}", f"{99:016x}"): "is not in campaign",
-        exchange.to_csv(found, [good]).replace("seconds", "minutes"): "column",
+        exchange.to_json(small_campaign, [good])[:-20]: "not complete JSON",
+        exchange.to_json(small_campaign, [good]).replace('"seconds": 30', '"seconds": "30"'): "seconds",
+        exchange.to_json(small_campaign, [good]).replace(f"{9:016x}", f"{99:016x}"): "is not in campaign",
+        exchange.to_csv(small_campaign, [good]).replace("seconds", "minutes"): "column",
         "": "column",
     }
     for content, word in cases.items():

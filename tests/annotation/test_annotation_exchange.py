@@ -105,15 +105,15 @@ def test_no_spreadsheet_runs_a_comment(made):
 def test_no_text_of_others_is_a_formula(formula):
     """Names of datasets, languages and systems are others' texts too; all come back as they were."""
     names = {"dataset": formula, "language": formula, "hidden": dict.fromkeys(SOFT.owner, formula)}
-    found = campaign.campaign("Hostile", SOFT, [changed_task(task, **names) for task in CAMPAIGN.tasks])
+    hostile_campaign = campaign.campaign("Hostile", SOFT, [changed_task(task, **names) for task in CAMPAIGN.tasks])
     made = [campaigns.answer(number, "b", comment_1=formula, comment_2=f"x{formula}") for number in range(5)]
-    text = exchange.to_csv(found, made, SOFT.owner)
-    assert exchange.read(text.encode(), found) == made
+    text = exchange.to_csv(hostile_campaign, made, SOFT.owner)
+    assert exchange.read(text.encode(), hostile_campaign) == made
     for line in csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True):
         assert not [value for value in line.values() if value[:1] in tuple("=+-@\t\r\n\uff1d\uff20")]
     assert not [cell for cell in cells(text) if cell[:1] in tuple("=+-@\uff1d\uff0b\uff0d\uff20")]
     with pytest.raises(InputInvalid, match="language of task 0000000000000000 is 'German'"):
-        exchange.read(to_german(text), found)
+        exchange.read(to_german(text), hostile_campaign)
 
 
 def to_german(text):
@@ -158,8 +158,8 @@ def test_the_files_are_written_to_the_letter():
 def test_what_a_person_typed_into_a_file_is_kept_as_it_is():
     text = exchange.to_csv(CAMPAIGN, [campaigns.answer(0, "b", comment_1="MARK")])
     for typed in ("=1", "'quoted'", "''", "'", "a'"):
-        (found,) = exchange.read(text.replace("MARK", typed).encode(), CAMPAIGN)
-        assert found["comment_1"] == (typed[1:] if typed == "''" else typed)
+        (answer,) = exchange.read(text.replace("MARK", typed).encode(), CAMPAIGN)
+        assert answer["comment_1"] == (typed[1:] if typed == "''" else typed)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -58,8 +58,8 @@ def test_the_same_answer_in_two_files_counts_once(write_export, tmp_path):
     write_export("ada.json", OLD)
     write_export("ada (1).json", OLD, OTHER)
     write_export("grace.json", campaigns.answer(0, "grace"))
-    found = merged(tmp_path)
-    assert found == exports.Merged([OLD, campaigns.answer(0, "grace"), OTHER], repeated=1, superseded=0)
+    merged_exports = merged(tmp_path)
+    assert merged_exports == exports.Merged([OLD, campaigns.answer(0, "grace"), OTHER], repeated=1, superseded=0)
 
 
 @pytest.mark.parametrize("names", [("ada.json", "mallory.json"), ("ada/one.json", "mallory.json")])

@@ -83,7 +83,7 @@ SIGNS = {  # layout: key, place, held down, what it does
 
 
 def key_params(layouts):
-    return [pytest.param(*found, id=name.replace(" ", "-")) for name, found in layouts.items()]
+    return [pytest.param(*keystroke, id=name.replace(" ", "-")) for name, keystroke in layouts.items()]
 
 
 def press(browser, key, place, held=0, number=0, text=""):
@@ -94,8 +94,8 @@ def press(browser, key, place, held=0, number=0, text=""):
     browser.call("Input.dispatchKeyEvent", type="keyUp", **told)
 
 
-def opened(browser, folder, found, name):
-    (folder / "page.html").write_text(page.write(found), encoding="utf-8")
+def opened(browser, folder, shown_campaign, name):
+    (folder / "page.html").write_text(page.write(shown_campaign), encoding="utf-8")
     begin(browser, (folder / "page.html").as_uri(), name)
 
 
@@ -164,8 +164,8 @@ def test_flags_help_and_instructions_on_other_layouts(first_question, key, place
 def test_a_digit_of_every_script_has_its_value(at_tasks):
     digits = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) == "Nd"]
     assert len(digits) > 600
-    found = at_tasks.js(f"{digits!r}.map(digitOf)")
-    assert dict(zip(digits, found, strict=True)) == {one: str(unicodedata.digit(one)) for one in digits}
+    digit_values = at_tasks.js(f"{digits!r}.map(digitOf)")
+    assert dict(zip(digits, digit_values, strict=True)) == {digit: str(unicodedata.digit(digit)) for digit in digits}
     assert at_tasks.js("[...'²½①〇Ⅱ:/a\\u{10ffff}', ''].map(digitOf)") == [""] * 10
 
 
@@ -190,7 +190,12 @@ def test_altgr_types_signs(first_question):
 def test_nothing_is_taken_from_a_text(first_question):
     """Every key of the lists above types its sign, and Escape leaves."""
     first_question.click("#comment_1")
-    keys = [found for layouts in (DIGITS, LETTERS, NO_LETTERS) for found in layouts.values() if len(found[0]) == 1]
+    keys = [
+        keystroke
+        for layouts in (DIGITS, LETTERS, NO_LETTERS)
+        for keystroke in layouts.values()
+        if len(keystroke[0]) == 1
+    ]
     keys.append(("?", "Slash", SHIFT))
     for key, place, held in keys:
         press(first_question, key, place, held, text=key)

@@ -44,9 +44,9 @@ def unpacked(text):
 
 
 def test_page_needs_nothing_else_and_is_always_the_same():
-    found = campaigns.small()
-    text = page.write(found)
-    assert text == page.write(found)
+    small_campaign = campaigns.small()
+    text = page.write(small_campaign)
+    assert text == page.write(small_campaign)
     assert not re.search(r"https?:|\bsrc=|url\(|@import|//cdn", text)
     script = page.script()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|</script|<!--", script)
@@ -55,18 +55,18 @@ def test_page_needs_nothing_else_and_is_always_the_same():
         assert f"{kind}-src 'sha256-{digest}'" in page.policy()
     for served, connects in ((None, False), (SERVED, True)):
         assert ("connect-src 'self'" in page.policy(served)) == connects
-        assert f'content="{page.policy(served)}"' in page.write(found, served)
+        assert f'content="{page.policy(served)}"' in page.write(small_campaign, served)
 
 
 def test_the_page_does_not_name_the_source_of_a_text():
     """Neither the systems nor anything else of what is hidden, in either form."""
-    found = campaigns.small()
+    small_campaign = campaigns.small()
     for served in (None, SERVED):
-        text = page.write(found, served)
+        text = page.write(small_campaign, served)
         inside = json.dumps(unpacked(text))
         assert not [name for name in (*campaigns.SOURCES, "alpha", "beta") if name in text + inside]
         assert not [name for name in ("hidden", "owner", *SOFT.owner) if f'"{name}"' in inside]
-        assert not [task.row for task in found.tasks if task.row in inside]
+        assert not [task.row for task in small_campaign.tasks if task.row in inside]
 
 
 def parts(blocks):
@@ -113,9 +113,9 @@ def test_a_task_without_two_comparisons_is_refused():
 # --- in a browser
 
 
-def write_page(folder, found=None, name="page.html"):
+def write_page(folder, shown_campaign=None, name="page.html"):
     path = folder / name
-    path.write_text(page.write(found or campaigns.small()), encoding="utf-8")
+    path.write_text(page.write(shown_campaign or campaigns.small()), encoding="utf-8")
     return path.as_uri()
 
 
@@ -126,13 +126,13 @@ def write_page(folder, found=None, name="page.html"):
 def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed, act):
     """Ten tasks in a browser of one's own; what is exported is what was chosen, byte for byte as we would write it."""
     chromium.skip_without()
-    found = campaigns.small()
-    wanted = wished(found, annotator, seed)
+    small_campaign = campaigns.small()
+    wanted = wished(small_campaign, annotator, seed)
     with chromium.Browser(tmp_path / "profile") as browser:
         begin(browser, write_page(tmp_path), annotator)
-        for at, given in enumerate(wanted):
-            browser.wait(f"session.task.id === '{given.task}'")
-            act(browser, given)
+        for at, answer in enumerate(wanted):
+            browser.wait(f"session.task.id === '{answer.task}'")
+            act(browser, answer)
             browser.wait("statusOf(answerHere()) !== 'todo'")
             assert text_of(browser, "progress-text").startswith(f"{at + 1} / 10 completed by this annotator")
             if at < 9:
@@ -142,11 +142,11 @@ def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed,
         assert not shown(browser, "reminder")
         assert not browser.said("Runtime.exceptionThrown")
         assert not browser.said("Log.entryAdded")
-    given = exchange.read(files["json"], found)
-    assert chosen(given) == wanted
-    assert exchange.read(files["csv"], found) == given
-    assert files["json"].decode() == exchange.to_json(found, given)
-    assert files["csv"].decode() == exchange.to_csv(found, given)
+    exported_answers = exchange.read(files["json"], small_campaign)
+    assert chosen(exported_answers) == wanted
+    assert exchange.read(files["csv"], small_campaign) == exported_answers
+    assert files["json"].decode() == exchange.to_json(small_campaign, exported_answers)
+    assert files["csv"].decode() == exchange.to_csv(small_campaign, exported_answers)
 
 
 def test_closing_the_browser_in_mid_answer_loses_nothing(tmp_path):
@@ -213,8 +213,8 @@ def test_skipping_asks_nothing_more_and_can_be_undone(browser, tmp_path):
     assert text_of(browser, "task-status") == "skipped"
     assert not shown(browser, "reveal-2")
     assert browser.js("document.getElementById('culture_related-no').matches(':disabled')")
-    given = answers.read(browser.js("answerHere()"), campaigns.small(14))
-    assert answers.is_done(SOFT, given.values)
+    answer = answers.read(browser.js("answerHere()"), campaigns.small(14))
+    assert answers.is_done(SOFT, answer.values)
     browser.click("#skipped")
     assert browser.js("[answerHere().skipped, answerHere().culture_related, answerHere().error_valid]") == [
         False,
@@ -266,23 +266,27 @@ def test_no_text_of_others_is_a_formula_in_the_pages_file(browser, tmp_path):
     small = campaigns.small(len(campaigns.FORMULAS))
     named = zip(small.tasks, campaigns.FORMULAS, strict=True)
     tasks = [changed_task(task, dataset=text, language=text) for task, text in named]
-    found = campaign.campaign("Hostile", SOFT, tasks)
-    given = [
+    hostile_campaign = campaign.campaign("Hostile", SOFT, tasks)
+    hostile_answers = [
         campaigns.answer(number, "h", comment_1=text, comment_2=f"x\n{text}")
         for number, text in enumerate(campaigns.FORMULAS)
     ]
-    begin(browser, write_page(tmp_path, found), "h")
-    assert imported(browser, tmp_path, exchange.to_json(found, given)).startswith(f"Imported {len(given)} of")
+    begin(browser, write_page(tmp_path, hostile_campaign), "h")
+    assert imported(browser, tmp_path, exchange.to_json(hostile_campaign, hostile_answers)).startswith(
+        f"Imported {len(hostile_answers)} of"
+    )
     table = downloaded(browser, tmp_path, "csv")
-    assert table.decode() == exchange.to_csv(found, given)
-    assert exchange.read(table, found) == given
+    assert table.decode() == exchange.to_csv(hostile_campaign, hostile_answers)
+    assert exchange.read(table, hostile_campaign) == hostile_answers
 
 
 def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
-    found = campaigns.small()
+    small_campaign = campaigns.small()
     comments = ["a\r\nb\rc", "=1+1", "'quoted'", '"', "שלום\u202e👍", "👍" * LONGEST, "\u2028\x01\t,"]
-    given = [campaigns.answer(n, "bytes", comment_1=comment, seconds=n) for n, comment in enumerate(comments)]
-    text, table = exchange.to_json(found, given), exchange.to_csv(found, given)
+    expected_answers = [
+        campaigns.answer(n, "bytes", comment_1=comment, seconds=n) for n, comment in enumerate(comments)
+    ]
+    text, table = exchange.to_json(small_campaign, expected_answers), exchange.to_csv(small_campaign, expected_answers)
     begin(browser, write_page(tmp_path), "bytes")
     assert imported(browser, tmp_path, text).startswith("Imported 7 of 7 answers; 0 were here already, 0 are older")
     assert imported(browser, tmp_path, text).startswith("Imported 0 of 7 answers; 7 were here already, 0 are older")
@@ -292,26 +296,26 @@ def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
     assert downloaded(browser, tmp_path, "json").decode() == text
     assert downloaded(browser, tmp_path, "csv").decode() == table
     later = [
-        changed(given[0], comment_1="newer", saved="2026-05-01T00:00:00.000Z"),
-        changed(given[1], comment_1="older", saved="2026-03-01T00:00:00.000Z"),
+        changed(expected_answers[0], comment_1="newer", saved="2026-05-01T00:00:00.000Z"),
+        changed(expected_answers[1], comment_1="older", saved="2026-03-01T00:00:00.000Z"),
     ]
-    assert imported(browser, tmp_path, exchange.to_json(found, later)).startswith(
+    assert imported(browser, tmp_path, exchange.to_json(small_campaign, later)).startswith(
         "Imported 1 of 2 answers; 0 were here already, 1 are older"
     )
     browser.open(write_page(tmp_path), READY)
-    given[0] = later[0]
-    assert downloaded(browser, tmp_path, "json").decode() == exchange.to_json(found, given)
+    expected_answers[0] = later[0]
+    assert downloaded(browser, tmp_path, "json").decode() == exchange.to_json(small_campaign, expected_answers)
 
 
 def test_backups_that_do_not_fit_are_refused_whole(browser, tmp_path):
-    found = campaigns.small()
+    small_campaign = campaigns.small()
     late = changed(campaigns.answer(2, "backup"), culture_related="", severity_ok=False, type_ok=False)
     first = campaigns.answer(0, "backup")
     second = campaigns.blank(f"{1:016x}", "backup", skipped=True, saved=first.saved)
     begin(browser, write_page(tmp_path), "backup")
     for expected, spoil in REFUSED.items():
-        given = [first, second, late] if expected.startswith("error_valid") else [first, second]
-        said = imported(browser, tmp_path, spoil(exchange.to_json(found, given)))
+        backup_answers = [first, second, late] if expected.startswith("error_valid") else [first, second]
+        said = imported(browser, tmp_path, spoil(exchange.to_json(small_campaign, backup_answers)))
         assert said.startswith("Nothing was imported. ")
         assert expected.replace("\\\\", "\\") in said.replace("explanation_valid", "error_valid"), said
         assert browser.js("answers().size") == 0
@@ -403,7 +407,7 @@ def test_seconds_are_those_on_the_screen(browser, tmp_path):
 
 
 def test_filters_keep_the_order(browser, tmp_path):
-    found = campaigns.small()
+    small_campaign = campaigns.small()
     begin(browser, write_page(tmp_path), "filters")
 
     def choose(name, value):
@@ -431,7 +435,7 @@ def test_filters_keep_the_order(browser, tmp_path):
         "(() => { const e = document.getElementById('number'); e.value = 9; e.dispatchEvent(new Event('change')); })()"
     )
     browser.wait("session.task.place === 9")
-    assert text_of(browser, "task-id") == found.tasks[8].id
+    assert text_of(browser, "task-id") == small_campaign.tasks[8].id
     browser.js(
         "(() => { const e = document.getElementById('number'); e.value = 11; e.dispatchEvent(new Event('change')); })()"
     )
@@ -542,16 +546,16 @@ def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
 
 def test_direction_and_language_of_a_text_are_its_own(browser, tmp_path):
     begin(browser, write_page(tmp_path), "bidi")
-    found = []
+    styles = []
     for number in range(4):
         browser.js(f"location.hash = 'task-{number:016x}'")
         browser.wait(f"session.task.place === {number + 1}")
-        found.append(
+        styles.append(
             browser.js(
                 "(() => { const p = document.querySelector('#shown-modified_output'), s = getComputedStyle(p); return [s.direction, s.unicodeBidi, s.whiteSpace, p.lang]; })()"
             )
         )
-    assert found == [
+    assert styles == [
         ["rtl" if lang == "he" else "ltr", "plaintext", "pre-wrap", lang] for lang in ("en", "de", "ja", "he")
     ]
 
@@ -563,8 +567,8 @@ def test_hostile_texts_are_only_texts(browser, tmp_path):
         names = dict.fromkeys(("explanation", "error_type", "dataset", "language"), attack[:2000])
         names |= {"comparison_1": attack, "comparison_2": attack}
         tasks.append(campaigns.task(number, modified_output=pieces, original_instruction=pieces, **names))
-    found = campaign.campaign(ATTACKS[0], SOFT, tasks)
-    begin(browser, write_page(tmp_path, found), "attacked")
+    hostile_campaign = campaign.campaign(ATTACKS[0], SOFT, tasks)
+    begin(browser, write_page(tmp_path, hostile_campaign), "attacked")
     for number, task in enumerate(tasks):
         browser.js(f"location.hash = 'task-{number:016x}'")
         browser.wait(f"session.task.place === {number + 1}")

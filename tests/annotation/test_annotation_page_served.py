@@ -60,9 +60,9 @@ def test_every_change_is_sent_to_the_server(browser, running, name):
     assert not shown(browser, "start")
     browser.click("#to-tasks")
     wanted = wished(campaigns.small(), name, 1)[:4]
-    for at, given in enumerate(wanted):
+    for at, wanted_answer in enumerate(wanted):
         browser.wait(f"session.task.place === {at + 1}")
-        answer_by_mouse(browser, given)
+        answer_by_mouse(browser, wanted_answer)
         browser.click("#next")
     browser.wait(SENT)
     assert text_of(browser, "saved").startswith("Saved on the server ")
@@ -206,15 +206,17 @@ def test_two_tabs_of_one_annotator(browser, running, name):
 
 
 def test_a_backup_is_sent_to_the_server_and_read_again(browser, running, name, tmp_path):
-    found = campaigns.small()
-    given = [campaigns.answer(number, name, comment_1=f"={number}") for number in range(3)]
+    small_campaign = campaigns.small()
+    backup_answers = [campaigns.answer(number, name, comment_1=f"={number}") for number in range(3)]
     opened(browser, running, name)
-    assert imported(browser, tmp_path, exchange.to_json(found, given)).startswith("Imported 3 of 3 answers")
+    assert imported(browser, tmp_path, exchange.to_json(small_campaign, backup_answers)).startswith(
+        "Imported 3 of 3 answers"
+    )
     browser.wait(SENT)
-    assert [answer for _, answer in saved(running, name).values()] == given
-    assert downloaded(browser, tmp_path, "json").decode() == exchange.to_json(found, given)
+    assert [answer for _, answer in saved(running, name).values()] == backup_answers
+    assert downloaded(browser, tmp_path, "json").decode() == exchange.to_json(small_campaign, backup_answers)
     assert 'of "nobody", you are' in imported(
-        browser, tmp_path, exchange.to_json(found, [changed(given[0], annotator="nobody")])
+        browser, tmp_path, exchange.to_json(small_campaign, [changed(backup_answers[0], annotator="nobody")])
     )
 
 
@@ -247,7 +249,7 @@ def test_a_renewed_link_replaces_the_old_one(browser, running, name):
 
 def saved_by(running, name):
     with Store(running.store) as store:
-        return [found.answer for found in store.latest(name)]
+        return [record.answer for record in store.latest(name)]
 
 
 def test_typing_is_sent_in_one_piece(browser, running, name):

@@ -13,7 +13,7 @@ from campaigns import CHOICES, SOFT
 from excam.annotation.answers import is_done
 from excam.annotation.store import Store
 
-pytestmark = pytest.mark.skipif(chromium.found() is None, reason="no Chromium here; $CHROMIUM names one")
+pytestmark = pytest.mark.skipif(chromium.program() is None, reason="no Chromium here; $CHROMIUM names one")
 NAMES = ("ada", "grace", "mary")
 READY = "typeof session !== 'undefined' && session.task && !document.getElementById('loading').offsetParent"
 SENT = "session.keeper.queue.size === 0"
@@ -88,10 +88,10 @@ def test_three_annotators_at_once_and_a_server_that_is_killed(served, browsers, 
         page.js("window.dispatchEvent(new Event('online'))")  # now, not after the pause
         page.wait(SENT)
         assert page.js("document.getElementById('trouble').hidden")
-        found = latest_answers(served.store, name)
-        assert {task: {key: found[task][key] for key in CHOICES} for task in found} == chosen[name]
-        assert len(found) == 10
-        assert all(is_done(SOFT, answer.values) for answer in found.values())
+        answers = latest_answers(served.store, name)
+        assert {task: {key: answers[task][key] for key in CHOICES} for task in answers} == chosen[name]
+        assert len(answers) == 10
+        assert all(is_done(SOFT, answer.values) for answer in answers.values())
         exported = tmp_path / f"{name}.json"
         command("export", served.store, "--to", exported, "--annotator", name)
         assert page.js("toJson(answers())") == exported.read_text(encoding="utf-8")

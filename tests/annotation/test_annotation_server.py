@@ -72,8 +72,8 @@ def test_answers_come_back_with_their_revisions(client, name, link):
     assert put(client, link, 0, first).json() == {"revision": 1}
     assert put(client, link, 0, second).json() == {"revision": 1}
     assert put(client, link, 1, first, seconds=31).json() == {"revision": 2}
-    found = sorted(client.get(f"{link}/answers").json()["answers"], key=lambda row: row["answer"]["task"])
-    assert found == [
+    rows = sorted(client.get(f"{link}/answers").json()["answers"], key=lambda row: row["answer"]["task"])
+    assert rows == [
         {"revision": 2, "answer": {**first.row(), "seconds": 31}},
         {"revision": 1, "answer": second.row()},
     ]
@@ -271,15 +271,15 @@ def test_many_at_once_lose_nothing(running):
     for thread in threads:
         thread.join()
     with Store(running.store) as store:
-        found = {
+        stored_answers = {
             (name, task, event.revision): event.answer
             for name in names
             for task in range(5, 8)
             for event in store.events(name, f"{task:016x}")
             if event.revision
         }
-    assert found == accepted
-    assert len(found) >= len(names) * 24
+    assert stored_answers == accepted
+    assert len(stored_answers) >= len(names) * 24
 
 
 # --- what is left after kills

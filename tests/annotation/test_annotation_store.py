@@ -52,9 +52,9 @@ def sql(path, *statements):
         return [db.execute(statement).fetchall() for statement in statements][-1]
 
 
-def row_texts(given):
+def row_texts(answers):
     """The set of answers, each as text."""
-    return {json.dumps(each.row()) for each in given}
+    return {json.dumps(each.row()) for each in answers}
 
 
 # --- revisions and conflicts
@@ -197,20 +197,20 @@ def test_of_two_answers_the_later_is_valid_and_the_other_is_kept(store):
     standing = [answer(n, "ada", saved=at(5), comment_1="here") for n in range(4)]
     for each in standing:
         store.save(0, each)
-    given = [
+    file_answers = [
         standing[0],
         changed(standing[1], saved=at(6), comment_1="file"),
         changed(standing[2], saved=at(4), comment_1="file"),
         changed(standing[3], comment_1="file"),  # a tie
         answer(4, "grace"),
     ]
-    assert store.merge(given) == Counter(same=1, newer=1, older=2, new=1)
-    stands = [standing[0], given[1], standing[2], standing[3], given[4]]
+    assert store.merge(file_answers) == Counter(same=1, newer=1, older=2, new=1)
+    stands = [standing[0], file_answers[1], standing[2], standing[3], file_answers[4]]
     assert sorted(store.answers(), key=lambda each: each.task) == stands
-    assert [event.kind for event in store.events("ada", given[1].task)] == ["saved", "imported"]
-    assert [event.answer for event in store.events("ada", given[2].task)] == [standing[2], given[2]]
-    assert store.merge(given) == Counter(same=3, older=2)
-    assert len(store.events("ada", given[2].task)) == 2
+    assert [event.kind for event in store.events("ada", file_answers[1].task)] == ["saved", "imported"]
+    assert [event.answer for event in store.events("ada", file_answers[2].task)] == [standing[2], file_answers[2]]
+    assert store.merge(file_answers) == Counter(same=3, older=2)
+    assert len(store.events("ada", file_answers[2].task)) == 2
     assert isinstance(store.save(1, answer(1, "ada", seconds=99)), Conflict)  # a page that did not see the file
 
 
@@ -305,7 +305,7 @@ def test_a_flipped_bit_is_found_or_changes_nothing(store, path):
         store.save(0, answer(number, "ada", comment_1=f"comment {number}"))
     answers, token = store.answers(), store.link("ada")
     store.close()
-    whole, found = path.read_bytes(), []
+    whole, refusals = path.read_bytes(), []
     for place in range(0, len(whole), 61):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         try:
@@ -314,27 +314,27 @@ def test_a_flipped_bit_is_found_or_changes_nothing(store, path):
                 assert opened.campaign == campaigns.small()
                 assert opened.annotator(token) in ("ada", None)
         except ExcamError as problem:
-            found.append(str(problem))
+            refusals.append(str(problem))
         for beside in path.parent.glob(f"{path.name}-*"):
             beside.unlink()
-    assert len(found) > len(whole) // 61 // 4
-    assert all(line.startswith(f"{path}: ") and "\n" not in line for line in found)
+    assert len(refusals) > len(whole) // 61 // 4
+    assert all(line.startswith(f"{path}: ") and "\n" not in line for line in refusals)
 
 
 def test_a_flipped_bit_of_the_layout_is_damage(store, path):
     """SQLite quotes what it cannot read in its complaint, which then is no UTF-8."""
     store.close()
-    whole, found = path.read_bytes(), []
+    whole, refusals = path.read_bytes(), []
     start = whole.index(b"CREATE TABLE history")
     for place in range(start, whole.index(b"STRICT", start), 3):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x80]) + whole[place + 1 :])
         try:
             Store(path).close()
         except ExcamError as problem:
-            found.append(str(problem))
-    assert len(found) > 50
-    assert all(line.startswith(f"{path}: damaged (") and "\n" not in line for line in found), found
-    assert any("no UTF-8" in line for line in found)
+            refusals.append(str(problem))
+    assert len(refusals) > 50
+    assert all(line.startswith(f"{path}: damaged (") and "\n" not in line for line in refusals), refusals
+    assert any("no UTF-8" in line for line in refusals)
 
 
 def test_a_cut_file_is_damaged(store, path):

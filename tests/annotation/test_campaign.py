@@ -28,11 +28,11 @@ def pair(number, *, dataset="calmqa", language="English", right="Tea is drunk.",
     pair = f"{dataset}/{number}/minor"
     fields = dict.fromkeys(Sample.__slots__, "") | {"pair": pair, "base": f"{dataset}/{number}", "dataset": dataset}
     fields |= {"instruction": f"What is drunk on day {number}?", "language": language, "group": group, "templates": ()}
-    one = Sample(**{**fields, "id": f"{pair}/right", "output": right, "report": Report(), "origin": "source"})
+    right_sample = Sample(**{**fields, "id": f"{pair}/right", "output": right, "report": Report(), "origin": "source"})
     spans_found = passages.spans.diff_spans(right, wrong, "strict").spans
     errors = tuple(CulturalError("output", s.text, "minor", "wrong drink", s.start, s.end) for s in spans_found)
     report = Report(errors, f"Not on day {number}.")
-    return one, replace(one, id=f"{pair}/wrong", output=wrong, report=report, origin="soft-minor")
+    return right_sample, replace(right_sample, id=f"{pair}/wrong", output=wrong, report=report, origin="soft-minor")
 
 
 def reports_on(samples, text="It is wrong."):
@@ -55,8 +55,11 @@ def thirty():
 
 def test_as_many_rows_as_wanted_each_language_its_own(thirty):
     samples = thirty + [s for number in range(40, 50) for s in pair(number, language="German")]
-    found, counts = drawn(samples, wanted=(("calmqa", "English", 5, 3), ("calmqa", "German", 3, 2)))
-    assert Counter((task.language, task.annotators) for task in found.tasks) == {("English", 3): 5, ("German", 2): 3}
+    drawn_campaign, counts = drawn(samples, wanted=(("calmqa", "English", 5, 3), ("calmqa", "German", 3, 2)))
+    assert Counter((task.language, task.annotators) for task in drawn_campaign.tasks) == {
+        ("English", 3): 5,
+        ("German", 2): 3,
+    }
     assert [(cell["wanted"], cell["drawn"], cell["eligible"]) for cell in counts] == [(5, 5, 30), (3, 3, 10)]
 
 
@@ -66,8 +69,8 @@ def test_a_cell_with_too_few_rows_gives_all_of_them_and_counts_the_missing(thirt
         SYSTEMS[0]: reports_on(samples),
         SYSTEMS[1]: {k: v for k, v in reports_on(samples).items() if "/0/" not in k},
     }
-    found, (cell,) = drawn(samples, systems, wanted=(("calmqa", "English", 9, 3),))
-    assert len(found.tasks) == cell["drawn"] == 4
+    drawn_campaign, (cell,) = drawn(samples, systems, wanted=(("calmqa", "English", 9, 3),))
+    assert len(drawn_campaign.tasks) == cell["drawn"] == 4
     assert (cell["unreadable"], cell["same-group"], cell["no-right-twin"]) == (1, 1, 1)
     assert cell["rows"] == cell["eligible"] + sum(cell[reason] for reason in sampling.REASONS)
 
@@ -91,20 +94,20 @@ def test_a_new_row_of_another_data_set_moves_no_choice(thirty):
 
 
 def test_the_order_of_explanations_does_not_show_the_system(thirty):
-    found, _ = drawn(thirty, wanted=(("calmqa", "English", 30, 3),))
-    first = Counter(task.hidden["source_1"] for task in found.tasks)
+    drawn_campaign, _ = drawn(thirty, wanted=(("calmqa", "English", 30, 3),))
+    first = Counter(task.hidden["source_1"] for task in drawn_campaign.tasks)
     assert set(first) == set(SYSTEMS)
     assert min(first.values()) >= 5  # 30 fair coins fall below that once in 40,000 times
     assert all(
         task.shown[f"comparison_{place}"] == f"{task.hidden[f'source_{place}']} says"
-        for task in found.tasks
+        for task in drawn_campaign.tasks
         for place in (1, 2)
     )
 
 
 def test_explanations_of_rows_without_error_and_of_unread_answers():
     report = {"errors": [{}], "explanation": "Why."}
-    rows = [{"id": name, "report": given and json.dumps(given)} for name, given in (
+    rows = [{"id": name, "report": error_report and json.dumps(error_report)} for name, error_report in (
         ("found", report), ("none", {"errors": [], "explanation": "All is well."}), ("unread", None), ("bare", {**report, "explanation": " "}),
     )]  # fmt: skip
     assert sampling.explanations(rows) == {"found": "Why.", "none": None}
@@ -124,8 +127,8 @@ def test_explanations_of_rows_without_error_and_of_unread_answers():
     ],
 )
 def test_marks_in_both_texts(right, wrong, old, new):
-    one, other = pair(1, right=right, wrong=wrong)
-    original, modified = passages.boxes(one, other, "strict")["output"]
+    right_sample, other = pair(1, right=right, wrong=wrong)
+    original, modified = passages.boxes(right_sample, other, "strict")["output"]
     assert [text for text, changed in original if changed] == old
     assert [text for text, changed in modified if changed] == new
 
@@ -136,16 +139,16 @@ def plain_text(passage):
 
 @given(*[st.text(alphabet="ab cé豆\u0301🎉,.’'", max_size=30)] * 2)
 def test_pieces_are_the_text_whatever_changed(right, wrong):
-    one, other = pair(1, right=right, wrong=wrong)
+    right_sample, other = pair(1, right=right, wrong=wrong)
     for mode in ("strict", "paper"):
-        shown = passages.boxes(one, other, mode)
+        shown = passages.boxes(right_sample, other, mode)
         assert tuple(map(plain_text, shown["output"])) == (right, wrong)
-        assert tuple(map(plain_text, shown["instruction"])) == (one.instruction, other.instruction)
+        assert tuple(map(plain_text, shown["instruction"])) == (right_sample.instruction, other.instruction)
 
 
 def test_a_task_shows_the_original_text_and_the_modified_one():
-    found, _ = drawn(pair(1), wanted=(("calmqa", "English", 1, 3),))
-    shown = found.tasks[0].shown
+    drawn_campaign, _ = drawn(pair(1), wanted=(("calmqa", "English", 1, 3),))
+    shown = drawn_campaign.tasks[0].shown
     texts = {name: plain_text(shown[name]) for name in ("original_output", "modified_output", "modified_instruction")}
     assert texts == {
         "original_output": "Tea is drunk.",
@@ -155,9 +158,9 @@ def test_a_task_shows_the_original_text_and_the_modified_one():
 
 
 def test_a_row_that_is_not_aligned_is_marked_all_the_same():
-    one, other = pair(1)
+    right_sample, other = pair(1)
     other = replace(other, report=Report((replace(other.report.errors[0], end=3),), "So."))
-    original, modified = passages.boxes(one, other, "strict")["output"]
+    original, modified = passages.boxes(right_sample, other, "strict")["output"]
     assert (("Tea", True) in original, ("Milk", True) in modified) == (True, True)
 
 
@@ -166,11 +169,11 @@ def test_a_row_that_is_not_aligned_is_marked_all_the_same():
 
 def test_a_campaign_is_read_as_it_was_written(tmp_path):
     """In the same order too: the page shows values in the form's."""
-    found = campaigns.small()
-    campaign.write(tmp_path / "campaign.json", found)
+    small_campaign = campaigns.small()
+    campaign.write(tmp_path / "campaign.json", small_campaign)
     again = campaign.read(tmp_path / "campaign.json")
-    assert again == found
-    assert json.dumps(again.content) == json.dumps(found.content)
+    assert again == small_campaign
+    assert json.dumps(again.content) == json.dumps(small_campaign.content)
     assert again.form.model_dump_json() == SOFT.model_dump_json()
     assert [list(question.values) for question in again.form.questions] == [
         list(question.values) for question in SOFT.questions
@@ -267,9 +270,9 @@ def test_the_script_draws_from_files(tmp_path, capsys, thirty):
             *files,
         ]
     )
-    found = campaign.read(tmp_path / "c.json")
-    assert len(found.tasks) == 30
-    assert found.form.model_dump_json() == SOFT.model_dump_json()
+    drawn_campaign = campaign.read(tmp_path / "c.json")
+    assert len(drawn_campaign.tasks) == 30
+    assert drawn_campaign.form.model_dump_json() == SOFT.model_dump_json()
     assert "mango, English: 0 rows; 2 wanted; found none" in capsys.readouterr().err
 
 
@@ -300,8 +303,8 @@ def test_an_invalid_answer_is_refused(change, said):
 
 
 def test_steps_and_done():
-    def steps_and_done(given):
-        return answers.steps_answered(SOFT, given.values), answers.is_done(SOFT, given.values)
+    def steps_and_done(answer):
+        return answers.steps_answered(SOFT, answer.values), answers.is_done(SOFT, answer.values)
 
     full = campaigns.answer(1, "anna")
     assert steps_and_done(full) == (3, True)

@@ -24,19 +24,19 @@ ONE = "long_form"  # the form with the most kinds of field; the others are drive
 EACH = [pytest.param(name, marks=() if name == ONE else pytest.mark.nightly) for name in MADE]
 
 
-def annotator(found):
-    return found.tasks[0].assigned[0] if found.tasks[0].assigned else "ann-1"
+def annotator(form_campaign):
+    return form_campaign.tasks[0].assigned[0] if form_campaign.tasks[0].assigned else "ann-1"
 
 
-def opened(browser, folder, found, name):
+def opened(browser, folder, form_campaign, name):
     """The page as a file, at its tasks."""
-    (folder / "page.html").write_text(page.write(found), encoding="utf-8")
+    (folder / "page.html").write_text(page.write(form_campaign), encoding="utf-8")
     enter_tasks(browser, (folder / "page.html").as_uri(), name)
 
 
-def read_or_none(row, found):
+def read_or_none(row, form_campaign):
     try:
-        return answers.read(row, found)
+        return answers.read(row, form_campaign)
     except InputInvalid:
         return None
 
@@ -66,46 +66,46 @@ def mutated(values, chance):
 
 @pytest.mark.parametrize("name", MADE)
 def test_the_page_checks_what_python_checks(browser, tmp_path, name):
-    found, chance = MADE[name](), random.Random(name)
-    who = annotator(found)
-    opened(browser, tmp_path, found, who)
-    tasks, rows = found.tasks_of(who), []
+    form_campaign, chance = MADE[name](), random.Random(name)
+    who = annotator(form_campaign)
+    opened(browser, tmp_path, form_campaign, who)
+    tasks, rows = form_campaign.tasks_of(who), []
     for number in range(150):
-        one = tasks[number % len(tasks)]
-        given = values(found, one, chance, chance.choice((0.3, 0.9, 1.0)), odd=True)
-        given |= {"submitted": chance.random() < 0.3}
-        given = mutated(given, chance) if number % 2 else given
-        rows.append({"task": one.id, "annotator": who, **given, "seconds": number, "saved": SAVED})
+        asked_task = tasks[number % len(tasks)]
+        row_values = values(form_campaign, asked_task, chance, chance.choice((0.3, 0.9, 1.0)), odd=True)
+        row_values |= {"submitted": chance.random() < 0.3}
+        row_values = mutated(row_values, chance) if number % 2 else row_values
+        rows.append({"task": asked_task.id, "annotator": who, **row_values, "seconds": number, "saved": SAVED})
     said = browser.js(
         f"{json.dumps(rows)}.map((row) => {{ const problem = answerProblem(row);"
         " return [problem, problem ? [] : openPoints(data.tasks.find((one) => one.id === row.task), row)]; })"
     )
     good = []
     for row, (problem, open_) in zip(rows, said, strict=True):
-        answer = read_or_none(row, found)
+        answer = read_or_none(row, form_campaign)
         assert (answer is None) == bool(problem), (row, problem)
         if answer is None:
             continue
-        task = next(one for one in tasks if one.id == answer.task)
-        assert open_ == answers.open_points(found.form, task, answer.values)
+        task = next(task for task in tasks if task.id == answer.task)
+        assert open_ == answers.open_points(form_campaign.form, task, answer.values)
         good.append(answer)
     assert 20 < len(good) < 150
     kept = {answer.task: answer for answer in good}
     sent = json.dumps([[answer.task, answer.row()] for answer in kept.values()])
-    assert browser.js(f"toJson(new Map({sent}))") == exchange.to_json(found, kept.values())
-    assert browser.js(f"toCsv(new Map({sent}))") == exchange.to_csv(found, kept.values())
+    assert browser.js(f"toJson(new Map({sent}))") == exchange.to_json(form_campaign, kept.values())
+    assert browser.js(f"toCsv(new Map({sent}))") == exchange.to_csv(form_campaign, kept.values())
 
 
 @pytest.mark.parametrize("name", EACH)
 def test_a_form_by_keyboard_alone(browser, tmp_path, name):
     """Every field is reached and answered, all is submitted; export, import into a new browser, export: the same bytes."""
-    found, chance = MADE[name](), random.Random(name)
-    who = annotator(found)
-    opened(browser, tmp_path, found, who)
-    wanted = [finished(found, one, who, chance) for one in found.tasks_of(who)[:2]]
+    form_campaign, chance = MADE[name](), random.Random(name)
+    who = annotator(form_campaign)
+    opened(browser, tmp_path, form_campaign, who)
+    wanted = [finished(form_campaign, task, who, chance) for task in form_campaign.tasks_of(who)[:2]]
     for at, answer in enumerate(wanted):
         browser.wait(f"session.task.id === '{answer.task}'")
-        answer_by_tab(browser, found, answer)
+        answer_by_tab(browser, form_campaign, answer)
         here = browser.js("answerHere()")
         assert {**here, "seconds": 0, "saved": ""} == {**answer.row(), "seconds": 0, "saved": ""}
         assert text_of(browser, "task-status") == "done"
@@ -113,20 +113,20 @@ def test_a_form_by_keyboard_alone(browser, tmp_path, name):
             browser.js("document.getElementById('task-head').focus()")
             press(browser, "n", 78, text="n")
     first = {kind: downloaded(browser, tmp_path, kind) for kind in ("json", "csv")}
-    opened(browser, tmp_path, found, who)
+    opened(browser, tmp_path, form_campaign, who)
     assert imported(browser, tmp_path, first["json"].decode()).startswith("Imported 2 of 2")
     assert {kind: downloaded(browser, tmp_path, kind) for kind in ("json", "csv")} == first
-    assert exchange.to_json(found, exchange.read(first["csv"], found)).encode() == first["json"]
+    assert exchange.to_json(form_campaign, exchange.read(first["csv"], form_campaign)).encode() == first["json"]
     assert not browser.said("Runtime.exceptionThrown")
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_form_on_a_phone_in_the_dark(browser, tmp_path, name):
-    found = MADE[name]()
+    form_campaign = MADE[name]()
     try:
         browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
         browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-        opened(browser, tmp_path, found, annotator(found))
+        opened(browser, tmp_path, form_campaign, annotator(form_campaign))
         assert browser.js("document.documentElement.dataset.theme") == "dark"
         assert browser.js("document.documentElement.scrollWidth") <= 360  # innerWidth would grow with the page
         small = browser.js(
@@ -146,23 +146,23 @@ def test_a_form_on_a_phone_in_the_dark(browser, tmp_path, name):
 @pytest.mark.parametrize("name", EACH)
 def test_a_form_served(browser, tmp_path, name):
     """Saved at every change; a conflict is decided; a server that was away gets everything."""
-    found, chance = MADE[name](), random.Random(name)
-    who = annotator(found)
-    task = found.tasks_of(who)[0]
-    first, second = (finished(found, task, who, chance) for _ in range(2))
-    links = made(tmp_path / "answers.store", found, [who])
+    form_campaign, chance = MADE[name](), random.Random(name)
+    who = annotator(form_campaign)
+    task = form_campaign.tasks_of(who)[0]
+    first, second = (finished(form_campaign, task, who, chance) for _ in range(2))
+    links = made(tmp_path / "answers.store", form_campaign, [who])
     with Running(tmp_path / "answers.store", log=tmp_path / "log") as server, server.client() as client:
         browser.open(f"{server.url}{links[who]}#task-{task.id}", READY)
         browser.js(f"change({json.dumps({**first.values, 'submitted': False})}); submit()")
         browser.wait(SENT)
         (row,) = client.get(f"{links[who]}/answers").json()["answers"]
-        assert answers.read(row["answer"], found).values == first.values
+        assert answers.read(row["answer"], form_campaign).values == first.values
         later = "2099-01-01T00:00:00.000Z"
         assert put(client, links[who], row["revision"], second, saved=later).status_code == 200
-        named = {bound.names for rule in found.form.rules for bound in rule.then.values()}
+        named = {bound.names for rule in form_campaign.form.rules for bound in rule.then.values()}
         optional = next(
             question.field
-            for question in found.form.questions
+            for question in form_campaign.form.questions
             if question.kind == "text" and question.optional and not question.sentences and question.field not in named
         )
         browser.js(f"change({{ {optional}: 'mine' }})")
@@ -176,7 +176,7 @@ def test_a_form_served(browser, tmp_path, name):
         server.start()
         browser.wait(SENT)
         (row,) = client.get(f"{links[who]}/answers").json()["answers"]
-        assert answers.read(row["answer"], found).values == {**first.values, optional: "while it was away"}
+        assert answers.read(row["answer"], form_campaign).values == {**first.values, optional: "while it was away"}
         refused = put(client, links[who], row["revision"], second, submitted="yes")
         assert (refused.status_code, "submitted" in refused.json()["error"]) == (400, True)
     assert not browser.said("Runtime.exceptionThrown")
@@ -185,7 +185,7 @@ def test_a_form_served(browser, tmp_path, name):
 @pytest.mark.parametrize("name", MADE)
 def test_no_text_of_a_task_is_run(browser, tmp_path, name):
     """Markup in everything that a task shows, and in every slot's name and hint, stays text."""
-    found = MADE[name]()
+    form_campaign = MADE[name]()
 
     def hostile(value, attack):
         if isinstance(value, str):
@@ -195,14 +195,14 @@ def test_no_text_of_a_task_is_run(browser, tmp_path, name):
         return [[f"{attack} {text}", changed] for text, changed in value]
 
     tasks = []
-    for one, attack in zip(found.tasks, ATTACKS, strict=False):
-        shown = {key: hostile(value, attack.replace("\r", " ")) for key, value in one.shown.items()}
-        tasks.append(campaign.Task(one.id, one.row, attack, attack, 1, shown, one.hidden, one.assigned))
-    broken = campaign.campaign(ATTACKS[0], found.form, tasks)
+    for task, attack in zip(form_campaign.tasks, ATTACKS, strict=False):
+        shown = {key: hostile(value, attack.replace("\r", " ")) for key, value in task.shown.items()}
+        tasks.append(campaign.Task(task.id, task.row, attack, attack, 1, shown, task.hidden, task.assigned))
+    broken = campaign.campaign(ATTACKS[0], form_campaign.form, tasks)
     who = annotator(broken)
     opened(browser, tmp_path, broken, who)
-    for one in broken.tasks_of(who):
-        browser.js(f"goTo(data.tasks.find((one) => one.id === '{one.id}'))")
+    for task in broken.tasks_of(who):
+        browser.js(f"goTo(data.tasks.find((one) => one.id === '{task.id}'))")
         assert browser.js("document.querySelectorAll('#task img, #task script, #task a').length") == 0
     assert browser.js("window.pwned") is None
     assert not browser.said("Runtime.exceptionThrown")
@@ -270,9 +270,9 @@ def test_on_a_phone_one_question_is_open_and_a_tap_opens_the_next(browser, tmp_p
 
 
 def test_a_broken_rule_is_shown_and_refuses_to_submit(browser, tmp_path):
-    found = MADE["long_form"]()
-    opened(browser, tmp_path, found, "ann-1")
-    good = finished(found, found.tasks[0], "ann-1", random.Random(1))
+    form_campaign = MADE["long_form"]()
+    opened(browser, tmp_path, form_campaign, "ann-1")
+    good = finished(form_campaign, form_campaign.tasks[0], "ann-1", random.Random(1))
     browser.js(f"change({json.dumps({**good.values, 'submitted': False, 'factuality_1': 'major', 'rating_1': 5})})")
     assert text_of(browser, "open-points") == "Answer A: factual errors are major, but its rating is 5."
     browser.click("#submit")
@@ -291,9 +291,9 @@ def test_a_broken_rule_is_shown_and_refuses_to_submit(browser, tmp_path):
 
 
 def test_the_question_of_a_template_is_live(browser, tmp_path):
-    found = MADE["macaron_author"]()
-    who = annotator(found)
-    opened(browser, tmp_path, found, who)
+    form_campaign = MADE["macaron_author"]()
+    who = annotator(form_campaign)
+    opened(browser, tmp_path, form_campaign, who)
     browser.js("goTo(data.tasks.find((one) => 'FESTIVAL' in one.shown.gaps))")
     gaps = browser.js("Object.keys(session.task.shown.gaps)")
     for at, gap in enumerate(gaps):
@@ -307,8 +307,8 @@ def test_the_question_of_a_template_is_live(browser, tmp_path):
 
 def test_a_gap_takes_listed_fullalone(browser, tmp_path):
     places = contexts.read_contexts(MINI / "contexts.csv")[:1]
-    found = authoring(templates.read(MINI / "templates.yaml"), places, each=1, seed=0)
-    opened(browser, tmp_path, found, annotator(found))
+    authoring_campaign = authoring(templates.read(MINI / "templates.yaml"), places, each=1, seed=0)
+    opened(browser, tmp_path, authoring_campaign, annotator(authoring_campaign))
     browser.js("goTo(data.tasks.find((one) => 'MONTH' in one.shown.gaps))")
     at = browser.js("Object.keys(session.task.shown.gaps).indexOf('MONTH')")
     said = "A gap holds what it may not: choose one of the values beside it."
@@ -320,21 +320,23 @@ def test_a_gap_takes_listed_fullalone(browser, tmp_path):
 
 def test_others_are_shown_after_ones_own(browser, tmp_path):
     """In tasks that the form compares, and without names."""
-    found, chance = MADE["long_form"](), random.Random(5)
+    form_campaign, chance = MADE["long_form"](), random.Random(5)
     compared = {
-        **found.form.model_dump(),
+        **form_campaign.form.model_dump(),
         "compare": {"when": {"kind": ["specific"]}, "fields": ["rating_1", "ranking"]},
     }
-    found = campaign.campaign("Calibration", type(found.form).model_validate(compared), found.tasks)
-    one, other = found.tasks[:2]
-    links = made(tmp_path / "answers.store", found, ["eva", "li"])
+    form_campaign = campaign.campaign(
+        "Calibration", type(form_campaign.form).model_validate(compared), form_campaign.tasks
+    )
+    task, other = form_campaign.tasks[:2]
+    links = made(tmp_path / "answers.store", form_campaign, ["eva", "li"])
     with Running(tmp_path / "answers.store", log=tmp_path / "log") as server, server.client() as client:
-        theirs = finished(found, one, "li", chance)
+        theirs = finished(form_campaign, task, "li", chance)
         assert put(client, links["li"], 0, theirs).status_code == 200
-        place = f"{links['eva']}/answers/{one.id}/others"
-        assert (client.get(place).status_code, client.get(place.replace(one.id, "f" * 16)).status_code) == (403, 404)
-        browser.open(f"{server.url}{links['eva']}#task-{one.id}", READY)
-        mine = finished(found, one, "eva", chance)
+        place = f"{links['eva']}/answers/{task.id}/others"
+        assert (client.get(place).status_code, client.get(place.replace(task.id, "f" * 16)).status_code) == (403, 404)
+        browser.open(f"{server.url}{links['eva']}#task-{task.id}", READY)
+        mine = finished(form_campaign, task, "eva", chance)
         browser.js(f"change({json.dumps({**mine.values, 'submitted': False})})")
         browser.wait(SENT)
         assert browser.js("$('others').hidden")
@@ -343,13 +345,13 @@ def test_others_are_shown_after_ones_own(browser, tmp_path):
         assert "li" not in text_of(browser, "others").split()
         assert text_of(browser, "others-rows").startswith(str(theirs["rating_1"]))
         assert client.get(place).json() == {"answers": [{name: theirs[name] for name in ("rating_1", "ranking")}]}
-        put(client, links["eva"], 0, finished(found, other, "eva", chance))
-        assert client.get(place.replace(one.id, other.id)).json() == {"answers": []}
+        put(client, links["eva"], 0, finished(form_campaign, other, "eva", chance))
+        assert client.get(place.replace(task.id, other.id)).json() == {"answers": []}
 
 
 def test_an_input_method_cannot_change_the_text_to_mark(browser, tmp_path):
-    found = MADE["culture_spans"]()
-    opened(browser, tmp_path, found, "ann-1")
+    form_campaign = MADE["culture_spans"]()
+    opened(browser, tmp_path, form_campaign, "ann-1")
     area = "document.getElementById('source_span-text')"
     before = browser.js(f"{area}.value")
     browser.click("#source_span-text")
@@ -359,12 +361,12 @@ def test_an_input_method_cannot_change_the_text_to_mark(browser, tmp_path):
 
 
 def test_a_wrong_number_takes_back_the_one_before(browser, tmp_path):
-    found = MADE["long_form"]()
+    form_campaign = MADE["long_form"]()
     years = {"field": "years", "kind": "number", "label": "Years", "low": 0, "high": 99}
-    raw = found.form.model_dump(mode="json", exclude_defaults=True)
+    raw = form_campaign.form.model_dump(mode="json", exclude_defaults=True)
     raw["steps"][1]["blocks"].append(years)
-    found = campaign.campaign("Numbers", type(found.form).model_validate(raw), found.tasks)
-    opened(browser, tmp_path, found, "ann-1")
+    form_campaign = campaign.campaign("Numbers", type(form_campaign.form).model_validate(raw), form_campaign.tasks)
+    opened(browser, tmp_path, form_campaign, "ann-1")
     write(browser, "#years", "5")
     assert browser.js("answerHere().years") == 5
     write(browser, "#years", "500")
@@ -374,13 +376,13 @@ def test_a_wrong_number_takes_back_the_one_before(browser, tmp_path):
 
 
 def test_the_key_shown_is_the_key_that_answers(browser, tmp_path):
-    found = MADE["long_form"]()
-    raw = found.form.model_dump(mode="json", exclude_defaults=True)
+    form_campaign = MADE["long_form"]()
+    raw = form_campaign.form.model_dump(mode="json", exclude_defaults=True)
     scale = {"field": "warmth", "kind": "scale", "label": "Warmth", "values": {"0": "cold", "1": "warm", "12": "hot"}}
     raw["steps"] = [{"title": "Warmth", "blocks": [scale]}]
     raw["rules"] = []
-    found = campaign.campaign("Keys", type(found.form).model_validate(raw), found.tasks)
-    opened(browser, tmp_path, found, "ann-1")
+    form_campaign = campaign.campaign("Keys", type(form_campaign.form).model_validate(raw), form_campaign.tasks)
+    opened(browser, tmp_path, form_campaign, "ann-1")
     keys = "[...document.querySelectorAll('#task .choice')].map((one) => one.querySelector('kbd')?.textContent ?? '')"
     assert browser.js(keys) == ["0", "1", ""]
     press(browser, "0", 48, text="0")
@@ -389,18 +391,22 @@ def test_the_key_shown_is_the_key_that_answers(browser, tmp_path):
 
 def test_pauses_are_proposed_once(browser, tmp_path):
     """At every n tasks, and where the last ones took long or were spread."""
-    found = MADE["long_form"]()
+    form_campaign = MADE["long_form"]()
     pauses = [{"say": "Two are done.", "every": 2}, {"say": "You are slow.", "last": 3, "minutes": 1}]
-    changed = found.form.model_copy(
-        update={"pauses": type(found.form).model_validate({**found.form.model_dump(), "pauses": pauses}).pauses}
+    changed = form_campaign.form.model_copy(
+        update={
+            "pauses": type(form_campaign.form)
+            .model_validate({**form_campaign.form.model_dump(), "pauses": pauses})
+            .pauses
+        }
     )
-    found = campaign.campaign("Pauses", changed, found.tasks)
-    opened(browser, tmp_path, found, "ann-1")
+    form_campaign = campaign.campaign("Pauses", changed, form_campaign.tasks)
+    opened(browser, tmp_path, form_campaign, "ann-1")
     chance = random.Random(3)
-    for at, one in enumerate(found.tasks):
-        good = finished(found, one, "ann-1", chance)
+    for at, task in enumerate(form_campaign.tasks):
+        good = finished(form_campaign, task, "ann-1", chance)
         browser.js(
-            f"goTo(data.tasks[{at}]); change({json.dumps({**good.values})}); answers().get('{one.id}').seconds = 100; refresh()"
+            f"goTo(data.tasks[{at}]); change({json.dumps({**good.values})}); answers().get('{task.id}').seconds = 100; refresh()"
         )
         said = browser.js("$('pause').hidden ? '' : $('pause-words').textContent")
         assert said == ("", "Two are done.", "You are slow.")[at]
@@ -433,12 +439,12 @@ def macaron_command(*words):
 def test_a_scenario_is_authored_reviewed_and_derived(browser, tmp_path):
     drawn = tmp_path / "campaign.json"
     macaron_command("draw", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--each", 1, "--to", drawn)
-    found = campaign.read(drawn)
-    opened(browser, tmp_path, found, "Japan-1")
-    one = next(task for task in found.tasks_of("Japan-1") if task.hidden["template"] == "1")
-    browser.js(f"goTo(data.tasks.find((one) => one.id === '{one.id}'))")
-    written = answers.Answer(one.id, "Japan-1", {**found.form.empty(), **AUTHORED, "submitted": True})
-    answer_by_tab(browser, found, written)
+    authoring_campaign = campaign.read(drawn)
+    opened(browser, tmp_path, authoring_campaign, "Japan-1")
+    task = next(task for task in authoring_campaign.tasks_of("Japan-1") if task.hidden["template"] == "1")
+    browser.js(f"goTo(data.tasks.find((one) => one.id === '{task.id}'))")
+    written = answers.Answer(task.id, "Japan-1", {**authoring_campaign.form.empty(), **AUTHORED, "submitted": True})
+    answer_by_tab(browser, authoring_campaign, written)
     (tmp_path / "author.json").write_bytes(downloaded(browser, tmp_path, "json"))
     macaron_command("collect", drawn, tmp_path / "author.json", "--to", tmp_path / "authors.jsonl")
     build = (

@@ -27,31 +27,33 @@ TASK = campaign.Task("0" * 16, "row", "English", "Wales", 1, {"text": "some word
 
 def campaign_and_answer(**values):
     """The campaign, and an answer with these values."""
-    found = campaign.campaign("Values", form.parse(FORM, "values"), [TASK])
-    return found, answers.Answer(TASK.id, "b", {**found.form.empty(), **values}, saved="2026-04-01T12:00:00.000Z")
+    form_campaign = campaign.campaign("Values", form.parse(FORM, "values"), [TASK])
+    return form_campaign, answers.Answer(
+        TASK.id, "b", {**form_campaign.form.empty(), **values}, saved="2026-04-01T12:00:00.000Z"
+    )
 
 
 @pytest.mark.parametrize("label", [["x"], [], {}, None, 1])
 def test_the_label_of_a_mark_is_a_text(label):
     """Anything else that JSON can hold is refused in a line, not failed on."""
-    found, answer = campaign_and_answer(words=[[0, 1, label]])
+    form_campaign, answer = campaign_and_answer(words=[[0, 1, label]])
     with pytest.raises(InputInvalid, match="words has the label"):
-        answers.read(answer.row(), found)
+        answers.read(answer.row(), form_campaign)
 
 
 @pytest.mark.parametrize("order", [[1, 2], ["1", 2], [["1"], "2"], ["1", "1"], ["1", "2", "2"]])
 def test_an_order_is_of_the_values_themselves(order):
-    found, answer = campaign_and_answer(rank=order)
+    form_campaign, answer = campaign_and_answer(rank=order)
     with pytest.raises(InputInvalid, match="expected each of 1, 2 once"):
-        answers.read(answer.row(), found)
+        answers.read(answer.row(), form_campaign)
 
 
 @pytest.mark.parametrize("number", [10**9, -(10**9), 0, -1, 0.25, -0.5, 999_999_999.75, None])
 def test_every_number_that_a_field_allows_comes_back_from_a_file(number):
-    found, answer = campaign_and_answer(years=number)
-    assert answers.read(answer.row(), found) == answer
+    form_campaign, answer = campaign_and_answer(years=number)
+    assert answers.read(answer.row(), form_campaign) == answer
     for write in (exchange.to_csv, exchange.to_json):
-        (again,) = exchange.read(write(found, [answer]).encode(), found)
+        (again,) = exchange.read(write(form_campaign, [answer]).encode(), form_campaign)
         assert again == answer
         assert type(again["years"]) is type(number)
 

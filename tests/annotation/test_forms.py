@@ -68,13 +68,13 @@ def page_data(text):
 
 
 def small(**changes):
-    found = form.parse({**copy.deepcopy(SMALL), **changes}, "small.yaml")
-    return campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", SHOWN)])
+    small_form = form.parse({**copy.deepcopy(SMALL), **changes}, "small.yaml")
+    return campaign.campaign("Small", small_form, [task("small", 0, "Hebrew", "Israel", SHOWN)])
 
 
-def row(found, **changes):
+def row(small_campaign, **changes):
     return {
-        "task": found.tasks[0].id,
+        "task": small_campaign.tasks[0].id,
         "annotator": "ann",
         **FULL,
         "seconds": 1,
@@ -288,26 +288,28 @@ BAD_VALUES = {
 
 @pytest.mark.parametrize("changes", GOOD_VALUES)
 def test_what_an_answer_can_be(changes):
-    found = small()
-    assert answers.read(row(found, **changes), found).row() == row(found, **changes)
+    small_campaign = small()
+    assert answers.read(row(small_campaign, **changes), small_campaign).row() == row(small_campaign, **changes)
 
 
 @pytest.mark.parametrize("name", BAD_VALUES)
 def test_what_an_answer_cannot_be(name):
-    found = small()
+    small_campaign = small()
     changes, said = BAD_VALUES[name]
     with pytest.raises(InputInvalid) as caught:
-        answers.read(row(found, **changes), found)
+        answers.read(row(small_campaign, **changes), small_campaign)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_of_several_open_points_the_first_is_named_and_all_are_counted():
-    found = small()
-    open_ = answers.open_points(found.form, found.tasks[0], {**FULL, "kind": "", "rank": [], "odd": True})
+    small_campaign = small()
+    open_ = answers.open_points(
+        small_campaign.form, small_campaign.tasks[0], {**FULL, "kind": "", "rank": [], "odd": True}
+    )
     assert open_ == ["Not answered: Kind", "Not answered: Rank", "Odd needs a reason."]
     with pytest.raises(InputInvalid, match=r"Not answered: Kind \(3 points\); expected none open"):
-        answers.read(row(found, kind="", rank=[], odd=True), found)
+        answers.read(row(small_campaign, kind="", rank=[], odd=True), small_campaign)
 
 
 def test_a_mean_is_rounded_half_up():
@@ -319,12 +321,12 @@ def test_a_mean_is_rounded_half_up():
 
 
 def test_a_task_is_for_those_it_is_assigned_to():
-    found = small()
-    (one,) = found.tasks
+    small_campaign = small()
+    (only_task,) = small_campaign.tasks
     made = campaign.campaign(
         "Small",
-        found.form,
-        [campaign.Task(**{**{n: getattr(one, n) for n in one.__slots__}, "assigned": ("eva", "li")})],
+        small_campaign.form,
+        [campaign.Task(**{**{n: getattr(only_task, n) for n in only_task.__slots__}, "assigned": ("eva", "li")})],
     )
     assert made.tasks_of("eva") == made.tasks
     assert made.tasks_of("ann") == ()
@@ -336,68 +338,73 @@ def test_a_task_is_for_those_it_is_assigned_to():
 
 
 def test_a_task_that_cannot_be_shown_is_refused():
-    found = form.parse(copy.deepcopy(SMALL), "small.yaml")
+    small_form = form.parse(copy.deepcopy(SMALL), "small.yaml")
     for lacking, said in (
         ("text", "lacks text, which the form small shows"),
         ("holes", "lacks holes, which the field gaps"),
     ):
-        shown = {name: given for name, given in SHOWN.items() if name != lacking}
+        shown = {name: value for name, value in SHOWN.items() if name != lacking}
         with pytest.raises(InputInvalid, match=said):
-            campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", shown)])
+            campaign.campaign("Small", small_form, [task("small", 0, "Hebrew", "Israel", shown)])
     with pytest.raises(InputInvalid, match="text cannot be shown as text"):
-        campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", {**SHOWN, "text": None})])
+        campaign.campaign("Small", small_form, [task("small", 0, "Hebrew", "Israel", {**SHOWN, "text": None})])
     with pytest.raises(InputInvalid, match="carriage return"):
-        campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", {**SHOWN, "text": "a\rb"})])
+        campaign.campaign("Small", small_form, [task("small", 0, "Hebrew", "Israel", {**SHOWN, "text": "a\rb"})])
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_campaign_of_each_form_is_read_again(name, tmp_path):
-    found = MADE[name]()
-    text = json.dumps(found.content)
+    form_campaign = MADE[name]()
+    text = json.dumps(form_campaign.content)
     again = campaign.parse_campaign(text, "c.json")
-    assert (again.id, again.form, [one.id for one in again.tasks]) == (
-        found.id,
-        found.form,
-        [one.id for one in found.tasks],
+    assert (again.id, again.form, [campaign_task.id for campaign_task in again.tasks]) == (
+        form_campaign.id,
+        form_campaign.form,
+        [campaign_task.id for campaign_task in form_campaign.tasks],
     )
     with pytest.raises(InputInvalid, match="changed after it was drawn"):
-        campaign.parse_campaign(text.replace(found.title, "Another title"), "c.json")
+        campaign.parse_campaign(text.replace(form_campaign.title, "Another title"), "c.json")
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_files_keep_every_kind_of_value(name):
-    found, chance = MADE[name](), random.Random(name)
+    form_campaign, chance = MADE[name](), random.Random(name)
     made = [
         answers.read(
             {
-                "task": one.id,
+                "task": campaign_task.id,
                 "annotator": who,
-                **values(found, one, chance, odd=True),
+                **values(form_campaign, campaign_task, chance, odd=True),
                 "seconds": 3,
                 "saved": "2026-04-01T12:00:00.000Z",
             },
-            found,
+            form_campaign,
         )
-        for one in found.tasks
-        for who in one.assigned or ("ann", "bob")
+        for campaign_task in form_campaign.tasks
+        for who in campaign_task.assigned or ("ann", "bob")
     ]
     for text, write in (
-        (exchange.to_json(found, made), lambda kept: exchange.to_json(found, kept)),
-        (exchange.to_csv(found, made), lambda kept: exchange.to_csv(found, kept)),
-        (exchange.to_csv(found, made, found.form.owner), lambda kept: exchange.to_csv(found, kept, found.form.owner)),
+        (exchange.to_json(form_campaign, made), lambda kept: exchange.to_json(form_campaign, kept)),
+        (exchange.to_csv(form_campaign, made), lambda kept: exchange.to_csv(form_campaign, kept)),
+        (
+            exchange.to_csv(form_campaign, made, form_campaign.form.owner),
+            lambda kept: exchange.to_csv(form_campaign, kept, form_campaign.form.owner),
+        ),
     ):
-        kept = exchange.read(text.encode(), found)
-        assert kept == exchange.in_campaign_order(found, made)
+        kept = exchange.read(text.encode(), form_campaign)
+        assert kept == exchange.in_campaign_order(form_campaign, made)
         assert write(kept) == text
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_each_form_can_be_finished(name):
-    found, chance = MADE[name](), random.Random(name)
-    for one in found.tasks:
-        made = finished(found, one, one.assigned[0] if one.assigned else "ann", chance)
-        assert answers.read(made.row(), found) == made
-        assert answers.is_done(found.form, made.values)
+    form_campaign, chance = MADE[name](), random.Random(name)
+    for campaign_task in form_campaign.tasks:
+        made = finished(
+            form_campaign, campaign_task, campaign_task.assigned[0] if campaign_task.assigned else "ann", chance
+        )
+        assert answers.read(made.row(), form_campaign) == made
+        assert answers.is_done(form_campaign.form, made.values)
 
 
 @pytest.mark.parametrize(
@@ -408,15 +415,15 @@ def test_each_form_can_be_finished(name):
     ],
 )
 def test_what_a_task_cannot_show(changes, owner, said):
-    found = form.parse({**copy.deepcopy(SMALL), "owner": owner}, "small.yaml")
+    small_form = form.parse({**copy.deepcopy(SMALL), "owner": owner}, "small.yaml")
     with pytest.raises(InputInvalid, match=said):
-        campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", {**SHOWN, **changes})])
+        campaign.campaign("Small", small_form, [task("small", 0, "Hebrew", "Israel", {**SHOWN, **changes})])
 
 
 def test_the_page_has_only_what_the_form_uses():
-    found = form.parse(copy.deepcopy(SMALL), "small.yaml")
-    one = task("small", 0, "Hebrew", "Israel", {**SHOWN, "model": "secret"}, assigned=("eva", "li"))
-    made = campaign.campaign("Small", found, [one])
+    small_form = form.parse(copy.deepcopy(SMALL), "small.yaml")
+    only_task = task("small", 0, "Hebrew", "Israel", {**SHOWN, "model": "secret"}, assigned=("eva", "li"))
+    made = campaign.campaign("Small", small_form, [only_task])
     for served in (None, page.Served("eva", "/a/x")):
         (data,) = page_data(page.write(made, served))["tasks"]
         assert set(data["shown"]) == {"text", "holes", "sort"}
@@ -425,18 +432,22 @@ def test_the_page_has_only_what_the_form_uses():
 
 def test_slots_without_a_word_are_empty():
     """A letter that was written and taken back leaves slots that hold nothing."""
-    found = MADE["macaron_review"]()
-    one = found.tasks[0]
-    gaps = dict.fromkeys(one.shown["option_gaps"], "")
-    values = {**found.form.empty(), "decision": "revise", "new_options_en": gaps}
-    assert answers.open_points(found.form, one, values) == ["Revise: nothing is revised yet; write at least one text."]
+    form_campaign = MADE["macaron_review"]()
+    first_task = form_campaign.tasks[0]
+    gaps = dict.fromkeys(first_task.shown["option_gaps"], "")
+    values = {**form_campaign.form.empty(), "decision": "revise", "new_options_en": gaps}
+    assert answers.open_points(form_campaign.form, first_task, values) == [
+        "Revise: nothing is revised yet; write at least one text."
+    ]
 
 
 def test_a_skipped_task_can_need_a_reason():
-    found = MADE["macaron_author"]()
-    values = {**found.form.empty(), "not_applicable": True}
-    assert answers.open_points(found.form, found.tasks[0], values) == ["Say why the template does not apply."]
-    assert not answers.open_points(found.form, found.tasks[0], {**values, "why": "No such feast."})
+    form_campaign = MADE["macaron_author"]()
+    values = {**form_campaign.form.empty(), "not_applicable": True}
+    assert answers.open_points(form_campaign.form, form_campaign.tasks[0], values) == [
+        "Say why the template does not apply."
+    ]
+    assert not answers.open_points(form_campaign.form, form_campaign.tasks[0], {**values, "why": "No such feast."})
 
 
 # --- the commands
@@ -457,8 +468,12 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
     assert "small" not in run("form").stdout
     drawn = run("draw", rows, "--form", own, "--to", tmp_path / "c.json")
     assert drawn.exit_code == 0, drawn.output
-    found = campaign.read(tmp_path / "c.json")
-    assert (found.tasks[0].row, found.tasks[0].hidden, found.tasks[0].assigned) == ("r1", {"gold": "a"}, ("eva",))
+    drawn_campaign = campaign.read(tmp_path / "c.json")
+    assert (drawn_campaign.tasks[0].row, drawn_campaign.tasks[0].hidden, drawn_campaign.tasks[0].assigned) == (
+        "r1",
+        {"gold": "a"},
+        ("eva",),
+    )
     assert run("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
     assert run("create", tmp_path / "a.store", tmp_path / "c.json", "eva").stdout.startswith(
         "eva\thttp://127.0.0.1:8123/a/"

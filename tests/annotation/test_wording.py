@@ -52,8 +52,8 @@ def test_a_text_names_another_by_three_of_its_words(pair):
 
 
 def test_the_page_counts_as_python_does(browser, tmp_path):
-    found, chance = MADE["culture_spans"](), random.Random(1)
-    (tmp_path / "page.html").write_text(page.write(found), encoding="utf-8")
+    form_campaign, chance = MADE["culture_spans"](), random.Random(1)
+    (tmp_path / "page.html").write_text(page.write(form_campaign), encoding="utf-8")
     enter_tasks(browser, (tmp_path / "page.html").as_uri(), "ann-1")
     pieces = [
         *SENTENCES,

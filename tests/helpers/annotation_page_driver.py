@@ -40,60 +40,62 @@ def begin(browser, url, annotator):
     browser.wait("document.getElementById('task').offsetParent")
 
 
-def answer_by_mouse(browser, given):
+def answer_by_mouse(browser, answer):
     """Click through the task on the screen."""
-    if given["skipped"]:
+    if answer["skipped"]:
         return browser.click("#skipped")
     for name in ("culture_related", "error_valid"):
-        browser.click(f"#{name}-{given[name]}")
-    if given["borderline"]:
+        browser.click(f"#{name}-{answer[name]}")
+    if answer["borderline"]:
         browser.click("label[for=borderline]")
-    if given["comment_1"]:
-        typed(browser, "#comment_1", given["comment_1"])
+    if answer["comment_1"]:
+        typed(browser, "#comment_1", answer["comment_1"])
     browser.click("#reveal-2")
     for name in ("severity_ok", "type_ok"):
-        if given[name]:
+        if answer[name]:
             browser.click(f"#{name}")
     for name in ("explanation_valid", "changed_mind"):
-        browser.click(f"#{name}-{given[name]}")
-    if given["comment_2"]:
-        typed(browser, "#comment_2", given["comment_2"])
+        browser.click(f"#{name}-{answer[name]}")
+    if answer["comment_2"]:
+        typed(browser, "#comment_2", answer["comment_2"])
     browser.click("#reveal-3")
     for name in ("similarity_1", "similarity_2"):
-        browser.click(f"#{name}-{given[name]}")
+        browser.click(f"#{name}-{answer[name]}")
     return None
 
 
-def answer_by_key(browser, given):
+def answer_by_key(browser, answer):
     """The same with single keys, after each question to the next one."""
-    if given["skipped"]:
+    if answer["skipped"]:
         return browser.key("l", 76)
     for at, step in enumerate(STEPS):
         for name in step:
-            number = list(CHOICES[name]).index(given[name]) + 1
+            number = list(CHOICES[name]).index(answer[name]) + 1
             browser.key(str(number), 48 + number)
             browser.key("j", 74)
         for name, key in (("borderline", "b"),) if at == 0 else (("severity_ok", "s"), ("type_ok", "t")):
-            if at < 2 and given[name]:
+            if at < 2 and answer[name]:
                 browser.key(key, ord(key.upper()))
         browser.key("r", 82)
     return None
 
 
-def wished(found, annotator, seed):
+def wished(campaign, annotator, seed):
     """A finished answer about each task, all different; in one language nothing."""
-    given = []
-    for number, task in enumerate(found.tasks):
+    answers = []
+    for number, task in enumerate(campaign.tasks):
         if task.language == "Hebrew" and seed != 2:
-            given.append(blank(task.id, annotator, skipped=True))
+            answers.append(blank(task.id, annotator, skipped=True))
             continue
         pick = {name: list(values)[(number + seed) % len(values)] for name, values in CHOICES.items()}
         flags = {
             name: (number + at + seed) % 2 == 0 for at, name in enumerate(("borderline", "severity_ok", "type_ok"))
         }
         comment = ATTACKS[number % 3] if seed == 1 else ""
-        given.append(blank(task.id, annotator, **pick, **flags, comment_1=comment, comment_2=comment and f"={number}"))
-    return given
+        answers.append(
+            blank(task.id, annotator, **pick, **flags, comment_1=comment, comment_2=comment and f"={number}")
+        )
+    return answers
 
 
 def downloaded(browser, folder, kind):
@@ -119,8 +121,8 @@ def imported(browser, folder, text):
     return text_of(browser, "said")
 
 
-def chosen(given):
-    return [changed(answer, seconds=0, saved="") for answer in given]
+def chosen(answers):
+    return [changed(answer, seconds=0, saved="") for answer in answers]
 
 
 def finish_task(browser):

@@ -23,16 +23,16 @@ def command(*words):
     return CliRunner().invoke(cli.app, ["annotate", *map(str, words)], catch_exceptions=False)
 
 
-def made(path, found, names):
+def made(path, new_campaign, names):
     """A new store; the path of each annotator's link."""
-    storage.create(path, found)
+    storage.create(path, new_campaign)
     with Store(path) as store:
         return dict(zip(names, (f"/a/{token}" for token in store.add(names)), strict=True))
 
 
-def written(path, found):
+def written(path, new_campaign):
     """A campaign's file."""
-    campaign.write(path, found)
+    campaign.write(path, new_campaign)
     return path
 
 

@@ -72,23 +72,23 @@ class Found:
 
 def tried(name: str, folder: Path) -> Found:
     """Take one architecture through all stages in an empty folder of its own; a failed one is noted, not raised."""
-    chosen, found = ARCHITECTURES[name], Found()
+    chosen, record = ARCHITECTURES[name], Found()
     source = make(name, folder / "published")
-    found.class_name = json.loads((source / "config.json").read_text(encoding="utf-8"))["architectures"][0]
+    record.class_name = json.loads((source / "config.json").read_text(encoding="utf-8"))["architectures"][0]
     _samples(folder)
     with _engines(folder) as environment:
         place = Path(environment[FOLDER_VARIABLE])
         for stage in STAGES:
-            why = _left_out(stage, chosen, found)
-            found.stages[stage] = Stage(left_out=why) if why else _done(stage, name, folder, environment)
-            _looked_at(stage, folder, found)
-        found.engines = len(list(place.glob("*.lock")))
-    return found
+            why = _left_out(stage, chosen, record)
+            record.stages[stage] = Stage(left_out=why) if why else _done(stage, name, folder, environment)
+            _looked_at(stage, folder, record)
+        record.engines = len(list(place.glob("*.lock")))
+    return record
 
 
-def _left_out(stage: str, chosen: Architecture, found: Found) -> str | None:
+def _left_out(stage: str, chosen: Architecture, record: Found) -> str | None:
     """Why a stage is not run."""
-    if any(done.failed for before, done in found.stages.items() if before in STAGES[:3]):
+    if any(done.failed for before, done in record.stages.items() if before in STAGES[:3]):
         return "an earlier stage failed"
     if "vLLM" not in stage and "merged" not in stage:
         return None
@@ -213,25 +213,25 @@ def _samples(folder: Path) -> None:
     provenance.write_text(at.mixture, "".join(lines))
 
 
-def _looked_at(stage: str, folder: Path, found: Found) -> None:
+def _looked_at(stage: str, folder: Path, record: Found) -> None:
     """Read what a stage left."""
-    at, state = Places(folder), found.stages[stage]
+    at, state = Places(folder), record.stages[stage]
     doing, _, way = stage.partition(" ")
     if state.seconds is None:
         return
     if stage == "fetch":
-        found.files = sorted(file.name for file in (at.weights.parent / "files").iterdir())
+        record.files = sorted(file.name for file in (at.weights.parent / "files").iterdir())
     elif stage == "train":
         names = _adapted(at.adapter.parent)
-        found.lora = dict(sorted(Counter(name.rpartition(".")[2] for name in names).items()))
-        found.not_of_text = [name for name in names if not _is_of_text(name)]
+        record.lora = dict(sorted(Counter(name.rpartition(".")[2] for name in names).items()))
+        record.not_of_text = [name for name in names if not _is_of_text(name)]
         kept = provenance.read_json(at.adapter)
         state.facts = {name: kept[name] for name in ("steps", "tokens", "final_loss", "fixed_answers")}
     elif doing == "verify":
         state.facts = provenance.read_json(at.verified(way))
     elif doing == "judge":
-        ours, reference = (_answers(at.transcript(one)) for one in (way, ""))
-        same = sum(one.text == other.text for one, other in zip(ours, reference, strict=True))
+        ours, reference = (_answers(at.transcript(variant)) for variant in (way, ""))
+        same = sum(answer.text == other.text for answer, other in zip(ours, reference, strict=True))
         state.facts = {"rows": len(ours), "same_text": same}
 
 
@@ -252,7 +252,7 @@ def _is_of_text(layer: str) -> bool:
 
 def _answers(file: Path) -> list[Completion]:
     entries = transcript.read(file)
-    return [answer for entry in entries.values() for one in entry.rounds for answer in one.answers]  # pyright: ignore
+    return [answer for entry in entries.values() for turn in entry.rounds for answer in turn.answers]  # pyright: ignore
 
 
 @contextmanager

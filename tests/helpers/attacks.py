@@ -86,8 +86,8 @@ def _reports(text: str) -> Iterator[Report]:
             value, _ = decoder.raw_decode(text, start)
             if value.keys() == set(REPORT_KEYS):
                 errors = ([error[key] for key in ERROR_KEYS] for error in value["errors"])
-                found = (CulturalError(w.strip().lower(), s, v.strip().lower(), t) for w, s, v, t in errors)
-                yield Report(tuple(found), value["explanation"])
+                cultural_errors = (CulturalError(w.strip().lower(), s, v.strip().lower(), t) for w, s, v, t in errors)
+                yield Report(tuple(cultural_errors), value["explanation"])
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             pass  # no report begins here
         start = text.find("{", start + 1)

@@ -6,9 +6,9 @@ from excam.annotation import campaign, form
 from excam.annotation.answers import Answer
 
 SOFT = form.load("soft_errors")
-CHOICES = {one.field: one.values for one in SOFT.questions if one.kind == "choice"}
-STEPS = [[one.field for one in step.questions if one.required] for step in SOFT.steps]
-COMMENTS = [one.field for one in SOFT.questions if one.kind == "text"]
+CHOICES = {question.field: question.values for question in SOFT.questions if question.kind == "choice"}
+STEPS = [[question.field for question in step.questions if question.required] for step in SOFT.steps]
+COMMENTS = [question.field for question in SOFT.questions if question.kind == "text"]
 SOURCES = ("alpha/all/report", "beta/all/report")
 FORMULAS = (  # what one spreadsheet or another would run, opened with commas, semicolons or tabs
     *(
@@ -61,7 +61,7 @@ def task(number, **changes):
 
 def changed_task(made, **changes):
     """The task with other fields, or showing other things."""
-    own = {one.name for one in fields(campaign.Task)}
+    own = {field.name for field in fields(campaign.Task)}
     shown = {name: value for name, value in changes.items() if name not in own}
     kept = {name: value for name, value in changes.items() if name in own}
     return replace(made, **{"shown": {**made.shown, **shown}, **kept})
@@ -91,9 +91,9 @@ def answer(number, annotator, **changes):
     return blank(f"{number:016x}", annotator, **{**FULL, **changes})
 
 
-def blank(task, annotator, **given):
+def blank(task, annotator, **values):
     """An answer to nothing but what is given."""
-    return changed(Answer(task, annotator, SOFT.empty()), **given)
+    return changed(Answer(task, annotator, SOFT.empty()), **values)
 
 
 def changed(answer, **changes):

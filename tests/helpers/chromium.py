@@ -19,14 +19,14 @@ FLAGS = (
 PATIENCE = 300  # seconds that the browser may be silent
 
 
-def found():
+def program():
     """The program of $CHROMIUM, or one on the path; None where there is none."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def skip_without():
     """Skips the test where there is none."""
-    if not found():
+    if not program():
         pytest.skip("no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM")
 
 
@@ -42,7 +42,7 @@ class Browser:
                 "-c",
                 f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}',
                 "-",
-                found(),
+                program(),
                 *FLAGS,
                 f"--user-data-dir={profile}",
             ],
@@ -186,8 +186,8 @@ class Browser:
 
     def choose_file(self, selector, path):
         """Into a file input, as the system's dialog would."""
-        found = self.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")
-        self.call("DOM.setFileInputFiles", files=[str(path)], objectId=found["result"]["objectId"])
+        answer = self.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")
+        self.call("DOM.setFileInputFiles", files=[str(path)], objectId=answer["result"]["objectId"])
 
     def downloads(self, folder):
         """From now on files are saved there."""

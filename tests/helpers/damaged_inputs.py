@@ -36,76 +36,79 @@ def sound_rows(draw: Random) -> list[dict]:
     ]
 
 
-def as_json_lines(found: list[dict]) -> bytes:
-    lines = (json.dumps(one, ensure_ascii=at % 2 == 0) + "\n" for at, one in enumerate(found))
+def as_json_lines(records: list[dict]) -> bytes:
+    lines = (json.dumps(record, ensure_ascii=at % 2 == 0) + "\n" for at, record in enumerate(records))
     return "".join(lines).encode("utf-8", "replace")
 
 
 def as_table(separator: str) -> Callable[[list[dict]], bytes]:
-    return lambda found: pl.DataFrame(found).write_csv(separator=separator).encode()
+    return lambda records: pl.DataFrame(records).write_csv(separator=separator).encode()
 
 
-def as_parquet(found: list[dict]) -> bytes:
-    pl.DataFrame(found).write_parquet(made := io.BytesIO())
+def as_parquet(records: list[dict]) -> bytes:
+    pl.DataFrame(records).write_parquet(made := io.BytesIO())
     return made.getvalue()
 
 
-def as_arrow(found: list[dict]) -> bytes:
-    pl.DataFrame(found).write_ipc_stream(made := io.BytesIO())
+def as_arrow(records: list[dict]) -> bytes:
+    pl.DataFrame(records).write_ipc_stream(made := io.BytesIO())
     return made.getvalue()
 
 
-def as_chat(found: list[dict]) -> bytes:
+def as_chat(records: list[dict]) -> bytes:
     turns = ("user", "instruction"), ("assistant", "output")
     return as_json_lines(
-        [{"id": one["id"], "messages": [{"role": role, "content": one[name]} for role, name in turns]} for one in found]
+        [
+            {"id": record["id"], "messages": [{"role": role, "content": record[name]} for role, name in turns]}
+            for record in records
+        ]
     )
 
 
-def as_samples(found: list[dict]) -> bytes:
+def as_samples(records: list[dict]) -> bytes:
     return as_json_lines(
         [
-            {"doc_id": one["id"], "doc": {"question": one["instruction"]}, "resps": [[one["output"]]],
-             "filtered_resps": [one["output"]], "arguments": {"gen_args_0": {"arg_0": one["instruction"]}}}
-            for one in found
+            {"doc_id": record["id"], "doc": {"question": record["instruction"]}, "resps": [[record["output"]]],
+             "filtered_resps": [record["output"]], "arguments": {"gen_args_0": {"arg_0": record["instruction"]}}}
+            for record in records
         ]
     )  # fmt: skip
 
 
-def as_inspect(found: list[dict]) -> list[dict]:
+def as_inspect(records: list[dict]) -> list[dict]:
     return [
         {
-            "id": one["id"],
+            "id": record["id"],
             "epoch": 1,
-            "input": one["instruction"],
-            "output": {"completion": one["output"], "choices": []},
+            "input": record["instruction"],
+            "output": {"completion": record["output"], "choices": []},
         }
-        for one in found
+        for record in records
     ]
 
 
-def as_log(found: list[dict]) -> bytes:
+def as_log(records: list[dict]) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
-        for at, one in enumerate(as_inspect(found)):
-            archive.writestr(f"samples/{at}_epoch_1.json", json.dumps(one))
+        for at, record in enumerate(as_inspect(records)):
+            archive.writestr(f"samples/{at}_epoch_1.json", json.dumps(record))
     return made.getvalue()
 
 
 FORMATS: Mapping[str, Callable[[list[dict]], bytes]] = {
     ".jsonl": as_json_lines,
-    ".json": lambda found: json.dumps(found).encode(),
+    ".json": lambda records: json.dumps(records).encode(),
     ".csv": as_table(","),
     ".tsv": as_table("\t"),
     "-semicolons.csv": as_table(";"),
-    "-utf16.csv": lambda found: as_table(";")(found).decode().encode("utf-16"),
+    "-utf16.csv": lambda records: as_table(";")(records).decode().encode("utf-16"),
     ".txt": as_table("\t"),
-    ".jsonl.gz": lambda found: gzip.compress(as_json_lines(found), mtime=0),
+    ".jsonl.gz": lambda records: gzip.compress(as_json_lines(records), mtime=0),
     ".parquet": as_parquet,
     ".arrow": as_arrow,
     "-chat.jsonl": as_chat,
     "-samples.jsonl": as_samples,
-    "-inspect.jsonl": lambda found: as_json_lines(as_inspect(found)),
+    "-inspect.jsonl": lambda records: as_json_lines(as_inspect(records)),
     ".eval": as_log,
 }
 
@@ -140,18 +143,18 @@ def doubled(_: Random, data: bytes) -> bytes:
 BYTES = (flipped, cut, spliced, swapped, doubled)
 
 
-def with_odd_values(draw: Random, found: list[dict]) -> list[dict]:
+def with_odd_values(draw: Random, records: list[dict]) -> list[dict]:
     """Rows of which some have a value of another kind, lack a column, or repeat an id."""
     made = []
-    for one in found:
-        row = dict(one)
+    for record in records:
+        row = dict(record)
         if draw.random() < 0.4:
             name = draw.choice([*row])
             row[name] = draw.choice(ODD)
             if draw.random() < 0.3:
                 del row[name]
         if draw.random() < 0.2:
-            row["id"] = draw.choice((found[0]["id"], 1, 1.0, None))
+            row["id"] = draw.choice((records[0]["id"], 1, 1.0, None))
         made.append(row)
     return made
 
@@ -160,8 +163,8 @@ def check(draw: Random, folder: Path, format_: str) -> None:
     """Write rows, damage them as values or as bytes, and read them for a metric."""
     before, path = sound_rows(draw), folder / f"rows{format_}"
     valued = draw.random() < 0.4 and format_ in (".jsonl", ".json", ".jsonl.gz")
-    given = with_odd_values(draw, before) if valued else before
-    data = FORMATS[format_](given)
+    records = with_odd_values(draw, before) if valued else before
+    data = FORMATS[format_](records)
     harm = None if valued else draw.choice(BYTES)
     path.write_bytes(harm(draw, data) if harm else data)
     metric = draw.choice(METRICS[:1] if valued else METRICS)
@@ -169,22 +172,22 @@ def check(draw: Random, folder: Path, format_: str) -> None:
     named = {name: column for name, column in named.items() if name in metric.reads}
     try:
         file = rows.RowFile(path, metric, named)
-        survey, found = file.survey(), list(file)
+        survey, entries = file.survey(), list(file)
         _ = file.said
     except InputInvalid as problem:
         assert_one_line(problem)
         return
-    assert survey.rows == len(found)
-    assert sum(survey.failures.values()) == sum(one.failure is not None for one in found)
-    assert len({one.id for one in found}) == len(found)
+    assert survey.rows == len(entries)
+    assert sum(survey.failures.values()) == sum(entry.failure is not None for entry in entries)
+    assert len({entry.id for entry in entries}) == len(entries)
     if valued:
-        assert len(found) == len(given), "one row for each"
+        assert len(entries) == len(records), "one row for each"
         return
-    bad = sum(one.failure is not None for one in found)
-    kept = {one.id for one in found if one.failure is None}
-    lost = {one["id"] for one in before} - kept
+    bad = sum(entry.failure is not None for entry in entries)
+    kept = {entry.id for entry in entries if entry.failure is None}
+    lost = {record["id"] for record in before} - kept
     if harm is flipped and lost and not format_.endswith((".parquet", ".arrow", ".gz", ".eval")):
-        assert bad or len(found) == len(before), f"{lost} lost without a word"
+        assert bad or len(entries) == len(before), f"{lost} lost without a word"
 
 
 def assert_one_line(problem: Exception) -> None:
@@ -198,11 +201,11 @@ def sound_results(draw: Random) -> list[Result]:
     """Results of some rows, some with a failure."""
     metric = available()["excam"]
     made = []
-    for one in sound_rows(draw):
+    for record in sound_rows(draw):
         outcome = (
             Outcome(None, "no-json") if draw.random() < 0.2 else Outcome(draw.uniform(-9, 1), certainty=draw.random())
         )
-        row = Row(one["id"], {"instruction": one["instruction"], "output": one["output"]})
+        row = Row(record["id"], {"instruction": record["instruction"], "output": record["output"]})
         made.append(Scorer(metric, None)._result(row, outcome))
     return made
 
@@ -212,23 +215,23 @@ def check_results(draw: Random, folder: Path, suffix: str) -> None:
     path, before = folder / f"scored{suffix}", sound_results(draw)
     result_files.write(path, before)
     if draw.random() < 0.1:
-        assert [one.to_dict() for one in result_files.read(path)] == [one.to_dict() for one in before]
+        assert [result.to_dict() for result in result_files.read(path)] == [result.to_dict() for result in before]
         return
     path.write_bytes(draw.choice(BYTES)(draw, path.read_bytes()))
     try:
-        found = list(result_files.read(path))
+        results = list(result_files.read(path))
     except InputInvalid as problem:
         assert_one_line(problem)
         return
-    for one in found:
-        json.dumps(one.to_dict(), allow_nan=False)
+    for result in results:
+        json.dumps(result.to_dict(), allow_nan=False)
     assert isinstance(result_files.is_scored(path), bool)
 
 
 def check_growing(draw: Random, folder: Path, _: str) -> None:
     """Damage a file that grows: what is kept of it are its first rows as they were; nothing else counts as done."""
     before = sound_results(draw)
-    items = [Row(one.id, dict(one.texts)) for one in before]
+    items = [Row(result.id, dict(result.texts)) for result in before]
     maker = SimpleNamespace(signature=before[0].signature, identity="m")
     path = folder / "grown.jsonl"
     with result_files.Growing(path, maker) as growing:
@@ -244,7 +247,7 @@ def check_growing(draw: Random, folder: Path, _: str) -> None:
         assert_one_line(problem)
     else:
         assert len(kept) == done
-        assert [one.to_dict() for one in kept] == [one.to_dict() for one in before[:done]]
+        assert [result.to_dict() for result in kept] == [result.to_dict() for result in before[:done]]
     for file in (growing.part, growing.seals):
         file.unlink(missing_ok=True)
 

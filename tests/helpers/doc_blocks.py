@@ -45,21 +45,23 @@ class Block:
 
 def marked(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
-    found = []
-    for one in MARKED.finditer(text):
-        line = text.count("\n", 0, one.start()) + 1
-        found.append(Block(one[1], one[2], one[4], one[5], f"{page.name}:{line}"))
+    blocks = []
+    for match in MARKED.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        blocks.append(Block(match[1], match[2], match[4], match[5], f"{page.name}:{line}"))
     marks = len(re.findall(rf"^ *<!-- {KINDS}", text, re.M))
-    assert len(found) == marks, f"{page.name}: {marks} marks, {len(found)} of them before a block"
-    return found
+    assert len(blocks) == marks, f"{page.name}: {marks} marks, {len(blocks)} of them before a block"
+    return blocks
 
 
 def unmarked(page: Path) -> list[str]:
     """Commands and programs of a page that no mark says anything about: page and line of each."""
     text = page.read_text(encoding="utf-8")
-    with_command = {one.start(3) for one in MARKED.finditer(text)}
-    places = [one.start(1) for one in FENCE.finditer(text) if one[2] in LANGUAGES and one.start(1) not in with_command]
-    outside = FENCE.sub(lambda one: "\n" * one[0].count("\n"), text)
+    with_command = {match.start(3) for match in MARKED.finditer(text)}
+    places = [
+        match.start(1) for match in FENCE.finditer(text) if match[2] in LANGUAGES and match.start(1) not in with_command
+    ]
+    outside = FENCE.sub(lambda match: "\n" * match[0].count("\n"), text)
     lines = [
         at
         for at, line in enumerate(outside.split("\n"), 1)
@@ -136,7 +138,7 @@ def stop(block: Block, started: subprocess.Popen) -> None:
     assert started.wait() == 0, f"{block.place}: ended with {started.returncode}"
 
 
-def matches(expected: str, found: str) -> bool:
+def matches(expected: str, text: str) -> bool:
     """Whether a text is the expected one; a line `…` of it matches any number of lines."""
     parts = [re.escape(part) for part in re.split(r"^…\n", expected, flags=re.M)]
-    return re.fullmatch("(?:.*\n)*".join(parts).removesuffix(r"\n") + "\n*", found) is not None
+    return re.fullmatch("(?:.*\n)*".join(parts).removesuffix(r"\n") + "\n*", text) is not None

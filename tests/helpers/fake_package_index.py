@@ -32,7 +32,7 @@ def served(**packages):
             files = packages.get(name, {})
             body = files.get(file[0] if file else "")
             if kind == "simple":
-                links = (f'<a href="/files/{name}/{one}">{one}</a>' for one in files)
+                links = (f'<a href="/files/{name}/{filename}">{filename}</a>' for filename in files)
                 body = f"<!DOCTYPE html><html><body>{''.join(links)}</body></html>".encode()
             self.send_response(200 if body is not None else 404)
             self.send_header("Content-Type", "text/html" if kind == "simple" else "application/octet-stream")

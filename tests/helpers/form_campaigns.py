@@ -16,8 +16,8 @@ RUBRIC = Path(__file__).parents[2] / "mini/rubric"
 
 def task(name, number, language, culture, shown, hidden=None, assigned=()):
     """A task with a name of the form and a number as its id."""
-    found = digest(0, "test", name, str(number))[:16]
-    return campaign.Task(found, f"{name}/{number}", language, culture, 1, shown, hidden or {}, assigned)
+    identifier = digest(0, "test", name, str(number))[:16]
+    return campaign.Task(identifier, f"{name}/{number}", language, culture, 1, shown, hidden or {}, assigned)
 
 
 LONG = (
@@ -109,8 +109,8 @@ def translation_errors():
 
 
 def macaron_author():
-    found, places = templates.read(MINI / "templates.yaml"), contexts.read_contexts(MINI / "contexts.csv")
-    return macaron.authoring(found[:3], places[:2], each=1, seed=0)
+    patterns, places = templates.read(MINI / "templates.yaml"), contexts.read_contexts(MINI / "contexts.csv")
+    return macaron.authoring(patterns[:3], places[:2], each=1, seed=0)
 
 
 def macaron_review():
@@ -119,7 +119,7 @@ def macaron_review():
 
 def rubric():
     known = responses.read(responses.files(RUBRIC / "responses.jsonl"))
-    chosen = [one for one in known if one.task_id in ("japan-3", "turkey-4", "germany-1")]
+    chosen = [response for response in known if response.task_id in ("japan-3", "turkey-4", "germany-1")]
     return raters.drawn(chosen, raters.Design("eva", ["li"], overlap=1, calibration=1), manual.load(), seed=0)
 
 
@@ -155,8 +155,8 @@ def value(question, task, chance, odd=False):
         low, high = (1, 1) if odd else question.sentences or (1, 1)
         return " ".join(f"{text()}." for _ in range(chance.randint(low, high)))[: question.longest].removesuffix(".")
     if question.kind == "number":
-        found = round(chance.uniform(question.low, min(question.high, question.low + 100)), question.decimals)
-        return int(found) if found == int(found) else found
+        amount = round(chance.uniform(question.low, min(question.high, question.low + 100)), question.decimals)
+        return int(amount) if amount == int(amount) else amount
     if question.kind == "order":
         return chance.sample(listed, len(listed))
     if question.kind == "slots":
@@ -166,24 +166,24 @@ def value(question, task, chance, odd=False):
     return [[start, chance.randrange(start + 1, length + 1), chance.choice(listed)] for start in starts]
 
 
-def values(found, task, chance, share=0.8, odd=False):
+def values(form_campaign, task, chance, share=0.8, odd=False):
     """Values of an answer, each given with a probability."""
-    made = found.form.empty()
-    for question in found.form.questions:
+    made = form_campaign.form.empty()
+    for question in form_campaign.form.questions:
         for column in question.columns:
             if question.kind == "flags":
-                made[column] = column != found.form.skip and chance.random() < 0.2
+                made[column] = column != form_campaign.form.skip and chance.random() < 0.2
             elif chance.random() < share:
                 made[column] = value(question, task, chance, odd)
     return made
 
 
-def finished(found, task, annotator, chance, saved="2026-04-01T12:00:00.000Z"):
+def finished(form_campaign, task, annotator, chance, saved="2026-04-01T12:00:00.000Z"):
     """A submitted answer that breaks no rule."""
     for _ in range(5000):
-        made = values(found, task, chance, 1.0)
-        for rule in found.form.rules:
+        made = values(form_campaign, task, chance, 1.0)
+        for rule in form_campaign.form.rules:
             made |= {name: f"Wrong: {made[bound.names]}" for name, bound in rule.then.items() if bound.names}
-        if not answers.open_points(found.form, task, made):
+        if not answers.open_points(form_campaign.form, task, made):
             return answers.Answer(task.id, annotator, {**made, "submitted": True}, 5, saved)
-    raise AssertionError(f"{found.form.name}: no answer without open points")
+    raise AssertionError(f"{form_campaign.form.name}: no answer without open points")

@@ -51,16 +51,16 @@ def go_to_tasks(browser):
     browser.wait("document.getElementById('task').offsetParent")
 
 
-def answer_by_tab(browser, found, answer):
+def answer_by_tab(browser, campaign, answer):
     """Give the values of an answer to the task on the screen, and submit it."""
     browser.js("document.getElementById('task-head').focus()")
-    for question in found.form.questions:
-        _give(browser, found, question, answer)
+    for question in campaign.form.questions:
+        _give(browser, campaign, question, answer)
     tab_to(browser, "#submit")
     press(browser, "Enter", 13, text="\r")
 
 
-def _give(browser, found, question, answer):
+def _give(browser, campaign, question, answer):
     name, kind = question.field, question.kind
     value = answer[name] if kind != "flags" else None
     if kind == "flags":
@@ -91,13 +91,13 @@ def _order(browser, question, wanted):
             tab_to(browser, f"#{name}-keep")
             press(browser, "Enter", 13, text="\r")
         return
-    for place, one in enumerate(wanted):
+    for place, option in enumerate(wanted):
         for _ in range(len(wanted)):
             shown = browser.js(f"orderShown(allQuestions().find((one) => one.field === '{name}'))")
-            if shown.index(one) <= place:
+            if shown.index(option) <= place:
                 break
             browser.js("document.getElementById('task-head').focus()")
-            tab_to(browser, f"#{name}-{one}-up")
+            tab_to(browser, f"#{name}-{option}-up")
             press(browser, "Enter", 13, text="\r")
 
 

@@ -100,8 +100,8 @@ def put_together(template: str, values: Mapping[str, str]) -> str:
 def fuzz_soft(draw: Random) -> None:
     instruction, output = whole(draw), whole(draw)
     said = answer(draw, instruction, output)
-    found = generator.read(said)
-    assert isinstance(found, generator.SoftAnswer) or found.reason in generator.UNREADABLE
+    reading = generator.read(said)
+    assert isinstance(reading, generator.SoftAnswer) or reading.reason in generator.UNREADABLE
     right = Sample(
         "p/right", "p", "b", "d", "qa", instruction, output, Report(), "source", "", "", "", "", instruction
     )  # fmt: skip
@@ -126,18 +126,18 @@ def fuzz_judges(draw: Random) -> None:
     thought, rest = split_reasoning(said)
     assert thought in said
     assert rest is None or said.endswith(rest)
-    found, overlooked = report.read(said), report.recovered(said)
-    if isinstance(found, Unreadable):
-        assert found.reason in report.REASONS
+    reading, overlooked = report.read(said), report.recovered(said)
+    if isinstance(reading, Unreadable):
+        assert reading.reason in report.REASONS
         assert not overlooked
         return
     assert set(overlooked) <= set(report.RECOVERED)
-    assert overlooked or json.loads(rest or "") == json.loads(report.write(found))
-    if not found.errors:
+    assert overlooked or json.loads(rest or "") == json.loads(report.write(reading))
+    if not reading.errors:
         assert EMPTY.search(said)
-    assert report.read(report.write(found)) == found
+    assert report.read(report.write(reading)) == reading
     texts = {"instruction": instruction, "output": output}
-    for error in report.locate(found, instruction, output).errors:
+    for error in report.locate(reading, instruction, output).errors:
         assert (error.start, error.end) == (-1, -1) or texts[error.where][error.start : error.end] == error.span
 
 

@@ -174,8 +174,8 @@ def killed(command: Command, folder: Path, kills: int, seed: int = 0) -> Story:
                     sys.exit(f"killed_commands: after {done} kills: {said[-2000:]}")
                 ended = not job.returncode
                 done += not ended
-                found = results(here)
-                torn |= {name for name in found if found[name] != expected.get(name)}
+                outputs = results(here)
+                torn |= {name for name in outputs if outputs[name] != expected.get(name)}
                 if ended:
                     break
             torn |= expected.keys() - results(here).keys()

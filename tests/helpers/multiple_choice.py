@@ -42,7 +42,7 @@ class MultipleChoice(Metric):
 
     def flow(self, row: Row) -> Flow[Outcome]:
         options = tuple(row.texts[name] for name in "abcd")
-        found = yield from ask(Item(row.id, row.texts["question"], options, row.texts["answer"]))
-        if found.letter is None:
+        choice = yield from ask(Item(row.id, row.texts["question"], options, row.texts["answer"]))
+        if choice.letter is None:
             return Outcome(None, "no-probabilities")
-        return Outcome(float(found.right), parts={"letter": found.letter})
+        return Outcome(float(choice.right), parts={"letter": choice.letter})

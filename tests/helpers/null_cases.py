@@ -28,7 +28,7 @@ def judges(rng: np.random.Generator, twins: bool) -> tuple[np.ndarray, np.ndarra
     clusters = np.repeat(np.arange(BASES), ROWS // BASES) if twins else np.arange(ROWS)
     gold = rng.random(ROWS) < 0.5
     right = [rng.random(ROWS) < rng.beta(0.6, 0.3, clusters.max() + 1)[clusters] for _ in range(2)]
-    return gold, *(np.where(one, gold, ~gold) for one in right), clusters.tolist()
+    return gold, *(np.where(mask, gold, ~gold) for mask in right), clusters.tolist()
 
 
 def metrics(
@@ -40,8 +40,8 @@ def metrics(
     scores = []
     for _ in range(2):
         noise = rng.normal(0, 3, UNITS)[clusters] + rng.normal(0, 1, len(clusters))
-        found = np.minimum(np.round(gold + noise), 0.0)
-        scores.append(np.where(found < 0, found, np.exp(-np.abs(noise) / 9)) if certainty else found)
+        sums = np.minimum(np.round(gold + noise), 0.0)
+        scores.append(np.where(sums < 0, sums, np.exp(-np.abs(noise) / 9)) if certainty else sums)
     return gold, scores[0], scores[1], clusters.tolist()
 
 
@@ -55,8 +55,8 @@ def attainable(discordant: int) -> float:
 
 def exact_rows(seed: int) -> tuple[float, float]:
     gold, a, b, _ = judges(np.random.default_rng(seed), twins=False)
-    found = paired_permutation(gold, a, b)
-    return found.p_value, attainable(found.discordant)
+    comparison = paired_permutation(gold, a, b)
+    return comparison.p_value, attainable(comparison.discordant)
 
 
 def exact_twins(seed: int) -> tuple[float, float]:
@@ -116,5 +116,5 @@ LINES: dict[str, tuple[Callable[..., tuple[float, float]], tuple, int]] = {
 def block(name: str, seeds: range) -> tuple[int, float]:
     """Rejections at 5 % among these cases, and the sum of what was attainable."""
     work, fixed, _ = LINES[name]
-    found = [work(*fixed, seed) for seed in seeds]
-    return sum(p <= LEVEL for p, _ in found), float(sum(share for _, share in found))
+    outcomes = [work(*fixed, seed) for seed in seeds]
+    return sum(p <= LEVEL for p, _ in outcomes), float(sum(share for _, share in outcomes))

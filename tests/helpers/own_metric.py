@@ -29,7 +29,7 @@ class Politeness(Metric):
 
     def flow(self, row: Row) -> Flow[Outcome]:
         answer = yield from ask_for_text((Message("user", ASK.format(**row.texts)),))
-        found = NUMBER.fullmatch(answer.text.strip())
-        if not found or not 0 <= (number := float(found[0])) <= 10:
+        match = NUMBER.fullmatch(answer.text.strip())
+        if not match or not 0 <= (number := float(match[0])) <= 10:
             return Outcome(None, "no-number")
         return Outcome(number, parts={"said": answer.text})

@@ -147,7 +147,7 @@ def _tokenizer(family: Family, folder: Path) -> dict[str, Any]:
     raw.add_special_tokens([AddedToken(t, special=True, normalized=False, rstrip=True) for t in family.right_stripped])
     spec = json.loads(raw.to_str())
     if family.rule is None:  # only the names of control tokens are tokens, the bytes are pieces as others
-        spec["added_tokens"] = [one for one in spec["added_tokens"] if not one["content"].startswith("<0x")]
+        spec["added_tokens"] = [token for token in spec["added_tokens"] if not token["content"].startswith("<0x")]
         spec["pre_tokenizer"] = None if family.tokenizer_class == "LlamaTokenizer" else spec["pre_tokenizer"]
     (folder / "tokenizer.json").write_text(json.dumps(spec, ensure_ascii=False), encoding="utf-8")
     config = {
