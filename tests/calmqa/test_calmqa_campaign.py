@@ -18,8 +18,8 @@ from excam.core import tables
 from excam.core.exceptions import InputInvalid
 
 MINI = Path(__file__).parents[2] / "mini/calmqa-answers"
-QUESTIONS = {one.id: one for one in source.read_questions(source.files(MINI / "questions", "questions"))}
-SHEETS = [one for path in source.files(MINI / "sheets", "sheets") for one in source.read_sheet(path, QUESTIONS)]
+QUESTIONS = {question.id: question for question in source.read_questions(source.files(MINI / "questions", "questions"))}
+SHEETS = [answer for path in source.files(MINI / "sheets", "sheets") for answer in source.read_sheet(path, QUESTIONS)]
 THIRD = [source.Answer(f"third/{name}", "third", name, f"An answer\r\nto {name}.", "stop") for name in QUESTIONS]
 THREE = ("careful", "careless", "third")
 
@@ -28,11 +28,11 @@ def drawn(seed=1):
     return campaign.drawing(QUESTIONS, [*SHEETS, *THIRD], THREE, 2, seed)
 
 
-def submitted(found, annotator="ada"):
+def submitted(drawn_campaign, annotator="ada"):
     """An answer to every task: the careful sheet is the best one."""
     rows = []
-    for task in found.tasks:
-        values = dict(found.form.empty())
+    for task in drawn_campaign.tasks:
+        values = dict(drawn_campaign.form.empty())
         careful = next(place for place in (1, 2, 3) if task.hidden[f"model_{place}"] == "careful")
         for place in (1, 2, 3):
             best = place == careful
@@ -45,14 +45,16 @@ def submitted(found, annotator="ada"):
 
 
 def test_a_campaign_hides_the_models_and_mixes_their_order():
-    found = drawn()
-    assert len(found.tasks) == 14, "one answer of the careless sheet is empty"
-    assert {tuple(sorted(task.hidden.values())) for task in found.tasks} == {tuple(sorted(THREE))}
-    assert len({tuple(task.hidden.values()) for task in found.tasks}) > 3
-    assert not [task for task in found.tasks if any(name in json.dumps(task.shown) for name in ("careless", "third"))]
-    assert found.content == drawn().content
-    assert found.content != drawn(2).content
-    assert all("\r" not in task.shown["answer_1"] for task in found.tasks)
+    drawn_campaign = drawn()
+    assert len(drawn_campaign.tasks) == 14, "one answer of the careless sheet is empty"
+    assert {tuple(sorted(task.hidden.values())) for task in drawn_campaign.tasks} == {tuple(sorted(THREE))}
+    assert len({tuple(task.hidden.values()) for task in drawn_campaign.tasks}) > 3
+    assert not [
+        task for task in drawn_campaign.tasks if any(name in json.dumps(task.shown) for name in ("careless", "third"))
+    ]
+    assert drawn_campaign.content == drawn().content
+    assert drawn_campaign.content != drawn(2).content
+    assert all("\r" not in task.shown["answer_1"] for task in drawn_campaign.tasks)
 
 
 def test_other_than_three_answered_subjects_are_refused():
@@ -64,28 +66,30 @@ def test_other_than_three_answered_subjects_are_refused():
 
 @pytest.mark.parametrize("kind", ["json", "csv"])
 def test_export_import_and_export_again_are_equal(tmp_path, kind):
-    found = drawn()
+    drawn_campaign = drawn()
     write = {"json": exchange.to_json, "csv": exchange.to_csv}[kind]
     path = tmp_path / f"ada.{kind}"
-    path.write_text(write(found, submitted(found)), encoding="utf-8", newline="")
-    assert write(found, exchange.read(path, found)) == write(found, submitted(found))
-    rows = list(campaign.ratings([path], found, QUESTIONS))
+    path.write_text(write(drawn_campaign, submitted(drawn_campaign)), encoding="utf-8", newline="")
+    assert write(drawn_campaign, exchange.read(path, drawn_campaign)) == write(
+        drawn_campaign, submitted(drawn_campaign)
+    )
+    rows = list(campaign.ratings([path], drawn_campaign, QUESTIONS))
     assert len(rows) == 42
     assert rows[0].keys() == set(campaign.COLUMNS)
 
 
 def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_path):
-    found, exports = drawn(), []
+    drawn_campaign, exports = drawn(), []
     tables.write_frame(tmp_path / "questions.parquet", source.to_frame(list(QUESTIONS.values()), source.Question))
     tables.write_frame(tmp_path / "answers.parquet", source.to_frame([*SHEETS, *THIRD], source.Answer))
     asked = ["--questions", str(tmp_path / "questions.parquet")]
     words = ["draw", str(tmp_path / "answers.parquet"), *asked, "--subjects", "careful, careless,third", "--seed", "1"]
     done = CliRunner().invoke(cli.app, ["calmqa", *words, "--people", "2", "--to", str(tmp_path / "campaign.json")])
     assert done.exit_code == 0, done.output
-    assert campaigns.read(tmp_path / "campaign.json").content == found.content
+    assert campaigns.read(tmp_path / "campaign.json").content == drawn_campaign.content
     for name in ("ada", "grace"):
         exports.append(tmp_path / f"{name}.json")
-        exports[-1].write_text(exchange.to_json(found, submitted(found, name)), encoding="utf-8")
+        exports[-1].write_text(exchange.to_json(drawn_campaign, submitted(drawn_campaign, name)), encoding="utf-8")
     words = ["collect", str(tmp_path / "campaign.json"), *map(str, exports), *asked, "--to", str(tmp_path / "r.csv")]
     done = CliRunner().invoke(cli.app, ["calmqa", *words])
     assert done.exit_code == 0, done.output
@@ -95,8 +99,8 @@ def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_
     assert "both have the answer of ada" in done.stderr
     rated = ratings.read(tmp_path / "r.csv")
     assert len(rated) == 84
-    assert {one.rating for one in rated if one.model == "careful"} == {5}
-    assert {one.annotator for one in rated} == {"ada", "grace"}
+    assert {rating.rating for rating in rated if rating.model == "careful"} == {5}
+    assert {rating.annotator for rating in rated} == {"ada", "grace"}
     assert json.loads(tables.read_lines(tmp_path / "r.csv")[0]["overall-rating"])[0]["rating"] in (2, 5)
     done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(tmp_path / "r.csv")])
     assert done.exit_code == 0, done.output
@@ -126,8 +130,8 @@ def test_damaged_questions_and_answers_are_one_line(tmp_path, name, change, word
         "questions": source.to_frame(list(QUESTIONS.values()), source.Question),
         "answers": source.to_frame([*SHEETS, *THIRD], source.Answer),
     }
-    for one, frame in frames.items():
-        tables.write_frame(tmp_path / f"{one}.parquet", change(frame) if one == name else frame)
+    for table_name, frame in frames.items():
+        tables.write_frame(tmp_path / f"{table_name}.parquet", change(frame) if table_name == name else frame)
     call = ["draw", tmp_path / "answers.parquet", "--questions", tmp_path / "questions.parquet"]
     call += ["--subjects", ",".join(THREE), "--to", tmp_path / "campaign.json"]
     done = CliRunner().invoke(cli.app, ["calmqa", *map(str, call)])
@@ -162,12 +166,12 @@ def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_p
     words = ["draw-seeds", "Wolof,de", "--people", "2", "--each", "2", "--to", str(file)]
     done = CliRunner().invoke(cli.app, ["calmqa", *words])
     assert "8 questions to write, by wo-1, wo-2, de-1, de-2" in done.stderr
-    found = campaigns.read(file)
-    assert {task.assigned for task in found.tasks if task.language == "Wolof"} == {("wo-1",), ("wo-2",)}
+    drawn_campaign = campaigns.read(file)
+    assert {task.assigned for task in drawn_campaign.tasks if task.language == "Wolof"} == {("wo-1",), ("wo-2",)}
     texts = ["Lu tax?", None, " lu  TAX?", "Kan?", "Lu tax?", "Warum?", None, "Wer?"]
-    answers_ = written(found, texts)
+    answers_ = written(drawn_campaign, texts)
     answers_[-1] = replace(answers_[-1], values=dict(answers_[-1].values) | {form.SUBMITTED: False})
-    exported.write_text(exchange.to_json(found, answers_), encoding="utf-8")
+    exported.write_text(exchange.to_json(drawn_campaign, answers_), encoding="utf-8")
     done = CliRunner().invoke(cli.app, ["calmqa", "collect-seeds", str(file), str(exported), "--to", str(to)])
     assert done.exit_code == 0, done.output
     assert "4 questions; submitted 7, not submitted 1, no_more 2, repeated 1" in done.stderr
@@ -186,9 +190,11 @@ def test_what_cannot_be_collected_is_refused(tmp_path):
     assert "each once" in line_of(InputInvalid, seeds.drawing, ["Wolof", "wo"], 1, 1)
     assert "expected seed_questions" in line_of(InputInvalid, seeds.collected, [], form_campaigns.long_form())
     file = tmp_path / "campaign.json"
-    found = seeds.drawing(["Wolof"], 1, 1)
-    campaigns.write(file, found)
-    (tmp_path / "a.json").write_text(exchange.to_json(found, written(found, [None])), encoding="utf-8")
+    drawn_campaign = seeds.drawing(["Wolof"], 1, 1)
+    campaigns.write(file, drawn_campaign)
+    (tmp_path / "a.json").write_text(
+        exchange.to_json(drawn_campaign, written(drawn_campaign, [None])), encoding="utf-8"
+    )
     words = ["collect-seeds", str(file), str(tmp_path / "a.json"), "--to", str(tmp_path / "q.jsonl")]
     done = CliRunner().invoke(cli.app, ["calmqa", *words])
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)

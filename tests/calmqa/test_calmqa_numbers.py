@@ -27,8 +27,8 @@ SEED = ROOT.parent / "shared/seeds/003_76db499ce0652589.txt"
 
 
 def judged(claims=4, supported=2, surface=1, relevance=0.5, **more):
-    given = {"answer": "s/q/en", "subject": "s", "group": "q", "language": "en", "type": "specific"} | more
-    return Judged(surface=surface, claims=claims, supported=supported, relevance=relevance, **given)
+    fields = {"answer": "s/q/en", "subject": "s", "group": "q", "language": "en", "type": "specific"} | more
+    return Judged(surface=surface, claims=claims, supported=supported, relevance=relevance, **fields)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def judged(claims=4, supported=2, surface=1, relevance=0.5, **more):
     ],
 )
 def test_scores_by_hand(row, k, how, s, note):
-    found = numbers.score(row, k, **how)["s"]
-    assert found == (None if s is None else pytest.approx(s)), note
+    score = numbers.score(row, k, **how)["s"]
+    assert score == (None if s is None else pytest.approx(s)), note
 
 
 @pytest.mark.parametrize(
@@ -177,17 +177,17 @@ def test_afar_is_written_reliably_by_who_is_right_in_nine_of_ten():
 def test_wrong_language_is_of_low_resource_languages_and_of_the_named_model_if_there():
     rows = [answer("Llama 3", "fo", False), answer("Llama 3", "fo", True), answer("Llama 3", "de", True)]
     rows += [answer("worse", "wo", False), answer("GPT 4o", "wo", True)]
-    found = ours(rows)
-    assert (found["wrong-language-llama"].value, found["wrong-language-gpt4o"].value) == (50, 0)
+    our_answers = ours(rows)
+    assert (our_answers["wrong-language-llama"].value, our_answers["wrong-language-gpt4o"].value) == (50, 0)
     others = ours([row for row in rows if row["subject"] == "worse"])
     assert (others["wrong-language-llama"].value, others["wrong-language-llama"].note[:5]) == (100, "worse")
 
 
 def test_sizes_are_of_the_questions_by_resources():
     asked = [question("de"), question("fo"), question("de", "agnostic", "n"), question("wo", "agnostic", "n")]
-    found = ours(questions=asked)
+    our_answers = ours(questions=asked)
     names = ("questions", "questions-low", "questions-high", "languages-low", "languages-high", "neutral")
-    assert [found[name].value for name in (*names, "neutral-translated")] == [2, 1, 1, 2, 1, 1, 1]
+    assert [our_answers[name].value for name in (*names, "neutral-translated")] == [2, 1, 1, 2, 1, 1, 1]
 
 
 def test_s_is_at_most_its_factuality_in_all_fourteen_cells():
@@ -271,9 +271,9 @@ def test_regressions_equal_statsmodels_called_directly():
     assert ratio.p_value == pytest.approx(plain.pvalues["neutral"], rel=1e-6)
     assert [ratio.low, ratio.high] == pytest.approx(np.exp(plain.conf_int().loc["neutral"]).tolist(), rel=1e-6)
     gee = smf.gee("high ~ neutral + C(mark)", "q", frame, family=sm.families.Binomial()).fit()
-    found = regression.gee_odds_ratio(frame["high"], neutral, list(frame["q"]), columns)
-    assert found.ratio == pytest.approx(np.exp(gee.params["neutral"]), rel=1e-6)
-    assert found.p_value == pytest.approx(gee.pvalues["neutral"], rel=1e-6)
+    gee_ratio = regression.gee_odds_ratio(frame["high"], neutral, list(frame["q"]), columns)
+    assert gee_ratio.ratio == pytest.approx(np.exp(gee.params["neutral"]), rel=1e-6)
+    assert gee_ratio.p_value == pytest.approx(gee.pvalues["neutral"], rel=1e-6)
 
 
 def test_a_fit_that_separates_is_none():
@@ -292,22 +292,22 @@ def test_impossible_regressions_are_refused():
 
 @pytest.mark.skipif(not REAL.is_file(), reason="the public ratings are not here")
 def test_the_public_ratings():
-    found = ratings.read(REAL)
-    assert len(found) == 300
-    at = {(line["variant"], line["predictor"]): line["r2"] for line in ratings.r2_lines(found)}
+    public_ratings = ratings.read(REAL)
+    assert len(public_ratings) == 300
+    at = {(line["variant"], line["predictor"]): line["r2"] for line in ratings.r2_lines(public_ratings)}
     order = ratings.PREDICTORS
     assert [round(at["least squares", name], 3) for name in order] == [0.794, 0.553, 0.239, 0.029]
     assert [round(at["proportional odds, Nagelkerke", name], 3) for name in order] == [0.724, 0.505, 0.233, 0.034]
     assert at["binary logit, Nagelkerke", "factuality"] is None, "no answer with a major error is rated 4 or more"
     assert not [value for value in at.values() if value is not None and round(value, 3) in (0.740, 0.560)]
-    odds = ratings.odds(found)
+    odds = ratings.odds(public_ratings)
     assert (round(odds["neutral"], 3), round(odds["specific"], 3), round(odds["times"], 2)) == (0.707, 0.553, 1.28)
     assert round(odds["logit"].ratio, 2) == 1.94
     assert round(odds["logit"].p_value, 3) == 0.006
     assert round(odds["logit with model and language"].p_value, 4) == 0.0008
     assert round(odds["GEE by question, with model and language"].p_value, 3) == 0.002
     means = {
-        name: np.mean([one.rating for one in found if one.model == name])
+        name: np.mean([rating.rating for rating in public_ratings if rating.model == name])
         for name in ("gpt4turbo", "claude", "mixtral22b")
     }
     assert {name: round(float(mean), 2) for name, mean in means.items()} == {
@@ -378,14 +378,14 @@ def test_different_ratings_of_one_question_are_read(tmp_path):
     numbered = [{"annotation_id": at, "rating": 3.0, "annotator": math.nan} for at in (1, 2.0, "3")]
     path = tmp_path / "r.jsonl"
     path.write_text("".join(json.dumps(RATING | change) + "\n" for change in (*named, *numbered)))
-    found = ratings.read(path)
-    assert [one.annotator for one in found] == ["ada", "eve", "ada", "", "", "", "", ""]
-    assert {one.rating for one in found[5:]} == {3}
+    read_ratings = ratings.read(path)
+    assert [rating.annotator for rating in read_ratings] == ["ada", "eve", "ada", "", "", "", "", ""]
+    assert {rating.rating for rating in read_ratings[5:]} == {3}
 
 
 def test_guards_of_a_table_are_no_part_of_a_name(tmp_path):
     tables.write_lines(tmp_path / "r.csv", list(RATING), [RATING | {"model": "=m", "question": "- why?"}])
-    assert [(one.model, one.question) for one in ratings.read(tmp_path / "r.csv")] == [("=m", "- why?")]
+    assert [(rating.model, rating.question) for rating in ratings.read(tmp_path / "r.csv")] == [("=m", "- why?")]
 
 
 def test_agreement_of_a_judge_with_people(tmp_path):
@@ -395,16 +395,16 @@ def test_agreement_of_a_judge_with_people(tmp_path):
     people = generator.integers(1, 6, 60)
     judge = np.clip(people + generator.integers(-1, 2, 60), 1, 5)
     rows = [
-        RATING | {"rating": str(one), "gpt4o": str(other), "question": str(at // 3)}
-        for at, (one, other) in enumerate(zip(people, judge, strict=True))
+        RATING | {"rating": str(grade), "gpt4o": str(other), "question": str(at // 3)}
+        for at, (grade, other) in enumerate(zip(people, judge, strict=True))
     ]
     rows.append(RATING | {"gpt4o": "", "question": "x"})  # the judge has none for it
-    found = ratings.agreement(ratings.read(ratings_file(tmp_path, rows), "gpt4o"), seed=0)
+    correlations = ratings.agreement(ratings.read(ratings_file(tmp_path, rows), "gpt4o"), seed=0)
     direct = (pearsonr(people, judge)[0], spearmanr(people, judge)[0], kendalltau(people, judge)[0])
-    assert [one["value"] for one in found.values()] == pytest.approx(direct)
-    assert all(one["low"] < one["value"] < one["high"] for one in found.values())
-    assert {one["n"] for one in found.values()} == {60}
-    assert {one["questions"] for one in found.values()} == {20}
+    assert [correlation["value"] for correlation in correlations.values()] == pytest.approx(direct)
+    assert all(correlation["low"] < correlation["value"] < correlation["high"] for correlation in correlations.values())
+    assert {correlation["n"] for correlation in correlations.values()} == {60}
+    assert {correlation["questions"] for correlation in correlations.values()} == {20}
     done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(tmp_path / "ratings.csv"), "--judge", "gpt4o"])
     assert done.exit_code == 0, done.output
     assert "## A judge against people" in done.stdout
@@ -412,8 +412,8 @@ def test_agreement_of_a_judge_with_people(tmp_path):
 
 
 def test_the_page_of_our_ratings():
-    found = ratings.read(ROOT / "mini/calmqa-answers/ratings.csv")
-    page = pages.regression_page(found, ratings.ranks(found), ratings.r2_lines(found))
+    mini_ratings = ratings.read(ROOT / "mini/calmqa-answers/ratings.csv")
+    page = pages.regression_page(mini_ratings, ratings.ranks(mini_ratings), ratings.r2_lines(mini_ratings))
     assert "**Made up**: the ratings by made-up-de, made-up-en, made-up-es, made-up-ja." in page
     assert "careful*" in page, "fewer than 30"
     assert "| **printed in the paper** | 0.740 | 0.560 |" in page
@@ -423,11 +423,15 @@ def test_the_page_of_our_ratings():
 def test_veriscores_own_example_in_our_numbers():
     """Its claims are a list per sentence; an example of the format that a model's claims are read into."""
     row = json.loads((REAL.parent.parent / "veriscore/data_sample.jsonl").read_text().splitlines()[0])
-    listed = [one for sentence in row["claim_list"] for one in sentence if one != "No verifiable claim."]
+    listed = [
+        claim_text for sentence in row["claim_list"] for claim_text in sentence if claim_text != "No verifiable claim."
+    ]
     assert list(dict.fromkeys(listed)) == row["all_claim_lst"]
-    supported = sum(one["verification_result"] == "supported" for one in row["claim_verification_result"])
-    found = numbers.f1_at_k(supported, len(row["all_claim_lst"]), len(row["all_claim_lst"]))
-    assert found.precision == found.recall == found.f1
+    supported = sum(
+        verification["verification_result"] == "supported" for verification in row["claim_verification_result"]
+    )
+    factuality = numbers.f1_at_k(supported, len(row["all_claim_lst"]), len(row["all_claim_lst"]))
+    assert factuality.precision == factuality.recall == factuality.f1
 
 
 def test_ratings_that_do_not_vary(tmp_path):
@@ -448,7 +452,9 @@ def test_ratings_that_do_not_vary(tmp_path):
 @pytest.mark.parametrize("value", ["nan", "inf", "good", [3]])
 def test_a_judge_rating_that_is_no_number_is_one_line(tmp_path, value):
     file = tmp_path / "ratings.jsonl"
-    file.write_text("".join(json.dumps(RATING | {"judge": one}) + "\n" for one in ("4.5", None, value)))
+    file.write_text(
+        "".join(json.dumps(RATING | {"judge": judge_rating}) + "\n" for judge_rating in ("4.5", None, value))
+    )
     line = line_of(InputInvalid, ratings.read, file, "judge")
     assert line.endswith(f"ratings.jsonl:3: judge: found {value}; expected a number, or nothing")
 
@@ -457,10 +463,10 @@ def test_the_odds_of_neutral_and_specific_questions_by_hand():
     def rated(kind, *grades):
         return [ratings.Rating(grade, "m", kind, "en", f"{kind} {n}", "none", "none") for n, grade in enumerate(grades)]
 
-    found = ratings.odds([*rated("agnostic", 4, 5, 4, 3), *rated("specific", 4, 3, 2, 1)])
-    assert (found["neutral"], found["specific"], found["times"]) == (0.75, 0.25, 3)
+    odds = ratings.odds([*rated("agnostic", 4, 5, 4, 3), *rated("specific", 4, 3, 2, 1)])
+    assert (odds["neutral"], odds["specific"], odds["times"]) == (0.75, 0.25, 3)
     for model in ("logit", "logit with model and language", "GEE by question"):
-        assert found[model].ratio == pytest.approx(9), "odds of 3 and of 1/3"
+        assert odds[model].ratio == pytest.approx(9), "odds of 3 and of 1/3"
     never = ratings.odds([*rated("agnostic", 4, 1), *rated("specific", 3, 2)])
     assert (never["specific"], never["times"], never["logit"]) == (0, None, None)
     assert ratings.odds(rated("specific", 4, 3)) is None

@@ -42,23 +42,23 @@ def test_what_looks_like_a_key_is_named_and_not_shown(address, key):
 
 def test_servers_behind_one_host_stay_apart():
     deployments = ["m@http://host/v1", "m@http://host/v1?deployment=a", "m@http://host/v1?deployment=b"]
-    assert len({parse(one).identified for one in deployments}) == 3
+    assert len({parse(deployment).identified for deployment in deployments}) == 3
     assert parse(deployments[0]).identified == deployments[0]
-    assert {parse(one).shown for one in deployments} == {deployments[0]}
+    assert {parse(deployment).shown for deployment in deployments} == {deployments[0]}
     assert parse("a folder?").identified == parse("a folder?").shown == "a folder?"
     assert "deployment=a" not in open_server("m", "http://host/v1?deployment=a").identity
 
 
 @pytest.mark.parametrize(
-    ("where", "given", "variable"),
+    ("where", "address", "variable"),
     [
         ("models/served/server/endpoint", "https://host/v1?api-key=s3cret", "key_env"),
         ("model", "m@https://host/v1?api-key=s3cret", "EXCAM_ENDPOINT_KEY"),
         ("model", "m@https://me:s3cret@host/v1", "EXCAM_ENDPOINT_KEY"),
     ],
 )
-def test_the_workflow_takes_no_key_in_an_address(where, given, variable):
-    raw = put(where, given) | ({"texts": "texts"} if where == "model" else {})
+def test_the_workflow_takes_no_key_in_an_address(where, address, variable):
+    raw = put(where, address) | ({"texts": "texts"} if where == "model" else {})
     with pytest.raises(ConfigInvalid, match=f"{where.replace('/', '.')}: a key in the address") as problem:
         config.load(raw)
     assert variable in str(problem.value)
@@ -95,6 +95,6 @@ def test_no_file_holds_a_key_of_an_address(tmp_path, monkeypatch, words):
     assert (first.exit_code, second.exit_code) == (2, 0), first.stderr + second.stderr
     assert any("out.parquet" in name for name in left)  # what was answered is kept
     written = [*left.values(), *(path.read_bytes() for path in tmp_path.iterdir())]
-    assert not [one for one in written if b"s3cret" in one]
+    assert not [content for content in written if b"s3cret" in content]
     assert "s3cret" not in first.stderr + second.stderr + first.stdout
     assert {"?api-key=s3cret"} == {path.removeprefix("/v1/chat/completions") for path, _ in server.headers}

@@ -26,7 +26,7 @@ def served(tmp_path, monkeypatch):
     monkeypatch.delenv("EXCAM_ENDPOINT_KEY", raising=False)
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
     (tmp_path / "rows.jsonl").write_text(
-        "".join(json.dumps({"id": one, "output": f"Text {one}."}) + "\n" for one in IDS)
+        "".join(json.dumps({"id": row_id, "output": f"Text {row_id}."}) + "\n" for row_id in IDS)
     )
     bad = {}
 
@@ -51,9 +51,9 @@ def asked(served):
     return [text.removesuffix(".")[-1] for text in texts if EXAMPLE not in text and text != openai.SHORT["content"]]
 
 
-def lines(found):
+def lines(run):
     """The lines of a run, without those of its progress and of repeated requests."""
-    return [line for line in found.stderr.splitlines() if not line.startswith(("scoring, rows", "m: attempt 2 of 8"))]
+    return [line for line in run.stderr.splitlines() if not line.startswith(("scoring, rows", "m: attempt 2 of 8"))]
 
 
 def scored(tmp_path):
@@ -75,9 +75,9 @@ def scored(tmp_path):
 )
 def test_an_answer_without_a_report_is_a_failure_of_its_row(served, tmp_path, step, failure, times):
     served.bad["Text b"] = step
-    found = score(served)
-    assert found.exit_code == 0
-    assert "4 rows: 0 with errors, 1 not judged" in found.stderr
+    run = score(served)
+    assert run.exit_code == 0
+    assert "4 rows: 0 with errors, 1 not judged" in run.stderr
     failures = {row["id"]: row["failure"] for row in scored(tmp_path)}
     assert failures == {"a": None, "b": failure, "c": None, "d": None}
     assert sorted(asked(served)) == sorted(IDS + ["b"] * (times - 1))
@@ -140,8 +140,8 @@ def test_a_server_that_gives_no_answer_at_all_is_one_line(served, monkeypatch, s
     served.bad[""] = step
     if key:
         monkeypatch.setenv("EXCAM_ENDPOINT_KEY", key)
-    found = score(served)
-    assert (found.exit_code, [one.startswith(line) for one in lines(found)]) == (2, [True])
+    run = score(served)
+    assert (run.exit_code, [message.startswith(line) for message in lines(run)]) == (2, [True])
     assert not asked(served)
 
 
@@ -170,16 +170,16 @@ def test_an_unreachable_server_does_not_cost_the_results_of_an_earlier_run(serve
     assert CliRunner().invoke(cli.app, address).exit_code == 2
     kept = (tmp_path / ".scored.jsonl.journal").read_bytes()
     script.stop()
-    found = CliRunner().invoke(cli.app, address)
-    assert found.exit_code == 2
-    assert "ConnectError" in found.stderr
+    run = CliRunner().invoke(cli.app, address)
+    assert run.exit_code == 2
+    assert "ConnectError" in run.stderr
     assert (tmp_path / ".scored.jsonl.journal").read_bytes() == kept
 
 
 def plain(step):
     """A completion without log-probabilities."""
     status, body, headers = (*step, ())[:3]
-    body = {**body, "choices": [{**one, "logprobs": None} for one in body["choices"]]}
+    body = {**body, "choices": [{**choice, "logprobs": None} for choice in body["choices"]]}
     return status, body, headers
 
 
@@ -196,12 +196,12 @@ def test_a_server_that_refuses_log_probabilities_is_asked_without_them(served, t
         send(handler, *(wrong(400, message, "unsupported_parameter") if "logprobs" in body else plain(CLEAN)))
 
     script = fake_chat_server.Server(default=lambda body: partial(answer, body=body))
-    found = CliRunner().invoke(
+    run = CliRunner().invoke(
         cli.app, ["score", "rows.jsonl", "--model", f"m@{script.endpoint}", "--to", "scored.jsonl"]
     )
     script.stop()
-    assert found.exit_code == 0
-    assert "m: the server gives no log-probabilities; p(R) is missing, and a clean report scores 0\n" in found.stderr
+    assert run.exit_code == 0
+    assert "m: the server gives no log-probabilities; p(R) is missing, and a clean report scores 0\n" in run.stderr
     rows = scored(tmp_path)
     assert {(row["score"], row.get("certainty")) for row in rows} == {(0.0, None)}
     assert "|structure:json_schema|logprobs:none|" in rows[0]["signature"]

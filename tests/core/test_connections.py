@@ -55,9 +55,9 @@ class Served:
         self.half_head, self.half_body = asked[:20], asked[:-10]
 
     def connection(self, data=b""):
-        found = socket.create_connection(("127.0.0.1", self.port), 300)
-        found.sendall(data)
-        return found
+        connection = socket.create_connection(("127.0.0.1", self.port), 300)
+        connection.sendall(data)
+        return connection
 
     def honest(self):
         """The status that somebody gets who has just come."""
@@ -105,7 +105,7 @@ def closed_after(raw, trickle=b""):
 
 @both
 def test_a_connection_without_a_whole_request_is_closed(kind, tmp_path):
-    found, threads = {}, []
+    durations, threads = {}, []
     with served(kind, tmp_path, seconds=1.0) as server:
         refused = b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n"
         sent = {
@@ -121,7 +121,7 @@ def test_a_connection_without_a_whole_request_is_closed(kind, tmp_path):
 
         def client(name, data, trickle):
             with server.connection(data) as raw:
-                found[name] = closed_after(raw, trickle)
+                durations[name] = closed_after(raw, trickle)
 
         for name, (data, trickle) in sent.items():
             threads.append(threading.Thread(target=client, args=(name, data, trickle)))
@@ -134,7 +134,7 @@ def test_a_connection_without_a_whole_request_is_closed(kind, tmp_path):
             assert not only.has_expired(), "a connection is kept after an answer"
         for thread in threads:
             thread.join()
-    assert {name: seconds for name, seconds in found.items() if not 0.5 < seconds < 50} == {}
+    assert {name: seconds for name, seconds in durations.items() if not 0.5 < seconds < 50} == {}
 
 
 @both

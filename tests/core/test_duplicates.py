@@ -21,10 +21,10 @@ def shingles(text: str) -> set[str]:
 
 
 def test_what_is_close_is_found_and_what_is_not_is_not():
-    found = duplicates.near_duplicates({"a": [QUESTION, FAR], "b": [CLOSE, f"  {QUESTION.upper()}\n"]})
-    assert [(pair.first, pair.second) for pair in found] == [(0, 2), (0, 3), (2, 3)]
+    pairs = duplicates.near_duplicates({"a": [QUESTION, FAR], "b": [CLOSE, f"  {QUESTION.upper()}\n"]})
+    assert [(pair.first, pair.second) for pair in pairs] == [(0, 2), (0, 3), (2, 3)]
     exact = len(shingles(QUESTION) & shingles(CLOSE)) / len(shingles(QUESTION) | shingles(CLOSE))
-    assert [pair.similarity for pair in found] == [exact, 1.0, exact]
+    assert [pair.similarity for pair in pairs] == [exact, 1.0, exact]
 
 
 def test_it_finds_what_a_comparison_of_all_with_all_finds():
@@ -42,9 +42,9 @@ def test_it_finds_what_a_comparison_of_all_with_all_finds():
         for i in range(j)
         if len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= duplicates.ALIKE
     }
-    found = {(pair.first, pair.second) for pair in duplicates.near_duplicates({"": texts})}
-    assert found <= expected
-    assert len(found) >= 0.98 * len(expected) > 20
+    pairs = {(pair.first, pair.second) for pair in duplicates.near_duplicates({"": texts})}
+    assert pairs <= expected
+    assert len(pairs) >= 0.98 * len(expected) > 20
 
 
 def test_boilerplate_does_not_make_texts_alike():
@@ -70,15 +70,15 @@ def test_near_duplicates_share_a_group_with_all_they_are_connected_to():
 
 def test_a_topic_is_compared_with_its_text():
     topic = {"task": "generation", "question": "weddings in Georgian culture"}
-    one, other = base(0, answer=QUESTION, **topic), base(1, answer=FAR, **topic)
-    assert len({row.group for row in duplicates.in_one_group([one, other])}) == 2
+    sample, other = base(0, answer=QUESTION, **topic), base(1, answer=FAR, **topic)
+    assert len({row.group for row in duplicates.in_one_group([sample, other])}) == 2
 
 
 def test_a_pair_across_benchmarks_leaks_from_the_earlier_split(tmp_path):
     rows = [base(0, question=QUESTION), base(1, question=CLOSE), base(0, "epic", question=QUESTION)]
     splits = {"blend/0": "test", "blend/1": "test", "epic/0": "train"}
-    found = duplicates.near_duplicate_rows(rows, splits)
-    pairs = [(row["base_a"], row["base_b"], row["leak"]) for row in found.iter_rows(named=True)]
+    table = duplicates.near_duplicate_rows(rows, splits)
+    pairs = [(row["base_a"], row["base_b"], row["leak"]) for row in table.iter_rows(named=True)]
     assert sorted(pairs) == [
         ("blend/0", "blend/1", False),
         ("epic/0", "blend/0", True),
@@ -86,8 +86,8 @@ def test_a_pair_across_benchmarks_leaks_from_the_earlier_split(tmp_path):
     ]
     assert not duplicates.near_duplicate_rows(rows, dict.fromkeys(splits, "train"))["leak"].any()
     path = tmp_path / "near-duplicates.csv"
-    tables.write_csv(path, found)
-    assert duplicates.read(path).equals(found)
+    tables.write_csv(path, table)
+    assert duplicates.read(path).equals(table)
     tables.write_csv(path, duplicates.near_duplicate_rows([], {}))
     assert duplicates.read(path).height == 0
     path.write_text("nonsense\n1,2\n")

@@ -40,17 +40,17 @@ def test_the_terms_of_a_licence(licence, kind, permissive):
 
 
 def test_every_identifier_of_the_list_is_a_named_licence():
-    every = {entry["spdx_license_key"] for entry in get_license_index() if not entry["is_exception"]}
-    named = {one for one in every if one and not one.startswith("LicenseRef-")}
+    identifiers = {entry["spdx_license_key"] for entry in get_license_index() if not entry["is_exception"]}
+    named = {identifier for identifier in identifiers if identifier and not identifier.startswith("LicenseRef-")}
     assert len(named) > 600
-    assert not [one for one in named if not licences.is_named(one)]
+    assert not [identifier for identifier in named if not licences.is_named(identifier)]
     # every licence of Creative Commons says in its name what it asks
-    for one in named:
-        parts = set(one.split("-"))
-        if one.startswith("CC-BY"):
-            assert ("NC" in parts) == ("non-commercial" in licences.terms(one))
-            assert ("SA" in parts) == ("share-alike" in licences.terms(one))
-            assert ("ND" in parts) != licences.may_be_adapted(one)
+    for identifier in named:
+        parts = set(identifier.split("-"))
+        if identifier.startswith("CC-BY"):
+            assert ("NC" in parts) == ("non-commercial" in licences.terms(identifier))
+            assert ("SA" in parts) == ("share-alike" in licences.terms(identifier))
+            assert ("ND" in parts) != licences.may_be_adapted(identifier)
 
 
 def test_stated_terms_count_where_the_list_does_not_tell_and_are_never_permissive():

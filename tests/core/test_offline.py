@@ -90,8 +90,8 @@ def listening():
         return opened[-1]
 
     yield start
-    for one in opened:
-        one.close()
+    for listener in opened:
+        listener.close()
 
 
 @pytest.fixture
@@ -100,12 +100,12 @@ def elsewhere():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # sends nothing: the kernel chooses the address it would send from
-            found = probe.getsockname()[0]
+            address = probe.getsockname()[0]
         except OSError:
-            found = "127.0.0.1"
-    if found.startswith("127."):
+            address = "127.0.0.1"
+    if address.startswith("127."):
         pytest.skip("no address but loopback here")
-    return found
+    return address
 
 
 def tried(host: str, folder: Path, mode: str, *ways: str) -> dict[str, list[str]]:
@@ -119,32 +119,32 @@ def tried(host: str, folder: Path, mode: str, *ways: str) -> dict[str, list[str]
 
 def test_offline_no_socket_is_opened(listening, tmp_path):
     server = listening()
-    found = tried(server.at, tmp_path, "1")
-    assert len(found) == 8
+    outcomes = tried(server.at, tmp_path, "1")
+    assert len(outcomes) == 8
     assert server.accepted == 0
-    for name, (kind, line) in found.items():
+    for name, (kind, line) in outcomes.items():
         if name != "a library":
             assert kind == "InputInvalid", (name, line)
             assert "not asked, since EXCAM_OFFLINE (or --offline) is set" in line
-    assert "refused, since EXCAM_OFFLINE=1" in found["a library"][1]
+    assert "refused, since EXCAM_OFFLINE=1" in outcomes["a library"][1]
 
 
 def test_loopback_is_this_machine_alone(listening, elsewhere, tmp_path):
     here, there = listening(), listening(elsewhere)
     assert not tried(here.at, tmp_path, "loopback", "server", "a library").keys() - {"server", "a library"}
     assert here.accepted == 2
-    found = tried(there.at, tmp_path, "loopback")
-    assert len(found) == 8
+    outcomes = tried(there.at, tmp_path, "loopback")
+    assert len(outcomes) == 8
     assert there.accepted == 0
-    assert "not asked, since EXCAM_OFFLINE=loopback" in found["server"][1]
+    assert "not asked, since EXCAM_OFFLINE=loopback" in outcomes["server"][1]
 
 
 def test_a_redirect_leads_nowhere_else(listening, elsewhere, tmp_path):
     there = listening(elsewhere)
     here = listening(redirect=f"http://{there.at}/file.zip")
-    found = tried(here.at, tmp_path, "loopback", "address", "a library")
+    outcomes = tried(here.at, tmp_path, "loopback", "address", "a library")
     assert (here.accepted, there.accepted) == (2, 0)
-    assert all("refused, since EXCAM_OFFLINE=loopback" in line for _, line in found.values())
+    assert all("refused, since EXCAM_OFFLINE=loopback" in line for _, line in outcomes.values())
 
 
 def test_without_the_switch_the_same_ways_are_tried(listening, tmp_path):

@@ -42,7 +42,7 @@ def test_files_beside_a_cell_have_its_axes():
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "axes"),
     [
         ("results/tokens/m/blend/train.json", {"model": "m", "dataset": "blend"}),
         ("results/adapters/m/all/loss.csv", {"model": "m", "trained_on": "all"}),
@@ -50,8 +50,8 @@ def test_files_beside_a_cell_have_its_axes():
         ("results/models/phi4/manifest.json", {"model": "phi4"}),
     ],
 )
-def test_other_results_have_fewer_axes(path, found):
-    assert paths.axes(Path(path)) == found
+def test_other_results_have_fewer_axes(path, axes):
+    assert paths.axes(Path(path)) == axes
 
 
 @pytest.mark.parametrize("path", ["test.json", "results/evaluation/m/test.json", "elsewhere/m/all/report/all/x.json"])

@@ -74,8 +74,8 @@ def put(path: str, content: bytes = b"abc") -> None:
 
 
 def records(folder) -> dict[str, str]:
-    found = sorted((folder / paths.HASHES).rglob("*"))
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in found if path.is_file()}
+    entries = sorted((folder / paths.HASHES).rglob("*"))
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in entries if path.is_file()}
 
 
 def test_what_the_workflow_publishes_has_its_hash_recorded(tmp_path, monkeypatch):
@@ -150,9 +150,9 @@ def test_jobs_that_publish_at_the_same_time_keep_their_records_apart(tmp_path):
         for job in range(4)
     ]
     assert [job.wait() for job in jobs] == [0] * 4
-    found = records(tmp_path)
-    assert len(found) == 4 * 40 + 1
-    for line in found.values():
+    hashes = records(tmp_path)
+    assert len(hashes) == 4 * 40 + 1
+    for line in hashes.values():
         digest, name = line.rstrip("\n").split("  ")
         assert digest == provenance.sha256(tmp_path / name)
 
@@ -335,7 +335,7 @@ def test_a_full_disk_names_the_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "fault"),
     [
         (b"", "JSONDecodeError"),
         (b'{"n": 3, "accur', "JSONDecodeError"),
@@ -344,13 +344,13 @@ def test_a_full_disk_names_the_file(tmp_path):
         (b'{"m": 1}', "no n"),
     ],
 )
-def test_json_that_is_not_what_was_written_is_one_line(tmp_path, content, found):
+def test_json_that_is_not_what_was_written_is_one_line(tmp_path, content, fault):
     path = tmp_path / "counts.json"
     path.write_bytes(content)
     with pytest.raises(ArtifactBroken) as caught:
         provenance.read_json(path, "n")
     assert re.fullmatch(
-        rf"{re.escape(str(path))}: {found}.*; expected a JSON object with n; delete it and run again", str(caught.value)
+        rf"{re.escape(str(path))}: {fault}.*; expected a JSON object with n; delete it and run again", str(caught.value)
     )
 
 

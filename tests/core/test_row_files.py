@@ -202,7 +202,7 @@ def test_a_bad_line_is_counted_and_the_others_are_read(tmp_path, line, reason, d
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "numbered_rows"),
     [
         ("1,x,y\n2,z\n", [(1, "other-width"), (2, {"id": "2", "output": "z"})]),
         ('1,"x" y\n2,z\n', [(1, "not-csv (line 2)"), (2, {"id": "2", "output": "z"})]),
@@ -213,10 +213,10 @@ def test_a_bad_line_is_counted_and_the_others_are_read(tmp_path, line, reason, d
         ),
     ],
 )
-def test_a_bad_line_of_a_table(tmp_path, body, found):
+def test_a_bad_line_of_a_table(tmp_path, body, numbered_rows):
     path = tmp_path / "a.csv"
     path.write_text(f"id,output\n{body}")
-    assert [(number, one.reason if isinstance(one, BadRow) else one) for number, one in records(path)] == found
+    assert [(number, row.reason if isinstance(row, BadRow) else row) for number, row in records(path)] == numbered_rows
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_file_without_rows_to_read_is_one_line(tmp_path, name, content, part):
 
 def test_a_json_file_of_one_object_or_of_lines(tmp_path):
     path = tmp_path / "a.json"
-    for text, found in (
+    for text, entries in (
         ('{"output": "x"}', [{"output": "x"}]),
         ('{\n "output": "x"\n}', [{"output": "x"}]),
         ('{"output": "x"}\n{"output": "y"}', [{"output": "x"}, {"output": "y"}]),
@@ -257,7 +257,7 @@ def test_a_json_file_of_one_object_or_of_lines(tmp_path):
     ):
         path.write_text(text)
         made = read(path)
-        assert made == found if found is not None else [type(one) for one in made] == [BadRow, dict]
+        assert made == entries if entries is not None else [type(entry) for entry in made] == [BadRow, dict]
 
 
 def test_lines_end_at_line_feeds_alone(tmp_path):
@@ -350,8 +350,8 @@ def test_a_log_that_inspect_writes_itself(tmp_path):
     for kind in ("eval", "json"):
         path = tmp_path / f"log.{kind}"
         write_eval_log(EvalLog(eval=about, samples=samples), str(path))
-        found = read(path)
-        assert [row["output"]["completion"] for row in found] == ["Sushi.", "Tea."]
+        entries = read(path)
+        assert [row["output"]["completion"] for row in entries] == ["Sushi.", "Tea."]
 
 
 def test_a_damaged_member_of_a_log_is_a_bad_row(tmp_path):
@@ -360,7 +360,7 @@ def test_a_damaged_member_of_a_log_is_a_bad_row(tmp_path):
         archive.writestr("header.json", "{}")
         archive.writestr("samples/1_epoch_1.json", '{"id": 1}')
         archive.writestr("samples/2_epoch_1.json", "{")
-    assert [type(one) for one in read(path)] == [dict, BadRow]
+    assert [type(entry) for entry in read(path)] == [dict, BadRow]
 
 
 # --- streams and sizes
@@ -384,9 +384,9 @@ def test_a_pipe_can_be_read_twice(tmp_path):
         writer = Thread(target=path.write_bytes, args=(data,))
         writer.start()
         with spooled(path) as copy:
-            found = list(records(copy))
-            assert found == list(records(copy))
-            assert found[0] == (1, {"output": "x"})
+            numbered_rows = list(records(copy))
+            assert numbered_rows == list(records(copy))
+            assert numbered_rows[0] == (1, {"output": "x"})
         writer.join()
 
 
@@ -423,11 +423,11 @@ def test_a_packed_file_that_is_damaged(tmp_path, kind):
     for at in range(10, len(data), 7):
         path.write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
         try:
-            found = read(path)
+            entries = read(path)
         except InputInvalid:
             assert line_of(InputInvalid, read, path).startswith(str(path))
         else:
-            assert found == ROWS, "a byte that says nothing, such as a time"
+            assert entries == ROWS, "a byte that says nothing, such as a time"
 
 
 @pytest.mark.parametrize("kind", PACKED)

@@ -16,9 +16,9 @@ from excam.scoring.metric import Row, available
 EXCAM, RUBRIC, BLEU, CALMQA = (available()[name] for name in ("excam", "rubric", "bleu", "calmqa"))
 
 
-def file(folder, *given, name="a.jsonl"):
+def file(folder, *records, name="a.jsonl"):
     path = folder / name
-    path.write_text("".join(json.dumps(one) + "\n" for one in given), encoding="utf-8")
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
 
 
@@ -26,8 +26,8 @@ def read(path, metric=EXCAM, named=None, **more):
     return list(rows.RowFile(path, metric, named, **more))
 
 
-def texts(found):
-    return [tuple(one.values.get(name) for name in ("instruction", "output")) for one in found]
+def texts(entries):
+    return [tuple(entry.values.get(name) for name in ("instruction", "output")) for entry in entries]
 
 
 # --- columns
@@ -61,8 +61,8 @@ def test_the_roles_are_those_of_the_metric():
         "instruction as prompt",
         "output as response",
     )
-    found = rows.columns_of(("prompt", "response", "lang"), CALMQA, {})
-    assert found.theirs == {"question": "prompt", "answer": "response", "language": "lang"}
+    columns = rows.columns_of(("prompt", "response", "lang"), CALMQA, {})
+    assert columns.theirs == {"question": "prompt", "answer": "response", "language": "lang"}
     assert rows.columns_of(("Translation", "reference"), BLEU, {}).renamed == ("Translation as translation",)
 
 
@@ -89,10 +89,10 @@ def test_a_column_that_is_not_there_is_one_line_that_says_what_to_type(names, me
 
 def test_a_column_that_is_named_is_the_one_that_is_read(tmp_path):
     path = file(tmp_path, {"prompt": "a", "answer": "b", "response": "c", "lang": "Greek"})
-    (found,) = read(path, named={"output": "response", "language": "lang"})
-    assert (found.values, found.labels) == ({"instruction": "a", "output": "c"}, {"language": "Greek"})
-    (found,) = read(path, RUBRIC, {"instruction": "prompt", "response": "answer"})
-    assert found.values["response"] == "b"
+    (row,) = read(path, named={"output": "response", "language": "lang"})
+    assert (row.values, row.labels) == ({"instruction": "a", "output": "c"}, {"language": "Greek"})
+    (row,) = read(path, RUBRIC, {"instruction": "prompt", "response": "answer"})
+    assert row.values["response"] == "b"
 
 
 def test_what_is_read_as_what_is_one_line(tmp_path):
@@ -124,49 +124,49 @@ def test_what_is_read_as_what_is_one_line(tmp_path):
 )
 def test_a_bad_row_is_a_failed_row_in_its_place(record, failure):
     columns = rows.columns_of(("instruction", "output"), EXCAM, {})
-    found = rows.row(record, columns, EXCAM)
-    assert (found.failure, found.id) == (failure, "")
+    row = rows.row(record, columns, EXCAM)
+    assert (row.failure, row.id) == (failure, "")
 
 
-@pytest.mark.parametrize(("given", "text"), [(1, "1"), (1.0, "1"), ("0001", "0001"), (None, ""), ("", "")])
-def test_ids_are_text(given, text):
+@pytest.mark.parametrize(("identifier", "text"), [(1, "1"), (1.0, "1"), ("0001", "0001"), (None, ""), ("", "")])
+def test_ids_are_text(identifier, text):
     columns = rows.columns_of(("output",), EXCAM, {})
-    assert rows.row({"output": "x", "id": given}, columns, EXCAM).id == text
+    assert rows.row({"output": "x", "id": identifier}, columns, EXCAM).id == text
 
 
 def test_what_is_not_told_stands_in(tmp_path):
     path = file(tmp_path, {"output": "x", "instruction": ""}, {"output": "y", "language": math.nan, "system": None})
     assert texts(read(path)) == [(STAND_IN_INSTRUCTION, "x"), (STAND_IN_INSTRUCTION, "y")]
-    assert [one.labels for one in read(path)] == [{}, {}]
+    assert [row.labels for row in read(path)] == [{}, {}]
 
 
 def test_an_id_that_occurs_twice_is_a_failure_under_a_name_of_its_own(tmp_path):
     path = file(tmp_path, *({"output": str(n), "id": name} for n, name in enumerate(["a", "b", 1, "a", 1.0, "a#4"])))
-    found = read(path)
-    assert [one.id for one in found] == ["a", "b", "1", "a#4", "1#5", "a#4#6"]
-    assert [one.failure for one in found] == [None, None, None, "duplicate-id", "duplicate-id", "duplicate-id"]
-    assert len({one.id for one in found}) == len(found), "results are joined by id"
+    entries = read(path)
+    assert [entry.id for entry in entries] == ["a", "b", "1", "a#4", "1#5", "a#4#6"]
+    assert [entry.failure for entry in entries] == [None, None, None, "duplicate-id", "duplicate-id", "duplicate-id"]
+    assert len({entry.id for entry in entries}) == len(entries), "results are joined by id"
 
 
 def test_a_row_without_an_id_never_takes_that_of_another(tmp_path):
     absent = [{"output": "y"}, *({"output": "z", "id": none} for none in (None, math.nan, "", " "))]
-    found = read(file(tmp_path, *absent, {"output": "x", "id": 2}, {"output": "x", "id": "1"}))
-    assert [(one.id, one.failure) for one in found] == [
+    entries = read(file(tmp_path, *absent, {"output": "x", "id": 2}, {"output": "x", "id": "1"}))
+    assert [(entry.id, entry.failure) for entry in entries] == [
         *((f"#{number}", None) for number in range(1, 6)),
         ("2", None),
         ("1", None),
     ]
-    assert [one.id for one in read(file(tmp_path, *absent[:1], {"output": "x"}))] == ["1", "2"]
+    assert [entry.id for entry in read(file(tmp_path, *absent[:1], {"output": "x"}))] == ["1", "2"]
 
 
 @pytest.mark.parametrize("number", [1870000000000000001, 2**64 - 1, 10**30, -5])
 def test_a_whole_number_of_any_size_is_an_id(tmp_path, number):
-    assert [one.id for one in read(file(tmp_path, {"output": "x", "id": number}))] == [str(number)]
+    assert [row.id for row in read(file(tmp_path, {"output": "x", "id": number}))] == [str(number)]
 
 
 def test_a_float_that_stands_for_several_numbers_is_no_id(tmp_path):
-    (found,) = read(file(tmp_path, {"output": "x", "id": float(2**53)}))
-    assert found.failure == "no-id"
+    (row,) = read(file(tmp_path, {"output": "x", "id": float(2**53)}))
+    assert row.failure == "no-id"
 
 
 def test_a_table_that_excam_wrote_is_read_without_its_guards(tmp_path):
@@ -197,7 +197,7 @@ def test_parts_of_a_log_are_named_for_a_metric_without_a_pair(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("value", "kind"),
     [
         ("a.jsonl", "str"),
         ({"output": "x"}, "dict"),
@@ -207,10 +207,10 @@ def test_parts_of_a_log_are_named_for_a_metric_without_a_pair(tmp_path):
         (pl.DataFrame({"output": ["x"]}), "DataFrame"),
     ],
 )
-def test_what_is_no_rows_is_named(given, found):
-    line = line_of(InputInvalid, rows.of_mappings, given, EXCAM)
-    assert line.startswith(f"rows: found {found}; expected dictionaries, one for each row")
-    assert ("give table.to_dicts()" in line) == (found == "DataFrame")
+def test_what_is_no_rows_is_named(value, kind):
+    line = line_of(InputInvalid, rows.of_mappings, value, EXCAM)
+    assert line.startswith(f"rows: found {kind}; expected dictionaries, one for each row")
+    assert ("give table.to_dicts()" in line) == (kind == "DataFrame")
 
 
 def test_a_program_is_told_of_keys_and_not_of_options():
@@ -232,8 +232,8 @@ def test_a_blank_text_has_a_score_where_the_metric_gives_it_one():
 def test_columns_may_hold_other_values_where_the_metric_says_so():
     metric = available()["acre-equivalent"]
     columns = rows.columns_of(("translation", "accepted"), metric, {})
-    found = rows.row({"translation": "x", "accepted": ["y"]}, columns, metric)
-    assert (found.failure, found.values["accepted"]) == (None, ["y"])
+    row = rows.row({"translation": "x", "accepted": ["y"]}, columns, metric)
+    assert (row.failure, row.values["accepted"]) == (None, ["y"])
 
 
 def test_a_survey_counts_rows_and_failures(tmp_path):
@@ -258,17 +258,17 @@ def test_a_file_without_rows_is_one_line(tmp_path):
 def test_a_file_of_bad_rows_alone_is_read_as_failures(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("no json\n5\n")
-    assert [one.failure for one in read(path)] == ["not-json", "not-an-object"]
+    assert [row.failure for row in read(path)] == ["not-json", "not-an-object"]
 
 
 # --- rows of programs
 
 
 def test_rows_of_a_program_are_found_by_the_same_names():
-    given = [{"prompt": "a", "response": "b", "id": 3}, {"prompt": "c", "response": None}, None]
-    found = list(rows.of_mappings(given, EXCAM))
-    assert texts(found)[:2] == [("a", "b"), ("c", None)]
-    assert [one.failure for one in found] == [None, "missing-output", "not-an-object"]
+    mappings = [{"prompt": "a", "response": "b", "id": 3}, {"prompt": "c", "response": None}, None]
+    entries = list(rows.of_mappings(mappings, EXCAM))
+    assert texts(entries)[:2] == [("a", "b"), ("c", None)]
+    assert [entry.failure for entry in entries] == [None, "missing-output", "not-an-object"]
     own = [Row("x", {"output": "y"})]
     assert list(rows.of_mappings(own, EXCAM)) == own
     assert list(rows.of_mappings([], EXCAM)) == []
@@ -286,14 +286,14 @@ def test_the_last_turns_of_a_conversation_are_read(tmp_path):
         {"role": "assistant", "content": "Sushi."},
     ]
     path = file(tmp_path, {"id": "a", "messages": turns, "culture": "Greece"}, {"messages": turns[1:3]})
-    found = rows.RowFile(path, EXCAM)
-    assert texts(found) == [
+    row_file = rows.RowFile(path, EXCAM)
+    assert texts(row_file) == [
         ("user: Name a dish.\n\nassistant: Tea.\n\nA Greek one.", "Sushi."),
         ("Name a dish.", "Tea."),
     ]
-    assert [(one.id, one.labels) for one in found] == [("a", {"culture": "Greece"}), ("#2", {})]
-    assert "earlier turns stand before the instruction (1 of the first 2 rows)" in found.said
-    assert "turns of a system or a tool are not read (1 of the first 2 rows)" in found.said
+    assert [(row.id, row.labels) for row in row_file] == [("a", {"culture": "Greece"}), ("#2", {})]
+    assert "earlier turns stand before the instruction (1 of the first 2 rows)" in row_file.said
+    assert "turns of a system or a tool are not read (1 of the first 2 rows)" in row_file.said
     plain = rows.RowFile(file(tmp_path, {"messages": turns[1:3]}), EXCAM).said
     assert plain.endswith("messages: the last turn of a person as instruction, the last answer as output")
 
@@ -314,8 +314,8 @@ def test_the_last_turns_of_a_conversation_are_read(tmp_path):
 )  # fmt: skip
 def test_rows_of_other_programs(tmp_path, row):
     assert texts(read(file(tmp_path, row))) == [("A dish?", "Tea.")]
-    found = read(file(tmp_path, row), RUBRIC)
-    assert [(one.values["prompt"], one.values["response"]) for one in found] == [("A dish?", "Tea.")]
+    entries = read(file(tmp_path, row), RUBRIC)
+    assert [(entry.values["prompt"], entry.values["response"]) for entry in entries] == [("A dish?", "Tea.")]
 
 
 @pytest.mark.parametrize(
@@ -329,23 +329,23 @@ def test_rows_of_other_programs(tmp_path, row):
 )
 def test_a_conversation_without_an_answer_is_a_failure(tmp_path, row, failure):
     whole = {"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": "B."}]}
-    assert [one.failure for one in read(file(tmp_path, whole, row))] == [None, failure]
+    assert [entry.failure for entry in read(file(tmp_path, whole, row))] == [None, failure]
 
 
 def test_samples_of_lm_eval_that_generated_nothing(tmp_path):
     text = {"doc_id": 0, "doc": {"question": "A?"}, "resps": [["x"]], "filtered_resps": ["x"], "filter": "none"}
     chosen = {"doc_id": 1, "doc": {}, "resps": [[["-1.5", "False"]], [["-0.5", "True"]]], "filtered_resps": [["-1.5", "False"], ["-0.5", "True"]]}  # fmt: skip
-    found = read(
+    entries = read(
         file(tmp_path, text, chosen, {**text, "filter": "strict"}, {**text, "doc_id": 2, "filtered_resps": [5]})
     )
-    assert [one.failure for one in found] == [None, "no-generated-text", None, "no-answer"]
-    assert [one.id for one in found] == ["0", "#2", "0/strict", "#4"]
+    assert [entry.failure for entry in entries] == [None, "no-generated-text", None, "no-answer"]
+    assert [entry.id for entry in entries] == ["0", "#2", "0/strict", "#4"]
 
 
 def test_epochs_of_a_sample_are_rows_of_their_own(tmp_path):
     sample = {"id": "q", "epoch": 1, "input": "A?", "output": {"completion": "B.", "model": "m"}}
-    found = read(file(tmp_path, sample, {**sample, "epoch": 2}, {**sample, "id": "r", "output": {"choices": []}}))
-    assert [(one.id, one.failure, one.labels) for one in found] == [
+    entries = read(file(tmp_path, sample, {**sample, "epoch": 2}, {**sample, "id": "r", "output": {"choices": []}}))
+    assert [(entry.id, entry.failure, entry.labels) for entry in entries] == [
         ("q", None, {"system": "m"}),
         ("q/2", None, {"system": "m"}),
         ("r", "empty-output", {}),
@@ -354,8 +354,8 @@ def test_epochs_of_a_sample_are_rows_of_their_own(tmp_path):
 
 def test_naming_a_column_switches_the_recognition_off(tmp_path):
     row = {"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": "B."}], "reply": "C."}
-    (found,) = read(file(tmp_path, row), named={"output": "reply"})
-    assert found.values["output"] == "C."
+    (entry,) = read(file(tmp_path, row), named={"output": "reply"})
+    assert entry.values["output"] == "C."
 
 
 def test_a_metric_without_a_pair_reads_no_conversations(tmp_path):
@@ -369,20 +369,20 @@ def test_a_metric_without_a_pair_reads_no_conversations(tmp_path):
 @pytest.mark.parametrize("form", ["{}.0", "{:04d}", "{} ", " {}", "{}"])
 def test_ids_that_differ_in_form_alone_are_joined(form):
     ours, theirs = [form.format(n) for n in range(1, 9)], [str(n) for n in range(1, 9)]
-    found = joining.join(ours, theirs)
-    assert found.theirs == dict(zip(ours, theirs, strict=True))
-    assert bool(found.note) == (form != "{}")
-    assert not found.ambiguous
+    pairing = joining.join(ours, theirs)
+    assert pairing.theirs == dict(zip(ours, theirs, strict=True))
+    assert bool(pairing.note) == (form != "{}")
+    assert not pairing.ambiguous
 
 
 def test_accents_that_are_composed_are_one_text():
-    found = joining.join(["cafe\u0301"], ["caf\u00e9"])
-    assert found.theirs == {"cafe\u0301": "caf\u00e9"}
+    pairing = joining.join(["cafe\u0301"], ["caf\u00e9"])
+    assert pairing.theirs == {"cafe\u0301": "caf\u00e9"}
     assert joining.same_text("e\u0301\r\nx ") == joining.same_text("\u00e9\nx")
 
 
 def test_ids_of_which_several_are_alike_are_not_joined():
-    found = joining.join(["1", "01", "2"], ["1", "2.0"])
-    assert (found.theirs, found.ambiguous) == ({"1": "1"}, True)
-    assert "ambiguous" in found.note
+    pairing = joining.join(["1", "01", "2"], ["1", "2.0"])
+    assert (pairing.theirs, pairing.ambiguous) == ({"1": "1"}, True)
+    assert "ambiguous" in pairing.note
     assert joining.join(["1", "a"], ["1", "b"]).theirs == {"1": "1"}

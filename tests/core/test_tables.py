@@ -93,7 +93,7 @@ def test_judgements_hold_every_row(tmp_path):
     record_files.write_judgements(tmp_path / "a.parquet", samples, verdicts)
     frame = tables.read_frame(tmp_path / "a.parquet")
     assert dict(frame.schema) == record_files.JUDGEMENT_SCHEMA
-    assert frame["id"].to_list() == [one.id for one in samples]
+    assert frame["id"].to_list() == [item.id for item in samples]
     assert frame["group"].to_list() == ["g", "g", "blend/2"], "a row without a group is its base sample's"
     assert frame["gold_score"].to_list() == [0, -10, -1]
     assert frame["gold_error"].to_list() == [False, True, True]

@@ -71,7 +71,7 @@ def test_a_file_that_is_gone_is_named_and_a_new_one_is_not(root):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("code", "other", "same"),
     [
         ("f(1)", "f( 1 )", True),
         ("def f(): pass", "def f(): 'doc'", True),
@@ -86,8 +86,8 @@ def test_a_file_that_is_gone_is_named_and_a_new_one_is_not(root):
         ("async def f(): pass", "def f(): pass", False),
     ],
 )
-def test_code_is_compared_by_what_it_does(one, other, same):
-    assert (versions._code(one.encode()) == versions._code(other.encode())) is same
+def test_code_is_compared_by_what_it_does(code, other, same):
+    assert (versions._code(code.encode()) == versions._code(other.encode())) is same
 
 
 def test_a_hash_is_the_same_on_every_python():
@@ -135,11 +135,11 @@ def test_a_stage_without_a_version_is_refused(tmp_path, name, text, field, wante
 
 def test_the_versions_of_judges_are_those_that_signatures_name():
     for name in judges.available():
-        path, found = (
+        path, version = (
             versions.ROOT / f"excam/error_reports/judges/{name.replace('-', '_')}.py",
             judges.load(name).VERSION,
         )
-        assert (versions.version(path, "asks"), versions.version(path, "reads")) == (found.asks, found.reads)
+        assert (versions.version(path, "asks"), versions.version(path, "reads")) == (version.asks, version.reads)
 
 
 def test_the_lock_holds_one_line_a_file():

@@ -32,9 +32,9 @@ CULT_EVAL = MINI / "cult-eval"
 @pytest.fixture(scope="module")
 def translated():
     paths = source.files(CULT_EVAL)
-    found = source.written(paths[1:], items.read(paths[0]))
+    outputs = source.written(paths[1:], items.read(paths[0]))
     labels = translations.read_labels(CULT_EVAL / "labels.jsonl")
-    return [replace(one, label=labels[one.id]) for one in found]
+    return [replace(translation, label=labels[translation.id]) for translation in outputs]
 
 
 @pytest.fixture(scope="module")
@@ -43,27 +43,27 @@ def statements():
 
 
 def test_every_error_that_we_make_has_a_kind():
-    of_reports = {*TYPES.values(), *(one.type for one in MISTAKES.values())}
+    of_reports = {*TYPES.values(), *(mistake.type for mistake in MISTAKES.values())}
     assert {kinds.of_report(name) for name in of_reports} <= kinds.KINDS.keys() - {kinds.OTHER}
     assert kinds.OF_TRANSLATIONS.keys() == errors.ERRORS.keys()
     assert kinds.of_report("a type that a generator wrote") == kinds.OTHER
 
 
 def test_rows_of_translations(translated):
-    found = list(rows.of_translations(translated))
-    assert len(found) == 120
-    assert sum(row.right for row in found) == 42
-    assert all(row.right != bool(row.kinds) for row in found)
-    assert sum("literal" in row.kinds for row in found) >= 24
-    assert {row.cluster for row in found} == {f"cult-eval:{one.item.id}" for one in translated}
+    table = list(rows.of_translations(translated))
+    assert len(table) == 120
+    assert sum(row.right for row in table) == 42
+    assert all(row.right != bool(row.kinds) for row in table)
+    assert sum("literal" in row.kinds for row in table) >= 24
+    assert {row.cluster for row in table} == {f"cult-eval:{translation.item.id}" for translation in translated}
 
 
 def test_statements_are_twins_in_one_language(statements):
     assert len(statements) == 4 * 40
     for row in statements:
-        twins = [one for one in statements if one.cluster == row.cluster]
-        assert sorted(one.right for one in twins) == [False, True]
-        assert len({one.columns["instruction"] for one in twins}) == 1
+        twins = [twin for twin in statements if twin.cluster == row.cluster]
+        assert sorted(twin.right for twin in twins) == [False, True]
+        assert len({twin.columns["instruction"] for twin in twins}) == 1
     assert {row.local for row in statements} == {"", "Japanese", "Mexican Spanish", "Turkish", "Hindi", "Greek"}
     assert len({row.content for row in statements}) == 40
 
@@ -71,14 +71,14 @@ def test_statements_are_twins_in_one_language(statements):
 def test_responses_are_right_or_flagged():
     known = responses.read([MINI / "rubric/responses.jsonl"])
     ratings = checks.read(sorted((MINI / "rubric/ratings").glob("*.jsonl")), known, [manual.load()]).ratings
-    found = {row.id: row for row in rows.of_responses(known, ratings)}
-    assert found["rubric:china-2"].kinds == ("stereotype",)
-    assert found["rubric:china-4"].kinds == ("factual",)
-    assert found["rubric:china-1"].right
-    assert "rubric:mexico-2" not in found  # no flag of an error, and rated below 4
-    assert found["rubric:china-1"].rating >= 4
+    rows_by_id = {row.id: row for row in rows.of_responses(known, ratings)}
+    assert rows_by_id["rubric:china-2"].kinds == ("stereotype",)
+    assert rows_by_id["rubric:china-4"].kinds == ("factual",)
+    assert rows_by_id["rubric:china-1"].right
+    assert "rubric:mexico-2" not in rows_by_id  # no flag of an error, and rated below 4
+    assert rows_by_id["rubric:china-1"].rating >= 4
     flagged = {rating.task_id for rating in ratings if rating.flags}
-    assert not [row.id for row in found.values() if row.right and row.id.removeprefix("rubric:") in flagged]
+    assert not [row.id for row in rows_by_id.values() if row.right and row.id.removeprefix("rubric:") in flagged]
     refused = [replace(rated, flags=("refusal",)) if rated.task_id == "china-1" else rated for rated in ratings]
     assert "rubric:china-1" not in {row.id for row in rows.of_responses(known, refused)}, "a flag that is no error"
 
@@ -95,15 +95,15 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
         RATING | RIGHT | {"answer": "It is so.", "model": "n"},
         RATING | RIGHT | {"model": "without a text"},
     ]
-    path.write_text("".join(json.dumps(one) + "\n" for one in ratings))
-    one, other = rows.of_rated_answers([], [], path)
-    assert one.kinds == ("omission",)
-    assert one.said[1] == "factuality: none, omissions: minor, language correct: yes, rating: 4, by b"
+    path.write_text("".join(json.dumps(record) + "\n" for record in ratings))
+    answer, other = rows.of_rated_answers([], [], path)
+    assert answer.kinds == ("omission",)
+    assert answer.said[1] == "factuality: none, omissions: minor, language correct: yes, rating: 4, by b"
     assert other.right
-    assert other.cluster == one.cluster
+    assert other.cluster == answer.cluster
     assert other.columns["answer"] == "It is so."
     assert other.columns["type"] == "specific"
-    assert (one.rating, other.rating) == (4.0, 4.0)
+    assert (answer.rating, other.rating) == (4.0, 4.0)
     for rating, said in (
         (4.0, None),
         ("4.0", None),
@@ -127,31 +127,31 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
 def test_rated_answers_without_a_text_have_that_of_the_answers():
     folder = MINI / "calmqa-answers"
     questions = calmqa.read_questions(sorted((folder / "questions").iterdir()))
-    known = {one.id: one for one in questions}
-    answers = [one for path in sorted((folder / "sheets").iterdir()) for one in calmqa.read_sheet(path, known)]
-    found = list(rows.of_rated_answers(questions, answers, folder / "ratings.csv"))
-    given = {one.id: one.text for one in answers}
-    assert found
-    assert all(row.columns["output"] == given[row.id.removeprefix("calmqa:")] for row in found)
-    assert {row.cluster.removeprefix("calmqa:") for row in found} <= known.keys()
+    known = {question.id: question for question in questions}
+    answers = [answer for path in sorted((folder / "sheets").iterdir()) for answer in calmqa.read_sheet(path, known)]
+    table = list(rows.of_rated_answers(questions, answers, folder / "ratings.csv"))
+    texts = {answer.id: answer.text for answer in answers}
+    assert table
+    assert all(row.columns["output"] == texts[row.id.removeprefix("calmqa:")] for row in table)
+    assert {row.cluster.removeprefix("calmqa:") for row in table} <= known.keys()
 
 
 def test_drawn_rows_keep_their_twins_and_both_languages(statements):
-    found = rows.drawn(statements, 5, seed=1)
-    assert len(found) == 20
-    assert len({row.content for row in found}) == 5
-    assert found == rows.drawn(statements, 5, seed=1)
+    sample = rows.drawn(statements, 5, seed=1)
+    assert len(sample) == 20
+    assert len({row.content for row in sample}) == 5
+    assert sample == rows.drawn(statements, 5, seed=1)
     assert rows.drawn(statements, None, seed=1) == statements
 
 
 def test_a_table_of_rows_is_read_as_written(tmp_path, translated):
-    found = list(rows.of_translations(translated))
-    rows.write(tmp_path / "rows.parquet", found)
+    table = list(rows.of_translations(translated))
+    rows.write(tmp_path / "rows.parquet", table)
     read = rows.read(tmp_path / "rows.parquet")
-    assert [(one.id, one.kinds, one.right) for one in read] == [(one.id, one.kinds, one.right) for one in found]
-    assert read[0].columns["accepted"] == found[0].columns["accepted"]
+    assert [(row.id, row.kinds, row.right) for row in read] == [(row.id, row.kinds, row.right) for row in table]
+    assert read[0].columns["accepted"] == table[0].columns["accepted"]
     with pytest.raises(InputInvalid, match="occurs twice"):
-        rows.write(tmp_path / "rows.parquet", [found[0], found[0]])
+        rows.write(tmp_path / "rows.parquet", [table[0], table[0]])
     with pytest.raises(InputInvalid, match="0 rows"):
         rows.write(tmp_path / "rows.parquet", [])
 
@@ -165,47 +165,47 @@ def planted(n=40):
     ]
 
 
-def cells(given, column):
-    return {one["kind"]: one for one in numbers.blind_spots(given, {"m": column}, seed=1)}
+def cells(table, column):
+    return {cell["kind"]: cell for cell in numbers.blind_spots(table, {"m": column}, seed=1)}
 
 
 def test_a_metric_that_misses_omissions():
-    given = planted()
-    column = {row.id: -5.0 if "factual" in row.kinds else 1.0 for row in given}
-    found = cells(given, column)
-    assert found["factual"]["auc"] == 1.0
-    assert found["omission"]["auc"] == 0.5
-    assert found["omission"]["low"] is None  # all pairs alike: an interval of width 0 would suggest certainty
-    assert {name: found["factual"][name] for name in ("wrong", "pairs", "clusters", "failures", "alone")} == {
+    table = planted()
+    column = {row.id: -5.0 if "factual" in row.kinds else 1.0 for row in table}
+    spots = cells(table, column)
+    assert spots["factual"]["auc"] == 1.0
+    assert spots["omission"]["auc"] == 0.5
+    assert spots["omission"]["low"] is None  # all pairs alike: an interval of width 0 would suggest certainty
+    assert {name: spots["factual"][name] for name in ("wrong", "pairs", "clusters", "failures", "alone")} == {
         **{"wrong": 40, "pairs": 40, "clusters": 40, "failures": 0, "alone": 0},
     }
 
 
 def test_pairs_are_counted_by_hand():
-    given = planted(6)
+    table = planted(6)
     scores = [(3, 1, 2), (1, 2, 2), (2, 2, 1), (4, 0, None), (None, 1, 1), (5, 5, 6)]
-    column = {row.id: scores[at // 3][at % 3] for at, row in enumerate(given)}
-    found = cells(given, column)
-    assert found["omission"]["auc"] == pytest.approx((1 + 0 + 0.5 + 1 + 0.5) / 5)
-    assert found["factual"]["auc"] == pytest.approx((1 + 0 + 1 + 0) / 4)
-    assert (found["omission"]["failures"], found["omission"]["alone"]) == (1, 1)  # the right text of the fifth
-    assert (found["factual"]["failures"], found["factual"]["alone"]) == (2, 1)
-    low, high = found["factual"]["low"], found["factual"]["high"]
-    assert low <= found["factual"]["auc"] <= high
+    column = {row.id: scores[at // 3][at % 3] for at, row in enumerate(table)}
+    spots = cells(table, column)
+    assert spots["omission"]["auc"] == pytest.approx((1 + 0 + 0.5 + 1 + 0.5) / 5)
+    assert spots["factual"]["auc"] == pytest.approx((1 + 0 + 1 + 0) / 4)
+    assert (spots["omission"]["failures"], spots["omission"]["alone"]) == (1, 1)  # the right text of the fifth
+    assert (spots["factual"]["failures"], spots["factual"]["alone"]) == (2, 1)
+    low, high = spots["factual"]["low"], spots["factual"]["high"]
+    assert low <= spots["factual"]["auc"] <= high
 
 
 def test_a_metric_that_cannot_score_a_kind_has_no_cell():
-    given = planted()
-    column = {row.id: 1.0 for row in given if "omission" not in row.kinds}
-    assert "omission" not in cells(given, column)
+    table = planted()
+    column = {row.id: 1.0 for row in table if "omission" not in row.kinds}
+    assert "omission" not in cells(table, column)
 
 
 def test_a_metric_that_reads_english_only(statements):
     column = {row.id: float(row.right) if not row.local else 0.0 for row in statements}
     first, *languages = numbers.language_gap(statements, {"m": column}, seed=1)
     assert (first["english"], first["local"], first["difference"], first["scenarios"]) == (1.0, 0.5, -0.5, 40)
-    assert [one["language"] for one in languages] == ["Greek", "Hindi", "Japanese", "Mexican Spanish", "Turkish"]
-    assert sum(one["scenarios"] for one in languages) == 40
+    assert [line["language"] for line in languages] == ["Greek", "Hindi", "Japanese", "Mexican Spanish", "Turkish"]
+    assert sum(line["scenarios"] for line in languages) == 40
 
     failed = column | {statements[0].id: None}
     (first, *_) = numbers.language_gap(statements, {"m": failed}, seed=1)
@@ -222,7 +222,7 @@ def test_the_gap_has_an_interval_over_scenarios(statements):
 
 def scored(path, scores, parts=None, direction="higher"):
     about = Description(direction=direction)
-    found = [
+    results = [
         Result(
             id=name,
             score=score,
@@ -233,36 +233,36 @@ def scored(path, scores, parts=None, direction="higher"):
         )
         for name, score in scores.items()
     ]
-    result_files.write(path, found)
+    result_files.write(path, results)
     return path
 
 
 def test_columns_of_scored_files(tmp_path):
-    given = planted(2)
-    scores = {row.id: float(at) for at, row in enumerate(given)} | {given[3].id: None}
+    table = planted(2)
+    scores = {row.id: float(at) for at, row in enumerate(table)} | {table[3].id: None}
     results = list(result_files.read(scored(tmp_path / "m.parquet", scores, {"half": 0.5}, "lower")))
-    found = columns.of_scores({"m": results}, {"m": ["half"]}, given)
-    assert list(found) == ["m", "m: half", "(length)"]
-    assert found["m"][given[1].id] == -1.0
-    assert found["m"][given[3].id] is None
-    assert found["m: half"][given[1].id] == 0.5
-    assert found["(length)"][given[3].id] == 2.0
+    columns_by_name = columns.of_scores({"m": results}, {"m": ["half"]}, table)
+    assert list(columns_by_name) == ["m", "m: half", "(length)"]
+    assert columns_by_name["m"][table[1].id] == -1.0
+    assert columns_by_name["m"][table[3].id] is None
+    assert columns_by_name["m: half"][table[1].id] == 0.5
+    assert columns_by_name["(length)"][table[3].id] == 2.0
     with pytest.raises(InputInvalid, match=r"crossing\.metrics\.m\.parts: whole: a number in no scored row$"):
-        columns.of_scores({"m": results}, {"m": ["whole"]}, given)
+        columns.of_scores({"m": results}, {"m": ["whole"]}, table)
     with pytest.raises(InputInvalid, match=r"is not among the 3 rows; score them again$"):
-        columns.of_scores({"m": results}, {}, given[:3])
+        columns.of_scores({"m": results}, {}, table[:3])
 
 
 def test_pages_say_what_is_few(statements):
-    given = [*planted(5), *statements]
-    column = {row.id: float(row.right) for row in given} | {"s:0/right": None}
-    lines = list(numbers.blind_spots(given, {"m*": column}, seed=1))
+    table = [*planted(5), *statements]
+    column = {row.id: float(row.right) for row in table} | {"s:0/right": None}
+    lines = list(numbers.blind_spots(table, {"m*": column}, seed=1))
     page = pages.blind_spots(lines, ["Note."])
     length = f"{lines[0]['length']:.2f}".removeprefix("0")
     assert f"| m\\* | 1.00, n = 84, length {length}, 1 failed | 1.00, n = 4*, length .50, 1 failed |" in page
     assert "Cells below one another may be of other rows" in page
     assert pages.figure_blind_spots(lines).get_size_inches()[0] > 2
-    gap = list(numbers.language_gap(given, {"m*": column}, seed=1))
+    gap = list(numbers.language_gap(table, {"m*": column}, seed=1))
     assert "| m\\* | Greek | 1.00 | 1.00 | +.00 | 8* | 0 |" in pages.language_gap(gap, pages.cautions(gap))
     assert pages.figure_language_gap(gap).get_size_inches()[0] > 2
     for draw in (pages.figure_blind_spots, pages.figure_language_gap):
@@ -272,15 +272,15 @@ def test_pages_say_what_is_few(statements):
 
 def test_a_cell_says_what_the_length_reaches_on_its_pairs():
     """The erroneous texts are shorter here, so a metric that equals the length reaches the value of the length."""
-    given = [
+    table = [
         Row(f"s:{at}/{name}", "s", f"s:{at}", not wrong, wrong, {"output": "x" * length})
         for at in range(8)
         for name, wrong, length in (("right", (), 9), ("short", ("omission",), 4), ("false", ("factual",), 9))
     ]
-    column = {row.id: None if row.id == "s:0/right" else float(len(row.columns["output"])) for row in given}
-    found = columns.of_scores({}, {}, given)
-    lines = list(numbers.blind_spots(given, {"m": column, "flat": dict.fromkeys(column, 1.0)} | found, seed=1))
-    cell = {(one["metric"], one["kind"]): one for one in lines}
+    column = {row.id: None if row.id == "s:0/right" else float(len(row.columns["output"])) for row in table}
+    lengths = columns.of_scores({}, {}, table)
+    lines = list(numbers.blind_spots(table, {"m": column, "flat": dict.fromkeys(column, 1.0)} | lengths, seed=1))
+    cell = {(line["metric"], line["kind"]): line for line in lines}
     assert [(cell["m", kind]["auc"], cell["m", kind]["length"]) for kind in ("factual", "omission")] == [
         (0.5, 0.5),
         (1, 1),
@@ -292,12 +292,12 @@ def test_a_cell_says_what_the_length_reaches_on_its_pairs():
 
 
 def test_the_pairs_behind_a_cell_add_up_to_it(statements):
-    given = [*planted(5), *statements, Row("s:9/factual", "s", "s:9", False, ("factual",), {"output": "alone"})]
-    column = {row.id: float(row.right) for row in given} | {"s:0/right": None}
-    pairs = [pair.line() for pair in numbers.pairs(given, {"m": column})]
+    table = [*planted(5), *statements, Row("s:9/factual", "s", "s:9", False, ("factual",), {"output": "alone"})]
+    column = {row.id: float(row.right) for row in table} | {"s:0/right": None}
+    pairs = [pair.line() for pair in numbers.pairs(table, {"m": column})]
     assert {tuple(pair) for pair in pairs} == {tuple(sorted(numbers.PAIRS, key=list(pairs[0]).index))}
     assert set(pairs[0]) == set(numbers.PAIRS)
-    for cell in numbers.blind_spots(given, {"m": column}, seed=1):
+    for cell in numbers.blind_spots(table, {"m": column}, seed=1):
         shares = [pair["share"] for pair in pairs if pair["kind"] == cell["kind"] and pair["share"] is not None]
         assert (cell["pairs"], cell["auc"]) == (len(shares), sum(shares) / len(shares))
     alone = [pair for pair in pairs if pair["right"] is None]
@@ -307,14 +307,14 @@ def test_the_pairs_behind_a_cell_add_up_to_it(statements):
 def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path):
     known = responses.read([MINI / "rubric/responses.jsonl"])
     ratings = checks.read(sorted((MINI / "rubric/ratings").glob("*.jsonl")), known, [manual.load()]).ratings
-    given = list(rows.of_responses(known, ratings))
-    text = given[1].columns["output"]
+    table = list(rows.of_responses(known, ratings))
+    text = table[1].columns["output"]
     report = Report((ErrorSpan("output", text[:15], "major", "stereotyping", 0, 15),), "Too general.")
     scores = {
-        given[1].id: Result(id=given[1].id, score=-5.0, report=report, parts={"half": 0.5}, signature="excam|m"),
-        given[2].id: Result(id=given[2].id, score=None, failure="no-json", signature="excam|m"),
+        table[1].id: Result(id=table[1].id, score=-5.0, report=report, parts={"half": 0.5}, signature="excam|m"),
+        table[2].id: Result(id=table[2].id, score=None, failure="no-json", signature="excam|m"),
     }
-    (tmp_path / "page.html").write_text(rows_page.page(given, {"excam": scores}, {"excam": ["half"]}), encoding="utf-8")
+    (tmp_path / "page.html").write_text(rows_page.page(table, {"excam": scores}, {"excam": ["half"]}), encoding="utf-8")
     browser.open((tmp_path / "page.html").as_uri())
     browser.wait("document.body.textContent.includes('Too general.')")
     shown = browser.js("document.body.textContent")
@@ -325,10 +325,10 @@ def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path)
         "[...document.querySelectorAll('#rows thead th, #rows td[data-head]')].map((e) => e.dataset.head ?? e.textContent)"
     )
     assert set(heads) == {"Row", "Texts", "Label", "Metrics"}, "a column for each of ten metrics is a letter wide"
-    right = sum(row.right for row in given)
+    right = sum(row.right for row in table)
     assert (
         browser.js("document.getElementById('status').textContent")
-        == f"Shown {len(given)} of {len(given)} rows: {right} right + {len(given) - right} wrong."
+        == f"Shown {len(table)} of {len(table)} rows: {right} right + {len(table) - right} wrong."
     )
     assert browser.js("[...document.querySelectorAll('mark')].map((one) => one.textContent).join('')").startswith(
         text[:3]
@@ -353,45 +353,47 @@ def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, stat
     (tmp_path / "somebodys").mkdir()
     (tmp_path / "somebodys/metric.py").write_text(MINE)
     monkeypatch.syspath_prepend(tmp_path)
-    given, scores = tmp_path / "rows.parquet", tmp_path / "added.parquet"
-    rows.write(given, [*planted(3), *statements])
+    rows_file, scores = tmp_path / "rows.parquet", tmp_path / "added.parquet"
+    rows.write(rows_file, [*planted(3), *statements])
     asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
-    files = ["--rows", str(given), "--scores", str(scores), "--transcript", str(tmp_path / "t.jsonl")]
+    files = ["--rows", str(rows_file), "--scores", str(scores), "--transcript", str(tmp_path / "t.jsonl")]
     files += ["--manifest", str(tmp_path / "m.json"), "--journal", str(tmp_path / "j.jsonl")]
     crossing_score([*asked, "--metric", "somebodys.metric", *files])
     for script in (crossing_blind_spots, crossing_language_gap, crossing_pairs):
         numbers_of = tmp_path / f"{script.name}.csv"
-        options = ["--rows", str(given), "--scores", str(scores), "--parts", "{}", "--numbers", str(numbers_of)]
+        options = ["--rows", str(rows_file), "--scores", str(scores), "--parts", "{}", "--numbers", str(numbers_of)]
         if script is not crossing_pairs:
             options += ["--seed", "1", "--page", str(tmp_path / "page.md"), "--pictures", str(tmp_path / "a.svg")]
         script(options)
         assert "added" in {line["metric"] for line in tables.read_lines(numbers_of)}
 
 
-def score(tmp_path, metric, given):
+def score(tmp_path, metric, records):
     file, to = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
-    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in given), encoding="utf-8")
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in records), encoding="utf-8")
     done = CliRunner().invoke(app, ["score", str(file), "--metric", metric, "--to", str(to)])
     assert done.exit_code == 0, done.output
     return [json.loads(line) for line in to.read_text().splitlines()]
 
 
 def test_metrics_that_ask_no_model_need_none(tmp_path, translated):
-    given = [
-        {"id": one.id, "translation": one.translation, "reference": one.item.reference}
-        | {name: getattr(one.item, name) for name in ("explication", "equivalent", "accepted", "literal")}
-        for one in translated[:40]
+    records = [
+        {"id": translation.id, "translation": translation.translation, "reference": translation.item.reference}
+        | {name: getattr(translation.item, name) for name in ("explication", "equivalent", "accepted", "literal")}
+        for translation in translated[:40]
     ]
     texts = sentence_metrics.texts(translated[:40])
     for name, function in (("bleu", sentence_metrics.bleu), ("chrf", sentence_metrics.chrf)):
-        found = score(tmp_path, name, given)
-        assert [one["score"] for one in found] == pytest.approx(list(function(texts).scores))
-        assert found[0]["signature"].startswith(f"{name}|model:none|")
+        results = score(tmp_path, name, records)
+        assert [result["score"] for result in results] == pytest.approx(list(function(texts).scores))
+        assert results[0]["signature"].startswith(f"{name}|model:none|")
         (tmp_path / "scored.jsonl").unlink()
-    found = score(tmp_path, "acre-equivalent", [*given, {"id": "bare", "translation": "x"}])
-    judged = [float(equivalent.judge(one.item, one.translation).valid) for one in translated[:40]]
-    assert [one["score"] for one in found] == [*judged, None]
-    assert found[-1]["failure"] == "nothing-to-compare"
+    results = score(tmp_path, "acre-equivalent", [*records, {"id": "bare", "translation": "x"}])
+    judged = [
+        float(equivalent.judge(translation.item, translation.translation).valid) for translation in translated[:40]
+    ]
+    assert [result["score"] for result in results] == [*judged, None]
+    assert results[-1]["failure"] == "nothing-to-compare"
 
 
 def test_a_crossing_that_cannot_be_made():

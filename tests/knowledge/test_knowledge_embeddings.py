@@ -98,8 +98,8 @@ def test_passages_are_found_that_share_no_word(built, tmp_path):
     assert [hit.passage.id for hit in index.search("wedding wedding", 1)] == ["b"]
     assert index.search(QUERY, 1)[0].passage.id == "a#2"
     assert index.search("?!", 9) == index.search("", 9) == []
-    found = {hit.passage.id for hit in index.search(QUERY, 9)}
-    assert found == {"a", "a#2", "b", "c"}, "of equal passages the first"
+    ids = {hit.passage.id for hit in index.search(QUERY, 9)}
+    assert ids == {"a", "a#2", "b", "c"}, "of equal passages the first"
     assert "c" not in {hit.passage.id for hit in index.search(QUERY, 9, language="en")}
     assert "b" not in {hit.passage.id for hit in index.search(QUERY, 9, culture="Japan")}
     assert "b" not in {hit.passage.id for hit in index.search("wedding", 9, without={"b"})}
@@ -116,11 +116,11 @@ def test_scores_are_shares_of_the_highest():
 
 
 def test_blocks_are_of_any_size(built, monkeypatch):
-    found = packs.open_index(built / "pack").embeddings
-    assert found
-    at_once = found.cosines(QUERY)
+    vectors = packs.open_index(built / "pack").embeddings
+    assert vectors
+    at_once = vectors.cosines(QUERY)
     monkeypatch.setattr(embeddings, "BLOCK", 2)
-    assert found.cosines(QUERY) == pytest.approx(at_once)
+    assert vectors.cosines(QUERY) == pytest.approx(at_once)
     assert (at_once.shape, at_once.dtype) == ((5,), np.float32)
 
 

@@ -28,8 +28,8 @@ def rows_file(path, *rows):
     return path
 
 
-def blocks(found):
-    return [(block.title, block.text) for block in found.blocks]
+def blocks(document):
+    return [(block.title, block.text) for block in document.blocks]
 
 
 # --- Markdown
@@ -72,9 +72,9 @@ On that evening families eat:
 
 
 def test_markdown():
-    found = markdown.read_markdown(MARKDOWN, "file name")
-    assert found.stated == {"title": "Food in Norway", "licence": "CC-BY-4.0", "language": "en"}
-    assert blocks(found) == [
+    document = markdown.read_markdown(MARKDOWN, "file name")
+    assert document.stated == {"title": "Food in Norway", "licence": "CC-BY-4.0", "language": "en"}
+    assert blocks(document) == [
         ("Food", "People eat brunost on bread in the morning."),
         ("Food: Christmas", "On that evening families eat:\nribbe\nlamb *ribs*\nwith swede"),
         ("Food: Christmas", "dish | region\nribbe | east"),
@@ -110,14 +110,14 @@ def test_a_page_is_what_its_reader_sees():
     <p>Den brukes 17.&nbsp;mai.<h2>Sølv</h2><ul><li>sølje<li><p>knapper</ul>
     <table><tr><th>Del<th>Farge<tr><td>Skjorte</td><td>hvit</td></table></main><footer>© 2024</footer>
     <script>document.write("<p>no</p>")</script></body></html>"""
-    found = web_page.read_html(page, "name")
-    assert found.stated == {
+    document = web_page.read_html(page, "name")
+    assert document.stated == {
         "language": "nb",
         "title": "Bunad – Wiki",
         "licence": "CC-BY-SA-4.0",
         "url": "http://x/b",
     }
-    assert blocks(found) == [
+    assert blocks(document) == [
         ("Bunad", "En bunad er en folkedrakt."),
         ("Bunad", "Den brukes 17. mai."),
         ("Bunad: Sølv", "sølje\nknapper"),
@@ -155,13 +155,13 @@ def test_plain_text_of_a_pdf():
         "Skiing in Norway 2\nin in the holidays.\n\nCross-country tracks are lit, and cross-\ncountry skiers know it and",
         "Skiing in Norway 3\ngo at night.\n\nThe end.\n17",
     ]
-    found = prose.read_plain("\f".join(pages), "name")
-    assert blocks(found) == [
+    document = prose.read_plain("\f".join(pages), "name")
+    assert blocks(document) == [
         ("name: Skis", "Skis are part of childhood. Families ski to a cabin in the holidays."),
         ("name: Skis", "Cross-country tracks are lit, and cross-country skiers know it and\ngo at night."),
         ("name: Skis", "The end."),
     ]
-    assert found.left_out == 4
+    assert document.left_out == 4
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_plain_text_of_odd_shapes(text, expected):
 
 
 WORDS = st.text(st.characters(categories=("Ll", "Lo"), exclude_characters="ªº"), min_size=1, max_size=6)
-PARAGRAPH = st.lists(WORDS, min_size=1, max_size=30).map(lambda found: " ".join(found) + ".")
+PARAGRAPH = st.lists(WORDS, min_size=1, max_size=30).map(lambda tokens: " ".join(tokens) + ".")
 SECTION = st.tuples(st.lists(WORDS, min_size=1, max_size=3).map(" ".join), st.lists(PARAGRAPH, max_size=3))
 
 
@@ -194,33 +194,37 @@ def counted(texts):
 def test_every_word_of_prose_is_in_exactly_one_passage(sections, kind):
     """Words of headings stand in titles, or in a passage if nothing is below them."""
     if kind == "Markdown":
-        text = "\n\n".join(f"## x{name}\n\n" + "\n\n".join(f"x{one}" for one in below) for name, below in sections)
-        found = markdown.read_markdown(text, "")
+        text = "\n\n".join(
+            f"## x{name}\n\n" + "\n\n".join(f"x{paragraph}" for paragraph in below) for name, below in sections
+        )
+        document = markdown.read_markdown(text, "")
     elif kind == "HTML":
-        text = "".join(f"<h2>x{name}</h2>" + "".join(f"<p>x{one}" for one in below) for name, below in sections)
-        found = web_page.read_html(text, "")
+        text = "".join(
+            f"<h2>x{name}</h2>" + "".join(f"<p>x{paragraph}" for paragraph in below) for name, below in sections
+        )
+        document = web_page.read_html(text, "")
     else:
         sections = [("", below) for _, below in sections if below]
-        found = prose.read_plain("\n\n".join(f"x{one}" for _, below in sections for one in below), "")
-    kept = [one for _, below in sections for one in below] + [name for name, below in sections if not below]
-    assert counted(block.text for block in found.blocks) == counted(f"x{one}" for one in kept)
+        document = prose.read_plain("\n\n".join(f"x{paragraph}" for _, below in sections for paragraph in below), "")
+    kept = [paragraph for _, below in sections for paragraph in below] + [name for name, below in sections if not below]
+    assert counted(block.text for block in document.blocks) == counted(f"x{part}" for part in kept)
 
 
 @given(st.text(st.sampled_from("ab 花火。.!?\n「」\u3000é"), max_size=900))
 def test_pieces_of_a_paragraph_are_the_paragraph(text):
-    found = list(pieces(text))
-    assert "".join("".join(found).split()) == "".join(text.split())
-    assert all(len(piece.split()) <= LONGEST for piece in found)
+    parts = list(pieces(text))
+    assert "".join("".join(parts).split()) == "".join(text.split())
+    assert all(len(piece.split()) <= LONGEST for piece in parts)
 
 
 def test_a_long_paragraph_is_cut_behind_a_sentence():
     sentence = "word " * 149 + "end. "
     assert [len(piece.split()) for piece in pieces(sentence * 3)] == [150, 150, 150]
     japanese = "東京で花火を見ました。" * 100
-    found = list(pieces(japanese))
-    assert "".join(found) == japanese
-    assert len(found) > 2
-    assert all(piece.endswith("。") and len(words(piece)) <= LONGEST for piece in found)
+    parts = list(pieces(japanese))
+    assert "".join(parts) == japanese
+    assert len(parts) > 2
+    assert all(piece.endswith("。") and len(words(piece)) <= LONGEST for piece in parts)
 
 
 # --- folders, tables
@@ -241,17 +245,23 @@ def test_a_folder_of_several_kinds(tmp_path):
     (place / ".git").mkdir()
     (place / ".git/config.txt").write_text("hidden")
     packs.build([rows_file(tmp_path / "x.jsonl", {"id": "x", "text": "y", "licence": "z"})], place / "pack")
-    found = documents.read([place, place / "page.html"], Stated("en", "Norway", "CC0-1.0"))
-    assert [(one.id, one.title, one.culture, one.source) for one in found.passages] == [
+    reading = documents.read([place, place / "page.html"], Stated("en", "Norway", "CC0-1.0"))
+    assert [(passage.id, passage.title, passage.culture, passage.source) for passage in reading.passages] == [
         ("f", "", "Peru", "blend/1\nx/2"),
         ("page.html", "page", "Norway", "page.html"),
         ("sub/my-manners.md", "my manners", "Norway", "sub/my-manners.md"),
         ("utf16.txt", "utf16", "Norway", "utf16.txt"),
     ]
-    assert found.passages[1].text == "Sie grüßen."
-    assert {one.language for one in found.passages} == {"en"}
-    assert [one.where for one in found.skipped] == ["book.pdf", "empty.md", "numbers.csv", "odd.txt", "photo.png"]
-    reasons = " ".join(one.reason for one in found.skipped)
+    assert reading.passages[1].text == "Sie grüßen."
+    assert {passage.language for passage in reading.passages} == {"en"}
+    assert [omission.where for omission in reading.skipped] == [
+        "book.pdf",
+        "empty.md",
+        "numbers.csv",
+        "odd.txt",
+        "photo.png",
+    ]
+    reasons = " ".join(omission.reason for omission in reading.skipped)
     for reason in (
         "a PDF; expected its text",
         "no text",
@@ -260,7 +270,7 @@ def test_a_folder_of_several_kinds(tmp_path):
         "no known type",
     ):
         assert reason in reasons
-    assert sum(one.documents for one in found.files) == len(found.passages)
+    assert sum(file.documents for file in reading.files) == len(reading.passages)
 
 
 @pytest.mark.parametrize(
@@ -296,13 +306,15 @@ def test_wikipedia_extracts(tmp_path):
         {"id": "1", "revid": "9", "url": f"{address}1", "title": "Haggis", "text": text},
         {"id": "2", "revid": "8", "url": f"{address}2", "title": "Redirect", "text": ""},
     )
-    found = documents.read([tmp_path], Stated(licence="CC-BY-SA-4.0"))
-    assert [(one.id, one.title, one.text) for one in found.passages] == [
+    reading = documents.read([tmp_path], Stated(licence="CC-BY-SA-4.0"))
+    assert [(passage.id, passage.title, passage.text) for passage in reading.passages] == [
         (f"{address}1", "Haggis", "Haggis is a pudding & a dish."),
         (f"{address}1#2", "Haggis: History", "It is older than the poem that praises it."),
     ]
-    assert {(one.language, one.licence, one.revision) for one in found.passages} == {("en", "CC-BY-SA-4.0", "9")}
-    assert [(one.where, one.reason) for one in found.skipped] == [("AA/wiki_00:2", "no text")]
+    assert {(passage.language, passage.licence, passage.revision) for passage in reading.passages} == {
+        ("en", "CC-BY-SA-4.0", "9")
+    }
+    assert [(omission.where, omission.reason) for omission in reading.skipped] == [("AA/wiki_00:2", "no text")]
     assert "no licence" in line_of(InputInvalid, documents.read, [tmp_path])
 
 
@@ -324,12 +336,12 @@ def test_a_long_line_a_number_and_a_sentence_are_no_headings(line):
 
 
 def test_mango(tmp_path):
-    found = documents.read([ROOT / "mini/mango/mango.jsonl"])
-    first = found.passages[0]
+    reading = documents.read([ROOT / "mini/mango/mango.jsonl"])
+    first = reading.passages[0]
     assert (first.title, first.culture, first.language) == ("tea ceremony", "Japanese", "en")
     assert (first.licence, first.source) == (documents.MANGO_LICENCE, "cluster_mini_01__0")
-    assert found.files[0].kind == "Mango"
-    assert found.files[0].documents == len(found.passages)
+    assert reading.files[0].kind == "Mango"
+    assert reading.files[0].documents == len(reading.passages)
 
 
 # --- search by language, culture and source
@@ -362,7 +374,7 @@ def pack(tmp_path):
 )
 def test_search_by_language_culture_and_source(pack, wanted, ids):
     assert {hit.passage.id for hit in pack.search("sweets", 9, **wanted)} == ids
-    assert {one.id for one in pack.passages_for("Sweets?", "Yes.", **wanted)} == ids
+    assert {passage.id for passage in pack.passages_for("Sweets?", "Yes.", **wanted)} == ids
 
 
 def test_a_pack_of_other_texts_says_so(tmp_path, pack):

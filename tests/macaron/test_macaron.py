@@ -20,7 +20,7 @@ from excam.core import tables
 from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.inference import Choice, Choose, Completion, Generate
 from excam.inference.run import run
-from excam.macaron import answers as given
+from excam.macaron import answers as macaron_answers
 from excam.macaron import asks, campaign, commands, contexts, derive, official, proofread, scenarios, source, templates
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def test_our_templates_cover_every_tag_and_six_count():
     assert templates.problems(TEMPLATES) == []
     assert len(TEMPLATES) == 24
     assert min(templates.coverage(TEMPLATES).values()) >= 1
-    assert sum("how many" in one.question.lower() for one in TEMPLATES) == 6
+    assert sum("how many" in template.question.lower() for template in TEMPLATES) == 6
 
 
 def dish(kind="food", **constraints):
@@ -83,9 +83,9 @@ def good():
 )
 def test_a_breach_is_one_line(tmp_path, change, problem):
     (tmp_path / "t.yaml").write_text(yaml.safe_dump([good() | change]))
-    found = templates.problems(templates.read(tmp_path / "t.yaml"))
-    assert any(problem in line for line in found), found
-    assert all("\n" not in line for line in found)
+    problems = templates.problems(templates.read(tmp_path / "t.yaml"))
+    assert any(problem in line for line in problems), problems
+    assert all("\n" not in line for line in problems)
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_each_author_fills_every_template_that_is_not_retired():
     assert drawn == campaign.authoring(retired, CONTEXTS, each=2, seed=3)
 
 
-def _exported(folder, found, rows):
+def _exported(folder, form_campaign, rows):
     """A file of answers as the page exports it: (task, annotator, values)."""
     made = [
-        answers.Answer(task.id, who, {**found.form.empty(), **values}, 9, "2026-04-01T12:00:00.000Z")
+        answers.Answer(task.id, who, {**form_campaign.form.empty(), **values}, 9, "2026-04-01T12:00:00.000Z")
         for task, who, values in rows
     ]
     path = folder / "answers.json"
-    path.write_text(exchange.to_json(found, made), encoding="utf-8")
+    path.write_text(exchange.to_json(form_campaign, made), encoding="utf-8")
     return path
 
 
@@ -169,7 +169,7 @@ def filled_in(task, **changes):
 def test_a_gap_takes_the_values_of_its_template_alone():
     """The form refuses what `build` would leave out."""
     drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
-    (task,) = (one for one in drawn.tasks_of("Turkey-1") if one.hidden["template"] == "20")
+    (task,) = (author_task for author_task in drawn.tasks_of("Turkey-1") if author_task.hidden["template"] == "20")
     assert (task.shown["gaps"]["AGE"], task.shown["allowed"]["AGE"].split("\n")) == (
         "number: in the middle of a school; 4 to 20",
         [str(age) for age in range(4, 21)],
@@ -191,7 +191,7 @@ def test_a_gap_takes_the_values_of_its_template_alone():
 
 def test_an_author_confirms_the_facts_and_says_where_they_stand(tmp_path):
     drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
-    (task,) = (one for one in drawn.tasks_of("Japan-1") if one.hidden["template"] == "1")
+    (task,) = (author_task for author_task in drawn.tasks_of("Japan-1") if author_task.hidden["template"] == "1")
     values = {**drawn.form.empty(), **filled_in(task, source=" ", checked=False)}
     said = ["Say where you checked it.", "Confirm that you looked up the facts."]
     assert answers.open_points(drawn.form, task, values) == said
@@ -215,12 +215,12 @@ def test_only_what_is_submitted_is_collected(tmp_path):
 
 def test_a_review_is_of_one_person(tmp_path):
     review = campaign.reviewing(source.read(source.files(MINI), {}).scenarios[:2])
-    one, other = review.tasks
-    rows = [(one, "li", {"decision": "approve", "submitted": True})]
+    task, other = review.tasks
+    rows = [(task, "li", {"decision": "approve", "submitted": True})]
     rows += [(other, "li", {"decision": "remove", "reason": "two are right", "submitted": True})]
     path = _exported(tmp_path, review, rows)
     assert list(campaign.reviews([path], review)) == [
-        {"scenario": one.row, "decision": "approve", "reason": "", "reviewer": "li"},
+        {"scenario": task.row, "decision": "approve", "reason": "", "reviewer": "li"},
         {"scenario": other.row, "decision": "remove", "reason": "two are right", "reviewer": "li"},
     ]
     line = line_of(InputInvalid, lambda: list(campaign.reviews([path, path], review)))
@@ -250,13 +250,13 @@ def build(*rows, reviews=()):
 def test_the_miniature_builds_whole():
     assert len(BUILT.scenarios) == 40
     assert BUILT.reasons == {"not-applicable": 5}
-    assert Counter(one.country for one in BUILT.scenarios) == dict.fromkeys(
+    assert Counter(scenario.country for scenario in BUILT.scenarios) == dict.fromkeys(
         ("Greece", "India", "Japan", "Mexico", "Turkey"), 8
     )
-    assert {one.template for one in BUILT.scenarios} == {one.id for one in TEMPLATES}
-    used = Counter((one.country, one.template) for one in BUILT.scenarios)
+    assert {scenario.template for scenario in BUILT.scenarios} == {template.id for template in TEMPLATES}
+    used = Counter((scenario.country, scenario.template) for scenario in BUILT.scenarios)
     assert max(used.values()) == 1
-    assert max(Counter(one.template for one in BUILT.scenarios).values()) <= 3
+    assert max(Counter(scenario.template for scenario in BUILT.scenarios).values()) <= 3
 
 
 @pytest.mark.parametrize(
@@ -296,10 +296,10 @@ def test_the_miniature_builds_whole():
     ],
 )
 def test_a_submission_that_is_no_scenario_is_left_out_with_its_reason(changes, reason):
-    found = build(submission(**changes))
-    assert not found.scenarios
-    assert found.reasons == {reason: 1}
-    assert json.dumps(found.dropped_lines, ensure_ascii=False).encode()
+    built = build(submission(**changes))
+    assert not built.scenarios
+    assert built.reasons == {reason: 1}
+    assert json.dumps(built.dropped_lines, ensure_ascii=False).encode()
 
 
 def test_initials_are_no_letters_of_options():
@@ -327,12 +327,12 @@ def test_exports_and_reviews_of_one_name_are_both_read(tmp_path):
 
 def test_texts_are_data_and_local_ones_stay_to_the_letter():
     text = "\u200f {question} [DISH] ですか。\u200f "
-    (one,) = build(
+    (scenario,) = build(
         submission(question_local=text, slots={"COUNTRY": "Japan", "DISH": "{question} {option1}"})
     ).scenarios
-    assert one.question_local == text
-    assert "{question} {option1}" in one.question_en
-    instance = derive.instances([one], 1)[0]
+    assert scenario.question_local == text
+    assert "{question} {option1}" in scenario.question_en
+    instance = derive.instances([scenario], 1)[0]
     assert "{question} {option1}" in asks.prompt(instance, thinking=False)
 
 
@@ -341,9 +341,9 @@ def test_the_last_submission_counts():
         submission(saved="2026-01-01T10:30:00+02:00", why="first"),
         submission(saved="2026-01-01T09:00:00+00:00", why="last"),
     )
-    found = build(last, first)
-    assert [one.why for one in found.scenarios] == ["last"]
-    assert found.reasons == {"superseded": 1}
+    outcome = build(last, first)
+    assert [scenario.why for scenario in outcome.scenarios] == ["last"]
+    assert outcome.reasons == {"superseded": 1}
     for order in (("first", "last"), ("last", "first")):  # saved in the same second: the later row
         built = build(*(submission(saved="2026-01-01T10:30:00+02:00", why=why) for why in order))
         assert [scenario.why for scenario in built.scenarios] == [order[1]]
@@ -474,10 +474,10 @@ def test_damaged_instances_are_one_line(tmp_path, change, words):
     ],
 )
 def test_damaged_answers_are_one_line(tmp_path, change, words):
-    said = [asks.Answered(one.valid[0], None, "text") for one in INSTANCES[:6]]
-    rows = damaged(given.to_frame(INSTANCES[:6], "m", "text", said).to_dicts(), change)
-    tables.write_frame(tmp_path / "a.parquet", pl.DataFrame(rows, given.SCHEMA))
-    assert words in line_of(InputInvalid, given.join, INSTANCES[:6], [tmp_path / "a.parquet"])
+    said = [asks.Answered(instance.valid[0], None, "text") for instance in INSTANCES[:6]]
+    rows = damaged(macaron_answers.to_frame(INSTANCES[:6], "m", "text", said).to_dicts(), change)
+    tables.write_frame(tmp_path / "a.parquet", pl.DataFrame(rows, macaron_answers.SCHEMA))
+    assert words in line_of(InputInvalid, macaron_answers.join, INSTANCES[:6], [tmp_path / "a.parquet"])
 
 
 # --- official files
@@ -495,23 +495,25 @@ def official_files(tmp_path, *rows, statements=""):
 
 @pytest.mark.parametrize(("correct", "first"), [("a", "a"), ("α", "a"), ("γ", "c"), ("d", "d")])
 def test_the_right_option_of_the_official_file_is_text_in_either_language(tmp_path, correct, first):
-    (one,) = official.read(official_files(tmp_path, ROW + correct)[0]).scenarios
-    assert one.options_en[0] == first
-    assert sorted(zip(one.options_en, one.options_local, strict=True)) == list(zip("abcd", "αβγδ", strict=True))
-    assert (one.reasoning, one.script, one.true_en) == (("causal", "temporal"), "Greek", None)
-    assert len(derive.instances([one], 1)) == 2
+    (scenario,) = official.read(official_files(tmp_path, ROW + correct)[0]).scenarios
+    assert scenario.options_en[0] == first
+    assert sorted(zip(scenario.options_en, scenario.options_local, strict=True)) == list(
+        zip("abcd", "αβγδ", strict=True)
+    )
+    assert (scenario.reasoning, scenario.script, scenario.true_en) == (("causal", "temporal"), "Greek", None)
+    assert len(derive.instances([scenario], 1)) == 2
 
 
 def test_what_is_odd_in_official_files_is_left_out_and_counted(tmp_path):
     statements = "7,It is a.,Είναι α.,True\n7,It is b.,Είναι β.,False\n99,Which.,Ποιο.,True\n7,It.,Αυτό.,maybe\n"
     built = official.read(*official_files(tmp_path, ROW + "a", ROW + "a", statements=statements))
     assert built.reasons == {"id-twice": 1, "statement-without-scenario": 1, "statement-without-label": 1}
-    (one,) = built.scenarios
-    assert (one.true_en, one.false_local) == ("It is a.", "Είναι β.")
+    (scenario,) = built.scenarios
+    assert (scenario.true_en, scenario.false_local) == ("It is a.", "Είναι β.")
     assert len(derive.instances(built.scenarios, 1)) == 6
     spaced = ROW.replace(",3,", ",3.0,").replace("causal, temporal", "Causal; MULTI-HOP") + " a "
-    (one,) = official.read(official_files(tmp_path, spaced)[0]).scenarios
-    assert (one.template, one.reasoning) == (3, ("causal", "multi-hop"))
+    (scenario,) = official.read(official_files(tmp_path, spaced)[0]).scenarios
+    assert (scenario.template, scenario.reasoning) == (3, ("causal", "multi-hop"))
 
 
 TYPED = dict(zip(HEAD.split(","), next(csv.reader([ROW + "a"])), strict=True))
@@ -522,7 +524,7 @@ def official_rows(tmp_path, *changes, statements=()):
     """The scenarios of JSON Lines: the official row with each of these changes, and the two statements with theirs."""
     (tmp_path / "mc.jsonl").write_text("".join(json.dumps(TYPED | change) + "\n" for change in changes))
     false = STATED | {"english_question": "It is b.", "question": "Είναι β.", "correct_option": 0}
-    stated = [one | change for one, change in zip((STATED, false), statements, strict=False)]
+    stated = [statement | change for statement, change in zip((STATED, false), statements, strict=False)]
     (tmp_path / "tf.jsonl").write_text("".join(json.dumps(row) + "\n" for row in stated))
     return official.read(tmp_path / "mc.jsonl", tmp_path / "tf.jsonl" if statements else None)
 
@@ -568,7 +570,7 @@ def official_rows(tmp_path, *changes, statements=()):
 def test_what_is_no_text_is_never_a_scenario(tmp_path, change, reason):
     built = official_rows(tmp_path, change, {"id": "8"})
     assert built.reasons == {reason: 1}
-    assert [one.id for one in built.scenarios] == ["8"]
+    assert [scenario.id for scenario in built.scenarios] == ["8"]
     done = CliRunner().invoke(commands.app, ["read", str(tmp_path / "mc.jsonl"), "--to", str(tmp_path / "s.parquet")])
     assert f"1 scenarios; left out: {reason} 1" in done.stderr
     assert reason in (tmp_path / "s.dropped.csv").read_text()
@@ -585,9 +587,14 @@ def test_numbers_and_lists_stand_for_ids_templates_and_tags(tmp_path):
         tmp_path, change | {"option1": "None", "correct_option": "None"}, statements=({"id": 7.0}, {})
     )
     assert built.reasons == {}
-    (one,) = built.scenarios
-    assert (one.id, one.template, one.reasoning, one.aspects) == ("7", 3, ("causal", "temporal"), ())
-    assert (one.options_local[0], one.true_en, one.false_local) == ("None", "It is a.", "Είναι β.")
+    (scenario,) = built.scenarios
+    assert (scenario.id, scenario.template, scenario.reasoning, scenario.aspects) == (
+        "7",
+        3,
+        ("causal", "temporal"),
+        (),
+    )
+    assert (scenario.options_local[0], scenario.true_en, scenario.false_local) == ("None", "It is a.", "Είναι β.")
 
 
 @pytest.mark.parametrize(
@@ -627,13 +634,13 @@ def test_a_folder_of_neither_form(tmp_path):
 
 def test_six_aligned_instances_of_each_scenario():
     assert len(INSTANCES) == 240
-    assert len({one.id for one in INSTANCES}) == 240
+    assert len({instance.id for instance in INSTANCES}) == 240
     by_scenario = defaultdict(list)
-    for one in INSTANCES:
-        by_scenario[one.scenario].append(one)
+    for instance in INSTANCES:
+        by_scenario[instance.scenario].append(instance)
     for scenario in BUILT.scenarios:
         own = by_scenario[scenario.id]
-        assert [(one.format, one.lang) for one in own] == [("MC", "EN"), ("MC", "L"), ("T", "EN"), ("T", "L"), ("F", "EN"), ("F", "L")]  # fmt: skip
+        assert [(instance.format, instance.lang) for instance in own] == [("MC", "EN"), ("MC", "L"), ("T", "EN"), ("T", "L"), ("F", "EN"), ("F", "L")]  # fmt: skip
         english, local = own[:2]
         assert english.order == local.order
         assert english.gold == local.gold
@@ -645,26 +652,30 @@ def test_every_letter_is_right_equally_often_in_each_context():
     for seed in range(20):
         for cut in (40, 39, 33):
             golds = defaultdict(Counter)
-            for one in derive.instances(BUILT.scenarios[:cut], seed):
-                if one.format == "MC" and one.lang == "EN":
-                    golds[one.country][one.gold] += 1
-            assert all(max(found[x] for x in "ABCD") - min(found[x] for x in "ABCD") <= 1 for found in golds.values())
+            for instance in derive.instances(BUILT.scenarios[:cut], seed):
+                if instance.format == "MC" and instance.lang == "EN":
+                    golds[instance.country][instance.gold] += 1
+            assert all(
+                max(counts[x] for x in "ABCD") - min(counts[x] for x in "ABCD") <= 1 for counts in golds.values()
+            )
 
 
 def test_orders_follow_from_the_seed_or_stay_as_given():
     assert derive.instances(BUILT.scenarios, 1) == INSTANCES
     assert derive.instances(BUILT.scenarios, 2) != INSTANCES
-    given = derive.instances(BUILT.scenarios, 1, "given")
-    assert {one.gold for one in given if one.format == "MC"} == {"A"}
+    instances = derive.instances(BUILT.scenarios, 1, "given")
+    assert {instance.gold for instance in instances if instance.format == "MC"} == {"A"}
     rest = derive.instances(BUILT.scenarios[1:], 1)
-    assert {one.scenario: one.order[1:] for one in rest}.keys() == {one.id for one in BUILT.scenarios[1:]}
+    assert {instance.scenario: instance.order[1:] for instance in rest}.keys() == {
+        scenario.id for scenario in BUILT.scenarios[1:]
+    }
 
 
 def test_a_statement_that_is_a_question_is_marked():
-    one = replace(
+    scenario = replace(
         BUILT.scenarios[0], true_en="Would it?", true_local="あるか？", false_en="It would.", false_local="Ναι;"
     )
-    forms = {(i.format, i.lang): i.form for i in derive.instances([one], 1) if i.format != "MC"}
+    forms = {(i.format, i.lang): i.form for i in derive.instances([scenario], 1) if i.format != "MC"}
     assert forms == {("T", "EN"): "question", ("T", "L"): "question", ("F", "EN"): "statement", ("F", "L"): "question"}
 
 
@@ -740,19 +751,21 @@ def text_of(text, finish="stop"):
     ],
 )
 def test_an_answer_that_cannot_be_read_is_a_failure(completion, failure):
-    found = asks.read_completion(completion, ABCD)
-    assert (found.answer, found.failure) == (None, failure)
+    model_answer = asks.read_completion(completion, ABCD)
+    assert (model_answer.answer, model_answer.failure) == (None, failure)
     assert failure in asks.FAILURES
 
 
 def test_reasoning_is_kept_apart_from_the_answer():
-    found = asks.read_completion(text_of('<think>{"answer": "A"}</think>\n{"answer": "B"}'), ABCD)
-    assert (found.answer, found.thinking, found.recovered) == ("B", '{"answer": "A"}', ())
+    model_answer = asks.read_completion(text_of('<think>{"answer": "A"}</think>\n{"answer": "B"}'), ABCD)
+    assert (model_answer.answer, model_answer.thinking, model_answer.recovered) == ("B", '{"answer": "A"}', ())
 
 
 def answered(instance, mode, reply):
-    (found,) = run(partial(asks.answer, mode=mode), [instance], lambda requests: [reply(one) for one in requests])
-    return found
+    (model_answer,) = run(
+        partial(asks.answer, mode=mode), [instance], lambda requests: [reply(request) for request in requests]
+    )
+    return model_answer
 
 
 def test_the_likeliest_line_decides_and_letters_stand_beside():
@@ -761,9 +774,14 @@ def test_the_likeliest_line_decides_and_letters_stand_beside():
         lines = request.options[0].startswith("{")
         return Choice((-3.0, -1.0, -2.0, -9.0) if lines else (-1.0, -2.0, -3.0, -4.0), (5,) * 4, 20)
 
-    found = answered(INSTANCES[0], "choose", reply)
-    assert (found.answer, found.letter_answer, found.by, found.failure) == ("B", "A", "json", None)
-    assert found.logprobs == (-3.0, -1.0, -2.0, -9.0)
+    model_answer = answered(INSTANCES[0], "choose", reply)
+    assert (model_answer.answer, model_answer.letter_answer, model_answer.by, model_answer.failure) == (
+        "B",
+        "A",
+        "json",
+        None,
+    )
+    assert model_answer.logprobs == (-3.0, -1.0, -2.0, -9.0)
 
 
 def test_a_server_without_the_options_answers_by_letter_or_by_text():
@@ -779,14 +797,14 @@ def test_a_server_without_the_options_answers_by_letter_or_by_text():
     def by_text(request):
         return text_of('{"answer": "T"}') if isinstance(request, Generate) else Choice(None, None, 0)
 
-    found = answered(INSTANCES[2], "choose", by_text)
-    assert (found.answer, found.by, found.logprobs) == ("T", "text", ())
+    model_answer = answered(INSTANCES[2], "choose", by_text)
+    assert (model_answer.answer, model_answer.by, model_answer.logprobs) == ("T", "text", ())
 
 
 def test_text_modes_ask_for_a_text():
     for mode in ("text", "thinking"):
-        found = answered(INSTANCES[0], mode, lambda request: text_of('{"answer": "A"}'))
-        assert (found.answer, found.by) == ("A", "text")
+        model_answer = answered(INSTANCES[0], mode, lambda request: text_of('{"answer": "A"}'))
+        assert (model_answer.answer, model_answer.by) == ("A", "text")
     assert "mode: found x; expected choose or text or thinking" in line_of(InputInvalid, asks.check_mode, "x")
 
 
@@ -854,10 +872,10 @@ def test_no_adversarial_edit_passes_the_guard():
     assert [(before, after) for before, after, kept in edits if proofread.guard(before, after, kept) is None] == []
 
 
-@pytest.mark.parametrize(("one", "other"), [("", ""), ("kitten", "sitting"), ("abc", ""), ("Flaw", "lawn")])
-def test_edit_distance(one, other):
-    expected = {"kitten": 3, "abc": 3, "Flaw": 2, "": 0}[one]
-    assert proofread.edit_distance(one, other) == proofread.edit_distance(other, one) == expected
+@pytest.mark.parametrize(("text", "other"), [("", ""), ("kitten", "sitting"), ("abc", ""), ("Flaw", "lawn")])
+def test_edit_distance(text, other):
+    expected = {"kitten": 3, "abc": 3, "Flaw": 2, "": 0}[text]
+    assert proofread.edit_distance(text, other) == proofread.edit_distance(other, text) == expected
 
 
 def corrected(change):
@@ -879,12 +897,12 @@ def test_proofreading_edits_english_alone_and_lists_everything():
         asked.append(request.messages[0].content)
         return corrected(lambda text: text.replace("recieve", "receives"))(request)
 
-    (done,) = run(proofread.proofread, [scenario], lambda requests: [reply(one) for one in requests])
+    (done,) = run(proofread.proofread, [scenario], lambda requests: [reply(request) for request in requests])
     assert done.scenario == replace(scenario, true_en="Today he receives Mikis Theodorakis.", false_en="Today he receives Manos Hatzidakis.")  # fmt: skip
     assert not done.inconsistent
     assert proofread.counts([done]) == {"applied": 2, "unchanged": 5, "inconsistent": 0}
     assert not any(scenario.question_local in text for text in asked)
-    (half,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: text.replace("recieve Mikis", "receives Mikis"))(one) for one in requests])  # fmt: skip
+    (half,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: text.replace("recieve Mikis", "receives Mikis"))(request) for request in requests])  # fmt: skip
     assert half.inconsistent
 
 
@@ -899,7 +917,7 @@ def test_an_unreadable_proofreader_changes_nothing(said):
 
 def test_edits_that_make_two_options_equal_are_not_applied():
     scenario = replace(BUILT.scenarios[0], options_en=("rice cake", "rice cakes", "soup", "bread"))
-    (done,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: "rice cake" if text == "rice cakes" else text)(one) for one in requests])  # fmt: skip
+    (done,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: "rice cake" if text == "rice cakes" else text)(request) for request in requests])  # fmt: skip
     assert done.scenario.options_en == scenario.options_en
     assert proofread.counts([done])["invalid-scenario"] == 1
 
@@ -925,8 +943,8 @@ def test_the_module_of_the_page_reads_scenarios(tmp_path, monkeypatch):
     reading = module.read(tmp_path)
     assert reading.rows == 4 * 40
     assert set(reading.dropped) == {"option-not-in-statement"}
-    assert len({one.id for one in reading.samples()}) + reading.dropped.total() == 160
-    samples = {one.id.partition(":")[0]: one for one in reading.samples() if one.group == "mexico/11/mx-1"}
+    assert len({sample.id for sample in reading.samples()}) + reading.dropped.total() == 160
+    samples = {sample.id.partition(":")[0]: sample for sample in reading.samples() if sample.group == "mexico/11/mx-1"}
     question = samples["macaron/question-local"]
     assert (question.answer, question.wrong) == ("Juan Rulfo", ("Carlos Fuentes", "Juan José Arreola", "Octavio Paz"))
     assert (question.language, question.culture) == ("Mexican Spanish", "Mexico")

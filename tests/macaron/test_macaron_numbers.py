@@ -69,16 +69,20 @@ def test_numbers_of_four_scenarios_by_hand():
 
 def test_an_unanswered_instance_is_wrong_and_one_that_is_not_there_is_none():
     rows = [row("a", "MC", "EN", right=True), row("b", "MC", "EN", right=True) | {"pred": None}]
-    found = numbers.accuracies(rows)
-    assert found["mc_en"] == 50.0
-    assert {name for name, value in found.items() if value is None} == set(STATISTICS) - {"mc_en"}
+    accuracies = numbers.accuracies(rows)
+    assert accuracies["mc_en"] == 50.0
+    assert {name for name, value in accuracies.items() if value is None} == set(STATISTICS) - {"mc_en"}
     assert numbers.accuracies([]) == dict.fromkeys(STATISTICS)
 
 
 def test_a_pair_needs_both_statements_of_one_language():
     rows = [row("a", "T", "EN", right=True), row("a", "F", "L", right=True), row("b", "T", "EN", right=True), row("b", "F", "EN", right=False)]  # fmt: skip
-    found = numbers.accuracies(rows)
-    assert (found["tf_en"], found["paired_tf_en"], found["paired_tf_l"]) == (pytest.approx(200 / 3), 0.0, None)
+    accuracies = numbers.accuracies(rows)
+    assert (accuracies["tf_en"], accuracies["paired_tf_en"], accuracies["paired_tf_l"]) == (
+        pytest.approx(200 / 3),
+        0.0,
+        None,
+    )
 
 
 def test_scenarios_of_one_name_in_two_languages_are_two():
@@ -93,32 +97,36 @@ def test_rows_that_are_no_instances_are_refused(rows):
 
 
 def test_intervals_resample_whole_scenarios():
-    rows = [one for n in range(40) for one in scenario(f"s{n}", "111111" if n % 2 else "000000")]
-    found = numbers.estimates(rows, seed=3)
-    assert found["overall"]["value"] == 50.0
-    assert 30 < found["overall"]["low"] < 40, "forty scenarios, not 240 independent rows"
-    assert found["delta_mc"] == {"value": 0.0, "low": None, "high": None}
-    assert found == numbers.estimates(rows, seed=3)
+    rows = [row for n in range(40) for row in scenario(f"s{n}", "111111" if n % 2 else "000000")]
+    estimates = numbers.estimates(rows, seed=3)
+    assert estimates["overall"]["value"] == 50.0
+    assert 30 < estimates["overall"]["low"] < 40, "forty scenarios, not 240 independent rows"
+    assert estimates["delta_mc"] == {"value": 0.0, "low": None, "high": None}
+    assert estimates == numbers.estimates(rows, seed=3)
 
 
 def test_floors_bounds_and_counts():
     rows = scenario("a", "111111") + scenario("b", "000000")
-    found = numbers.floors(rows)
-    assert (found["chance"]["overall"], found["chance"]["paired_tf"], found["chance"]["drop"]) == (37.5, 25.0, 25.0)
+    floors = numbers.floors(rows)
+    assert (floors["chance"]["overall"], floors["chance"]["paired_tf"], floors["chance"]["drop"]) == (37.5, 25.0, 25.0)
     assert numbers.floors([row("a", "T", "EN", right=True)])["chance"]["mc_en"] is None
-    assert (found["always A and T"]["tf_en"], found["always A and T"]["paired_tf"]) == (50.0, 0.0)
+    assert (floors["always A and T"]["tf_en"], floors["always A and T"]["paired_tf"]) == (50.0, 0.0)
     assert numbers.bounds(56.6) == (pytest.approx(13.2), 56.6)
     assert numbers.bounds(40.0) == (0.0, 40.0)
-    assert numbers.counts([one | {"pred": "T"} for one in rows if one["format"] != "MC"])["said_true"] == 100.0
+    assert (
+        numbers.counts([answer_row | {"pred": "T"} for answer_row in rows if answer_row["format"] != "MC"])["said_true"]
+        == 100.0
+    )
     assert numbers.counts([row("a", "T", "EN", right=True) | {"pred": None}]) == {"n": 1, "failures": 1, "scenarios": 1, "said_true": None}  # fmt: skip
 
 
 def test_a_row_counts_in_each_of_its_groups():
     rows = [row("a", "MC", "EN", right=True, tags=["x", "y"]), row("b", "MC", "L", right=False, tags=["y"])]
-    found = {
-        (one["group"], one["lang"]): (one["value"], one["n"]) for one in numbers.breakdown(rows, lambda r: r["tags"])
+    values = {
+        (line["group"], line["lang"]): (line["value"], line["n"])
+        for line in numbers.breakdown(rows, lambda r: r["tags"])
     }
-    assert found == {("x", "EN"): (100.0, 1), ("x", "all"): (100.0, 1), ("y", "EN"): (100.0, 1), ("y", "L"): (0.0, 1), ("y", "all"): (50.0, 2), ("y", "gap"): (-100.0, 2)}  # fmt: skip
+    assert values == {("x", "EN"): (100.0, 1), ("x", "all"): (100.0, 1), ("y", "EN"): (100.0, 1), ("y", "L"): (0.0, 1), ("y", "all"): (50.0, 2), ("y", "gap"): (-100.0, 2)}  # fmt: skip
 
 
 def test_a_script_is_the_mean_of_its_languages():
@@ -129,17 +137,19 @@ def test_a_script_is_the_mean_of_its_languages():
 
 
 def with_ids(rows):
-    return [one | {"id": str(at)} for at, one in enumerate(rows)]
+    return [row | {"id": str(at)} for at, row in enumerate(rows)]
 
 
 def test_a_paired_test_is_of_the_number_that_the_table_prints():
     """Two systems that are right equally often over all instances differ in Overall: questions are half of it."""
     a = with_ids([row for n in range(40) for row in scenario(f"s{n}", "100100")])
     b = with_ids([row for n in range(40) for row in scenario(f"s{n}", "010010")])
-    (found,) = numbers.compare([a, b], "overall")
+    (difference,) = numbers.compare([a, b], "overall")
     assert sum(map(numbers.is_right, a)) == sum(map(numbers.is_right, b))
-    assert found.value == pytest.approx(numbers.accuracies(a)["overall"] - numbers.accuracies(b)["overall"]) == 25.0
-    assert found.p_value < 0.001
+    assert (
+        difference.value == pytest.approx(numbers.accuracies(a)["overall"] - numbers.accuracies(b)["overall"]) == 25.0
+    )
+    assert difference.p_value < 0.001
     (pairs,) = numbers.compare([a, b], "paired_tf")
     assert (pairs.value, pairs.p_value) == (0.0, 1.0)
     with pytest.raises(InputInvalid, match="the same ones"):
@@ -147,7 +157,7 @@ def test_a_paired_test_is_of_the_number_that_the_table_prints():
     with pytest.raises(InputInvalid, match="two finite columns or more"):
         numbers.compare([a], "overall")
     with pytest.raises(InputInvalid, match="tf_avg: a cell without instances"):
-        numbers.compare([[one for one in a if one["format"] == "MC"]] * 2, "tf_avg")
+        numbers.compare([[row for row in a if row["format"] == "MC"]] * 2, "tf_avg")
 
 
 def test_an_average_draws_the_same_scenarios_for_all_systems():
@@ -194,21 +204,24 @@ def test_table_2_is_six_instances_of_each_scenario():
 
 @pytest.mark.parametrize("line", TABLE_3, ids=lambda line: line["model"])
 def test_table_3_is_what_our_numbers_make_of_its_cells(line):
-    found = from_cells(line)
-    assert abs(found["overall"] - float(line["overall"])) <= 0.05 + 1e-9
+    statistics = from_cells(line)
+    assert abs(statistics["overall"] - float(line["overall"])) <= 0.05 + 1e-9
     for name in ("delta_mc", "delta_tf"):
-        assert found[name] == pytest.approx(float(line[name]), abs=1e-9)
+        assert statistics[name] == pytest.approx(float(line[name]), abs=1e-9)
 
 
 def mean(category, value):
-    found = [value(line) for line in TABLE_3 if category in (line["category"], "all")]
-    return sum(found) / len(found)
+    values = [value(line) for line in TABLE_3 if category in (line["category"], "all")]
+    return sum(values) / len(values)
 
 
 @pytest.mark.parametrize("line", printed("table-3-averages"), ids=lambda line: line["category"])
 def test_averages_of_table_3(line):
     for name in (*CELLS, "delta_mc", "delta_tf", "overall"):
-        assert abs(mean(line["category"], lambda one, name=name: float(one[name])) - float(line[name])) <= 0.1
+        assert (
+            abs(mean(line["category"], lambda model_line, name=name: float(model_line[name])) - float(line[name]))
+            <= 0.1
+        )
 
 
 def test_the_gap_of_open_weights_is_the_mean_of_gaps():
@@ -219,7 +232,7 @@ def test_the_gap_of_open_weights_is_the_mean_of_gaps():
 @pytest.mark.parametrize("category", TABLE_5)
 def test_table_5_follows_from_table_3_and_keeps_the_bounds(category):
     line = TABLE_5[category]
-    assert abs(mean(category, lambda one: from_cells(one)["tf_avg"]) - line["tf"]) <= 0.1
+    assert abs(mean(category, lambda model_line: from_cells(model_line)["tf_avg"]) - line["tf"]) <= 0.1
     assert line["tf"] - line["paired"] == pytest.approx(line["drop"])
     low, high = numbers.bounds(line["tf"])
     assert low <= line["paired"] <= high
@@ -263,7 +276,7 @@ def pages_with_printed_numbers(tmp_path_factory):
         "seed": ["1"],
         "categories": ['{"says-yes-choose": "open-weight"}'],
     }
-    found = {}
+    page_texts = {}
     for name, declared in read_steps(ROOT / "scripts").items():
         page = declared.page
         read = [path for path in page.inputs.values() if str(path).startswith("paper/macaron/")] if page else []
@@ -275,8 +288,8 @@ def pages_with_printed_numbers(tmp_path_factory):
         load(name)(
             [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", *map(str, value))]
         )
-        found |= dict.fromkeys(read, (folder / f"{name}.md").read_text())
-    return found
+        page_texts |= dict.fromkeys(read, (folder / f"{name}.md").read_text())
+    return page_texts
 
 
 def test_every_printed_number_is_on_the_page_that_reads_it(pages_with_printed_numbers):
@@ -327,16 +340,19 @@ def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
 def systems():
     built = source.read(source.files(MINI), {})
     instances = derive.instances(built.scenarios, 1)
-    found = []
+    sheet_systems = []
     for sheet in sorted((MINI / "sheets").glob("*.csv")):
-        given = answers.read_sheet(sheet, instances)
-        frame = answers.to_frame(instances, sheet.stem, "written", given)
-        said = {one["instance"]: one for one in frame.iter_rows(named=True)}
+        sheet_answers = answers.read_sheet(sheet, instances)
+        frame = answers.to_frame(instances, sheet.stem, "written", sheet_answers)
+        said = {row["instance"]: row for row in frame.iter_rows(named=True)}
         from dataclasses import asdict
 
-        rows = tuple(asdict(one) | {"pred": said[one.id]["answer"], "said": said[one.id]} for one in instances)
-        found.append(answers.System(sheet.stem, "written", rows))
-    return found
+        rows = tuple(
+            asdict(instance) | {"pred": said[instance.id]["answer"], "said": said[instance.id]}
+            for instance in instances
+        )
+        sheet_systems.append(answers.System(sheet.stem, "written", rows))
+    return sheet_systems
 
 
 def test_the_tables_name_their_denominators(systems):
@@ -355,7 +371,7 @@ def test_averages_are_of_models_by_category_beside_the_printed_ones(systems):
     a, b = (answers.System(f"m{at}", mode, system.rows) for at, (mode, system) in enumerate(zip(("text", "choose"), systems, strict=True)))  # fmt: skip
     thinking = answers.System("m0", "thinking", b.rows)
     averaged = categories.averages([a, b, thinking, systems[1]], {"m0": "standard", "m1": "standard"}, 1)
-    members = {one.category: [system.name for system in one.systems] for one in averaged}
+    members = {average.category: [system.name for system in average.systems] for average in averaged}
     assert members == {
         "thinking": ["m0, thinking"],
         "standard": ["m0, text", "m1, choose"],
@@ -435,14 +451,14 @@ def test_how_many_is_compared_with_all_other_templates(systems):
     counting = {line["template"] for line in lines if line["how_many"]}
     assert counting == {2, 12, 15, 19, 22, 24}
     assert "6 of 24 templates ask" in page
-    own = [one for one in systems[0].rows if one["template"] in counting]
+    own = [row for row in systems[0].rows if row["template"] in counting]
     share = 100 * sum(map(numbers.is_right, own)) / len(own)
     assert f"| better-in-english* | written | {share:.1f} [" in page
 
 
 def test_every_number_up_to_four_is_right_in_some_question_of_how_many():
     built = source.read(source.files(MINI), {}).scenarios
-    right = Counter(one.options_en[0] for one in built if one.template in {2, 12, 15, 22, 24})
+    right = Counter(scenario.options_en[0] for scenario in built if scenario.template in {2, 12, 15, 22, 24})
     assert set(right) == {"1", "2", "3", "4"}
     assert max(right.values()) <= len(built) / 10
 
@@ -451,8 +467,8 @@ def test_percent_of_tags_are_over_the_set_of_templates():
     built = source.read(source.files(MINI), {}).scenarios
     _, page = pages.coverage(built, [])
     own = templates.read(MINI / "templates.yaml")
-    total = sum(len(one.reasoning) for one in own)
-    causal = sum("causal" in one.reasoning for one in own)
+    total = sum(len(template.reasoning) for template in own)
+    causal = sum("causal" in template.reasoning for template in own)
     assert f"40 scenarios, 24 templates that have one, {total} tags of templates" in page
     assert re.search(rf"\| causal \| \d+ \| {causal} \| {100 * causal / total:.1f} \|", page)
 
@@ -543,10 +559,10 @@ def test_bad_input_is_one_line(folder, tmp_path):
         ("report", folder / "instances.parquet", "--instances", folder / "instances.parquet", "--to", tmp_path / "r"),
     ]  # fmt: skip
     for call in calls:
-        found = excam(*call)
-        assert found.exit_code == 2, call
-        assert len(found.stderr.strip().splitlines()) == 1, found.stderr
-        assert "expected" in found.stderr, found.stderr
+        result = excam(*call)
+        assert result.exit_code == 2, call
+        assert len(result.stderr.strip().splitlines()) == 1, result.stderr
+        assert "expected" in result.stderr, result.stderr
     assert not list(tmp_path.glob("[sia]"))
 
 
@@ -554,7 +570,9 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     import tiny
 
     tiny.model(tmp_path / "model", positions=2048)
-    few = [one for one in scenarios.read(folder / "scenarios.parquet") if one.country in ("Japan", "Mexico")][::2]
+    few = [
+        scenario for scenario in scenarios.read(folder / "scenarios.parquet") if scenario.country in ("Japan", "Mexico")
+    ][::2]
     folder = tmp_path / "few"
     tables.write_frame(folder / "scenarios.parquet", scenarios.to_frame(few))
     assert excam("derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet").exit_code == 0
@@ -574,8 +592,8 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     first, _ = answers.join(instances, files)
     assert {row["said"]["by"] for row in first.rows} == {"json"}
     assert all(len(row["said"]["letter_logprobs"]) == len(row["said"]["logprobs"]) for row in first.rows)
-    found = excam("report", *files, "--instances", folder / "instances.parquet", "--to", tmp_path / "report")
-    assert found.exit_code == 0, found.output
+    result = excam("report", *files, "--instances", folder / "instances.parquet", "--to", tmp_path / "report")
+    assert result.exit_code == 0, result.output
     declared = stems("macaron", "answers", "instances")
     assert {path.stem for path in (tmp_path / "report").iterdir()} == declared, "the pages of the workflow"
     excam("derive", folder / "scenarios.parquet", "--seed", 1, "--to", tmp_path / "other.parquet")
@@ -598,23 +616,27 @@ def test_multiple_choice_equals_lm_evaluation_harness(folder, tmp_path):
 
     tiny.model(tmp_path / "model", positions=2048)
     backend = Backend(tmp_path / "model", dtype="float32")
-    asked = [one for one in derive.read(folder / "instances.parquet") if one.format == "MC" and one.lang == "EN"]
+    asked = [
+        instance
+        for instance in derive.read(folder / "instances.parquet")
+        if instance.format == "MC" and instance.lang == "EN"
+    ]
     theirs = HFLM(pretrained=str(tmp_path / "model"), dtype="float32", device="cpu", add_bos_token=False, batch_size=4)
     requests, ours = [], []
-    for one in asked:
-        message = Message("user", asks.prompt(one, thinking=False))
+    for instance in asked:
+        message = Message("user", asks.prompt(instance, thinking=False))
         ids = chat.encode(backend.tokenizer, (message,)).input_ids
         lines = [
             chat.encode(backend.tokenizer, (message,), asks.line(letter)).input_ids[len(ids) : -1]
-            for letter in one.valid
+            for letter in instance.valid
         ]
         requests += [Request("loglikelihood", {}, (("", ""), list(ids), list(line)), 0) for line in lines]
-        ((_, choice),) = next(iter(backend.choose([Choose((message,), tuple(map(asks.line, one.valid)))])))
+        ((_, choice),) = next(iter(backend.choose([Choose((message,), tuple(map(asks.line, instance.valid)))])))
         ours.append(choice.logprobs)
-    found = [value for value, _ in theirs._loglikelihood_tokens([request.args for request in requests])]
+    their_logprobs = [value for value, _ in theirs._loglikelihood_tokens([request.args for request in requests])]
     for at, mine in enumerate(ours):
-        assert mine == pytest.approx(found[4 * at : 4 * at + 4], abs=1e-3)
-    best = [max(range(4), key=lambda k, at=at: found[4 * at + k]) for at in range(len(asked))]
-    accuracy = 100 * sum("ABCD"[k] == one.gold for k, one in zip(best, asked, strict=True)) / len(asked)
-    rows = [{"scenario": one.scenario, "language": one.language, "format": "MC", "lang": "EN", "gold": one.gold, "pred": "ABCD"[mine.index(max(mine))]} for one, mine in zip(asked, ours, strict=True)]  # fmt: skip
+        assert mine == pytest.approx(their_logprobs[4 * at : 4 * at + 4], abs=1e-3)
+    best = [max(range(4), key=lambda k, at=at: their_logprobs[4 * at + k]) for at in range(len(asked))]
+    accuracy = 100 * sum("ABCD"[k] == instance.gold for k, instance in zip(best, asked, strict=True)) / len(asked)
+    rows = [{"scenario": instance.scenario, "language": instance.language, "format": "MC", "lang": "EN", "gold": instance.gold, "pred": "ABCD"[mine.index(max(mine))]} for instance, mine in zip(asked, ours, strict=True)]  # fmt: skip
     assert numbers.accuracies(rows)["mc_en"] == pytest.approx(accuracy)

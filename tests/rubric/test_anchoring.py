@@ -23,7 +23,7 @@ MINI = Path(__file__).parents[2] / "mini/rubric"
 RUBRIC = manual.load()
 KNOWN = responses.read([MINI / "responses.jsonl"])
 PEOPLE = ("eva", "li", "nia")
-WORDS = {one.task_id: {"stereotype_phrase": one.response[:12]} for one in KNOWN[::2]}
+WORDS = {response.task_id: {"stereotype_phrase": response.response[:12]} for response in KNOWN[::2]}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_every_marked_response_is_in_both_arms_and_every_rater_has_both(drawn):
     armed = [task for task in drawn.tasks if "arm" in task.hidden]
     marked = {task.row for task in drawn.tasks if task.shown["phase"] == "main"} & WORDS.keys()
     assert {(task.row, task.hidden["arm"]) for task in armed} == {
-        (one, arm) for one in marked for arm in anchoring.ARMS
+        (task_id, arm) for task_id in marked for arm in anchoring.ARMS
     }
     for row in marked:
         assert sorted(rater for task in armed if task.row == row for rater in task.assigned) == sorted(PEOPLE)
@@ -89,22 +89,22 @@ def rated(drawn, follow):
 
 
 def test_raters_who_follow_the_metric_are_found(drawn):
-    found = {one["measure"]: one for one in anchoring.analyse(drawn, rated(drawn, 0.5), 0)}
-    assert list(found) == list(anchoring.MEASURES)
-    words = found["stereotype_phrase: the metric's words"]
+    lines = {line["measure"]: line for line in anchoring.analyse(drawn, rated(drawn, 0.5), 0)}
+    assert list(lines) == list(anchoring.MEASURES)
+    words = lines["stereotype_phrase: the metric's words"]
     assert words["open"] == 0
     assert 0.2 < words["prefilled"] < 0.8
     assert 0 < words["low"] <= words["difference"] <= words["high"]
-    assert found["sensitivity"]["difference"] == pytest.approx(-2 * words["prefilled"])
+    assert lines["sensitivity"]["difference"] == pytest.approx(-2 * words["prefilled"])
     assert words["responses"] == len({task.row for task in drawn.tasks if "arm" in task.hidden})
     assert words["ratings"] == 3 * words["responses"]
-    assert found["false_claim: given"]["responses"] == 0  # the metric had no words for it
+    assert lines["false_claim: given"]["responses"] == 0  # the metric had no words for it
 
 
 def test_raters_who_do_not_follow_it(drawn):
-    found = {one["measure"]: one for one in anchoring.analyse(drawn, rated(drawn, 0), 0)}
-    assert found["sensitivity"]["difference"] == 0
-    assert found["sensitivity"]["low"] is None  # all alike: no interval
+    lines = {line["measure"]: line for line in anchoring.analyse(drawn, rated(drawn, 0), 0)}
+    assert lines["sensitivity"]["difference"] == 0
+    assert lines["sensitivity"]["low"] is None  # all alike: no interval
     one_rater = campaign.drawn(KNOWN, campaign.Design("eva", [], 0, 4), RUBRIC, 0, WORDS)
     with pytest.raises(InputInvalid, match=r"0 responses rated in both arms, of \d+ with words of a metric"):
         anchoring.analyse(one_rater, rated(one_rater, 1), 0)
@@ -113,13 +113,13 @@ def test_raters_who_do_not_follow_it(drawn):
 def test_as_commands(tmp_path):
     rows = [
         Result(
-            id=one.task_id,
-            texts={"output": one.response},
+            id=response.task_id,
+            texts={"output": response.response},
             score=-1.0,
-            report=Report((ErrorSpan("output", one.response[:9], "minor", "stereotyping", 0, 9),)),
+            report=Report((ErrorSpan("output", response.response[:9], "minor", "stereotyping", 0, 9),)),
             signature="excam|m",
         )
-        for one in KNOWN[:14]
+        for response in KNOWN[:14]
     ]
     result_files.write(tmp_path / "scored.parquet", rows)
 

@@ -83,27 +83,27 @@ def checked(tmp_path, *rows, known=KNOWN):
 def test_the_miniature_has_every_finding_and_obeys_the_rules():
     assert READ.breaches == ()
     assert len(KNOWN) == 24
-    assert Counter(one.culture for one in KNOWN) == dict.fromkeys(
+    assert Counter(task.culture for task in KNOWN) == dict.fromkeys(
         ("China", "Germany", "Japan", "Mexico", "Turkey", "India"), 4
     )
-    assert Counter(one.language_condition for one in KNOWN) == {"native": 12, "non-native": 12}
-    assert {one.role for one in READ.ratings} == {"evaluator", "validator"}
-    assert all("made-up" in one.rater for one in READ.ratings)
+    assert Counter(task.language_condition for task in KNOWN) == {"native": 12, "non-native": 12}
+    assert {rating.role for rating in READ.ratings} == {"evaluator", "validator"}
+    assert all("made-up" in rating.rater for rating in READ.ratings)
     for name, values in manual.FINDINGS.items():
-        found = {getattr(one.findings, name) for one in READ.ratings}
-        assert len(found) > 1 if values == ("",) else found == set(values), name
-    for one in READ.ratings:  # what is quoted is in the response
-        text = next(task.response for task in KNOWN if task.task_id == one.task_id)
-        assert one.findings.stereotype_phrase in text
-        assert one.findings.false_claim in text
+        observed_values = {getattr(rating.findings, name) for rating in READ.ratings}
+        assert len(observed_values) > 1 if values == ("",) else observed_values == set(values), name
+    for rating in READ.ratings:  # what is quoted is in the response
+        text = next(task.response for task in KNOWN if task.task_id == rating.task_id)
+        assert rating.findings.stereotype_phrase in text
+        assert rating.findings.false_claim in text
 
 
 def test_agreement_of_the_miniature_is_neither_full_nor_none():
-    found = quality.reliability(READ.ratings, RUBRIC, "complete", 0)
-    whole = {one.score: one for one in found if one.raters == "all people"}
+    reliabilities = quality.reliability(READ.ratings, RUBRIC, "complete", 0)
+    whole = {reliability.score: reliability for reliability in reliabilities if reliability.raters == "all people"}
     assert all(0.3 < whole[name].icc < 0.9 for name in SCORES)
     assert (whole["overall"].n, whole["overall"].partial) == (20, 4)
-    assert {one["task_id"] for one in quality.disagreements(READ.ratings, RUBRIC)} == {
+    assert {disagreement["task_id"] for disagreement in quality.disagreements(READ.ratings, RUBRIC)} == {
         "mexico-1",
         "turkey-3",
         "india-2",
@@ -168,12 +168,12 @@ def test_agreement_of_the_miniature_is_neither_full_nor_none():
 )  # fmt: skip
 def test_a_breach_is_one_line(tmp_path, change, problem):
     assert checked(tmp_path, good()).breaches == ()
-    found = checked(tmp_path, good(**change))
-    assert found.ratings == ()
-    assert len(found.breaches) == 1
-    assert found.breaches[0].startswith(f"{tmp_path}/r.jsonl:1: ")
-    assert problem in found.breaches[0]
-    assert "\n" not in found.breaches[0]
+    reading = checked(tmp_path, good(**change))
+    assert reading.ratings == ()
+    assert len(reading.breaches) == 1
+    assert reading.breaches[0].startswith(f"{tmp_path}/r.jsonl:1: ")
+    assert problem in reading.breaches[0]
+    assert "\n" not in reading.breaches[0]
 
 
 @pytest.mark.parametrize(
@@ -211,24 +211,24 @@ def test_a_change_that_a_rule_makes_may_be_recorded(tmp_path):
 
 
 def test_several_breaches_are_several_lines_and_aliases_are_no_breach(tmp_path):
-    found = checked(tmp_path, good(accuracy=6, depth=0, rationale_depth=""), good(flags=["unsafe advice"]))
-    assert len(found.breaches) == 3
-    assert found.ratings[0].flags == ("unsafe",)
+    reading = checked(tmp_path, good(accuracy=6, depth=0, rationale_depth=""), good(flags=["unsafe advice"]))
+    assert len(reading.breaches) == 3
+    assert reading.ratings[0].flags == ("unsafe",)
 
 
 def test_ratings_between_each_other(tmp_path):
     early, late = "2026-11-24T08:00:00+00:00", "2026-11-24T10:00:00+00:00"
     again = checked(tmp_path, good(), good(saved=late, **dict.fromkeys(SCORES, 3)))
-    assert [one.scores["overall"] for one in again.ratings] == [3]
-    assert [one.scores["overall"] for one in again.superseded] == [4]
+    assert [rating.scores["overall"] for rating in again.ratings] == [3]
+    assert [rating.scores["overall"] for rating in again.superseded] == [4]
     (line,) = checked(tmp_path, good(), good(task_id="china-2", saved=early)).breaches
     assert "saved: found 2026-11-24T08:00:00+00:00; expected not before 2026-11-24T09:00:00+00:00" in line
     (line,) = checked(tmp_path, good(), good(task_id="china-2", role="validator", saved=late)).breaches
     assert "role: found validator; expected evaluator, as before" in line
     first = write(tmp_path / "a.jsonl", good(saved=late, **dict.fromkeys(SCORES, 5)))
     second = write(tmp_path / "b.jsonl", good())
-    found = checks.read([first, second], KNOWN, [RUBRIC])
-    assert [one.scores["overall"] for one in found.ratings] == [5], "the later save wins in any order of files"
+    reading = checks.read([first, second], KNOWN, [RUBRIC])
+    assert [rating.scores["overall"] for rating in reading.ratings] == [5], "the later save wins in any order of files"
 
 
 def test_a_table_of_ratings_is_read_back_equal(tmp_path):
@@ -264,8 +264,8 @@ def test_files_of_responses(tmp_path):
     assert "0 responses" in line_of(InputInvalid, responses.read, responses.files(tmp_path))
     line = line_of(InputInvalid, responses.read, [write(path, [1])])
     assert line == f"{path}:1: found list; expected an object"
-    one = {"task_id": "a", "prompt": "p", "response": "r"}
-    assert "task a is there twice" in line_of(InputInvalid, responses.read, [write(path, one, one)])
+    row = {"task_id": "a", "prompt": "p", "response": "r"}
+    assert "task a is there twice" in line_of(InputInvalid, responses.read, [write(path, row, row)])
 
 
 # --- statistics
@@ -366,39 +366,47 @@ def test_targets_and_groups():
     exact = rated("eva", "evaluator", [1, 2, 3, 4, 5] * 8)
     same = rated("li", "validator", [1, 2, 3, 4, 5] * 7 + [1, 2, 3, 4, 4])
     other = rated("m", "model", [3, 1, 4, 1, 5] * 8)
-    found = quality.reliability([*exact, *same, *other], RUBRIC, "complete", 0)
-    targets = {one.raters: one.target for one in found if one.score == "overall"}
+    reliabilities = quality.reliability([*exact, *same, *other], RUBRIC, "complete", 0)
+    targets = {
+        reliability.raters: reliability.target for reliability in reliabilities if reliability.score == "overall"
+    }
     assert targets == {"eva and li": "met", "eva and m": "not met"}
     flat = quality.reliability(
         [*rated("eva", "evaluator", [3] * 4), *rated("li", "validator", [3] * 4)], RUBRIC, "complete", 0
     )
-    assert {one.target for one in flat} == {"undefined"}
+    assert {reliability.target for reliability in flat} == {"undefined"}
     assert quality.reliability(exact, RUBRIC, "complete", 0) == []
 
 
 def test_reliability_counts_raters_and_items_that_all_or_some_of_them_rated():
     eva, li = rated("eva", "evaluator", [1, 2, 3, 4, 5] * 2), rated("li", "validator", [2, 2, 3, 4, 5] * 2)
-    given = [*eva, *li, *rated("mo", "validator", [1, 2, 3, 4, 4] * 2)[:8]]
-    found = {one.raters: one for one in quality.reliability(given, RUBRIC, "complete", 0) if one.score == "overall"}
-    counts = {name: (one.k, one.n, one.partial) for name, one in found.items()}
+    all_ratings = [*eva, *li, *rated("mo", "validator", [1, 2, 3, 4, 4] * 2)[:8]]
+    reliabilities = {
+        reliability.raters: reliability
+        for reliability in quality.reliability(all_ratings, RUBRIC, "complete", 0)
+        if reliability.score == "overall"
+    }
+    counts = {name: (reliability.k, reliability.n, reliability.partial) for name, reliability in reliabilities.items()}
     assert counts == {"all people": (3, 8, 2), "eva and li": (2, 10, 0), "eva and mo": (2, 8, 2)}
-    for one in found.values():
-        assert one.mean_icc == pytest.approx(one.k * one.icc / (1 + (one.k - 1) * one.icc)), "Spearman and Brown"
+    for reliability in reliabilities.values():
+        assert reliability.mean_icc == pytest.approx(
+            reliability.k * reliability.icc / (1 + (reliability.k - 1) * reliability.icc)
+        ), "Spearman and Brown"
 
 
 def test_two_evaluators_are_compared_once_and_trivial_raters_last():
     roles = {"length": "model", "a": "model", "ned": "evaluator", "li": "validator", "eva": "evaluator"}
-    found = quality.groups([one for name, role in roles.items() for one in rated(name, role, [3])])
-    assert found["all people"] == ["eva", "li", "ned"]
+    groups = quality.groups([rating for name, role in roles.items() for rating in rated(name, role, [3])])
+    assert groups["all people"] == ["eva", "li", "ned"]
     firsts = ["eva and li", "eva and ned", "eva and a", "eva and length"]
-    assert list(found) == ["all people", *firsts, "ned and li", "ned and a", "ned and length"]
+    assert list(groups) == ["all people", *firsts, "ned and li", "ned and a", "ned and length"]
 
 
 def test_fatigue():
     timing = RUBRIC.manual.fatigue
 
-    def of(*given):
-        (line,) = quality.fatigue(rated("eva", "evaluator", *given[:1], **dict(given[1:])), timing)
+    def of(*arguments):
+        (line,) = quality.fatigue(rated("eva", "evaluator", *arguments[:1], **dict(arguments[1:])), timing)
         return line
 
     calm = of([3] * 49)
@@ -419,24 +427,27 @@ def test_fatigue():
 
 
 def test_conditions_have_intervals_and_denominators():
-    found = quality.conditions(READ.ratings, KNOWN, 0)
-    line = next(one for one in found if one["condition"] == "all" and one["score"] == "overall")
-    given = [one.scores["overall"] for one in READ.ratings]
-    assert line["mean"] == pytest.approx(np.mean(given))
+    rows = quality.conditions(READ.ratings, KNOWN, 0)
+    line = next(row for row in rows if row["condition"] == "all" and row["score"] == "overall")
+    overall_scores = [rating.scores["overall"] for rating in READ.ratings]
+    assert line["mean"] == pytest.approx(np.mean(overall_scores))
     assert line["low"] < line["mean"] < line["high"]
     assert (line["items"], line["ratings"]) == (24, 68)
-    assert {one["value"] for one in found if one["condition"] == "complexity"} == {"low", "medium", "high", "unknown"}
-    models = [replace(one, rater=name, role="model") for name in ("b", "a") for one in READ.ratings[:3]]
+    assert {row["value"] for row in rows if row["condition"] == "complexity"} == {"low", "medium", "high", "unknown"}
+    models = [replace(rating, rater=name, role="model") for name in ("b", "a") for rating in READ.ratings[:3]]
     lines = quality.conditions([*models, *READ.ratings], KNOWN, 0)
-    assert [one["raters"] for one in lines[: 3 * len(SCORES) : len(SCORES)]] == ["people", "a", "b"]
+    assert [row["raters"] for row in lines[: 3 * len(SCORES) : len(SCORES)]] == ["people", "a", "b"]
 
 
 def test_trivial_raters_read_nothing():
-    found = quality.trivial_raters(KNOWN, READ.ratings)
-    by_name = {name: [one.scores["overall"] for one in given] for name, given in ratings.by_rater(found).items()}
+    trivial_ratings = quality.trivial_raters(KNOWN, READ.ratings)
+    by_name = {
+        name: [rating.scores["overall"] for rating in own_ratings]
+        for name, own_ratings in ratings.by_rater(trivial_ratings).items()
+    }
     assert set(by_name["always 3"]) == {3}
     assert Counter(by_name["length"]) == {1: 5, 2: 5, 3: 5, 4: 5, 5: 4}
-    assert [one.scores["overall"] for one in quality.trivial_raters(KNOWN, READ.ratings[:1])] == [3, 1]
+    assert [rating.scores["overall"] for rating in quality.trivial_raters(KNOWN, READ.ratings[:1])] == [3, 1]
 
 
 # --- models
@@ -460,26 +471,26 @@ def read(text, finish="stop", task=None):
 
 
 def test_a_good_answer_needs_no_correction():
-    found = read("Here it is:\n```json\n" + answered() + "\n```")
-    assert found.scores == dict.fromkeys(SCORES, 4)
-    assert (found.corrected, found.caps, found.failure) == (False, (), None)
+    rating = read("Here it is:\n```json\n" + answered() + "\n```")
+    assert rating.scores == dict.fromkeys(SCORES, 4)
+    assert (rating.corrected, rating.caps, rating.failure) == (False, (), None)
 
 
 def test_a_model_is_corrected_and_its_draft_kept():
     claim = {name: known[0] for name, known in manual.FINDINGS.items()} | {"false_claim": "made up"}
-    found = read(answered(findings=claim, overall={"rationale": "", "score": 5}))
-    assert found.draft == {**dict.fromkeys(DIMENSIONS, 4), "overall": 5}
-    assert found.scores == {"accuracy": 2, "appropriateness": 4, "sensitivity": 4, "depth": 4, "overall": 4}
-    assert found.corrected
-    assert found.flags == ("hallucination",)
-    assert found.notes == "flag hallucination added"
+    rating = read(answered(findings=claim, overall={"rationale": "", "score": 5}))
+    assert rating.draft == {**dict.fromkeys(DIMENSIONS, 4), "overall": 5}
+    assert rating.scores == {"accuracy": 2, "appropriateness": 4, "sensitivity": 4, "depth": 4, "overall": 4}
+    assert rating.corrected
+    assert rating.flags == ("hallucination",)
+    assert rating.notes == "flag hallucination added"
     assert checks.read([], [], [RUBRIC]).breaches == ()
 
 
 def test_flags_of_a_model_are_mended_and_said():
-    found = read(answered(flags=["hallucination", "unsafe advice", "boring"], edge_case="bad mood"))
-    assert found.flags == ("unsafe", "other")
-    assert found.notes == (
+    rating = read(answered(flags=["hallucination", "unsafe advice", "boring"], edge_case="bad mood"))
+    assert rating.flags == ("unsafe", "other")
+    assert rating.notes == (
         "flag boring taken as other; flag hallucination dropped: nothing found; edge case bad mood dropped: no rule"
     )
 
@@ -511,8 +522,8 @@ def test_an_answer_in_almost_json_is_the_answer():
 
 @pytest.mark.parametrize("reason", FAILURES)
 def test_what_cannot_be_read_is_a_failure_and_never_a_score(reason):
-    found = read(FAILURES[reason])
-    assert (found.failure, found.scores, found.draft) == (reason.strip(), None, None)
+    rating = read(FAILURES[reason])
+    assert (rating.failure, rating.scores, rating.draft) == (reason.strip(), None, None)
 
 
 def test_a_refusal_is_a_failure():
@@ -525,13 +536,13 @@ def test_random_bytes_of_an_answer_never_crash_it():
         cut = list(whole)
         for _ in range(chance.randint(1, 6)):
             cut[chance.randrange(len(cut))] = chance.choice('{}[]",:0123456789eE.-\\ud\x00 \ud800')
-        found = read("".join(cut))
-        assert (found.scores is None) == (found.failure is not None)
+        rating = read("".join(cut))
+        assert (rating.scores is None) == (rating.failure is not None)
 
 
 def test_a_rating_of_a_model_obeys_what_people_must(tmp_path):
     """Whatever a model drafts, what is stored has no breach."""
-    chance, found = random.Random(7), []
+    chance, model_ratings = random.Random(7), []
     for task in KNOWN * 10:
         values = {
             "findings": {
@@ -543,13 +554,15 @@ def test_a_rating_of_a_model_obeys_what_people_must(tmp_path):
             "flags": chance.sample([*RUBRIC.manual.flags, "odd"], 3),
             "edge_case": chance.choice(("", "odd", *RUBRIC.manual.rules)),
         }
-        found.append(replace(read(answered(**values), task=task), rater=f"m{len(found) // 24}"))
-    assert not any(one.failure for one in found)
-    assert 0.5 < sum(one.corrected for one in found) / len(found) < 1
-    rows = [{name: value for name, value in ratings.to_row(one).items() if value is not None} for one in found]
+        model_ratings.append(replace(read(answered(**values), task=task), rater=f"m{len(model_ratings) // 24}"))
+    assert not any(rating.failure for rating in model_ratings)
+    assert 0.5 < sum(rating.corrected for rating in model_ratings) / len(model_ratings) < 1
+    rows = [
+        {name: value for name, value in ratings.to_row(rating).items() if value is not None} for rating in model_ratings
+    ]
     again = checked(tmp_path, *rows)
     assert again.breaches == ()
-    assert list(again.ratings) == found
+    assert list(again.ratings) == model_ratings
 
 
 def test_texts_are_data_in_the_prompt():
@@ -560,8 +573,8 @@ def test_texts_are_data_in_the_prompt():
     assert wish not in system.content
     assert json.loads(user.content)["response"] == wish
     assert json.loads(request.schema)["properties"]["accuracy"]["properties"]["score"] == {"enum": [1, 2, 3, 4, 5]}
-    for one in RUBRIC.manual.dimensions.values():
-        assert all(words in system.content for words in one.anchors.values())
+    for dimension in RUBRIC.manual.dimensions.values():
+        assert all(words in system.content for words in dimension.anchors.values())
 
 
 def test_choose_keeps_the_distribution():
@@ -572,25 +585,27 @@ def test_choose_keeps_the_distribution():
             (-5.0, -4.0, -3.0, -2.0, -1.0),
             (0.0, -1.0, -1.0, -1.0, -1.0),
         ]
-        assert all(isinstance(one, Choose) and one.options == ("1", "2", "3", "4", "5") for one in requests)
-        return [Choice(one, (1,) * 5, 100) for one in logprobs]
+        assert all(isinstance(request, Choose) and request.options == ("1", "2", "3", "4", "5") for request in requests)
+        return [Choice(dimension_logprobs, (1,) * 5, 100) for dimension_logprobs in logprobs]
 
-    (found,) = run(asks.rater("choose", RUBRIC, "m"), KNOWN[:1], ask)
-    assert found.scores == {"accuracy": 4, "appropriateness": 1, "sensitivity": 5, "depth": 1, "overall": 3}
-    assert found.chances["appropriateness"] == (0.2,) * 5
-    assert sum(found.chances["accuracy"]) == pytest.approx(1, abs=1e-5)
-    (failed,) = run(asks.rater("choose", RUBRIC, "m"), KNOWN[:1], lambda given: [Choice(None, None, 1) for _ in given])
+    (rating,) = run(asks.rater("choose", RUBRIC, "m"), KNOWN[:1], ask)
+    assert rating.scores == {"accuracy": 4, "appropriateness": 1, "sensitivity": 5, "depth": 1, "overall": 3}
+    assert rating.chances["appropriateness"] == (0.2,) * 5
+    assert sum(rating.chances["accuracy"]) == pytest.approx(1, abs=1e-5)
+    (failed,) = run(
+        asks.rater("choose", RUBRIC, "m"), KNOWN[:1], lambda requests: [Choice(None, None, 1) for _ in requests]
+    )
     assert (failed.failure, failed.scores) == ("no-likelihood", None)
     assert "ask: found guess; expected text or choose" in line_of(InputInvalid, asks.rater, "guess", RUBRIC, "m")
 
 
 def test_the_metric():
     metric = load("rubric")
-    task = next(one for one in KNOWN if one.task_id == "china-2")
+    task = next(candidate for candidate in KNOWN if candidate.task_id == "china-2")
     phrase = "Chinese people always refuse a gift three times"
-    found = {name: known[0] for name, known in manual.FINDINGS.items()} | {"stereotype_phrase": phrase}
+    phrase_findings = {name: known[0] for name, known in manual.FINDINGS.items()} | {"stereotype_phrase": phrase}
     row = Row("7", {"prompt": task.prompt, "response": task.response, "unsafe": "false", "complexity": "high"})
-    (outcome,) = run(metric.flow, [row], lambda asked: [completion(answered(findings=found)) for _ in asked])
+    (outcome,) = run(metric.flow, [row], lambda asked: [completion(answered(findings=phrase_findings)) for _ in asked])
     assert (outcome.score, outcome.failure) == (4.0, None)
     assert (outcome.parts["sensitivity"], outcome.parts["draft_sensitivity"]) == (2, 4)
     (span,) = outcome.spans
@@ -611,9 +626,9 @@ def test_the_metric_by_likelihoods():
             for request in requests
         ]
 
-    (found,) = run(metric.flow, [row], answer)
-    assert (found.score, found.failure) == (4.0, None)
-    assert found.parts["expected_mean"] == pytest.approx(0.1 * (1 + 2 + 3 + 5) + 0.6 * 4)
+    (outcome,) = run(metric.flow, [row], answer)
+    assert (outcome.score, outcome.failure) == (4.0, None)
+    assert outcome.parts["expected_mean"] == pytest.approx(0.1 * (1 + 2 + 3 + 5) + 0.6 * 4)
     (failed,) = run(metric.flow, [row], lambda requests: [Choice(None, None, 10) for _ in requests])
     assert failed.score is None
     assert failed.failure
@@ -629,19 +644,19 @@ def test_the_metric_by_likelihoods():
 )
 def test_a_fact_about_a_task_that_is_none_is_the_failure_of_its_row(change, failure):
     row = Row("7", {"prompt": "How do I greet my host?", "response": "With a bow.", **change})
-    (found,) = run(Scorer(load("rubric"), None).flow, [row], lambda asked: [completion(answered()) for _ in asked])
-    assert (found.failure or "None").startswith(str(failure))
-    assert (found.score is None) == (failure is not None)
+    (outcome,) = run(Scorer(load("rubric"), None).flow, [row], lambda asked: [completion(answered()) for _ in asked])
+    assert (outcome.failure or "None").startswith(str(failure))
+    assert (outcome.score is None) == (failure is not None)
 
 
 def test_the_metric_over_http(tmp_path):
     """A corrected rating, a span that `excam report` can mark, and an answer that is no rating, from a real server."""
     false = "Diwali is celebrated on the night of the full moon"
-    found = {name: known[0] for name, known in manual.FINDINGS.items()} | {"false_claim": false}
+    claim_findings = {name: known[0] for name, known in manual.FINDINGS.items()} | {"false_claim": false}
 
     def answer(body):
         text = json.dumps(body["messages"])
-        said = "a four" if "Setsubun" in text else answered(findings=found) if false in text else answered()
+        said = "a four" if "Setsubun" in text else answered(findings=claim_findings) if false in text else answered()
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
         usage = {"prompt_tokens": 10, "completion_tokens": 5}
         return 200, {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}
@@ -662,11 +677,11 @@ def test_the_metric_over_http(tmp_path):
     assert rows["china-1"]["parts"]["draft_overall"] == rows["china-1"]["score"] == 4
     again = checks.read([to, *responses.files(MINI / "ratings")], KNOWN, [RUBRIC])
     assert again.breaches == ()
-    of_model = {one.task_id: one for one in again.ratings if one.role == "model"}
-    assert {one.rater for one in of_model.values()} == {"m"}
+    of_model = {rating.task_id: rating for rating in again.ratings if rating.role == "model"}
+    assert {rating.rater for rating in of_model.values()} == {"m"}
     assert (of_model["japan-2"].failure, of_model["india-2"].corrected) == ("no-json", True)
-    found = quality.reliability(again.ratings, RUBRIC, "complete", 0)
-    assert {one.n for one in found if one.raters == "eva-made-up and m"} == {23}
+    reliabilities = quality.reliability(again.ratings, RUBRIC, "complete", 0)
+    assert {reliability.n for reliability in reliabilities if reliability.raters == "eva-made-up and m"} == {23}
 
 
 def test_excam_score_warns_about_a_response_in_another_language_than_its_prompt(tmp_path):
@@ -702,16 +717,25 @@ def test_excam_score_warns_about_a_response_in_another_language_than_its_prompt(
 
 def filled(case, made):
     """The values of an answer of the form to a case of the truth table."""
-    found, one = findings(case["findings"]), draft(case)
+    case_findings, case_draft = findings(case["findings"]), draft(case)
     values = made.empty()
     for name in manual.FINDINGS:
-        value = getattr(found, name)
+        value = getattr(case_findings, name)
         values[name] = form.BOOLEAN[value] if isinstance(value, bool) else value
-    values |= {name: getattr(one, name) for name in DIMENSIONS} | {
-        f"rationale_{name}": f"So it is: {found.false_claim}" for name in DIMENSIONS
+    values |= {name: getattr(case_draft, name) for name in DIMENSIONS} | {
+        f"rationale_{name}": f"So it is: {case_findings.false_claim}" for name in DIMENSIONS
     }
-    overall = rules.settle(one, found, response(case["task"]), RUBRIC).base if one.overall is None else one.overall
-    values |= {"overall": overall, "rationale_overall": one.sentence, "edge_case": one.edge_case, "confidence": 3}
+    overall = (
+        rules.settle(case_draft, case_findings, response(case["task"]), RUBRIC).base
+        if case_draft.overall is None
+        else case_draft.overall
+    )
+    values |= {
+        "overall": overall,
+        "rationale_overall": case_draft.sentence,
+        "edge_case": case_draft.edge_case,
+        "confidence": 3,
+    }
     return values | {"submitted": True}
 
 
@@ -719,16 +743,16 @@ def filled(case, made):
 def test_the_form_refuses_what_the_rules_would_change(case):
     """And an edge case that was not found, also where it is not needed."""
     task = response(case["task"])
-    found = campaign.drawn([task, Response("u", "p", "r")], campaign.Design("eva", [], 0, 0), RUBRIC, 0)
-    shown = next(one for one in found.tasks if one.row == "t")
-    values = filled(case, found.form)
+    drawn = campaign.drawn([task, Response("u", "p", "r")], campaign.Design("eva", [], 0, 0), RUBRIC, 0)
+    shown = next(drawn_task for drawn_task in drawn.tasks if drawn_task.row == "t")
+    values = filled(case, drawn.form)
     row = campaign._row(shown, Answer(shown.id, "eva", values, 60, "2026-04-01T12:00:00.000Z"))
     rating, problems = checks.parse(row, {RUBRIC.signature: RUBRIC})
     assert problems == []
     settled = rules.settle(ratings.draft_of(rating), rating.findings, task, RUBRIC)
     edge = case["why"].partition(":")[2]
     unfound = bool(edge) and not rules.is_edge_case(SHORT[edge], rating.findings, RUBRIC)
-    points = answers.open_points(found.form, shown, values)
+    points = answers.open_points(drawn.form, shown, values)
     assert bool(points) == (bool(settled.breaches) or unfound), (points, settled.breaches)
 
 
@@ -771,24 +795,24 @@ def test_people_word_a_rating_as_the_manual_asks(tmp_path, change, problem):
 def test_the_words_of_a_model_are_counted_and_not_refused():
     rated = read(answered(accuracy={"rationale": "Right.", "score": 4}))
     counts = {
-        one["rater"]: one
-        for one in quality.rule_counts([rated, *READ.ratings], KNOWN, [RUBRIC])
-        if one["rule"] == "all"
+        line["rater"]: line
+        for line in quality.rule_counts([rated, *READ.ratings], KNOWN, [RUBRIC])
+        if line["rule"] == "all"
     }
-    assert {one["unworded"] for one in counts.values() if one["role"] != "model"} == {None}
+    assert {line["unworded"] for line in counts.values() if line["role"] != "model"} == {None}
     assert counts[rated.rater]["unworded"] == 1
 
 
 def test_frames_are_recorded_and_change_nothing(tmp_path):
-    found = checked(
+    reading = checked(
         tmp_path,
         good(findings={"frames": "imposes"}),
         good(rater="bo", role="validator", findings={"frames": "compares"}),
     )
-    assert found.breaches == ()
-    assert [one.findings.frames for one in found.ratings] == ["imposes", "compares"]
-    assert ratings.to_frame(found.ratings)["findings"].struct.field("frames").to_list() == ["imposes", "compares"]
-    assert {one.scores["sensitivity"] for one in found.ratings} == {4}
+    assert reading.breaches == ()
+    assert [rating.findings.frames for rating in reading.ratings] == ["imposes", "compares"]
+    assert ratings.to_frame(reading.ratings)["findings"].struct.field("frames").to_list() == ["imposes", "compares"]
+    assert {rating.scores["sensitivity"] for rating in reading.ratings} == {4}
 
 
 def test_the_form_shows_the_workflow_and_what_the_pause_sends_to():
@@ -805,10 +829,12 @@ def test_the_form_shows_the_workflow_and_what_the_pause_sends_to():
     shown = " ".join(sections[title] for title in pause.read)
     assert RUBRIC.manual.exemplar in shown
     assert all(example.text in shown for example in RUBRIC.manual.examples)
-    assert all(words in shown for one in RUBRIC.manual.dimensions.values() for words in one.anchors.values())
+    assert all(
+        words in shown for dimension in RUBRIC.manual.dimensions.values() for words in dimension.anchors.values()
+    )
     assert (pause.review.least, pause.review.most, pause.every) == (3, 5, 50)
     assert all(principle in sections["Purpose and principles"] for principle in RUBRIC.manual.principles)
-    assert all(one.short in sections["The five scores"] for one in RUBRIC.manual.dimensions.values())
+    assert all(dimension.short in sections["The five scores"] for dimension in RUBRIC.manual.dimensions.values())
 
 
 def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
@@ -820,22 +846,22 @@ def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
     case = next(
         case for case in TABLE if case["findings"] == "claim" and case["overall"] == "4" and case["draft"][0] == "2"
     )
-    given = [
+    rater_answers = [
         Answer(task.id, name, filled(case, drawn.form) | {"flag_unsafe": True}, 70, f"2026-04-01T12:00:{at:02d}.000Z")
         for at, task in enumerate(drawn.tasks[:6])
         for name in task.assigned
     ]
-    (tmp_path / "all.csv").write_text(exchange.to_csv(drawn, given), encoding="utf-8")
+    (tmp_path / "all.csv").write_text(exchange.to_csv(drawn, rater_answers), encoding="utf-8")
     rows = list(campaign.ratings([tmp_path / "all.csv"], drawn))
-    found = checked(tmp_path, *rows)
-    assert found.breaches == ()
-    assert len(found.ratings) == len(given)
-    assert {(one.rater, one.role) for one in found.ratings} == {
+    reading = checked(tmp_path, *rows)
+    assert reading.breaches == ()
+    assert len(reading.ratings) == len(rater_answers)
+    assert {(rating.rater, rating.role) for rating in reading.ratings} == {
         ("eva", "evaluator"),
         ("li", "validator"),
         ("nia", "validator"),
     }
-    assert set(found.ratings[0].flags) == {"hallucination", "unsafe"}
+    assert set(reading.ratings[0].flags) == {"hallucination", "unsafe"}
     line = line_of(InputInvalid, campaign.drawn, KNOWN, campaign.Design("eva", ["li"], 2, 4), RUBRIC, 0)
     assert "found overlap 2 and calibration 4 of 24" in line
     for name in ("eva", "", "e@/x"):
@@ -865,12 +891,14 @@ def test_draw_and_collect_as_commands(tmp_path):
 def test_the_form_has_the_words_and_weights_of_the_manual():
     weighted = RUBRIC.with_weights(RUBRIC.manual.suggested_weights)
     made = form.made_of(weighted)
-    (mean,) = [one for one in made.parts() if getattr(one, "show", "") == "mean"]
+    (mean,) = [part for part in made.parts() if getattr(part, "show", "") == "mean"]
     assert mean.weights == (25, 10, 30, 35)
     assert made.version == weighted.signature
-    anchors = {one.field: list(one.values.values()) for one in made.questions if one.kind == "scale"}
-    for name, one in RUBRIC.manual.dimensions.items():
-        assert anchors[name] == list(one.anchors.values())
+    anchors = {
+        question.field: list(question.values.values()) for question in made.questions if question.kind == "scale"
+    }
+    for name, dimension in RUBRIC.manual.dimensions.items():
+        assert anchors[name] == list(dimension.anchors.values())
 
 
 # --- the audit trail
@@ -950,11 +978,11 @@ def test_a_bad_section_is_one_line(section, problem):
 
 def test_a_model_that_gives_no_rating_is_counted_and_shown():
     failed = [read("no", task=task) for task in KNOWN]
-    found = study.study(replace(READ, ratings=(*READ.ratings, *failed)), KNOWN, [RUBRIC], "complete", 0)
-    assert "24 failures of models" in study.overview(found)
-    assert any("m: 24 of 24 answers could not be read" in line for line in study.cautions(found))
-    assert "eva-made-up and m" not in {one.raters for one in found.reliability}
-    assert "m: 24 of 24" in summary.page(found)
+    rating_study = study.study(replace(READ, ratings=(*READ.ratings, *failed)), KNOWN, [RUBRIC], "complete", 0)
+    assert "24 failures of models" in study.overview(rating_study)
+    assert any("m: 24 of 24 answers could not be read" in line for line in study.cautions(rating_study))
+    assert "eva-made-up and m" not in {reliability.raters for reliability in rating_study.reliability}
+    assert "m: 24 of 24" in summary.page(rating_study)
 
 
 # --- commands and pages
@@ -963,9 +991,9 @@ def test_a_model_that_gives_no_rating_is_counted_and_shown():
 def test_check_and_analyse(tmp_path):
     assert excam("check", MINI / "ratings", "--responses", MINI / "responses.jsonl").exit_code == 0
     bad = write(tmp_path / "bad.jsonl", good(accuracy=6), good(depth=3.0))
-    found = excam("check", bad, "--responses", MINI / "responses.jsonl")
-    assert found.exit_code == 1
-    assert found.stdout.count("\n") == 2
+    result = excam("check", bad, "--responses", MINI / "responses.jsonl")
+    assert result.exit_code == 1
+    assert result.stdout.count("\n") == 2
     assert excam("analyse", bad, "--to", tmp_path / "out").exit_code == 2
     done = excam("analyse", MINI / "ratings", "--responses", MINI / "responses.jsonl", "--to", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -996,8 +1024,8 @@ def test_ratings_of_two_versions_are_refused_unless_wanted(tmp_path):
 
 
 def test_one_rater_and_constant_ratings_are_said(tmp_path):
-    one = write(tmp_path / "one.jsonl", *(good(task_id=f"china-{at}") for at in (1, 2, 3)))
-    done = excam("analyse", one, "--to", tmp_path / "out")
+    path = write(tmp_path / "one.jsonl", *(good(task_id=f"china-{at}") for at in (1, 2, 3)))
+    done = excam("analyse", path, "--to", tmp_path / "out")
     assert done.exit_code == 0
     assert "Agreement: n/a with one rater" in done.stdout
     rows = [
@@ -1020,7 +1048,7 @@ def test_weights_are_part_of_the_version(tmp_path):
 
 def test_the_page_shows_texts_as_texts(tmp_path):
     bad = "<script>alert(1)</script>"
-    known = [replace(one, prompt=bad, response=bad, culture=bad, task_id=bad) for one in KNOWN[:1]]
+    known = [replace(task, prompt=bad, response=bad, culture=bad, task_id=bad) for task in KNOWN[:1]]
     rows = [
         good(task_id=bad, rater=f"{bad}{at}", role=role, **dict.fromkeys(SCORES, score), rationale_depth=bad)
         for at, (role, score) in enumerate((("evaluator", 1), ("validator", 5)))
@@ -1038,10 +1066,10 @@ def test_show_prints_the_manual(tmp_path):
     assert RUBRIC.hash in text
     assert "Licence: not verified" in text
     assert "Contradicts the rule `stereotype`" in text
-    assert all(words in text for one in RUBRIC.manual.dimensions.values() for words in one.anchors.values())
-    one = excam("show", "--dimension", "depth").stdout
-    assert "Outstanding depth" in one
-    assert "Stereotyping" not in one
+    assert all(words in text for dimension in RUBRIC.manual.dimensions.values() for words in dimension.anchors.values())
+    depth_text = excam("show", "--dimension", "depth").stdout
+    assert "Outstanding depth" in depth_text
+    assert "Stereotyping" not in depth_text
     assert excam("show", "--dimension", "mood").exit_code == 2
     assert excam("show", "--html", tmp_path / "m.html").exit_code == 0
     assert "Outstanding depth" in (tmp_path / "m.html").read_text(encoding="utf-8")

@@ -61,13 +61,13 @@ def draft(case) -> Draft:
 
 @pytest.mark.parametrize("case", TABLE, ids=lambda case: "-".join(filter(None, list(case.values())[:5])))
 def test_the_truth_table(case):
-    found = settle(draft(case), findings(case["findings"]), response(case["task"]), RUBRIC)
-    assert "".join(str(found.scores[name]) for name in DIMENSIONS) == case["scores"]
-    assert (found.base, found.scores["overall"]) == (int(case["base"]), int(case["final"]))
-    assert {cap.rule for cap in found.caps} == {SHORT[name] for name in case["rules"].split()}
-    assert set(found.undecidable) == {SHORT[name] for name in case["undecidable"].split()}
-    assert len(found.breaches) == len(found.caps)
-    assert not any("\n" in line for line in found.breaches)
+    settled = settle(draft(case), findings(case["findings"]), response(case["task"]), RUBRIC)
+    assert "".join(str(settled.scores[name]) for name in DIMENSIONS) == case["scores"]
+    assert (settled.base, settled.scores["overall"]) == (int(case["base"]), int(case["final"]))
+    assert {cap.rule for cap in settled.caps} == {SHORT[name] for name in case["rules"].split()}
+    assert set(settled.undecidable) == {SHORT[name] for name in case["undecidable"].split()}
+    assert len(settled.breaches) == len(settled.caps)
+    assert not any("\n" in line for line in settled.breaches)
 
 
 def test_every_pair_of_rules_occurs_together():
@@ -75,12 +75,16 @@ def test_every_pair_of_rules_occurs_together():
     pairs = set()
     for case in TABLE:
         applied, _ = rules._applied(RUBRIC.manual.rules, findings(case["findings"]), response(case["task"]))
-        one = draft(case)
-        settled = settle(one, findings(case["findings"]), response(case["task"]), RUBRIC)
-        apart = 0 if one.overall is None else abs(one.overall - settled.base)
+        case_draft = draft(case)
+        settled = settle(case_draft, findings(case["findings"]), response(case["task"]), RUBRIC)
+        apart = 0 if case_draft.overall is None else abs(case_draft.overall - settled.base)
         corrected = {cap.rule for cap in settled.caps} & {rules.UNJUSTIFIED, rules.TOO_FAR}
-        edge = apart > 1 and one.sentence and rules.is_edge_case(one.edge_case, findings(case["findings"]), RUBRIC)
-        why = "equal" if not apart else "edge" if edge else "adjusted" if apart == 1 and one.sentence else ""
+        edge = (
+            apart > 1
+            and case_draft.sentence
+            and rules.is_edge_case(case_draft.edge_case, findings(case["findings"]), RUBRIC)
+        )
+        why = "equal" if not apart else "edge" if edge else "adjusted" if apart == 1 and case_draft.sentence else ""
         pairs |= set(combinations(sorted([*applied, *corrected, *([why] if why else [])]), 2))
     never = {("over-broad-refusal", "proper-refusal"), ("compared-frames", "imposed-frame")}
     wanted = {tuple(sorted(pair)) for pair in combinations(RUBRIC.manual.rules, 2)} - never
@@ -103,28 +107,28 @@ def test_thirty_thousand_random_drafts_keep_the_invariants():
     edges = ["", "", "nothing", *RUBRIC.manual.rules]
     scale = (1, 2, 3, 4, 5)
     for _ in range(30_000):
-        given = Draft(
+        random_draft = Draft(
             *chance.choices(scale, k=4),
             chance.choice((None, *scale)),
             chance.choice(("", " ", "Because.")),
             chance.choice(edges),
         )
-        found, task = chance.choice(everything), chance.choice(tasks)
-        once = settle(given, found, task, RUBRIC)
-        after = Draft(**once.scores, sentence=given.sentence, edge_case=given.edge_case, caps=once.caps)
-        again = settle(after, found, task, RUBRIC)
+        random_findings, task = chance.choice(everything), chance.choice(tasks)
+        once = settle(random_draft, random_findings, task, RUBRIC)
+        after = Draft(**once.scores, sentence=random_draft.sentence, edge_case=random_draft.edge_case, caps=once.caps)
+        again = settle(after, random_findings, task, RUBRIC)
         assert all(once.scores[name] in scale for name in SCORES)
-        assert all(once.scores[name] <= getattr(given, name) for name in DIMENSIONS)
+        assert all(once.scores[name] <= getattr(random_draft, name) for name in DIMENSIONS)
         by_rule = [cap for cap in once.caps if cap.rule in RUBRIC.manual.rules]
         assert all(cap.after < cap.before and once.scores[cap.dimension] <= cap.after for cap in by_rule)
         assert (again.scores, again.base, again.caps, again.breaches) == (once.scores, once.base, once.caps, ())
 
 
 def test_a_deduction_is_made_once_and_a_recorded_one_is_believed():
-    found = findings("impedes")
+    grammar_findings = findings("impedes")
     recorded = Draft(4, 3, 4, 4, 4, caps=(rules.Cap("grammar", "appropriateness", 4, 3),))
-    assert settle(recorded, found, response(), RUBRIC).breaches == ()
-    (line,) = settle(Draft(4, 3, 4, 4, 4), found, response(), RUBRIC).breaches
+    assert settle(recorded, grammar_findings, response(), RUBRIC).breaches == ()
+    (line,) = settle(Draft(4, 3, 4, 4, 4), grammar_findings, response(), RUBRIC).breaches
     assert line.startswith("appropriateness: found 3; expected 2, 1 less, with this in `caps`, by rule grammar")
 
 
@@ -183,11 +187,11 @@ def test_flags_are_those_of_both_lists():
 
 def words(value):
     if isinstance(value, dict):
-        for key, one in value.items():
-            yield from [] if key in ("source", "licence", "note", "title", "name") else words(one)
+        for key, part in value.items():
+            yield from [] if key in ("source", "licence", "note", "title", "name") else words(part)
     elif isinstance(value, list):
-        for one in value:
-            yield from words(one)
+        for part in value:
+            yield from words(part)
     elif isinstance(value, str) and " " in value:
         yield value
 
@@ -196,17 +200,17 @@ def words(value):
 def test_words_stand_as_printed():
     text = re.sub(r"\s+", " ", SEED.read_text(encoding="utf-8").replace("**", ""))
     content = {name: value for name, value in RUBRIC.content.items() if name != "aliases"}
-    found = list(words(content))
-    assert len(found) > 70
-    assert [one for one in found if re.sub(r"\s+", " ", one) not in text] == []
+    phrases = list(words(content))
+    assert len(phrases) > 70
+    assert [phrase for phrase in phrases if re.sub(r"\s+", " ", phrase) not in text] == []
 
 
 def test_the_contradiction_of_the_manual_is_kept_and_the_rule_wins():
-    (example,) = [one for one in RUBRIC.manual.examples if one.dimension == "sensitivity"]
+    (example,) = [candidate for candidate in RUBRIC.manual.examples if candidate.dimension == "sensitivity"]
     assert example.score == 3
     assert "Contradicts the rule `stereotype`" in example.note
-    found = settle(Draft(3, 3, example.score, 3), findings("phrase"), response(), RUBRIC)
-    assert found.scores["sensitivity"] == 2
+    settled = settle(Draft(3, 3, example.score, 3), findings("phrase"), response(), RUBRIC)
+    assert settled.scores["sensitivity"] == 2
 
 
 @pytest.mark.parametrize(

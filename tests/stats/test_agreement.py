@@ -26,12 +26,12 @@ def spelled_out(ratings, values, scale):
     units = [unit for unit in ratings if len(unit) > 1]
     flat = [rating for unit in units for rating in unit]
 
-    def distance(one, other):
+    def distance(rating, other):
         if scale == "nominal":
-            return float(one != other)
-        low, high = sorted((values.index(one), values.index(other)))
+            return float(rating != other)
+        low, high = sorted((values.index(rating), values.index(other)))
         between = sum(flat.count(value) for value in values[low : high + 1])
-        return (between - (flat.count(one) + flat.count(other)) / 2) ** 2
+        return (between - (flat.count(rating) + flat.count(other)) / 2) ** 2
 
     apart = {pair: distance(*pair) for pair in itertools.product(set(flat), repeat=2)}
     observed = sum(apart[a, b] / (len(unit) - 1) for unit in units for a, b in itertools.permutations(unit, 2)) / len(
@@ -43,27 +43,27 @@ def spelled_out(ratings, values, scale):
 
 def resampled(ratings, statistic, seed, draws=2000):
     """The percentile interval by drawing items one by one."""
-    generator, found = np.random.default_rng(seed), []
+    generator, estimates = np.random.default_rng(seed), []
     for _ in range(draws):
         drawn = [ratings[at] for at in generator.integers(len(ratings), size=len(ratings))]
         if len({rating for unit in drawn for rating in unit}) > 1:
-            found.append(statistic(drawn))
-    return np.quantile(found, [0.025, 0.975])
+            estimates.append(statistic(drawn))
+    return np.quantile(estimates, [0.025, 0.975])
 
 
 def test_krippendorffs_own_example():
-    found = agreement.alpha(KRIPPENDORFF, FIVE, "nominal", 0)
-    assert found.value == pytest.approx(0.743, abs=5e-4)
-    assert (found.n, found.ratings) == (11, 40)
-    assert found.low < found.value < found.high
+    alpha = agreement.alpha(KRIPPENDORFF, FIVE, "nominal", 0)
+    assert alpha.value == pytest.approx(0.743, abs=5e-4)
+    assert (alpha.n, alpha.ratings) == (11, 40)
+    assert alpha.low < alpha.value < alpha.high
     assert agreement.alpha(KRIPPENDORFF, FIVE, "ordinal", 0).value == pytest.approx(0.815, abs=5e-4)
 
 
 def test_fleiss_own_example():
     ratings = [[FIVE[at] for at, count in enumerate(row) for _ in range(count)] for row in FLEISS]
-    found = agreement.kappa([*ratings, ["1"]], FIVE, 14, 0)
-    assert found.value == pytest.approx(0.210, abs=5e-4)
-    assert (found.n, found.ratings) == (10, 140)
+    kappa = agreement.kappa([*ratings, ["1"]], FIVE, 14, 0)
+    assert kappa.value == pytest.approx(0.210, abs=5e-4)
+    assert (kappa.n, kappa.ratings) == (10, 140)
 
 
 RATINGS = st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=2, max_size=12)
@@ -74,15 +74,15 @@ def test_alpha_is_its_definition_and_the_librarys(ratings):
     values = list("abcd")
     units = [unit for unit in ratings if len(unit) > 1]
     for scale in ("nominal", "ordinal"):
-        found = agreement.alpha(ratings, values, scale, 0)
-        assert found.n == len(units)
+        alpha = agreement.alpha(ratings, values, scale, 0)
+        assert alpha.n == len(units)
         if len({rating for unit in units for rating in unit}) < 2:
-            assert (found.value, found.low, found.high) == (None, None, None)
+            assert (alpha.value, alpha.low, alpha.high) == (None, None, None)
             continue
         expected = spelled_out(ratings, values, scale)
-        assert found.value == pytest.approx(expected)
+        assert alpha.value == pytest.approx(expected)
         counts = np.array([[unit.count(value) for value in values] for unit in units])
-        assert found.value == pytest.approx(krippendorff.alpha(value_counts=counts, level_of_measurement=scale))
+        assert alpha.value == pytest.approx(krippendorff.alpha(value_counts=counts, level_of_measurement=scale))
         sums = agreement._coincidences(counts.astype(float)).sum(axis=0).reshape(-1, 1)
         assert agreement._alpha(sums, scale)[0] == pytest.approx(expected)
 
@@ -91,26 +91,26 @@ def test_alpha_is_its_definition_and_the_librarys(ratings):
 def test_kappa_of_the_sums_is_the_librarys(ratings):
     values = list("abcd")
     triples = [unit for unit in ratings if len(unit) == 3]
-    found = agreement.kappa(ratings, values, 3, 0)
-    assert (found.n, found.ratings) == (len(triples), 3 * len(triples))
+    kappa = agreement.kappa(ratings, values, 3, 0)
+    assert (kappa.n, kappa.ratings) == (len(triples), 3 * len(triples))
     if len({rating for unit in triples for rating in unit}) < 2:
-        assert found.value is None
+        assert kappa.value is None
         return
     counts = np.array([[unit.count(value) for value in values] for unit in triples], dtype=float)
     alike = (counts * (counts - 1)).sum(axis=1) / 6
     sums = np.stack([*counts.T, alike, np.ones(len(counts))]).sum(axis=1, keepdims=True)
-    assert agreement._kappa(sums, 3)[0] == pytest.approx(found.value) == pytest.approx(fleiss_kappa(counts))
+    assert agreement._kappa(sums, 3)[0] == pytest.approx(kappa.value) == pytest.approx(fleiss_kappa(counts))
 
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal"])
 def test_the_interval_is_that_of_drawing_items(scale):
     generator = np.random.default_rng(1)
     ratings = [list(generator.choice(list("aab" if at % 2 else "bcc"), size=3)) for at in range(40)]
-    found = agreement.alpha(ratings, list("abc"), scale, 0)
+    alpha = agreement.alpha(ratings, list("abc"), scale, 0)
     expected = resampled(ratings, lambda drawn: spelled_out(drawn, list("abc"), scale), 2, 400)
-    assert [found.low, found.high] == pytest.approx(expected, abs=0.05)
-    assert found == agreement.alpha(ratings, list("abc"), scale, 0)
-    assert (found.low, found.high) != (lambda other: (other.low, other.high))(
+    assert [alpha.low, alpha.high] == pytest.approx(expected, abs=0.05)
+    assert alpha == agreement.alpha(ratings, list("abc"), scale, 0)
+    assert (alpha.low, alpha.high) != (lambda other: (other.low, other.high))(
         agreement.alpha(ratings, list("abc"), scale, 1)
     )
 

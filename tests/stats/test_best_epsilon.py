@@ -82,10 +82,10 @@ def test_equals_all_pairs(monkeypatch, name, way):
         n = int(rng.integers(2, 30))
         gold = rng.random(n) if round_ % 8 == 0 else rng.integers(-3, rng.integers(-2, 5), n) * 1.0
         metric = METRICS[name](rng, gold)
-        found = tie_calibrated_accuracy(gold, metric)
+        calibration = tie_calibrated_accuracy(gold, metric)
         accuracy, epsilon = by_pairs(gold, metric)
-        assert found.accuracy == float(accuracy)
-        assert found.epsilon == epsilon
+        assert calibration.accuracy == float(accuracy)
+        assert calibration.epsilon == epsilon
 
 
 @pytest.mark.parametrize("way", ["as it is", "lines of one pair", "grids to the end"])
@@ -96,8 +96,8 @@ def test_equals_all_pairs_of_hundreds_of_items(monkeypatch, name, way):
     for classes in (2, 5, 30):
         gold = -rng.integers(0, classes, int(rng.integers(300, 600))) * 1.0
         metric = METRICS[name](rng, gold)
-        found = tie_calibrated_accuracy(gold, metric)
-        assert (found.accuracy, found.epsilon) == by_differences(gold, metric)
+        calibration = tie_calibrated_accuracy(gold, metric)
+        assert (calibration.accuracy, calibration.epsilon) == by_differences(gold, metric)
 
 
 @np.errstate(over="ignore")
@@ -127,13 +127,13 @@ def test_every_pair_that_matters_is_listed_once(monkeypatch, batch):
     for classes in (1, 2, 3, 8):
         pairs = Pairs(rng.integers(0, classes, 60) * 1.0, np.round(rng.random(60), 1))
         low, high = pairs.reach(0.1), pairs.reach(0.5)
-        found = [
+        signed_pairs = [
             (i, j, sign)
             for left, right, sign in pairs.pairs_between(low, high)
             for i, j in zip(left.tolist(), right.tolist(), strict=True)
         ]
         step = {(i, j): pairs.gold[j] - pairs.gold[i] for i in range(len(low)) for j in range(low[i], high[i])}
-        assert sorted(found) == sorted((*pair, -1 if up else 1) for pair, up in step.items() if up >= 0)
+        assert sorted(signed_pairs) == sorted((*pair, -1 if up else 1) for pair, up in step.items() if up >= 0)
 
 
 @pytest.mark.parametrize("name", ["continuous", "unrelated", "heavy tails"])

@@ -17,38 +17,38 @@ def test_values_are_those_of_scipy_and_scikit_learn(seed):
     gold[:2] = True, False
     scores = generator.normal(size=n) if seed % 2 else generator.integers(0, 4, n).astype(float)
     scores[:2] = 0.0, 1.0
-    found = association(gold.tolist(), scores.tolist(), draws=5)
-    assert found.point_biserial.value == pytest.approx(pointbiserialr(gold, scores).statistic)
-    assert found.spearman.value == pytest.approx(spearmanr(gold, scores).statistic)
-    assert found.auc.value == pytest.approx(roc_auc_score(gold, scores))
-    assert found.tau_b.value == pytest.approx(kendalltau(gold, scores).statistic)
-    assert (found.n, found.unscored, found.positives) == (n, 0, int(gold.sum()))
+    measures = association(gold.tolist(), scores.tolist(), draws=5)
+    assert measures.point_biserial.value == pytest.approx(pointbiserialr(gold, scores).statistic)
+    assert measures.spearman.value == pytest.approx(spearmanr(gold, scores).statistic)
+    assert measures.auc.value == pytest.approx(roc_auc_score(gold, scores))
+    assert measures.tau_b.value == pytest.approx(kendalltau(gold, scores).statistic)
+    assert (measures.n, measures.unscored, measures.positives) == (n, 0, int(gold.sum()))
 
 
 def test_failures_are_left_out_and_counted():
     gold, scores = [True, False, True, False, True], [0.9, 0.1, None, None, 0.8]
-    found = association(gold, scores)
-    assert (found.n, found.unscored, found.positives, found.auc.value) == (3, 2, 2, 1.0)
+    measures = association(gold, scores)
+    assert (measures.n, measures.unscored, measures.positives, measures.auc.value) == (3, 2, 2, 1.0)
 
 
 @pytest.mark.parametrize(
     ("gold", "scores"), [([True, True], [1.0, 2.0]), ([True, False], [1.0, 1.0]), ([True, False], [None, None])]
 )
 def test_undefined_measures_are_none(gold, scores):
-    found = association(gold, scores)
-    assert all(getattr(found, name).value is None for name in MEASURES)
+    measures = association(gold, scores)
+    assert all(getattr(measures, name).value is None for name in MEASURES)
 
 
 def test_intervals_resample_clusters():
     generator = np.random.default_rng(1)
-    gold = [bool(one) for one in generator.random(60) < 0.5]
-    scores = [one + generator.normal() for one in gold]
+    gold = [bool(label) for label in generator.random(60) < 0.5]
+    scores = [label + generator.normal() for label in gold]
     alone = association(gold * 4, scores * 4)
     together = association(gold * 4, scores * 4, clusters=list(range(60)) * 4)
     once = association(gold, scores)
 
-    def width(found):
-        return found.tau_b.high - found.tau_b.low
+    def width(measures):
+        return measures.tau_b.high - measures.tau_b.low
 
     assert width(together) == pytest.approx(width(once), rel=0.15), "copies of a row in its cluster add nothing"
     assert width(alone) < 0.7 * width(once)
@@ -58,10 +58,10 @@ def test_intervals_resample_clusters():
 def test_draws_of_equal_scores_widen_the_interval():
     """One item of 40 has another score: a third of the draws has equal scores only."""
     gold, scores = [True] * 20 + [False] * 20, [1.0] * 39 + [0.0]
-    found = association(gold, scores)
-    assert found.tau_b.value > 0
-    assert found.tau_b.low == 0
-    assert found.auc.low == 0.5
+    measures = association(gold, scores)
+    assert measures.tau_b.value > 0
+    assert measures.tau_b.low == 0
+    assert measures.auc.low == 0.5
 
 
 def test_the_interval_of_auc_covers_it():
@@ -69,8 +69,8 @@ def test_the_interval_of_auc_covers_it():
     generator, held = np.random.default_rng(3), 0
     for _ in range(200):
         gold = np.arange(60) % 2 == 0
-        found = association(gold.tolist(), (gold + generator.normal(size=60)).tolist(), draws=200).auc
-        held += found.low <= 0.7602 <= found.high
+        auc = association(gold.tolist(), (gold + generator.normal(size=60)).tolist(), draws=200).auc
+        held += auc.low <= 0.7602 <= auc.high
     assert 180 <= held <= 198
 
 

@@ -45,11 +45,11 @@ def test_auroc_is_the_share_of_pairs_in_every_small_case():
     for n in (1, 2, 3):
         for gold in itertools.product((T, F), repeat=n):
             for scores in itertools.product((-5.0, -1.0, 0.3), repeat=n):
-                expected, found = auroc_by_pairs(gold, scores), ranking(gold, scores)
-                assert (found.auroc is None) == (expected is None)
+                expected, shares = auroc_by_pairs(gold, scores), ranking(gold, scores)
+                assert (shares.auroc is None) == (expected is None)
                 if expected is not None:
-                    assert found.auroc == pytest.approx(float(expected), abs=1e-12)
-                    assert found.strict == found.auroc
+                    assert shares.auroc == pytest.approx(float(expected), abs=1e-12)
+                    assert shares.strict == shares.auroc
 
 
 def test_auroc_equals_scikit_learn():
@@ -66,9 +66,9 @@ def test_auroc_equals_scikit_learn():
 
 
 def test_equal_width_bins_are_closed_on_the_right():
-    found = reliability([T] * 5, [0.0, 0.1, 0.3, 0.30000000000000004, 1.0], bins=10)
-    assert [b.n for b in found.bins] == [2, 0, 1, 1, 0, 0, 0, 0, 0, 1]
-    assert found.bins[1].observed is None
+    diagram = reliability([T] * 5, [0.0, 0.1, 0.3, 0.30000000000000004, 1.0], bins=10)
+    assert [b.n for b in diagram.bins] == [2, 0, 1, 1, 0, 0, 0, 0, 0, 1]
+    assert diagram.bins[1].observed is None
 
 
 def test_equal_width_equals_scikit_learn():
@@ -78,19 +78,19 @@ def test_equal_width_equals_scikit_learn():
     rng = np.random.default_rng(1)
     p = rng.beta(0.5, 0.7, 3000)
     true = rng.random(3000) < p**2
-    found = reliability(true, p, bins=15)
+    diagram = reliability(true, p, bins=15)
     observed, mean = calibration_curve(true, p, n_bins=15)
-    assert [b.observed for b in found.bins] == pytest.approx(observed, abs=1e-12)
-    assert [b.probability for b in found.bins] == pytest.approx(mean, abs=1e-12)
-    assert found.brier == pytest.approx(brier_score_loss(true, p), abs=1e-12)
+    assert [b.observed for b in diagram.bins] == pytest.approx(observed, abs=1e-12)
+    assert [b.probability for b in diagram.bins] == pytest.approx(mean, abs=1e-12)
+    assert diagram.brier == pytest.approx(brier_score_loss(true, p), abs=1e-12)
 
 
 def test_equal_mass_bins_hold_equally_many_and_keep_ties_together():
     rng = np.random.default_rng(2)
     p = rng.random(103)
-    found = reliability(rng.random(103) < p, p, bins=10, binning="equal-mass")
-    assert sorted({b.n for b in found.bins}) == [10, 11]
-    assert [b.low for b in found.bins[1:]] > [b.high for b in found.bins[:-1]]
+    diagram = reliability(rng.random(103) < p, p, bins=10, binning="equal-mass")
+    assert sorted({b.n for b in diagram.bins}) == [10, 11]
+    assert [b.low for b in diagram.bins[1:]] > [b.high for b in diagram.bins[:-1]]
     tied = [0.2] * 6 + [0.9] * 2
     bins = reliability([T, F] * 4, tied, 4, "equal-mass").bins
     assert [(b.n, b.low, b.high) for b in bins] == [(6, 0.2, 0.2), (2, 0.9, 0.9)]
@@ -108,13 +108,13 @@ def test_expected_error_in_fractions(binning):
             key = max(0, math.ceil(value * 2) - 1) if binning == "equal-width" else below * 2 // 3
             bins.setdefault(key, []).append((outcome, value))
         expected = sum(abs(sum(v for _, v in b) - sum(o for o, _ in b)) for b in bins.values()) / Fraction(3)
-        found = reliability(true, [float(v) for v in p], bins=2, binning=binning)
-        assert found.expected_error == pytest.approx(float(expected), abs=1e-12)
+        diagram = reliability(true, [float(v) for v in p], bins=2, binning=binning)
+        assert diagram.expected_error == pytest.approx(float(expected), abs=1e-12)
 
 
 def test_nothing_to_measure_is_none_not_zero():
-    found = reliability([T, F], [None, None])
-    assert (found.expected_error, found.brier, found.n, found.unscored) == (None, None, 0, 2)
+    diagram = reliability([T, F], [None, None])
+    assert (diagram.expected_error, diagram.brier, diagram.n, diagram.unscored) == (None, None, 0, 2)
     assert reliability([], [], binning="equal-mass").bins == ()
     assert abstention([T], [None], [0.9]).area is None
 
@@ -143,8 +143,8 @@ def test_isotonic_is_the_least_squares_fit_in_small_cases():
             continue
         for signed in ([-1.0, -0.5, 0.0, 0.5, 1.0], [-0.5, -0.5, 0.25, 0.25, 0.75]):
             expected = isotonic_by_min_max(signed, gold)
-            found = error_probabilities(fit_calibration(gold, signed, "isotonic"), signed)
-            assert found == pytest.approx([float(expected[v]) for v in signed], abs=1e-12)
+            probabilities = error_probabilities(fit_calibration(gold, signed, "isotonic"), signed)
+            assert probabilities == pytest.approx([float(expected[v]) for v in signed], abs=1e-12)
 
 
 def test_isotonic_applies_like_scikit_learn():
@@ -171,11 +171,11 @@ def test_platt_maximises_the_likelihood_of_its_smoothed_targets():
             return np.sum(np.logaddexp(0, z) - target * z)
 
         best = minimize(loss, [0.0, 0.0], tol=1e-12)
-        found = fit_calibration(gold, signed, "platt")
-        assert loss([found.slope, found.intercept]) <= best.fun + 1e-9
-        assert (found.slope, found.intercept) == pytest.approx(tuple(best.x), rel=1e-3)
+        calibration = fit_calibration(gold, signed, "platt")
+        assert loss([calibration.slope, calibration.intercept]) <= best.fun + 1e-9
+        assert (calibration.slope, calibration.intercept) == pytest.approx(tuple(best.x), rel=1e-3)
         # at the optimum residuals are orthogonal to what the curve is made of
-        residual = np.array(error_probabilities(found, signed)) - target
+        residual = np.array(error_probabilities(calibration, signed)) - target
         assert abs(residual.sum()) < 1e-6
         assert abs(residual @ signed) < 1e-6
 
@@ -208,8 +208,8 @@ def area_over_every_order(right, sure):
 def test_the_area_is_the_mean_over_orders_of_ties_in_every_small_case():
     for right in itertools.product((T, F), repeat=4):
         for sure in itertools.combinations_with_replacement((0.2, 0.5, 0.9), 4):
-            found = abstention([T] * 4, right, sure)
-            assert found.area == pytest.approx(float(area_over_every_order(right, sure)), abs=1e-12)
+            curve = abstention([T] * 4, right, sure)
+            assert curve.area == pytest.approx(float(area_over_every_order(right, sure)), abs=1e-12)
 
 
 # --- what is refused

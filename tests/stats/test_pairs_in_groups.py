@@ -34,8 +34,8 @@ def test_pairs_of_groups_are_those_of_a_list(label_values):
         gold, scores = draw.integers(0, label_values, n) / 3, draw.integers(0, draw.integers(1, 20), n) * 0.1
         groups, weights = draw.integers(0, 3, n).tolist(), draw.integers(0, 3, n).astype(float)
         sums = GroupedPairs(gold, scores, groups).sums(weights)
-        found = sums.balance.sum(), sums.labels_differ.sum(), sums.scores_differ.sum()
-        assert found == pytest.approx(listed(gold, scores, groups, weights))
+        totals = sums.balance.sum(), sums.labels_differ.sum(), sums.scores_differ.sum()
+        assert totals == pytest.approx(listed(gold, scores, groups, weights))
         balance, labels, values = listed(gold, scores, groups, weights)
         assert sums.tau_b == pytest.approx(
             balance / (labels * values) ** 0.5 if labels * values else np.nan, nan_ok=True
@@ -84,14 +84,14 @@ def test_ties_inside_items_are_calibrated_on_the_listed_pairs(at_once, monkeypat
 
 def test_p_values_of_systems_tend_to_those_of_all_swaps():
     grid = np.array([[3.0, 1, 2], [2, 2, np.nan], [5, 1, 4], [1, 0, 2], [2, 3, 2]])
-    found = better_p_values(grid, draws=20_000)
+    p_values = better_p_values(grid, draws=20_000)
     for a, b in product(range(3), repeat=2):
         if a == b:
-            assert np.isnan(found[a, b])
+            assert np.isnan(p_values[a, b])
             continue
         steps = [step for step in grid[:, a] - grid[:, b] if not np.isnan(step)]
         sums = [np.dot(signs, steps) for signs in product((-1, 1), repeat=len(steps))]
-        assert found[a, b] == pytest.approx(np.mean(np.array(sums) >= sum(steps)), abs=0.012)
+        assert p_values[a, b] == pytest.approx(np.mean(np.array(sums) >= sum(steps)), abs=0.012)
 
 
 def test_soft_pairwise_accuracy_is_that_of_the_p_values_and_not_of_the_order():
@@ -100,24 +100,26 @@ def test_soft_pairwise_accuracy_is_that_of_the_p_values_and_not_of_the_order():
     labels = draw.normal(size=(5, 60)) + np.arange(5)[:, None] / 10
     scores = labels / 3 + draw.normal(size=(5, 60))
     systems, items = np.repeat(list("edcba"), 60).tolist(), np.tile(np.arange(60), 5).tolist()
-    found = system_level(labels.ravel(), scores.ravel(), systems, items, draws=4000)
+    agreement = system_level(labels.ravel(), scores.ravel(), systems, items, draws=4000)
     apart = np.abs(better_p_values(labels.T, 4000) - better_p_values(scores.T, 4000))
-    assert found.soft == pytest.approx(1 - apart[np.triu_indices(5, 1)].mean(), abs=1e-3)
+    assert agreement.soft == pytest.approx(1 - apart[np.triu_indices(5, 1)].mean(), abs=1e-3)
     means = labels.mean(axis=1), scores.mean(axis=1)
     agree = [
         np.sign(means[0][i] - means[0][j]) == np.sign(means[1][i] - means[1][j]) for i, j in combinations(range(5), 2)
     ]
-    assert (found.systems, found.items, found.tested, found.accuracy) == (5, 60, 10, np.mean(agree))
-    assert found.pearson == pytest.approx(np.corrcoef(*means)[0, 1])
-    assert found.kendall == pytest.approx(correlation.kendall(*means))
+    assert (agreement.systems, agreement.items, agreement.tested, agreement.accuracy) == (5, 60, 10, np.mean(agree))
+    assert agreement.pearson == pytest.approx(np.corrcoef(*means)[0, 1])
+    assert agreement.kendall == pytest.approx(correlation.kendall(*means))
 
 
 def test_a_constant_knows_no_system_whatever_their_order():
     labels = [1.0, 2, 3, 4, 5, 6]
     for systems in ("aabbcc", "ccbbaa"):
-        found = system_level(labels, [0.0] * 6, list(systems), [0, 1] * 3)
-        assert (found.accuracy, found.pearson, found.kendall) == (0.0, None, None)
-        assert found.soft == pytest.approx(0.5, abs=0.15), "swaps of two items are few, and draws meet the observed one"
+        agreement = system_level(labels, [0.0] * 6, list(systems), [0, 1] * 3)
+        assert (agreement.accuracy, agreement.pearson, agreement.kendall) == (0.0, None, None)
+        assert agreement.soft == pytest.approx(0.5, abs=0.15), (
+            "swaps of two items are few, and draws meet the observed one"
+        )
     alone = system_level(labels, labels, ["a"] * 6, list(range(6)))
     assert (alone.systems, alone.accuracy, alone.soft) == (1, None, None)
     assert "expected as many systems and items as rows" in line_of(
@@ -128,8 +130,8 @@ def test_a_constant_knows_no_system_whatever_their_order():
 def test_words_are_learnt_from_other_groups_only():
     texts = [f"{'good' if n % 2 else 'bad'} text n{n % 7}" for n in range(40)]
     labels = [n % 2 for n in range(40)]
-    found = predictions_from_words(texts, labels, list(range(40)))
-    assert GroupedPairs(labels, found).sums().ordered == 1
+    predictions = predictions_from_words(texts, labels, list(range(40)))
+    assert GroupedPairs(labels, predictions).sums().ordered == 1
     own = [f"w{n}" for n in range(40)]
     assert np.ptp(predictions_from_words(own, labels, list(range(40)))) == 0, "a word of one group says nothing"
     assert predictions_from_words(texts, labels, ["one"] * 40).tolist() == [0] * 40

@@ -30,10 +30,10 @@ MEASURES = ["kendall", "tie-calibrated"]
 def test_kendall_p_by_counting_orders():
     metric = [3, 1, 2, 4, 5]
     taus = [kendalltau(range(5), order).statistic for order in itertools.permutations(metric)]
-    found = kendall_test(range(5), metric)
-    extreme = Fraction(sum(abs(tau) >= abs(found.tau) - 1e-12 for tau in taus), math.factorial(5))
-    assert found.p_value == pytest.approx(float(extreme), abs=1e-12)
-    assert found.n == 5
+    correlation = kendall_test(range(5), metric)
+    extreme = Fraction(sum(abs(tau) >= abs(correlation.tau) - 1e-12 for tau in taus), math.factorial(5))
+    assert correlation.p_value == pytest.approx(float(extreme), abs=1e-12)
+    assert correlation.n == 5
 
 
 def test_kendall_p_with_ties_is_scipys_normal_approximation():
@@ -41,15 +41,15 @@ def test_kendall_p_with_ties_is_scipys_normal_approximation():
     gold, metric = rng.integers(0, 4, 80), rng.integers(0, 5, 80)
     for variant in ("b", "c"):
         expected = kendalltau(gold, metric, variant=variant)
-        found = kendall_test(gold, metric, variant)
-        assert (found.tau, found.p_value) == (expected.statistic, expected.pvalue)
+        correlation = kendall_test(gold, metric, variant)
+        assert (correlation.tau, correlation.p_value) == (expected.statistic, expected.pvalue)
     assert kendall_test(gold, metric, "b").p_value == kendall_test(gold, metric, "c").p_value
     assert kendall_test(gold, metric, "23").p_value is None
 
 
 def test_a_constant_metric_has_neither_tau_nor_p():
-    found = kendall_test([0, 1, 2], [1, 1, 1])
-    assert (found.tau, found.p_value) == (None, None)
+    correlation = kendall_test([0, 1, 2], [1, 1, 1])
+    assert (correlation.tau, correlation.p_value) == (None, None)
 
 
 # --- the common scale
@@ -97,14 +97,14 @@ SCORES = {
 
 
 @pytest.mark.parametrize("leaf", [1, 1 << 13])
-@pytest.mark.parametrize(("one", "other"), itertools.combinations_with_replacement(SCORES, 2))
-def test_a_draw_counts_like_the_swapped_vectors(monkeypatch, leaf, one, other):
+@pytest.mark.parametrize(("name", "other"), itertools.combinations_with_replacement(SCORES, 2))
+def test_a_draw_counts_like_the_swapped_vectors(monkeypatch, leaf, name, other):
     monkeypatch.setattr(swapped_pairs, "LEAF", leaf)
-    rng = np.random.default_rng(len(one) * 31 + len(other))
+    rng = np.random.default_rng(len(name) * 31 + len(other))
     for _ in range(4):
         n = int(rng.integers(2, 40))
         gold = rng.integers(-3, rng.integers(-2, 4), n) * 1.0
-        a, b = (standardise(SCORES[kind](rng, gold)) for kind in (one, other))
+        a, b = (standardise(SCORES[kind](rng, gold)) for kind in (name, other))
         swaps = SwappedPairs(gold, a, b)
         for _ in range(3):
             swap = rng.random(n) < 0.5
@@ -132,15 +132,15 @@ def tau_parts(gold, scores):
 
 def calibrated(gold, scores):
     pairs = list(itertools.combinations(range(len(gold)), 2))
-    found = []
+    counts = []
     for epsilon in {Fraction(0)} | {abs(scores[i] - scores[j]) for i, j in pairs}:
         right = 0
         for i, j in pairs:
             g, s = gold[i] - gold[j], scores[i] - scores[j]
             tied = abs(s) <= epsilon
             right += tied if g == 0 else (not tied and (g > 0) == (s > 0))
-        found.append(right)
-    return Fraction(max(found), len(pairs))
+        counts.append(right)
+    return Fraction(max(counts), len(pairs))
 
 
 def every_swap(gold, a, b, clusters, measure):
@@ -172,9 +172,9 @@ def test_the_p_value_is_the_share_of_swaps_as_extreme(monkeypatch, measure, mode
         gold[:2] = [0, -5]
         a, b = (rng.choice([0.0, -1, -5, 0.7], 7) for _ in range(2))
         a[:2], b[:2] = [0.7, -1], [-5, 0]
-        every = np.array(list(itertools.product((0, 1), repeat=5)), dtype=np.int8)
-        monkeypatch.setattr(tested, "swap_masks", lambda n, draws, generator, every=every: iter([every]))
-        found = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, mode=mode, draws=32)
+        masks = np.array(list(itertools.product((0, 1), repeat=5)), dtype=np.int8)
+        monkeypatch.setattr(tested, "swap_masks", lambda n, draws, generator, masks=masks: iter([masks]))
+        comparison = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, mode=mode, draws=32)
         exact = [[Fraction(float(v)) for v in standardise(row)] for row in (a, b)]
         differences = every_swap(gold, *exact, clusters, measure)
         observed = differences[0]  # no cluster swapped
@@ -182,9 +182,13 @@ def test_the_p_value_is_the_share_of_swaps_as_extreme(monkeypatch, measure, mode
             hits = sum(d >= observed - Fraction(1, 10**12) for d in differences)
         else:
             hits = sum(abs(d) >= abs(observed) - Fraction(1, 10**12) for d in differences)
-        assert found.p_value == (hits + 1) / 33
-        assert found.difference == pytest.approx(float(observed), abs=1e-12)
-        assert (found.n, found.clusters, found.sides) == (7, 5, "a-better" if mode == "paper" else "two-sided")
+        assert comparison.p_value == (hits + 1) / 33
+        assert comparison.difference == pytest.approx(float(observed), abs=1e-12)
+        assert (comparison.n, comparison.clusters, comparison.sides) == (
+            7,
+            5,
+            "a-better" if mode == "paper" else "two-sided",
+        )
 
 
 @pytest.mark.parametrize("mode", ["draws", "paper"])
@@ -241,9 +245,9 @@ def test_twins_swapped_together_carry_less():
 
 def test_an_item_without_a_score_is_left_out_for_both_and_counted():
     gold, a, b = [0, -1, -5, 0, -5], [0, -1, -5, None, -1], [0.5, None, -5, 0, 0]
-    found = correlation_permutation(gold, a, b, draws=9, clusters=list("vvxyz"))
-    assert (found.n, found.left_out, found.clusters) == (3, 2, 3)
-    assert found.a == pytest.approx(kendall([0, -5, -5], [0, -5, -1]), abs=1e-12)
+    comparison = correlation_permutation(gold, a, b, draws=9, clusters=list("vvxyz"))
+    assert (comparison.n, comparison.left_out, comparison.clusters) == (3, 2, 3)
+    assert comparison.a == pytest.approx(kendall([0, -5, -5], [0, -5, -1]), abs=1e-12)
 
 
 def test_the_swaps_are_those_of_the_accuracy_test():
@@ -256,8 +260,8 @@ def test_the_swaps_are_those_of_the_accuracy_test():
     differences = right.astype(int) - np.random.default_rng(2).permutation(right)
     swapped = np.abs((1 - 2 * masks.astype(int)) @ differences) >= abs(differences.sum())
     other = right & (differences == 0) | (~right & (differences == -1))
-    found = paired_permutation([True] * 300, right, other, mode="draws", draws=600)
-    assert found.p_value == (swapped.sum() + 1) / 601
+    comparison = paired_permutation([True] * 300, right, other, mode="draws", draws=600)
+    assert comparison.p_value == (swapped.sum() + 1) / 601
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -271,8 +275,8 @@ def test_false_positives_under_the_null(measure, twins):
     for seed in range(rounds):
         gold = np.repeat(rng.choice([0.0, -1, -5], bases), twins)
         a, b = (gold + np.repeat(rng.normal(0, 3, bases), twins) + rng.normal(0, 1, len(gold)) for _ in range(2))
-        found = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, draws=19, seed=seed)
-        hits += found.p_value <= 0.05
+        comparison = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, draws=19, seed=seed)
+        hits += comparison.p_value <= 0.05
     low, high = binom.ppf([0.0005, 0.9995], rounds, 0.05)
     assert low <= hits <= high
 
@@ -300,5 +304,5 @@ def test_what_cannot_be_tested_is_refused_in_one_line(gold, a, b, more):
 
 
 def test_a_constant_metric_has_a_tie_calibration_but_orders_nothing():
-    found = correlation_permutation([0, 0, -1, -5], [0.3] * 4, [1, 2, 3, 4], measure="tie-calibrated", draws=19)
-    assert found.a == pytest.approx(1 / 6)
+    comparison = correlation_permutation([0, 0, -1, -5], [0.3] * 4, [1, 2, 3, 4], measure="tie-calibrated", draws=19)
+    assert comparison.a == pytest.approx(1 / 6)

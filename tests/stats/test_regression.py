@@ -27,26 +27,26 @@ def test_least_squares_explain_the_variance_between_groups():
 
 
 def test_three_r2_of_two_log_likelihoods():
-    found = regression.pseudo_r2(-1.0, -2.0, 4)
-    assert found.mcfadden == 0.5
-    assert found.cox_snell == pytest.approx(1 - math.exp(-1 / 2))
-    assert found.nagelkerke == pytest.approx((1 - math.exp(-1 / 2)) / (1 - math.exp(-1)))
+    r_squared = regression.pseudo_r2(-1.0, -2.0, 4)
+    assert r_squared.mcfadden == 0.5
+    assert r_squared.cox_snell == pytest.approx(1 - math.exp(-1 / 2))
+    assert r_squared.nagelkerke == pytest.approx((1 - math.exp(-1 / 2)) / (1 - math.exp(-1)))
 
 
 @pytest.mark.parametrize("fit", [regression.logit_r2, regression.proportional_odds_r2])
 def test_a_rating_of_two_grades_has_the_r2_of_its_table(fit):
-    found = fit(HIGH, np.array(FIRST, dtype=float)[:, None])
-    assert found.mcfadden == pytest.approx(1 - FITTED / NONE, abs=1e-6)
-    assert found.cox_snell == pytest.approx(1 - math.exp((NONE - FITTED) / 4), abs=1e-6)
-    assert found.n == 8
+    r_squared = fit(HIGH, np.array(FIRST, dtype=float)[:, None])
+    assert r_squared.mcfadden == pytest.approx(1 - FITTED / NONE, abs=1e-6)
+    assert r_squared.cox_snell == pytest.approx(1 - math.exp((NONE - FITTED) / 4), abs=1e-6)
+    assert r_squared.n == 8
 
 
 def test_the_odds_ratio_of_a_table_has_its_interval():
-    found = regression.odds_ratio(HIGH, FIRST)
-    assert found.ratio == pytest.approx(9)
-    assert [found.low, found.high] == pytest.approx([9 * math.exp(-STEP), 9 * math.exp(STEP)])
-    assert found.p_value == pytest.approx(math.erfc(math.log(9) / STEP * 1.959963985 / math.sqrt(2)))
-    assert found.n == 8
+    odds = regression.odds_ratio(HIGH, FIRST)
+    assert odds.ratio == pytest.approx(9)
+    assert [odds.low, odds.high] == pytest.approx([9 * math.exp(-STEP), 9 * math.exp(STEP)])
+    assert odds.p_value == pytest.approx(math.erfc(math.log(9) / STEP * 1.959963985 / math.sqrt(2)))
+    assert odds.n == 8
 
 
 def test_rows_that_are_there_twice_in_a_cluster_narrow_nothing():

@@ -222,8 +222,8 @@ def test_signs_by_hand():
 
 def test_all_pairs_at_once_are_tested_as_each_pair_alone():
     values = np.random.default_rng(4).normal([0, 0.5, 0.5, 0.4], 1, (60, 4))
-    found = pairwise_sign_permutation(values, draws=500, seed=2)
-    assert found == [sign_permutation(a - b, draws=500, seed=2) for a, b in combinations(values.T, 2)]
+    p_values = pairwise_sign_permutation(values, draws=500, seed=2)
+    assert p_values == [sign_permutation(a - b, draws=500, seed=2) for a, b in combinations(values.T, 2)]
     assert pairwise_sign_permutation([[1, 0], [1, 0], [1, 0], [1, 0], [7, 7]]) == [pytest.approx(2 / 16, abs=0.01)]
     assert pairwise_sign_permutation([[0.1, 0], [0.2, 0], [0, 0.3]]) == [1.0], "but for rounding"
     for refused in ([[1.0], [2.0]], [[1.0, np.nan]], np.zeros((0, 2))):
@@ -270,7 +270,7 @@ def test_counts_by_hand():
     """Gold 0 0 1 1, metric 0 1 1 3: a gold tie at distance 1, one at 2; concordant at 1, 3, 2, and one metric tie."""
     pairs = Pairs(np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 3]))
     counts = [pairs.counts_at(epsilon) for epsilon in (0.0, 0.9, 1.0, 2.0, 3.0)]
-    assert [(one.ties, one.concordant, one.agreeing) for one in counts] == [
+    assert [(count.ties, count.concordant, count.agreeing) for count in counts] == [
         (0, 3, 3),
         (0, 3, 3),
         (1, 2, 3),
@@ -279,8 +279,8 @@ def test_counts_by_hand():
     ]
     assert pairs.total == 6
     assert [pairs.next_below(epsilon) for epsilon in (3.0, 2.0, 1.5, 1.0)] == [2.0, 1.0, 1.0, 0.0]
-    none, every = pairs.counts_at(0.0), pairs.counts_at(3.0)
-    assert middle_difference(pairs, none.reach, every.reach - none.reach) in (1.0, 2.0)
+    none, whole = pairs.counts_at(0.0), pairs.counts_at(3.0)
+    assert middle_difference(pairs, none.reach, whole.reach - none.reach) in (1.0, 2.0)
 
 
 def test_differences_one_apart_are_tied_one_after_the_other():
@@ -340,8 +340,8 @@ def test_probabilities_by_hand():
     assert (told.n, told.unscored, told.errors) == (4, 1, 2)
     assert error_probabilities(told, [-1.0, 0.0, 1.0, None]) == [0.0, 0.5, 1.0, None]
     platt = fit_calibration([True, True, True, False], [0.5, 0.5, 0.5, -0.5], "platt")
-    found = error_probabilities(platt, [0.5, -0.5])
-    assert found == pytest.approx([4 / 5, 1 / 3]), "Platt's targets: (3 + 1) / (3 + 2), 1 / (1 + 2)"
+    probabilities = error_probabilities(platt, [0.5, -0.5])
+    assert probabilities == pytest.approx([4 / 5, 1 / 3]), "Platt's targets: (3 + 1) / (3 + 2), 1 / (1 + 2)"
 
 
 def test_a_certainty_is_within_its_bounds():
@@ -363,7 +363,7 @@ def test_risk_by_coverage():
 
 def test_bins():
     told = reliability([True, False, True, True], [0.2, 0.2, 1.0, 0.0], bins=5)
-    assert [one.n for one in told.bins] == [3, 0, 0, 0, 1]
+    assert [bucket.n for bucket in told.bins] == [3, 0, 0, 0, 1]
     assert (told.bins[0].low, told.bins[0].high, told.bins[4].high) == (0.0, 0.2, 1.0)
     assert told.bins[0].observed == pytest.approx(2 / 3)
     assert told.expected_error == pytest.approx(3 / 4 * (2 / 3 - 0.4 / 3))
@@ -375,7 +375,7 @@ def test_bins():
     with pytest.raises(InputInvalid, match="got 0 bins"):
         reliability([True], [0.5], bins=0)
     mass = reliability([True, False, True, False], [0.1, 0.2, 0.3, 0.4], 2, "equal-mass")
-    assert [(one.low, one.high, one.n) for one in mass.bins] == [(0.1, 0.2, 2), (0.3, 0.4, 2)]
+    assert [(bucket.low, bucket.high, bucket.n) for bucket in mass.bins] == [(0.1, 0.2, 2), (0.3, 0.4, 2)]
 
 
 # --- agreement of raters

@@ -136,8 +136,8 @@ def test_the_intraclass_correlation_is_not_of_the_order_of_items_and_raters(tabl
     mixed = [[row[rater] for rater in raters] for row in shuffled(table, chance)]
     first, again = icc21(table), icc21(mixed)
     for name in first.__dataclass_fields__:
-        one, other = getattr(first, name), getattr(again, name)
-        assert one == other or abs(one - other) < 1e-6 * max(1, abs(one)), name
+        value, other = getattr(first, name), getattr(again, name)
+        assert value == other or abs(value - other) < 1e-6 * max(1, abs(value)), name
 
 
 @given(ROWS, st.lists(st.sampled_from("xyz"), min_size=14, max_size=14), st.randoms())
@@ -152,9 +152,9 @@ def test_systems_are_ordered_alike_by_any_name_and_in_any_order(rows, systems, c
     for name in ("systems", "items", "tested"):
         assert getattr(first, name) == getattr(again, name)
     for name in ("accuracy", "pearson", "kendall"):
-        one, other = getattr(first, name), getattr(again, name)
-        assert (one is None) == (other is None)
-        assert one is None or near(one, other), name
+        value, other = getattr(first, name), getattr(again, name)
+        assert (value is None) == (other is None)
+        assert value is None or near(value, other), name
 
 
 @given(st.lists(st.sampled_from(("हिन्दी", "தமிழ்", "العَرَبِيَّة", "naïve", "e\u0301tat", "42")), max_size=6))
