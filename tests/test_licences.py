@@ -19,8 +19,8 @@ HEAD = "| licence | packages |\n|---|---|\n"
 
 def pinned(lock: str) -> list[str]:
     """Names that a lock pins for Linux."""
-    found = PIN.findall((ROOT / f"requirements/{lock}.lock").read_text(encoding="utf-8"))
-    return [name for name, _, marker in found if not re.search(r"win32|emscripten", marker)]
+    pins = PIN.findall((ROOT / f"requirements/{lock}.lock").read_text(encoding="utf-8"))
+    return [name for name, _, marker in pins if not re.search(r"win32|emscripten", marker)]
 
 
 def licence(name: str) -> str:
@@ -75,9 +75,9 @@ def _is_copyleft(name: str) -> bool:
 
 def test_the_page_is_true():
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    found, end, after = rest.partition(END)
+    section, end, after = rest.partition(END)
     assert end, f"{PAGE}: no {END.strip()}"
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(before + BEGIN + written() + END + after, encoding="utf-8")
     else:
-        assert found == written(), "run: python tests/records.py"
+        assert section == written(), "run: python tests/records.py"

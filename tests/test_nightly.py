@@ -55,10 +55,10 @@ def test_a_part_ends_within_its_time():
 
 def test_the_page_says_what_passed():
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    found, end, after = rest.partition(END)
+    section, end, after = rest.partition(END)
     assert end, f"{PAGE}: no {END.strip()}"
     table = "".join(f"{line}\n" for line in nightly.table())
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(before + BEGIN + table + END + after, encoding="utf-8")
     else:
-        assert found == table, "run: python tests/records.py"
+        assert section == table, "run: python tests/records.py"

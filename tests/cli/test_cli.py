@@ -45,8 +45,8 @@ def answer(request) -> str:
 
 
 def test_the_version_is_that_of_every_signature():
-    found = CliRunner().invoke(cli.app, ["--version"])
-    assert (found.exit_code, found.stdout.strip()) == (0, release.VERSION)
+    result = CliRunner().invoke(cli.app, ["--version"])
+    assert (result.exit_code, result.stdout.strip()) == (0, release.VERSION)
 
 
 @pytest.fixture
@@ -246,8 +246,8 @@ def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
     rows = b'{"output": "x", "id": 1}', b"no json", b'{"output": "caf\xff"}', b'{"output": "y", "id": "1"}'
     Path("in.jsonl").write_bytes(b"\n".join(rows))
     result = excam("score", "in.jsonl")
-    found = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [one["failure"] for one in found] == [None, "not-json", "not-utf8", "duplicate-id"]
+    scored_rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["failure"] for row in scored_rows] == [None, "not-json", "not-utf8", "duplicate-id"]
     assert (result.exit_code, len(backend.asked)) == (0, 1)
     first, *_ = result.stderr.splitlines()
     assert first == "excam: warning: 3 of 4 rows cannot be scored; the first: in.jsonl: row 2 (#2): not-json"
@@ -307,7 +307,7 @@ def test_the_suffix_decides_the_format_and_every_command_reads_it_back(backend, 
     to = f"new/scored.{kind}"
     assert excam("score", texts(*ROUND), "--to", to).exit_code == 0
     assert [path.name for path in Path("new").iterdir()] == [f"scored.{kind}"], "the journal is no longer needed"
-    assert [one.to_dict() for one in result_files.read(Path(to))] == plain
+    assert [row.to_dict() for row in result_files.read(Path(to))] == plain
     assert excam("explain", to).stdout == explained(*ROUND)
     assert excam("report", to, "--to", f"{kind}.html").exit_code == 0
     assert stopped("compare", to, to) == f"excam: {to}: given twice; expected one file for each system"
@@ -474,9 +474,9 @@ def test_list_metrics_says_what_each_reads_and_needs():
         "bleu\n    reads translation, reference\n    may read target_language\n"
         "    returns mean over sentences, more is better (0 to 100)\n" in shown
     )
-    found = [json.loads(line) for line in excam("list", "metrics", "--json").stdout.splitlines()]
-    assert [one["metric"] for one in found] == sorted(metric.available())
-    assert {one["metric"]: one["needs"] for one in found}["calmqa"] == "a model and an index of evidence"
+    entries = [json.loads(line) for line in excam("list", "metrics", "--json").stdout.splitlines()]
+    assert [entry["metric"] for entry in entries] == sorted(metric.available())
+    assert {entry["metric"]: entry["needs"] for entry in entries}["calmqa"] == "a model and an index of evidence"
     assert sorted(METRICS.split(", ")) == sorted(metric.available()), "excam score --help lists them"
     assert all(json.loads(line) for line in excam("list", "--json").stdout.splitlines())
 

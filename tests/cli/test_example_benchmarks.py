@@ -50,7 +50,7 @@ def test_an_example_reads_the_real_files(path):
 def test_the_right_choice_of_copal_id_is_the_one_at_its_label():
     """The column is called as a field of base samples is."""
     path = ROOT / "examples/benchmarks/copal_id.py"
-    made = {one.id: one for one in datasets.read("copal_id", REAL / "copal-id", {}, str(path)).samples()}
+    made = {sample.id: sample for sample in datasets.read("copal_id", REAL / "copal-id", {}, str(path)).samples()}
     with (REAL / "copal-id/test_copal.csv").open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             base = made[f"copal_id/standard:{row['idx']}"]

@@ -29,9 +29,9 @@ def of(output: str = ENGLISH, failure: str | None = None, judge: WarningRules = 
     instruction = more.pop("instruction", "Name a Greek dish.")
     texts = {"instruction": instruction} if instruction else {}
     texts["output"] = output
-    found = judge.codes(Row("1", texts, more), PAIR, failure)
-    assert list(found) == [code for code in warnings.LINES if code in found], "in the order of the list"
-    return set(found)
+    codes = judge.codes(Row("1", texts, more), PAIR, failure)
+    assert list(codes) == [code for code in warnings.LINES if code in codes], "in the order of the list"
+    return set(codes)
 
 
 def test_a_control_token_is_warned_about():
@@ -44,18 +44,18 @@ def test_the_tested_languages_are_those_of_appendix_e():
     assert languages.tested_languages() == {row["name"] for row in rows}
 
 
-@pytest.mark.parametrize("given", ["Turkish", "turkish", " TR ", "tr-TR", "tur", "tr_Latn_TR", "Turkish (Turkey)"])
-def test_a_language_is_known_however_it_is_told(given):
-    assert languages.language_name(given) == "Turkish"
-    assert not of(language=given)
+@pytest.mark.parametrize("language", ["Turkish", "turkish", " TR ", "tr-TR", "tur", "tr_Latn_TR", "Turkish (Turkey)"])
+def test_a_language_is_known_however_it_is_told(language):
+    assert languages.language_name(language) == "Turkish"
+    assert not of(language=language)
 
 
 @pytest.mark.parametrize(
-    "given", ["Yoruba", "yo", "zh-yue", "Cantonese", "Klingon", "Old English", "Turkmen", "tk", "?"]
+    "language", ["Yoruba", "yo", "zh-yue", "Cantonese", "Klingon", "Old English", "Turkmen", "tk", "?"]
 )
 @pytest.mark.parametrize("output", ["", "x", ENGLISH, YORUBA])
-def test_every_row_told_to_be_outside_the_list_is_warned_about(given, output):
-    assert "language-untested" in of(output, language=given)
+def test_every_row_told_to_be_outside_the_list_is_warned_about(language, output):
+    assert "language-untested" in of(output, language=language)
 
 
 @detects

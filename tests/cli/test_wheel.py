@@ -133,10 +133,10 @@ def test_the_citation_names_software_and_papers():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "version", "license"} <= set(citation)
     paper, *others = citation["references"]
-    assert [one["title"].split(":")[0] for one in others] == [
+    assert [reference["title"].split(":")[0] for reference in others] == [
         *("Macaron", "CaLMQA", "From Words to Worlds", "Cross-Cultural LLM Evaluation Scoring Manual (Detailed)"),
     ]
-    assert all(one["authors"] for one in others)
+    assert all(reference["authors"] for reference in others)
     assert paper["title"] == "ExCAM: Explainable Cultural Awareness Metrics"
     assert [author["family-names"] for author in paper["authors"]] == [
         "Leiter",
@@ -191,7 +191,7 @@ def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_pa
     }  # fmt: skip
     rows = [{**row, "id": str(number), "score": score} for number, score in enumerate((-5.0, 0.9, 0.8))]
     for name in ("a.jsonl", "b.jsonl"):
-        (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in rows))
+        (tmp_path / name).write_text("".join(json.dumps(scored_row) + "\n" for scored_row in rows))
     tried = {"explain": ["a.jsonl"], "compare": ["a.jsonl", "b.jsonl"], "report": ["a.jsonl", "--to", "page.html"]}
     for name, words in tried.items():
         done = command(installed, name, *words, cwd=tmp_path)
@@ -216,11 +216,14 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, 
     """It scores, explains, reports, calibrates and uses that, compares with people and with another system."""
     from fake_chat_server import Server, right
 
-    found = {"errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "dish"}], "explanation": "so"}
+    report = {
+        "errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "dish"}],
+        "explanation": "so",
+    }
 
     def answer(body):
         said = body["messages"][-1]["content"]
-        return right(json.dumps(found if "Sushi" in said else {"errors": [], "explanation": ""}))
+        return right(json.dumps(report if "Sushi" in said else {"errors": [], "explanation": ""}))
 
     rows = [{"id": str(at), "output": f"{'Sushi' if at % 3 else 'Moussaka'} {at}."} for at in range(12)]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

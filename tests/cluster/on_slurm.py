@@ -102,15 +102,15 @@ def settings(pid: int) -> dict[str, str]:
 def processes(job: str, script: str = "") -> list[int]:
     """Process ids of a job of Slurm: of one rule's script, or of all that belongs to it."""
     words = b"\0-m\0scripts\0" + script.encode() + b"\0"
-    found = []
+    process_ids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             asked = not script or words in path.read_bytes()
         except OSError:
             continue
         if asked and settings(int(path.parent.name)).get("SLURM_JOB_ID") == job:
-            found.append(int(path.parent.name))
-    return found
+            process_ids.append(int(path.parent.name))
+    return process_ids
 
 
 def stop(process: subprocess.Popen) -> bool:

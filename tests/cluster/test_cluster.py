@@ -51,7 +51,7 @@ def times(jobs: list[str]) -> dict[str, tuple[int, int]]:
 
 
 def answers(path: Path) -> dict[str, Entry]:
-    return {found.key: found for _, found in read(path) if isinstance(found, Entry)}
+    return {entry.key: entry for _, entry in read(path) if isinstance(entry, Entry)}
 
 
 def test_same_bytes_as_on_one_machine(local, run):

@@ -25,10 +25,10 @@ def state(job: str) -> tuple[str, str]:
 def becomes(job: str, *wanted: str) -> tuple[str, str]:
     """Wait until a job is in one of these states; that, and why."""
     end = time.monotonic() + PATIENCE
-    while (found := state(job))[0] not in wanted:
-        assert time.monotonic() < end, f"{job}: {found}; expected {wanted}"
+    while (status := state(job))[0] not in wanted:
+        assert time.monotonic() < end, f"{job}: {status}; expected {wanted}"
         time.sleep(0.2)
-    return found
+    return status
 
 
 def start_now(job: str) -> None:

@@ -52,54 +52,54 @@ SMALL = [(True, True, 0.9), (False, False, 0.8), (True, False, 0.6), (False, Non
 
 
 def test_numbers_by_hand():
-    found = certainty.evaluate(frame(SMALL), None, 0)
-    assert (found["n"], found["failures"], found["without_certainty"], found["dev"]) == (5, 1, 1, None)
+    numbers = certainty.evaluate(frame(SMALL), None, 0)
+    assert (numbers["n"], numbers["failures"], numbers["without_certainty"], numbers["dev"]) == (5, 1, 1, None)
     # signed certainties .9, -.8, -.6: of the two pairs of an error and none, both are in order
-    assert found["ranking"]["certainty"] | {"low": 0, "high": 0} == {
+    assert numbers["ranking"]["certainty"] | {"low": 0, "high": 0} == {
         **{"auroc": 1.0, "strict": 2 / 6, "n": 3, "unscored": 2, "errors": 2, "low": 0, "high": 0}
     }
-    assert found["ranking"]["score"]["auroc"] == pytest.approx((1 + 0.5 + 1) / 3), "scores -5, 0, 0 and -5"
-    assert found["ranking"]["score"]["n"] == 4
+    assert numbers["ranking"]["score"]["auroc"] == pytest.approx((1 + 0.5 + 1) / 3), "scores -5, 0, 0 and -5"
+    assert numbers["ranking"]["score"]["n"] == 4
     squares = [0.1**2, 0.2**2, 0.6**2]
-    assert found["verdict"]["brier"] == pytest.approx(sum(squares) / 3)
-    assert found["verdict"]["brier_floor"] == pytest.approx(2 / 3 * 1 / 3)
-    assert found["error"].keys() == {"uncalibrated"}
-    assert found["error"]["uncalibrated"]["brier"] == pytest.approx((0.05**2 + 0.1**2 + 0.8**2) / 3)
+    assert numbers["verdict"]["brier"] == pytest.approx(sum(squares) / 3)
+    assert numbers["verdict"]["brier_floor"] == pytest.approx(2 / 3 * 1 / 3)
+    assert numbers["error"].keys() == {"uncalibrated"}
+    assert numbers["error"]["uncalibrated"]["brier"] == pytest.approx((0.05**2 + 0.1**2 + 0.8**2) / 3)
     # surest first: right, right, wrong, then two without a certainty of which one is right, in either order
     risks = [0, 0, 1 / 3, (1 + 0.5) / 4, 2 / 5]
-    assert found["abstention"]["certainty"]["area"] == pytest.approx(sum(risks) / 5)
-    assert found["abstention"]["certainty"]["curve"][-1] == [1.0, 0.4]
+    assert numbers["abstention"]["certainty"]["area"] == pytest.approx(sum(risks) / 5)
+    assert numbers["abstention"]["certainty"]["curve"][-1] == [1.0, 0.4]
     mean = 1 / 3  # of the three in any order
-    assert found["abstention"]["certainty"]["any_order"] == pytest.approx((3 * mean + risks[3] + risks[4]) / 5)
+    assert numbers["abstention"]["certainty"]["any_order"] == pytest.approx((3 * mean + risks[3] + risks[4]) / 5)
 
 
 def test_a_judge_that_says_how_often_it_is_right_is_calibrated():
     test, dev = simulated(0, 4000), simulated(1, 4000)
-    found = certainty.evaluate(test, dev, 0)
-    assert found["verdict"]["expected_error"] < 0.03
-    assert found["verdict"]["brier_low"] < found["verdict"]["brier"] < found["verdict"]["brier_high"]
+    numbers = certainty.evaluate(test, dev, 0)
+    assert numbers["verdict"]["expected_error"] < 0.03
+    assert numbers["verdict"]["brier_low"] < numbers["verdict"]["brier"] < numbers["verdict"]["brier_high"]
     for method in certainty.METHODS:
-        assert found["error"][method]["brier"] < found["error"][method]["brier_floor"]
-        chosen = found["abstention"][method]
+        assert numbers["error"][method]["brier"] < numbers["error"][method]["brier_floor"]
+        chosen = numbers["abstention"][method]
         assert chosen["area"] < chosen["any_order"] - 0.05, "the surest answers are right more often"
-    assert found["error"]["isotonic"]["expected_error"] < 0.04 < found["error"]["uncalibrated"]["expected_error"]
-    assert found["error"]["platt"]["expected_error"] < 0.15, "no logistic curve is flat where there is no data"
-    assert found["dev"]["n"] == 4000
-    assert found["dev"]["fitted"]["platt"]["unscored"] == found["dev"]["failures"]
+    assert numbers["error"]["isotonic"]["expected_error"] < 0.04 < numbers["error"]["uncalibrated"]["expected_error"]
+    assert numbers["error"]["platt"]["expected_error"] < 0.15, "no logistic curve is flat where there is no data"
+    assert numbers["dev"]["n"] == 4000
+    assert numbers["dev"]["fitted"]["platt"]["unscored"] == numbers["dev"]["failures"]
 
 
 def test_without_a_probability_the_verdict_of_the_report_is_kept():
     rows = [(True, True, 0.9), (False, False, 0.8), (True, True, None), (False, False, None)]
-    found = certainty.evaluate(frame(rows), frame([(True, True, 0.9), (False, False, 0.9)] * 5), 0)["abstention"]
-    assert all(one["curve"][-1] == [1.0, 0.0] for one in found.values())
-    assert [(one["n"], one["unscored"]) for one in found.values()] == [(4, 2)] * 3
+    abstention = certainty.evaluate(frame(rows), frame([(True, True, 0.9), (False, False, 0.9)] * 5), 0)["abstention"]
+    assert all(numbers["curve"][-1] == [1.0, 0.0] for numbers in abstention.values())
+    assert [(numbers["n"], numbers["unscored"]) for numbers in abstention.values()] == [(4, 2)] * 3
 
 
 def test_nothing_is_fitted_on_dev_sets_of_one_class():
-    found = certainty.evaluate(simulated(0), frame([(True, True, 0.9), (True, False, 0.8)]), 0)
-    assert found["dev"]["fitted"] == {"platt": None, "isotonic": None}
-    assert found["error"].keys() == {"uncalibrated"}
-    assert found["abstention"].keys() == {"certainty"}
+    numbers = certainty.evaluate(simulated(0), frame([(True, True, 0.9), (True, False, 0.8)]), 0)
+    assert numbers["dev"]["fitted"] == {"platt": None, "isotonic": None}
+    assert numbers["error"].keys() == {"uncalibrated"}
+    assert numbers["abstention"].keys() == {"certainty"}
 
 
 def test_auroc_interval_is_that_of_scikit_learn_on_the_same_draws():
@@ -113,8 +113,8 @@ def test_auroc_interval_is_that_of_scikit_learn_on_the_same_draws():
         weights = drawn[groups]
         kept = np.repeat(np.arange(60), weights)
         values.append(roc_auc_score(gold[kept], -scores[kept]))
-    found = stats.ranking_interval(gold.tolist(), scores.tolist(), groups.tolist(), draws=50, seed=5)
-    assert found == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
+    interval = stats.ranking_interval(gold.tolist(), scores.tolist(), groups.tolist(), draws=50, seed=5)
+    assert interval == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
 
 
 def test_a_constant_predictor_has_no_auroc_interval():
@@ -162,7 +162,7 @@ def test_page_and_numbers_of_every_system():
     assert page.count("| m/all/report | Platt, on dev |") == 2, "its calibration and its abstention"
     assert "| m/nothing/count | Platt" not in page, "nothing was fitted for a baseline"
     widths = [[line.count("|") for line in part.splitlines() if line.startswith("|")] for part in page.split("\n\n")]
-    assert all(len(set(one)) == 1 for one in widths if one)
+    assert all(len(set(counts)) == 1 for counts in widths if counts)
 
 
 @pytest.mark.parametrize(

@@ -316,5 +316,5 @@ def test_options_are_found_as_the_templates_list_them_in_every_language(language
         language
     ]
     shown = listed["semicolon"].join(listed["option"].format(letter=x, option=y) for x, y in (("A", "7"), ("B", "9")))
-    for found in (options(f"? {shown}"), likelihood.split_options(f"? {shown}")):
-        assert found[1] == {"A": "7", "B": "9"}
+    for parts in (options(f"? {shown}"), likelihood.split_options(f"? {shown}")):
+        assert parts[1] == {"A": "7", "B": "9"}

@@ -173,12 +173,12 @@ def test_the_smallest_section():
 def test_the_order_of_rows_changes_no_number():
     frame = frame_of(many(15) + ROWS)
     shuffled = frame.sample(fraction=1, shuffle=True, seed=5)
-    one, other = verdicts.evaluate(frame, seed=3), verdicts.evaluate(shuffled, seed=3)
-    assert verdicts.evaluate(frame, seed=3) == one
+    numbers, other = verdicts.evaluate(frame, seed=3), verdicts.evaluate(shuffled, seed=3)
+    assert verdicts.evaluate(frame, seed=3) == numbers
     for name in ("n", "failures", "rates", "correlation"):
-        assert one[name] == other[name]
-    assert list(one["by_language"]) == list(other["by_language"])
-    assert one["accuracy"]["scaled"] == other["accuracy"]["scaled"]
+        assert numbers[name] == other[name]
+    assert list(numbers["by_language"]) == list(other["by_language"])
+    assert numbers["accuracy"]["scaled"] == other["accuracy"]["scaled"]
 
 
 def test_the_interval_draws_whole_groups():

@@ -33,7 +33,7 @@ def free_texts() -> list[Sample]:
         replace(base(at), answer=answer, language=language, **kept)
         for at, (answer, language) in enumerate(zip(answers, languages, strict=True))
     ]
-    return [one for one in split_up(bases, "soft") if one.pair.endswith("/minor")]
+    return [sample for sample in split_up(bases, "soft") if sample.pair.endswith("/minor")]
 
 
 def roles() -> list[Sample]:
@@ -43,9 +43,9 @@ def roles() -> list[Sample]:
 
 def test_rows_are_chosen_by_a_rule_and_not_by_what_was_answered():
     right = free_texts()
-    errors = [wrong(one, "tea" if "tea" in one.output else "Tee") for one in right]
+    errors = [wrong(sample, "tea" if "tea" in sample.output else "Tee") for sample in right]
     shown = example_reports.examples([*right, *errors, *roles()])
-    assert {name: one.id for name, one in shown.items()} == {
+    assert {name: sample.id for name, sample in shown.items()} == {
         "A free text": errors[1].id,  # English before shorter, shorter before longer
         "An impersonation": roles()[1].id,  # GlobalOpinionQA's before a shorter one
     }
@@ -55,8 +55,8 @@ def test_rows_are_chosen_by_a_rule_and_not_by_what_was_answered():
 
 def test_reports_stand_beside_the_gold_one():
     samples = [wrong(free_texts()[0], "tea"), roles()[1]]
-    found = Report((CulturalError("output", "They", "minor", "a | b"), samples[0].report.errors[0]), "No *tea*.")
-    verdicts = [Verdict(2, -6.0, 0.75, report=found), Verdict(None, None, failure="no-json")]
+    report = Report((CulturalError("output", "They", "minor", "a | b"), samples[0].report.errors[0]), "No *tea*.")
+    verdicts = [Verdict(2, -6.0, 0.75, report=report), Verdict(None, None, failure="no-json")]
     clean = [Verdict(0, 0.0, 0.5, report=Report()), Verdict(0, 0.0, None, report=Report())]
     record_files.write_samples(Path("test.parquet"), samples)
     paths = []

@@ -84,12 +84,12 @@ def judged(system, dataset, right, split="test", groups=2):
 
 
 def test_better_than_every_one_is_the_worst_single_test():
-    found = [won(TUNED, COUNT, 0.01), won(OTHER, TUNED, 0.03, difference=-0.2), won("y/all/report", TUNED, 0.5)]
-    assert cells.p_better(TUNED, found, lambda other: not other.tuned) == 0.03
-    assert cells.p_better(TUNED, found, lambda other: other.model == "m") == 0.01
-    assert cells.p_better(TUNED, found, lambda other: True) == 1.0, "not ahead of y"
-    assert cells.p_better(TUNED, found, lambda other: other.model == "nobody") is None
-    assert cells.p_better(COUNT, found, lambda other: True) == 1.0
+    comparisons = [won(TUNED, COUNT, 0.01), won(OTHER, TUNED, 0.03, difference=-0.2), won("y/all/report", TUNED, 0.5)]
+    assert cells.p_better(TUNED, comparisons, lambda other: not other.tuned) == 0.03
+    assert cells.p_better(TUNED, comparisons, lambda other: other.model == "m") == 0.01
+    assert cells.p_better(TUNED, comparisons, lambda other: True) == 1.0, "not ahead of y"
+    assert cells.p_better(TUNED, comparisons, lambda other: other.model == "nobody") is None
+    assert cells.p_better(COUNT, comparisons, lambda other: True) == 1.0
 
 
 def test_holm_leaves_what_does_not_exist_in_its_place():

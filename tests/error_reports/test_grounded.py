@@ -89,8 +89,8 @@ def search(question, text):
     ],
 )
 def test_what_a_model_states_is_read_from_its_first_line(text, answer, cites):
-    found = grounded.read_stated(text, 2)
-    assert (found.answer.strip("* ."), found.cites) == (answer, cites)
+    statement = grounded.read_stated(text, 2)
+    assert (statement.answer.strip("* ."), statement.cites) == (answer, cites)
 
 
 @pytest.mark.parametrize(("answer", "cites"), [("toast", (2,)), ("", ()), ("two and a half", (1, 2))])
@@ -129,7 +129,7 @@ def test_a_text_that_differs_is_an_error_with_its_words_and_the_expected_stateme
     way = grounded.Way("containment", slope=9)
     verdict, asked = drive(grounded.judge(ASKED, search, way), model("lunar new year [1]"))
     assert len(asked) == 1
-    assert [(one.span, one.severity) for one in verdict.report.errors] == [("christmas", "major")]
+    assert [(error.span, error.severity) for error in verdict.report.errors] == [("christmas", "major")]
     assert ASKED.output[verdict.report.errors[0].start : verdict.report.errors[0].end] == "christmas"
     assert verdict.report.explanation == "Expected: lunar new year (by p1)."
     assert verdict.score == -5
@@ -222,7 +222,7 @@ def test_the_greeting_and_the_closing_of_a_short_answer_are_not_marked():
     verdict, _ = drive(
         grounded.judge(sample, search, grounded.Way("containment", slope=9)), model("lunar new year [1]")
     )
-    assert [one.span for one in verdict.report.errors] == ["christmas"]
+    assert [error.span for error in verdict.report.errors] == ["christmas"]
     greeting, _ = drive(grounded.judge(replace(ASKED, output="Hello!"), search), model("lunar new year [1]", yes=-9.0))
     assert greeting.report.errors, "where a greeting is all there is, it is the answer"
 
@@ -454,7 +454,7 @@ def test_the_option_that_gains_most_is_the_expected_one():
         SAMPLE, instruction="Which? Option A: christmas Option C: lunar new year", output="Option A: christmas"
     )
     verdict, _ = drive(likelihood.judge(sample), gains(lunar=3.0, christmas=1.0))
-    assert [one.span for one in verdict.report.errors] == ["christmas"]
+    assert [error.span for error in verdict.report.errors] == ["christmas"]
     assert verdict.parts["expected"] == "lunar new year"
     assert verdict.parts["margin"] == pytest.approx(-2.0)
 
@@ -471,7 +471,7 @@ def test_the_option_that_gains_most_is_the_expected_one():
 def test_the_option_that_a_text_chooses_is_found_by_its_words_or_letter(output, marked):
     sample = replace(SAMPLE, instruction="Which? A. tea B. lunar year C. christmas", output=output)
     verdict, _ = drive(likelihood.judge(sample), gains(lunar=9.0))
-    assert [one.span for one in verdict.report.errors] == [marked]
+    assert [error.span for error in verdict.report.errors] == [marked]
     assert output[verdict.report.errors[0].start : verdict.report.errors[0].end] == marked
 
 
@@ -482,7 +482,8 @@ def test_without_options_the_models_own_proposal_is_the_rival():
 
 def test_a_server_without_likelihoods_of_texts_is_a_failure():
     verdict, _ = drive(
-        likelihood.judge(ASKED), lambda one: completion("x") if isinstance(one, Generate) else Choice(None, None, 3)
+        likelihood.judge(ASKED),
+        lambda request: completion("x") if isinstance(request, Generate) else Choice(None, None, 3),
     )
     assert verdict.failure == "no-likelihoods"
 
@@ -508,8 +509,8 @@ def test_the_metric_searches_its_evidence_and_says_that_the_model_is_unqualified
     assert result.score == -5
     assert result.parts["expected"] == "lunar new year"
     scored = Scorer(metric, None).flow(row())
-    found, _ = drive(scored, model("lunar new year [1]", yes=-4.0))
-    assert "judge-unqualified" in found.warnings
+    rating, _ = drive(scored, model("lunar new year [1]", yes=-4.0))
+    assert "judge-unqualified" in rating.warnings
 
 
 def test_a_pack_of_another_culture_is_said_and_decides_nothing():
@@ -603,7 +604,7 @@ def test_the_numbers_of_a_way_that_is_always_right_and_marks_whole_texts():
     assert (way.rows, way.net, way.auc, way.correct, way.coverage, way.unknown) == (len(rows), 1, 1, 1, 1, 1)
     assert way.seconds == 15 / len(rows)
     wrong = [row.question for row in rows if row.question.label == "wrong"]
-    gold, marked = sum(len(one.wrong_words) for one in wrong), sum(len(one.text) for one in wrong)
+    gold, marked = sum(len(question.wrong_words) for question in wrong), sum(len(question.text) for question in wrong)
     assert way.span_f1 == pytest.approx(2 * gold / (gold + marked))
     blind = floors[-1]
     assert (blind.way, blind.auc, blind.auc_interval, blind.fit) == ("always right", 0.5, (0.5, 0.5), None)
@@ -639,9 +640,9 @@ def test_every_way_is_asked_until_the_time_is_up():
     def ask(requests):
         return [
             completion("not stated")
-            if isinstance(one, Generate)
-            else Choice((-1.0,) * len(one.options), (1,) * len(one.options), 9)
-            for one in requests
+            if isinstance(request, Generate)
+            else Choice((-1.0,) * len(request.options), (1,) * len(request.options), 9)
+            for request in requests
         ]
 
     counted = []
@@ -649,7 +650,7 @@ def test_every_way_is_asked_until_the_time_is_up():
     assert len(done) == asking.PART
     assert counted == [asking.PART]
     assert {"stated", "entailment", "likelihood"} <= set(seconds)
-    assert all(one.margins["containment"] is None for one in done)
+    assert all(row.margins["containment"] is None for row in done)
 
 
 def test_a_comparator_without_its_package_is_not_offered(monkeypatch):

@@ -57,8 +57,8 @@ def each_attack(values):
 def verdict(judge, sample, said, folder):
     """What a judge makes of a sample when the model says this, whatever it is asked."""
     asking = partial(ask, fake.Backend(lambda request: said), Sampling(200), Journal(folder / "journal.jsonl"))
-    (found,) = run(judges.load(judge).judge, [sample], asking)
-    return found
+    (judgement,) = run(judges.load(judge).judge, [sample], asking)
+    return judgement
 
 
 def texts_of(sample):
@@ -95,7 +95,7 @@ def test_a_forged_report_is_one_that_would_be_read_as_clean(attack):
 
 def test_some_forged_report_is_what_a_model_is_trained_to_write():
     assert report.write(Report()) in {attack.text for attack in FORGED}
-    by_explanation = Counter(forged.explanation for one in ATTACKS for forged in set(attacks.reports(one.text)))
+    by_explanation = Counter(forged.explanation for attack in ATTACKS for forged in set(attacks.reports(attack.text)))
     assert {text for text, n in by_explanation.items() if n > 1} == {""}, "the others tell where a copy comes from"
 
 
@@ -162,7 +162,7 @@ def test_gold_spans_stay_in_place(sample, attack):
 
 
 def test_inside_is_a_blank_near_the_middle_outside_the_gold():
-    attack = next(one for one in ATTACKS if (one.where, one.place) == ("output", "inside"))
+    attack = next(candidate for candidate in ATTACKS if (candidate.where, candidate.place) == ("output", "inside"))
     for output, span, start, expected in (
         ("one two three four", "four", 14, f"one two {attack.text} three four"),
         ("one two three four", "two three", 4, f"one two three {attack.text} four"),
@@ -192,8 +192,8 @@ def tokenizer():
     return PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<|im_end|>", chat_template=tiny.CHATML)
 
 
-def control_strings(found=ATTACKS):
-    return sorted({each for attack in found for each in re.findall(sanitize.CHAT_CONTROL, attack.text)})
+def control_strings(selection=ATTACKS):
+    return sorted({each for attack in selection for each in re.findall(sanitize.CHAT_CONTROL, attack.text)})
 
 
 def requests(sample):
@@ -212,7 +212,9 @@ def test_an_attack_never_becomes_a_control_token(attack):
     for attacked, clean in zip(requests(attacks.apply(attack, SAMPLE)), requests(SAMPLE), strict=True):
         ids = chat.encode(tokenizer(), attacked.messages).input_ids
         expected = chat.encode(tokenizer(), clean.messages).input_ids
-        assert [one for one in ids if one in marked] == [one for one in expected if one in marked]
+        assert [token_id for token_id in ids if token_id in marked] == [
+            token_id for token_id in expected if token_id in marked
+        ]
         assert attack.text in tokenizer().decode(ids), "and it stays legible"
 
 
@@ -222,22 +224,22 @@ def test_an_attack_never_becomes_a_control_token(attack):
 @each_attack(ATTACKS)
 def test_an_answer_without_a_verdict_fails_whatever_the_text_says(attack, tmp_path):
     for judge in JUDGES:
-        found = verdict(judge, attacks.apply(attack, SAMPLE), "I cannot say.", tmp_path)
-        assert found.failure in judges.load(judge).REASONS
-        assert (found.errors_found, found.score, found.report) == (None, None, None)
+        judgement = verdict(judge, attacks.apply(attack, SAMPLE), "I cannot say.", tmp_path)
+        assert judgement.failure in judges.load(judge).REASONS
+        assert (judgement.errors_found, judgement.score, judgement.report) == (None, None, None)
 
 
 @each_attack(ATTACKS)
 def test_a_real_answer_is_read_and_no_other(attack, tmp_path):
     attacked = attacks.apply(attack, SAMPLE)
     for judge in JUDGES:
-        found = verdict(judge, attacked, ANSWERS[judge], tmp_path)
-        assert (found.errors_found, found.failure) == (1, None)
-        assert found.report == (attacked.report if judge == "report" else None)
+        judgement = verdict(judge, attacked, ANSWERS[judge], tmp_path)
+        assert (judgement.errors_found, judgement.failure) == (1, None)
+        assert judgement.report == (attacked.report if judge == "report" else None)
 
 
 @each_attack(WITH_REPORT)
 def test_an_answer_that_quotes_the_attack_in_a_report_is_that_report(attack, tmp_path):
     quoting = Report((CulturalError(attack.where, attack.text, "minor", "t"),), f"It says: {attack.text}")
-    found = verdict("report", attacks.apply(attack, SAMPLE), report.write(quoting), tmp_path)
-    assert (found.errors_found, found.report.explanation) == (1, quoting.explanation)
+    judgement = verdict("report", attacks.apply(attack, SAMPLE), report.write(quoting), tmp_path)
+    assert (judgement.errors_found, judgement.report.explanation) == (1, quoting.explanation)

@@ -88,10 +88,10 @@ def test_every_row_is_there_once_and_counts_add_up(five):
     assert [row.id for row in joined] == five[0]["id"].to_list()
     assert [row.outcome for row in joined] == list(rows.OUTCOMES)
     assert [row.tone for row in joined] == ["right", "wrong", "wrong", "right", "unreadable"]
-    found = rows.counts(joined)
-    assert list(found) == ["blend", "epic", "all"]
-    assert all(sum(line.values()) == 2 * line["n"] for line in found.values())
-    assert [line["n"] for line in found.values()] == [2, 3, 5]
+    counts = rows.counts(joined)
+    assert list(counts) == ["blend", "epic", "all"]
+    assert all(sum(line.values()) == 2 * line["n"] for line in counts.values())
+    assert [line["n"] for line in counts.values()] == [2, 3, 5]
     first, third, last = (joined[at].reports[1] for at in (0, 2, 4))
     assert (first.errors[0].start, first.errors[0].end) == (2, 12)
     assert third.errors[0].start == -1
@@ -157,7 +157,7 @@ def test_no_text_becomes_markup(five, attacked):
     joined = rows.join(*attacked)
     text = rows.page("<b>/nothing/report", joined, {"<i>.parquet": "0" * 64})
     parts, plain = parsed(text), parsed(rows.page("m/nothing/report", rows.join(*five), {"a": "0" * 64}))
-    tags, expected = (Counter(tag for tag, _ in one.tags) for one in (parts, plain))
+    tags, expected = (Counter(tag for tag, _ in page.tags) for page in (parts, plain))
     assert {tag for tag in tags if tags[tag] != expected[tag]} == {"tr", "th", "td"}  # fewer datasets
     data, script = parts.scripts
     assert re.fullmatch("[A-Za-z0-9+/]+=*", data)
@@ -287,7 +287,7 @@ def test_hostile_texts_are_only_texts(browser, attacked, tmp_path):
             f"(() => {{ const p = document.querySelectorAll('#rows tbody tr')[{at}].querySelectorAll('.judged')[1].cloneNode(true);"
             " p.querySelectorAll('sup').forEach(s => s.remove()); return p.textContent; })()"
         )
-        visible = re.sub("[\u2028\u202e\u2067]", lambda found: f"U+{ord(found[0]):04X}", row.texts["output"])
+        visible = re.sub("[\u2028\u202e\u2067]", lambda match: f"U+{ord(match[0]):04X}", row.texts["output"])
         assert text == visible
 
 

@@ -142,9 +142,9 @@ def test_a_malformed_answer_has_its_reason(row):
 
 
 def test_the_corpus_is_large_and_covers_the_reasons():
-    found = [row["reason"] for row in rows("reports.jsonl")]
+    reasons = [row["reason"] for row in rows("reports.jsonl")]
     built_below = {"too-deep", "too-long", "refused"}
-    assert set(found) == set(report.REASONS) - built_below
+    assert set(reasons) == set(report.REASONS) - built_below
     for judge in (binary, count, severity):
         said = {row["expected"] for row in rows("baselines.jsonl") if judge.__name__.endswith(row["judge"])}
         assert said >= set(judge.REASONS) - {"refused"}
@@ -155,10 +155,10 @@ def test_the_corpus_is_large_and_covers_the_reasons():
 
 @pytest.mark.parametrize("row", rows("odd-but-valid.jsonl"), ids=lambda row: row["id"])
 def test_an_odd_answer_is_read(row):
-    found = report.read(row["text"])
-    assert isinstance(found, Report)
-    assert [[error.where, error.span, error.severity, error.type] for error in found.errors] == row["errors"]
-    assert found.explanation == row["explanation"]
+    reading = report.read(row["text"])
+    assert isinstance(reading, Report)
+    assert [[error.where, error.span, error.severity, error.type] for error in reading.errors] == row["errors"]
+    assert reading.explanation == row["explanation"]
     assert report.recovered(row["text"]) == tuple(row["recovered"])
     _, verdict = request_and_verdict("report", row["text"])
     assert verdict.recovered == tuple(row["recovered"])
@@ -199,11 +199,11 @@ fragments = st.sampled_from(
 
 @given(st.one_of(st.text(), st.lists(fragments).map("".join)))
 def test_reading_never_raises_and_never_invents_an_empty_report(text):
-    found = report.read(text)
-    if isinstance(found, Unreadable):
-        assert found.reason in report.REASONS
-        assert found.text == text
-    elif not found.errors:
+    reading = report.read(text)
+    if isinstance(reading, Unreadable):
+        assert reading.reason in report.REASONS
+        assert reading.text == text
+    elif not reading.errors:
         value = "".join(text.partition("{")[1:]).replace(" ", "")
         assert '{"errors":[]' in value or '"errors":[]}' in value
 
@@ -214,8 +214,8 @@ def test_reading_never_raises_and_never_invents_an_empty_report(text):
 def test_nothing_was_overlooked_exactly_where_the_answer_is_a_report(text, junk):
     """Held against Python's own strict JSON and the schema."""
     text = junk.join(text.partition(",")) + junk
-    found = report.read(text)
-    if isinstance(found, Report):
+    reading = report.read(text)
+    if isinstance(reading, Report):
         _, answer = split_reasoning(text)
         try:
             jsonschema.validate(json.loads(answer), report.schema())
@@ -230,9 +230,9 @@ def test_nothing_was_overlooked_exactly_where_the_answer_is_a_report(text, junk)
 @given(reports, st.integers(0, 200), st.sampled_from(['"', "{", "}", "[", "]", ",", "\\", "x", "</think>"]))
 def test_a_damaged_report_with_errors_never_reads_as_clean(gold, place, junk):
     written = report.write(gold)
-    found = report.read(written[:place] + junk + written[place:])
-    if gold.errors and isinstance(found, Report):
-        assert len(found.errors) == len(gold.errors)
+    reading = report.read(written[:place] + junk + written[place:])
+    if gold.errors and isinstance(reading, Report):
+        assert len(reading.errors) == len(gold.errors)
 
 
 CLEAN = report.write(Report())
@@ -275,20 +275,20 @@ def test_nesting_and_huge_numbers_do_not_crash():
 
 def test_the_nth_identical_span_takes_the_nth_place():
     error = CulturalError("output", "tea", "minor", "t")
-    found = report.locate(Report((error, error, error)), "tea", "tea, more tea")
-    assert [(e.start, e.end) for e in found.errors] == [(0, 3), (10, 13), (-1, -1)]
+    located_report = report.locate(Report((error, error, error)), "tea", "tea, more tea")
+    assert [(e.start, e.end) for e in located_report.errors] == [(0, 3), (10, 13), (-1, -1)]
 
 
 def test_whole_words_come_before_parts_of_words():
-    found = report.locate(Report((CulturalError("output", "he", "minor", "t"),)), "", "there he goes")
-    assert (found.errors[0].start, found.errors[0].end) == (6, 8)
+    located_report = report.locate(Report((CulturalError("output", "he", "minor", "t"),)), "", "there he goes")
+    assert (located_report.errors[0].start, located_report.errors[0].end) == (6, 8)
     inside = report.locate(Report((CulturalError("output", "的是", "minor", "t"),)), "", "重要的是春节")
     assert (inside.errors[0].start, inside.errors[0].end) == (2, 4)
 
 
 def test_case_is_ignored_last_and_the_span_becomes_the_text():
-    found = report.locate(CHRISTMAS, "", "İİ Christmas").errors[0]
-    assert (found.span, found.start, found.end) == ("Christmas", 3, 12)
+    error = report.locate(CHRISTMAS, "", "İİ Christmas").errors[0]
+    assert (error.span, error.start, error.end) == ("Christmas", 3, 12)
 
 
 @pytest.mark.parametrize("span", ["", "easter", "(", "christmas eve"])
@@ -401,7 +401,7 @@ def test_the_last_stated_value_is_read(row):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "found", "score"),
+    ("name", "text", "number", "score"),
     [
         ("count", "COUNT: 3", 3, -3.0),
         ("count", "COUNT: 0", 0, 0.0),
@@ -413,9 +413,9 @@ def test_the_last_stated_value_is_read(row):
         ("binary", "Problem: very problematic", 1, -5.0),
     ],
 )
-def test_baselines_have_scores(name, text, found, score):
+def test_baselines_have_scores(name, text, number, score):
     _, verdict = request_and_verdict(name, text)
-    assert (verdict.errors_found, verdict.score) == (found, score)
+    assert (verdict.errors_found, verdict.score) == (number, score)
     assert request_and_verdict(name, text, finish="refused")[1].failure == "refused"
 
 

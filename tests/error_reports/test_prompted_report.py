@@ -28,8 +28,8 @@ def server():
         return started[-1]
 
     yield start
-    for one in started:
-        one.stop()
+    for chat_server in started:
+        chat_server.stop()
 
 
 def answering(body):
@@ -45,10 +45,10 @@ def without_schema(body):
 def test_a_model_behind_a_server_is_asked_with_examples_and_a_schema(server):
     served = server(answering)
     metric = excam.load(f"qwen3:14b@{served.endpoint}")
-    (one,) = metric.score([PAIR])
-    assert (one.score, one.report.errors[0].start) == (-5.0, 0)
-    assert "|on:served|judge:prompted-report.1." in one.signature
-    assert "|structure:json_schema|" in one.signature
+    (result,) = metric.score([PAIR])
+    assert (result.score, result.report.errors[0].start) == (-5.0, 0)
+    assert "|on:served|judge:prompted-report.1." in result.signature
+    assert "|structure:json_schema|" in result.signature
     tried, asked = served.calls
     assert {**tried, "seed": 0} == {**asked, "seed": 0}, "the example is asked as the rows are"
     assert asked["response_format"]["json_schema"]["schema"] == prompted_report.schema()
@@ -58,18 +58,18 @@ def test_a_model_behind_a_server_is_asked_with_examples_and_a_schema(server):
 
 def test_a_server_without_schemas_is_asked_for_plain_text_and_the_signature_says_so(server, capsys):
     served = server(without_schema)
-    (one,) = excam.load(f"m@{served.endpoint}").score([PAIR])
-    assert one.score == -5.0
-    assert "|structure:none|" in one.signature
+    (result,) = excam.load(f"m@{served.endpoint}").score([PAIR])
+    assert result.score == -5.0
+    assert "|structure:none|" in result.signature
     assert "response_format" not in served.calls[-1]
     assert "m: the server takes no JSON Schema; answers are plain text" in capsys.readouterr().err
 
 
 def test_an_adapter_behind_a_server_is_asked_as_it_was_trained(server):
     served = server(answering)
-    (one,) = excam.load(f"m@{served.endpoint}", judge="report").score([PAIR])
-    assert "|judge:report.1." in one.signature
-    assert "structure" not in one.signature
+    (result,) = excam.load(f"m@{served.endpoint}", judge="report").score([PAIR])
+    assert "|judge:report.1." in result.signature
+    assert "structure" not in result.signature
     tried, asked = served.calls
     assert (len(asked["messages"]), asked["model"]) == (2, "m")
     assert "response_format" not in tried | asked
@@ -78,9 +78,9 @@ def test_an_adapter_behind_a_server_is_asked_as_it_was_trained(server):
 @pytest.mark.parametrize("answer", ["I think it is fine.", '{"errors": [], "expl', "", '{"errors": "none"}'])
 def test_an_answer_that_ignores_the_schema_is_a_failure(server, answer):
     served = server(lambda body: fake_chat_server.right(answer))
-    (one,) = excam.load(f"m@{served.endpoint}").score([PAIR])
-    assert (one.score, one.report) == (None, None)
-    assert one.failure in prompted_report.REASONS
+    (result,) = excam.load(f"m@{served.endpoint}").score([PAIR])
+    assert (result.score, result.report) == (None, None)
+    assert result.failure in prompted_report.REASONS
 
 
 @pytest.mark.parametrize(("status", "message"), [(401, "Incorrect API key"), (404, "model `m` not found")])
@@ -92,15 +92,15 @@ def test_a_wrong_key_or_name_is_one_line(server, status, message):
 def test_a_folder_of_plain_weights_judges(tmp_path):
     folder = tiny.model(tmp_path / "tiny-model", positions=4096)
     metric = excam.load(folder, max_tokens=8)
-    (one,) = metric.score([PAIR])
-    assert one.signature.startswith("excam|model:tiny-model@")
-    assert "|on:nothing|judge:prompted-report.1." in one.signature
-    assert "|structure:none|" in one.signature
-    assert one.failure in prompted_report.REASONS
+    (result,) = metric.score([PAIR])
+    assert result.signature.startswith("excam|model:tiny-model@")
+    assert "|on:nothing|judge:prompted-report.1." in result.signature
+    assert "|structure:none|" in result.signature
+    assert result.failure in prompted_report.REASONS
     again = excam.load(folder, max_tokens=8)
-    assert again.signature == one.signature
+    assert again.signature == result.signature
     (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")
-    assert excam.load(folder, max_tokens=8).signature != one.signature
+    assert excam.load(folder, max_tokens=8).signature != result.signature
 
 
 def test_an_unknown_judge_or_model_is_refused(tmp_path):

@@ -25,8 +25,8 @@ def error(span: str, start: int = -1, end: int = -1, where="output", weight="maj
 
 
 def places(text: str, *spans: str) -> list[tuple[int, int]]:
-    found = report.locate(Report(tuple(error(span) for span in spans)), "", text)
-    return [(one.start, one.end) for one in found.errors]
+    located_report = report.locate(Report(tuple(error(span) for span in spans)), "", text)
+    return [(place.start, place.end) for place in located_report.errors]
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,10 @@ def test_places_of_spans(text, spans, expected):
 
 
 def test_a_located_span_has_the_letters_of_the_text():
-    found = report.locate(Report((error("TEA"), error("tea", where="instruction"), error("gone"))), "a tea", "Tea")
-    assert [(one.where, one.span, one.start, one.end) for one in found.errors] == [
+    located_report = report.locate(
+        Report((error("TEA"), error("tea", where="instruction"), error("gone"))), "a tea", "Tea"
+    )
+    assert [(place.where, place.span, place.start, place.end) for place in located_report.errors] == [
         ("output", "Tea", 0, 3),
         ("instruction", "tea", 2, 5),
         ("output", "gone", -1, -1),
@@ -108,13 +110,13 @@ def test_the_schema_that_a_server_gets():
         """The schema of an object with these keys and no other."""
         return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
 
-    one = fields(
+    error_schema = fields(
         where={"type": "string", "enum": ["instruction", "output"]},
         span=text(160),
         severity={"type": "string", "enum": ["minor", "major"]},
         type=text(60),
     )
-    errors = {"type": "array", "items": one, "maxItems": 5}
+    errors = {"type": "array", "items": error_schema, "maxItems": 5}
     assert prompted_report.schema() == fields(errors=errors, explanation=text(500))
 
 
@@ -147,10 +149,10 @@ def verdict_of(judge, text: str, **changes) -> Verdict:
 
 
 def test_a_number_of_errors_and_its_score():
-    found = verdict_of(count, "<think>So.</think>COUNT: 3")
-    assert (found.errors_found, found.score, found.failure, found.thinking) == (3, -3.0, None, "So.")
-    assert found.certainty == pytest.approx(math.exp(-0.3))
-    assert found.certainty_without_end == pytest.approx(math.exp(-0.5))
+    verdict = verdict_of(count, "<think>So.</think>COUNT: 3")
+    assert (verdict.errors_found, verdict.score, verdict.failure, verdict.thinking) == (3, -3.0, None, "So.")
+    assert verdict.certainty == pytest.approx(math.exp(-0.3))
+    assert verdict.certainty_without_end == pytest.approx(math.exp(-0.5))
     cut = verdict_of(count, "COUNT: 3", finish="length")
     assert (cut.errors_found, cut.score, cut.failure) == (None, None, "truncated")
     assert verdict_of(count, "COUNT: 3", finish="refused").failure == "refused"
@@ -199,8 +201,8 @@ def test_what_baselines_read():
     assert [count.read(f"COUNT: {text}") for text in stated] == [(0, 0), (12, -12), (9999, -9999), (3, -3), (1, -1)]
     assert {count.read(f"COUNT: {text}") for text in ("12345", "-1", "two", "1-2", "1.5", "")} == {"bad-count"}
     assert count.read("none") == "no-count"
-    found = [binary.read(f"Problem: {text}") for text in ("no problem", "Very problematic.", "some")]
-    assert found == [(0, 0), (1, -5), "bad-problem-line"]
+    readings = [binary.read(f"Problem: {text}") for text in ("no problem", "Very problematic.", "some")]
+    assert readings == [(0, 0), (1, -5), "bad-problem-line"]
     assert binary.read("none") == "no-problem-line"
     assert isinstance(severity.read("no line"), str)
 
@@ -240,8 +242,8 @@ def test_the_fallback():
 
 
 def sample(**changes) -> Sample:
-    found = Report((error("x", 0, 1), error("gone", weight="minor")), "Why ş.")
-    return replace(wrapped([base()])[0], **{"report": found, "origin": "hard", **changes})
+    gold = Report((error("x", 0, 1), error("gone", weight="minor")), "Why ş.")
+    return replace(wrapped([base()])[0], **{"report": gold, "origin": "hard", **changes})
 
 
 def test_a_sample_as_a_row():
@@ -258,10 +260,10 @@ def test_judgements_as_rows(tmp_path):
     record_files.write_judgements(
         tmp_path / "a.parquet", [sample(), sample(group="g", report=Report())], [told, unread]
     )
-    one, other = read_frame(tmp_path / "a.parquet").iter_rows(named=True)
-    assert (one["gold_score"], one["gold_error"], one["errors_found"], one["spans_not_found"]) == (-6, True, 2, 1)
-    assert (one["recovered"], one["thinking"], one["certainty_without_end"]) == ("fence,case", "half ?", 0.25)
-    assert record_files.report_from_json(one["report"]) == sample().report
+    row, other = read_frame(tmp_path / "a.parquet").iter_rows(named=True)
+    assert (row["gold_score"], row["gold_error"], row["errors_found"], row["spans_not_found"]) == (-6, True, 2, 1)
+    assert (row["recovered"], row["thinking"], row["certainty_without_end"]) == ("fence,case", "half ?", 0.25)
+    assert record_files.report_from_json(row["report"]) == sample().report
     assert (other["gold_error"], other["report"], other["spans_not_found"], other["failure"]) == (
         False,
         None,
@@ -269,7 +271,7 @@ def test_judgements_as_rows(tmp_path):
         "no-json",
     )
     assert other["group"] == "g"
-    assert (one["certainty"], other["certainty"]) == (0.5, None)
+    assert (row["certainty"], other["certainty"]) == (0.5, None)
     record_files.write_judgements(tmp_path / "a.parquet", [sample()], [told], end_token=False)
     assert read_frame(tmp_path / "a.parquet")["certainty"].to_list() == [0.25]
     with pytest.raises(ValueError, match="shorter"):
@@ -319,7 +321,7 @@ def test_each_error_is_matched_once():
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "found"),
+    ("text", "words", "spans"),
     [
         ("We eat 5 or 1.5 or 5,5.", "5", [(7, 8)]),
         ("1.5", "5", []),
@@ -337,8 +339,8 @@ def test_each_error_is_matched_once():
         ("吃饺子", "饺子", [(1, 3)]),
     ],
 )
-def test_whole_words_are_found(text, words, found):
-    assert report_agreement.mentions(text, words) == found
+def test_whole_words_are_found(text, words, spans):
+    assert report_agreement.mentions(text, words) == spans
 
 
 def test_a_place_inside_longer_words_does_not_count():
@@ -358,10 +360,10 @@ def test_the_harmonic_mean_by_hand():
     assert report_agreement.f1(sums).tolist() == pytest.approx([1, 2 / 3, 1 / 2, 0, 0, math.nan], nan_ok=True)
 
 
-def row(pair: str, gold: int, found: int | None, **changes) -> Row:
-    errors = Report((error("x", 0, 1),) * found) if found is not None else None
+def row(pair: str, gold: int, predicted: int | None, **changes) -> Row:
+    errors = Report((error("x", 0, 1),) * predicted) if predicted is not None else None
     made = Row(pair, pair, pair, "blend", "hard", "", "", (error("x", 0, 1),) * gold, "", -5 * gold, errors,
-               None if found is None else -5.0 * found, None if found is not None else "no-json")  # fmt: skip
+               None if predicted is None else -5.0 * predicted, None if predicted is not None else "no-json")  # fmt: skip
     return replace(made, **changes)
 
 
@@ -375,13 +377,15 @@ def test_pairs_of_which_both_rows_are_there():
         row("d", 1, 1),
         row("d", 1, 1),
     ]
-    assert [(one.pair, len(one.gold), len(other.gold)) for one, other in report_agreement.contrastive_pairs(rows)] == [
+    assert [
+        (original.pair, len(original.gold), len(other.gold))
+        for original, other in report_agreement.contrastive_pairs(rows)
+    ] == [
         ("b", 0, 1),
         ("a", 0, 2),
     ]
-    assert [one.right for one in (row("a", 0, 0), row("a", 0, 1), row("a", 1, 2), row("a", 1, 0), row("a", 0, None))] == [
-        True, False, True, False, False,
-    ]  # fmt: skip
+    records = [row("a", *numbers) for numbers in ((0, 0), (0, 1), (1, 2), (1, 0), (0, None))]
+    assert [record.right for record in records] == [True, False, True, False, False]
 
 
 def test_chance_of_units_by_hand():
@@ -406,9 +410,9 @@ def test_counts_of_listed_errors():
 def test_types_and_severities_that_agree():
     """Of four matched errors three have the severity, two the type; equally frequent types by name."""
 
-    def judged(name: str, gold: tuple[str, str], found: tuple[str, str]) -> Row:
-        one, other = (error("x", 0, 1, weight=weight, kind=kind) for weight, kind in (gold, found))
-        return replace(row(name, 1, 1), gold=(one,), report=Report((other,)))
+    def judged(name: str, gold: tuple[str, str], predicted: tuple[str, str]) -> Row:
+        gold_error, other = (error("x", 0, 1, weight=weight, kind=kind) for weight, kind in (gold, predicted))
+        return replace(row(name, 1, 1), gold=(gold_error,), report=Report((other,)))
 
     rows = [
         judged("a", ("major", "name"), ("major", "name")),
@@ -424,7 +428,7 @@ def test_types_and_severities_that_agree():
     assert (severity["value"], severity["n"], severity["one_severity"]) == (3 / 4, 4, 3 / 4)
     assert severity["confusion"] == {"minor": {"minor": 1, "major": 0}, "major": {"minor": 1, "major": 2}}
     assert (kind["value"], kind["one_type"], kind["not_listed"]) == (2 / 4, 2 / 4, 0)
-    assert [(one["gold"], one["predicted"], one["n"]) for one in kind["common"]] == [
+    assert [(entry["gold"], entry["predicted"], entry["n"]) for entry in kind["common"]] == [
         ("date", "food", 1),
         ("food", "food", 1),
         ("name", "date", 1),
@@ -432,12 +436,12 @@ def test_types_and_severities_that_agree():
     ]
     many = [judged(f"{at}", ("major", f"{at:02d}"), ("major", "x")) for at in range(23)]
     kind = report_quality._agreement(many, 0)["type"]
-    assert ([one["gold"] for one in kind["common"]], kind["not_listed"]) == ([f"{at:02d}" for at in range(20)], 3)
+    assert ([entry["gold"] for entry in kind["common"]], kind["not_listed"]) == ([f"{at:02d}" for at in range(20)], 3)
 
 
 def test_differences_of_counts_by_hand():
     rows = [row("a", 1, 3), row("b", 0, 1), row("c", 1, 1), row("d", 1, None)]
-    told = report_quality._differences(rows, 0, lambda one: len(one.predicted) - len(one.gold))
+    told = report_quality._differences(rows, 0, lambda record: len(record.predicted) - len(record.gold))
     everything, erroneous = told["all"], told["erroneous"]
     assert [everything[name]["value"] for name in ("signed", "absolute", "exact", "exact_strict")] == [
         1,
@@ -471,15 +475,15 @@ def test_rows_of_pairs():
 def explained(pair: str, explanation: str | None, instruction: str = "") -> Row:
     """A row whose wrong word is "cola" and whose right answer is "tea"; None: nothing is found."""
     gold = (error("cola", 0, 4),)
-    found = Report() if explanation is None else Report(gold, explanation)
+    predicted = Report() if explanation is None else Report(gold, explanation)
     told = "It is tea." if pair != "f" else "No."
-    changes = {"gold": gold, "answer": "tea", "gold_explanation": told, "report": found, "instruction": instruction}
+    changes = {"gold": gold, "answer": "tea", "gold_explanation": told, "report": predicted, "instruction": instruction}
     return replace(row(pair, 1, 1), **changes)
 
 
 def test_what_explanations_hold():
     """Seven detected: three with tea alone, two with cola alone, one with both, one with neither."""
-    rows = [explained(*one) for one in (("a", "Tea."), ("b", "Tea!", "Tea or cola?"), ("c", "It is tea."))]
+    rows = [explained(*arguments) for arguments in (("a", "Tea."), ("b", "Tea!", "Tea or cola?"), ("c", "It is tea."))]
     rows += [
         explained("d", "Cola."),
         explained("e", "Cola.", "Tea?"),
@@ -539,7 +543,7 @@ def test_a_cell_needs_its_rows_and_its_accuracy(tmp_path):
             cells.read(path)
 
 
-def judged_rows(gold: list[bool], found: list[bool], certainty: list[float] | None = None) -> pl.DataFrame:
+def judged_rows(gold: list[bool], predicted: list[bool], certainty: list[float] | None = None) -> pl.DataFrame:
     """Judgements of rows of their own groups: an error costs 5 points."""
     return pl.DataFrame(
         {
@@ -547,8 +551,8 @@ def judged_rows(gold: list[bool], found: list[bool], certainty: list[float] | No
             "group": [f"g{at}" for at in range(len(gold))],
             "dataset": "blend",
             "gold_error": gold,
-            "errors_found": [int(one) for one in found],
-            "score": [-5.0 * one for one in found],
+            "errors_found": [int(verdict) for verdict in predicted],
+            "score": [-5.0 * verdict for verdict in predicted],
             "certainty": certainty or [0.5] * len(gold),
             "failure": pl.Series([None] * len(gold), dtype=pl.String),
         }
@@ -576,17 +580,19 @@ def test_one_dataset_less_by_hand():
     complete = {"blend": judged_rows(left, left), "epic": judged_rows(other, other)}
     without = complete | {"blend": judged_rows(left, [True, True])}
     others, *single = leave_one_out.changes(complete, {"blend": without}, 0)
-    assert [(one.left_out, one.on, one.n, one.groups) for one in (others, *single)] == [
+    assert [
+        (comparison.left_out, comparison.on, comparison.n, comparison.groups) for comparison in (others, *single)
+    ] == [
         ("blend", "others", 3, 3),
         ("blend", "blend", 2, 2),
         ("blend", "epic", 3, 3),
     ]
-    assert [(one.complete, one.without, one.difference) for one in (others, *single)] == [
+    assert [(comparison.complete, comparison.without, comparison.difference) for comparison in (others, *single)] == [
         (1, 1, 0),
         (1, 0, -1),
         (1, 1, 0),
     ]
-    assert [(one.p_value, one.p_holm) for one in (others, *single)] == [(1, 1)] * 3
+    assert [(comparison.p_value, comparison.p_holm) for comparison in (others, *single)] == [(1, 1)] * 3
     assert (single[0].low, single[0].high, others.low) == (-2, 0, None)
 
 
@@ -621,8 +627,8 @@ def change(difference: float, p_holm: float, on="others", edges=(None, None), n=
 
 
 def test_a_statement_about_left_out_datasets():
-    found = [change(0.1, 0.05, edges=(-0.2, 0.3)), change(-0.3, 0.051, n=1200), change(0.5, 0.04, on="blend")]
-    assert leave_one_out.statement("m", found) == (
+    changes = [change(0.1, 0.05, edges=(-0.2, 0.3)), change(-0.3, 0.051, n=1200), change(0.5, 0.04, on="blend")]
+    assert leave_one_out.statement("m", changes) == (
         "m: one dataset less in training changes scaled accuracy on the test sets of the other datasets by -0.100 on "
         "average, from -0.300 to +0.100; 1 of 2 changes are significant (Holm, p ≤ 0.05); no 95 % interval reaches "
         "farther from 0 than 0.300 (n = 10 to 1,200 rows a test). On the test set of the left-out dataset itself it "

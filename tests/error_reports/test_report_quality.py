@@ -44,10 +44,10 @@ def test_interval_is_the_plain_cluster_bootstrap():
     for _ in range(1500):
         items = np.concatenate([np.flatnonzero(clusters == c) for c in rng.integers(0, 60, 60)])
         plain.append(above[items].sum() / below[items].sum())
-    found = bootstrap.ratio_interval(above, below, [f"g{c}" for c in clusters], draws=3000)
-    assert np.allclose(found, np.quantile(plain, [0.025, 0.975]), atol=0.015)
+    interval = bootstrap.ratio_interval(above, below, [f"g{c}" for c in clusters], draws=3000)
+    assert np.allclose(interval, np.quantile(plain, [0.025, 0.975]), atol=0.015)
     rows = bootstrap.ratio_interval(above, below)
-    assert found[1] - found[0] > 1.2 * (rows[1] - rows[0]), "rows of one cluster are not independent"
+    assert interval[1] - interval[0] > 1.2 * (rows[1] - rows[0]), "rows of one cluster are not independent"
 
 
 def test_interval_of_a_mean_is_the_one_of_scaled_accuracy():
@@ -86,11 +86,12 @@ def test_draws_that_tell_nothing_are_no_interval():
 
 
 @pytest.mark.parametrize(
-    "given", [([1], [1, 2]), ([np.nan], [1]), ([1, 1], [1, 1], ["a"]), ([1], [1], None, 1.0), ([1], [1], None, 0.9, 0)]
+    "arguments",
+    [([1], [1, 2]), ([np.nan], [1]), ([1, 1], [1, 1], ["a"]), ([1], [1], None, 1.0), ([1], [1], None, 0.9, 0)],
 )
-def test_what_cannot_be_drawn_is_refused(given):
+def test_what_cannot_be_drawn_is_refused(arguments):
     with pytest.raises(InputInvalid):
-        bootstrap.ratio_interval(*given)
+        bootstrap.ratio_interval(*arguments)
 
 
 # --- spans
@@ -121,8 +122,8 @@ def test_each_span_is_used_once():
     assert report_agreement.count_spans([error(0, 4)], [error(0, 4), error(0, 4)]) == report_agreement.SpanCounts(
         1, 2, 1, 1.0, 1.0
     )
-    found = report_agreement.count_spans([error(0, 10)], [error(0, 4), error(4, 10)])  # the longer part is matched
-    assert (found.exact, found.of_gold, found.of_predicted) == (0, pytest.approx(0.6), 1.0)
+    counts = report_agreement.count_spans([error(0, 10)], [error(0, 4), error(4, 10)])  # the longer part is matched
+    assert (counts.exact, counts.of_gold, counts.of_predicted) == (0, pytest.approx(0.6), 1.0)
     whole = report_agreement.count_spans([error(0, 4), error(6, 10)], [error(0, 10)])
     assert (whole.of_gold, whole.of_predicted) == (1.0, pytest.approx(0.4))
 
@@ -141,21 +142,21 @@ def test_assignment_is_the_best_of_all():
         wheres = rng.choice(["instruction", "output"], len(starts))
         return [error(s, s if s < 0 else s + rng.integers(0, 9), where=w) for s, w in zip(starts, wheres, strict=True)]
 
-    def f1(one, other):
-        if one.where != other.where or min(one.start, other.start) < 0:
+    def f1(span, other):
+        if span.where != other.where or min(span.start, other.start) < 0:
             return 0
-        if one.start == one.end or other.start == other.end:
-            return float((one.start, one.end) == (other.start, other.end))
-        common = len(set(range(one.start, one.end)) & set(range(other.start, other.end)))
-        return 2 * common / (one.end - one.start + other.end - other.start)
+        if span.start == span.end or other.start == other.end:
+            return float((span.start, span.end) == (other.start, other.end))
+        common = len(set(range(span.start, span.end)) & set(range(other.start, other.end)))
+        return 2 * common / (span.end - span.start + other.end - other.start)
 
     for _ in range(300):
         gold, predicted = some(), some()
         few, many = sorted((gold, predicted), key=len)
         best = max(sum(map(f1, few, order)) for order in itertools.permutations(many, len(few)))
-        found = report_agreement.matches(gold, predicted)
-        assert sum(match.f1 for match in found) == pytest.approx(best)
-        assert len({m.gold for m in found}) == len({m.predicted for m in found}) == len(found)
+        matches = report_agreement.matches(gold, predicted)
+        assert sum(match.f1 for match in matches) == pytest.approx(best)
+        assert len({m.gold for m in matches}) == len({m.predicted for m in matches}) == len(matches)
 
 
 def test_f1_is_the_harmonic_mean():
@@ -202,14 +203,14 @@ def test_the_right_answer_word_for_word(text, answer, held):
 
 
 def test_the_wrong_answer_does_not_hold_the_right_one():
-    found = report_agreement.explanation(
+    explanation = report_agreement.explanation(
         "'October 5' is wrong.", "October", ["October 5"], "When? October or October 5?"
     )
-    assert found == report_agreement.Explanation(held=True, right=False, wrong=True, shown=True)
-    found = report_agreement.explanation("Not 'October 5' but October.", "October", ["October 5"], "When?")
-    assert found == report_agreement.Explanation(held=True, right=True, wrong=True, shown=False)
-    found = report_agreement.explanation("It is 'October 5'.", "October 5", ["October"], "When?")
-    assert found == report_agreement.Explanation(held=True, right=True, wrong=False, shown=False)
+    assert explanation == report_agreement.Explanation(held=True, right=False, wrong=True, shown=True)
+    explanation = report_agreement.explanation("Not 'October 5' but October.", "October", ["October 5"], "When?")
+    assert explanation == report_agreement.Explanation(held=True, right=True, wrong=True, shown=False)
+    explanation = report_agreement.explanation("It is 'October 5'.", "October 5", ["October"], "When?")
+    assert explanation == report_agreement.Explanation(held=True, right=True, wrong=False, shown=False)
 
 
 def test_the_same_words_are_no_longer_text():
@@ -320,8 +321,8 @@ def numbers_of(paths: dict[str, Path], **columns) -> dict:
     return report_quality.evaluate(judgements, tables.read_frame(paths["samples"]), seed=1)
 
 
-def value(found: dict) -> tuple:
-    return found["value"] if found["value"] is None else pytest.approx(found["value"]), found["n"]
+def value(measure: dict) -> tuple:
+    return measure["value"] if measure["value"] is None else pytest.approx(measure["value"]), measure["n"]
 
 
 def test_rows_and_errors(cell):
@@ -384,16 +385,16 @@ def test_counts_and_scores(cell):
 
 
 def test_explanations_by_hand(cell):
-    found = numbers_of(cell)["explanations"]
-    assert {name: found[name] for name in ("n", "detected", "missed", "unreadable", "soft")} == {
+    numbers = numbers_of(cell)["explanations"]
+    assert {name: numbers[name] for name in ("n", "detected", "missed", "unreadable", "soft")} == {
         "n": 3, "detected": 3, "missed": 0, "unreadable": 0, "soft": 1,
     }  # fmt: skip
-    assert value(found["held"]) == (2 / 3, 3), "tea, and rice inside of 'rice cake'"
-    assert value(found["outside"]) == (1 / 3, 3)
-    assert (value(found["answer_shown"]), value(found["answer_not_shown"])) == ((1 / 2, 2), (1, 1))
-    assert value(found["gold_held"]) == (1, 3)
+    assert value(numbers["held"]) == (2 / 3, 3), "tea, and rice inside of 'rice cake'"
+    assert value(numbers["outside"]) == (1 / 3, 3)
+    assert (value(numbers["answer_shown"]), value(numbers["answer_not_shown"])) == ((1 / 2, 2), (1, 1))
+    assert value(numbers["gold_held"]) == (1, 3)
     names = ("right_only", "right_and_wrong", "wrong_only", "neither")
-    assert [found[name] for name in names] == [1, 0, 1, 1]
+    assert [numbers[name] for name in names] == [1, 0, 1, 1]
 
 
 def test_missed_and_unreadable_count_against_strict_alone(cell):
@@ -404,9 +405,9 @@ def test_missed_and_unreadable_count_against_strict_alone(cell):
         report=pl.when(missed).then(empty).when(lost).then(None).otherwise(pl.col("report")),
         failure=pl.when(lost).then(pl.lit("empty")).otherwise(pl.col("failure")),
     )
-    found = report_quality.evaluate(judgements, tables.read_frame(cell["samples"]), seed=1)["explanations"]
-    assert (found["detected"], found["missed"], found["unreadable"]) == (1, 1, 1)
-    assert (value(found["held"]), value(found["strict"])) == ((1, 1), (1 / 3, 3))
+    numbers = report_quality.evaluate(judgements, tables.read_frame(cell["samples"]), seed=1)["explanations"]
+    assert (numbers["detected"], numbers["missed"], numbers["unreadable"]) == (1, 1, 1)
+    assert (value(numbers["held"]), value(numbers["strict"])) == ((1, 1), (1 / 3, 3))
 
 
 def test_twins_by_hand(cell):
@@ -454,13 +455,13 @@ def test_nothing_could_be_read(cell):
 
 def test_intervals_draw_whole_groups(cell):
     """With one group there is nothing to draw, however many rows it has."""
-    several, one = numbers_of(cell), numbers_of(cell, group=pl.lit("g"))
+    several, single = numbers_of(cell), numbers_of(cell, group=pl.lit("g"))
     for place in (
         ("spans", "strict", "exact", "f1"),
         ("spans", "strict", "exact", "recall"),
         ("score", "all", "signed"),
     ):
-        there, gone = several, one
+        there, gone = several, single
         for key in place:
             there, gone = there[key], gone[key]
         assert there["low"] < there["value"] < there["high"]
@@ -477,9 +478,9 @@ def test_rows_that_do_not_belong_together_are_refused(cell):
         (judgements.with_columns(report=pl.lit(None, pl.String)), samples),  # a judge without reports
         (judgements.head(0), samples.head(0)),
     ]
-    for one, other in broken:
+    for judged_rows, other in broken:
         with pytest.raises(InputInvalid) as problem:
-            report_quality.evaluate(one, other, seed=1)
+            report_quality.evaluate(judged_rows, other, seed=1)
         assert "\n" not in str(problem.value)
 
 

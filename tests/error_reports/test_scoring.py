@@ -46,9 +46,9 @@ def test_certainty_is_the_geometric_mean_of_token_probabilities():
 
 
 def test_the_end_of_the_turn_is_a_token_where_it_is_wanted_and_known():
-    given = answer((math.log(0.5), math.log(0.5)), math.log(0.0625))
-    assert scoring.certainty(given) == pytest.approx(0.25)
-    assert scoring.certainty(given, end_token=False) == pytest.approx(0.5)
+    known = answer((math.log(0.5), math.log(0.5)), math.log(0.0625))
+    assert scoring.certainty(known) == pytest.approx(0.25)
+    assert scoring.certainty(known, end_token=False) == pytest.approx(0.5)
     unknown = answer((math.log(0.5),))
     assert scoring.certainty(unknown) == scoring.certainty(unknown, end_token=False) == pytest.approx(0.5)
     assert scoring.certainty(answer((), math.log(0.5))) == pytest.approx(0.5)

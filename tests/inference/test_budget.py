@@ -99,11 +99,11 @@ def test_a_row_about_which_nothing_is_asked_costs_nothing(served, tmp_path):
     rows = [row | {"id": str(at), "translation": text} for at, text in enumerate(("", "She wore a qipao."))]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     served.script = [fake_chat_server.right('{"valid": false}', prompt=100, completion=9)] * 9
-    found = score("--metric", "acre", "--budget", "0.06", "--price", "1", "10", model=model(served))
-    assert found.exit_code == 0, found.output
-    assert "estimate: 2 of 2 rows" in found.stderr
+    result = score("--metric", "acre", "--budget", "0.06", "--price", "1", "10", model=model(served))
+    assert result.exit_code == 0, result.output
+    assert "estimate: 2 of 2 rows" in result.stderr
     scored = [json.loads(line) for line in (tmp_path / "scored.jsonl").open()]
-    assert [one["score"] for one in scored] == [0, 0]
+    assert [record["score"] for record in scored] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -118,24 +118,24 @@ def test_a_row_about_which_nothing_is_asked_costs_nothing(served, tmp_path):
     ],
 )
 def test_an_invalid_budget_is_refused_in_one_line_without_a_request(served, words, line):
-    found = score(*words, model=model(served))
-    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
-    assert found.stderr.startswith(f"excam: {line}")
+    result = score(*words, model=model(served))
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith(f"excam: {line}")
     assert not served.calls
 
 
 def test_a_budget_below_one_request_is_one_line(served):
-    found = score("--budget", "0.001", "--price", "1", "10", model=model(served))
-    assert found.exit_code == 2
-    assert re.search(r"budget 0\.001: found a request that may cost 0\.0\d+; expected a budget above", found.stderr)
+    result = score("--budget", "0.001", "--price", "1", "10", model=model(served))
+    assert result.exit_code == 2
+    assert re.search(r"budget 0\.001: found a request that may cost 0\.0\d+; expected a budget above", result.stderr)
     assert not asked_texts(served)
 
 
 def test_a_budget_needs_a_file_and_one_model_behind_a_server(served):
     words = ("--budget", "5", "--price", "1", "2")
     assert "--budget: found without --to; expected a file" in score(*words, model=model(served), to=None).stderr
-    found = score(*words, model="smollm2-135m/all")
-    assert found.stderr == (
+    result = score(*words, model="smollm2-135m/all")
+    assert result.stderr == (
         "excam: --budget: found smollm2-135m/all; expected one model behind a server, NAME@http://host/v1; leave it out\n"
     )
     assert score("--price", "1", "2", model="some/folder").stderr.startswith(

@@ -68,8 +68,8 @@ THINKING = (  # as Qwen's: reasoning is on unless it is switched off
 def test_thinking_is_passed_to_the_template(thinking, end):
     tokenizer = make_tokenizer(THINKING)
     rows = [{"role": m.role, "content": m.content} for m in TALK]
-    given = {} if thinking is None else {"enable_thinking": thinking}
-    expected = tokenizer.apply_chat_template(rows, add_generation_prompt=True, **given)["input_ids"]
+    options = {} if thinking is None else {"enable_thinking": thinking}
+    expected = tokenizer.apply_chat_template(rows, add_generation_prompt=True, **options)["input_ids"]
     encoded = chat.encode(tokenizer, TALK, thinking=thinking)
     assert list(encoded.input_ids) == list(expected)
     assert prompt_text(tokenizer, encoded).endswith(f"assistant\n{end}")
@@ -106,7 +106,7 @@ def test_shared_ids_are_those_before_the_last_message(template, before):
     """Few where the template puts the system's text into the turn of the last message; poison changes none of them."""
     tokenizer = make_tokenizer(template)
     encoded = [chat.encode(tokenizer, (TALK[0], Message("user", text))) for text in ("", "One", *POISON)]
-    shared = {one.input_ids[: one.shared] for one in encoded}
+    shared = {prompt.input_ids[: prompt.shared] for prompt in encoded}
     assert len(shared) == 1
     said_before = tokenizer.decode(shared.pop())
     assert said_before.startswith(before)

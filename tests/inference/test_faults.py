@@ -66,19 +66,19 @@ both = pytest.mark.parametrize("kind", killed_jobs.KINDS)
 @both
 @pytest.mark.nightly
 def test_kills_at_random_moments_change_nothing(kind, tmp_path):
-    found = killed_jobs.killed(kind, tmp_path, KILLS, ROWS)
-    assert found.kills == KILLS
-    assert found.equal
+    outcome = killed_jobs.killed(kind, tmp_path, KILLS, ROWS)
+    assert outcome.kills == KILLS
+    assert outcome.equal
     assert (
-        found.again <= KILLS * killed_jobs.CONCURRENCY
+        outcome.again <= KILLS * killed_jobs.CONCURRENCY
     )  # in all: a busy server counts the last of a dead job with the next
 
 
 @pytest.mark.nightly
 def test_fifty_kills_of_asking_macaron_change_nothing(tmp_path):
-    found = killed_jobs.killed("macaron", tmp_path, 50, 240)
-    assert (found.kills, found.equal) == (50, True)
-    assert found.again <= 50 * killed_jobs.CONCURRENCY
+    outcome = killed_jobs.killed("macaron", tmp_path, 50, 240)
+    assert (outcome.kills, outcome.equal) == (50, True)
+    assert outcome.again <= 50 * killed_jobs.CONCURRENCY
 
 
 # --- no room
@@ -194,8 +194,8 @@ def test_a_folder_without_permission(kind, tmp_path, server, undisturbed_run):
 
 def traces(folder, said):
     """Where the key can be found: files below a folder, and what was said."""
-    found = [path for path in folder.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
-    return found + [said] * (CANARY in said)
+    paths = [path for path in folder.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
+    return paths + [said] * (CANARY in said)
 
 
 @both
@@ -232,10 +232,10 @@ def test_two_processes_on_one_journal(kind, tmp_path, server, undisturbed_run):
     said = [job.communicate()[0] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], said
     assert killed_jobs.results(folder) == undisturbed_run
-    found = contents(folder / "journal.jsonl")
-    assert not found.damaged
-    assert not found.partial
-    (answers,) = found.answers.values()
+    journal = contents(folder / "journal.jsonl")
+    assert not journal.damaged
+    assert not journal.partial
+    (answers,) = journal.answers.values()
     assert len(answers) == ROWS
     assert max(server.asked.values()) <= 2
     before = server.asked.total()

@@ -60,7 +60,9 @@ def answers(batches):
 
 
 def texts(wanted, adapter=None, identity="base"):
-    return [one.text for one in answers(hosting.HostedBackend(wanted, adapter, identity).generate(asking(), SAMPLING))]
+    return [
+        answer.text for answer in answers(hosting.HostedBackend(wanted, adapter, identity).generate(asking(), SAMPLING))
+    ]
 
 
 def ended(pid, seconds=300.0):
@@ -85,19 +87,19 @@ def test_answers_are_those_of_the_engine_to_the_last_digit(wanted, tmp_path):
 
 
 def test_jobs_at_once_share_one_engine_and_each_has_its_adapter(wanted, tmp_path):
-    found = {}
+    outputs = {}
 
     def job(number):
-        found[number] = texts(wanted, tmp_path / f"adapter-{number % 3}", f"content {number % 3}")
+        outputs[number] = texts(wanted, tmp_path / f"adapter-{number % 3}", f"content {number % 3}")
 
     jobs = [threading.Thread(target=job, args=(number,)) for number in range(9)]
-    for one in jobs:
-        one.start()
-    for one in jobs:
-        one.join()
+    for thread in jobs:
+        thread.start()
+    for thread in jobs:
+        thread.join()
     assert len(starts(wanted.orders)) == 1
-    assert all(text.startswith(f"adapter-{n % 3} content {n % 3}: ") for n, said in found.items() for text in said)
-    assert len(found) == 9
+    assert all(text.startswith(f"adapter-{n % 3} content {n % 3}: ") for n, said in outputs.items() for text in said)
+    assert len(outputs) == 9
 
 
 def test_on_a_cpu_jobs_at_once_have_an_engine_each_that_later_jobs_find(wanted):

@@ -49,14 +49,14 @@ def sample(name):
     )  # fmt: skip
 
 
-def gate(one):
+def gate(row):
     """Two questions at once, then a third for every other sample."""
-    first, second = yield [request(one.instruction), request("shared")]
-    found = len(first.text) + len(second.text)
-    if int(one.id[1:]) % 2:
-        third = yield from ask_for_text(request(f"sure about {one.id}?").messages)
-        found += len(third.text)
-    return Verdict(errors_found=found, score=-float(found))
+    first, second = yield [request(row.instruction), request("shared")]
+    count = len(first.text) + len(second.text)
+    if int(row.id[1:]) % 2:
+        third = yield from ask_for_text(request(f"sure about {row.id}?").messages)
+        count += len(third.text)
+    return Verdict(errors_found=count, score=-float(count))
 
 
 class Counted:
@@ -80,7 +80,7 @@ def test_run_batches_rounds_and_keeps_order():
 
     def asking(requests):
         rounds.append(len(requests))
-        return [said(one.messages[-1].content) for one in requests]
+        return [said(question.messages[-1].content) for question in requests]
 
     verdicts = run(gate, [sample(f"s{i}") for i in range(5)], asking)
     assert rounds == [10, 2]
@@ -124,8 +124,8 @@ def test_asked_once_and_never_again(tmp_path):
 def test_finished_batches_survive_a_backend_that_breaks(tmp_path):
     path = tmp_path / "journal.jsonl"
 
-    def answer(one):
-        if one.messages[-1].content == "11":
+    def answer(question):
+        if question.messages[-1].content == "11":
             raise ModelInvalid("broken")
         return "fine"
 
@@ -133,7 +133,7 @@ def test_finished_batches_survive_a_backend_that_breaks(tmp_path):
     with pytest.raises(ModelInvalid):
         ask(fake.Backend(answer), SAMPLING, Journal(path), requests)
     assert len(Journal(path)) == fake.ROWS_PER_BATCH
-    backend = fake.Backend(lambda one: "fine")
+    backend = fake.Backend(lambda question: "fine")
     ask(backend, SAMPLING, Journal(path), requests)
     assert len(backend.asked) == 20 - fake.ROWS_PER_BATCH
 
@@ -159,8 +159,8 @@ def test_unanswered_requests_are_an_event(tmp_path):
 
 
 def test_choices_are_asked_kept_and_found_beside_texts(tmp_path):
-    def pick(one):
-        choice = yield from ask_for_choice(request(one.instruction).messages, ("A", "B", "none of them"))
+    def pick(row):
+        choice = yield from ask_for_choice(request(row.instruction).messages, ("A", "B", "none of them"))
         best = max(range(3), key=lambda at: choice.logprobs[at])
         return Verdict(errors_found=best, score=-float(best))
 
@@ -172,7 +172,7 @@ def test_choices_are_asked_kept_and_found_beside_texts(tmp_path):
     assert transcript.replay(pick, samples, tmp_path / "t.jsonl") == verdicts
     mixed = [request("text"), backend.asked[3], request("more")]
     answers = ask(backend, replace(SAMPLING, seed=9), Journal(path), mixed)  # a choice is not sampled
-    assert [type(one).__name__ for one in answers] == ["Completion", "Choice", "Completion"]
+    assert [type(answer).__name__ for answer in answers] == ["Completion", "Choice", "Completion"]
     assert len(backend.asked) == 12
     assert totals(answers)["answers"] == {"choice": 1, "stop": 2}
 
@@ -186,7 +186,7 @@ def test_odd_texts_and_numbers_come_back_as_they_were(tmp_path):
         Completion("a\nb\r\n", (float("-inf"),), -0.25, "stop", 1, 2),
     ]
     journal = Journal(tmp_path / "j")
-    journal.add("who \ud800", {str(at): one for at, one in enumerate(odd)})
+    journal.add("who \ud800", {str(at): answer for at, answer in enumerate(odd)})
     back = Journal(tmp_path / "j")
     assert [back[str(at)] for at in range(3)] == odd
 
@@ -228,8 +228,8 @@ def test_one_flipped_byte_anywhere_is_named(tmp_path):
     whole = path.read_bytes()
     for at, byte in enumerate(whole):
         path.write_bytes(whole[:at] + bytes([byte ^ 1]) + whole[at + 1 :])
-        found = contents(path)
-        assert found.damaged or found.partial, whole[max(0, at - 20) : at + 1]
+        state = contents(path)
+        assert state.damaged or state.partial, whole[max(0, at - 20) : at + 1]
 
 
 def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
@@ -239,14 +239,14 @@ def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
     right.add("one model", {"a": said("again")})
     right.add("another", {"c": said("", None, "refused")})
     path.write_bytes(path.read_bytes() + b"rubbish\n" + b'{"torn')
-    found = contents(path)
-    assert {name: len(answers) for name, answers in found.answers.items()} == {"one model": 2, "another": 1}
-    assert (found.duplicates, found.damaged, found.partial) == (1, (8,), True)
+    state = contents(path)
+    assert {name: len(answers) for name, answers in state.answers.items()} == {"one model": 2, "another": 1}
+    assert (state.duplicates, state.damaged, state.partial) == (1, (8,), True)
     compacted = compact(path)
     assert compacted.dropped == 4, "the same identity twice, a again, the invalid line, the partial end"
     assert (compacted.damaged, compacted.aside.read_bytes()) == (2, b'rubbish\n{"torn\n')
-    found = contents(path)
-    assert (found.duplicates, found.damaged, found.partial) == (0, (), False)
+    state = contents(path)
+    assert (state.duplicates, state.damaged, state.partial) == (0, (), False)
     assert Journal(path)["a"] == said("A", (-0.5,))
     path.write_bytes(path.read_bytes() + b"more\n")
     compact(path)
@@ -254,7 +254,7 @@ def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
     assert compact(path).dropped == 0
     assert sorted(file.name for file in tmp_path.iterdir()) == ["j", "j.damaged"]
     price = Price(prompt=1.0, completion=10.0)
-    assert totals(found.answers["one model"], price) == {
+    assert totals(state.answers["one model"], price) == {
         "answers": {"length": 1, "stop": 1}, "thinking": 0, "prompt_tokens": 2, "completion_tokens": 3, "cost": 0.000032,
     }  # fmt: skip
     with pytest.raises(ArtifactBroken, match="no such journal"):
@@ -310,8 +310,8 @@ def test_a_full_disk_leaves_the_answers_of_a_batch_that_fit(room, tmp_path, monk
     kept = journal.path.read_bytes().removeprefix(before)
     assert len(kept) <= room
     assert kept == b"" or kept.endswith(b"\n")
-    found = contents(journal.path)
-    assert (found.partial, found.damaged) == (False, ())
+    state = contents(journal.path)
+    assert (state.partial, state.damaged) == (False, ())
     assert len(Journal(journal.path)) == 1 + kept.count(b"\n")
     assert bool(kept) == (room >= 400)
 
@@ -370,7 +370,7 @@ def test_compacting_while_others_write_loses_nothing(tmp_path):
 @pytest.fixture
 def judged(tmp_path):
     samples = [sample(f"s{i}") for i in range(6)]
-    backend = fake.Backend(lambda one: one.messages[-1].content + " \ud800")
+    backend = fake.Backend(lambda question: question.messages[-1].content + " \ud800")
     asking = lambda requests: ask(backend, SAMPLING, Journal(tmp_path / "j"), requests)  # noqa: E731
     verdicts, entries = transcript.record(gate, samples, asking)
     path = tmp_path / "deep" / "t.jsonl"
@@ -381,8 +381,8 @@ def judged(tmp_path):
 def test_an_empty_journal_holds_nothing_and_is_whole(tmp_path):
     path = tmp_path / "journal.jsonl"
     path.touch()
-    found = contents(path)
-    assert (dict(found.answers), found.damaged, found.partial) == ({}, (), False)
+    state = contents(path)
+    assert (dict(state.answers), state.damaged, state.partial) == ({}, (), False)
 
 
 def test_replay_equals_live_in_any_order(judged):
@@ -401,9 +401,9 @@ def test_replay_names_missing_rows_and_changed_requests(judged):
     with pytest.raises(ArtifactBroken, match="s3: round 1: the judge now asks"):
         transcript.replay(gate, [replace(samples[3], instruction="other")], path)
 
-    def insistent(one):
-        yield [request(one.instruction), request("shared")]
-        yield [request(f"sure about {one.id}?")]
+    def insistent(row):
+        yield [request(row.instruction), request("shared")]
+        yield [request(f"sure about {row.id}?")]
         return Verdict(0, 0.0)
 
     with pytest.raises(ArtifactBroken, match="s0: round 2"):
@@ -445,4 +445,4 @@ def test_a_schema_is_part_of_the_key_and_its_absence_changes_no_key_or_row():
     assert cache_key("m", free, Sampling(8)) != cache_key("m", constrained, Sampling(8))
     before = "2842bda9be7f2c851ac30480d0ce2ac4b0782084f22171efc92ed3957af3296a"  # of the release without schemas
     assert cache_key("m", free, Sampling(8)) == before
-    assert [request_from_row(request_to_row(one)) for one in (free, constrained)] == [free, constrained]
+    assert [request_from_row(request_to_row(question)) for question in (free, constrained)] == [free, constrained]

@@ -70,9 +70,9 @@ def test_a_journal_makes_its_folders(tmp_path):
 
 def test_lines_are_numbered_from_one_and_the_last_may_be_partial(tmp_path):
     path = write_data(tmp_path / "j.jsonl", lines("a") + b"damaged\n" + lines("b")[:-1])
-    found = list(journal.read(path))
-    assert [number for number, _ in found] == [1, 2, 3, 4]
-    assert isinstance(found[2][1], ValueError)
+    entries = list(journal.read(path))
+    assert [number for number, _ in entries] == [1, 2, 3, 4]
+    assert isinstance(entries[2][1], ValueError)
     with pytest.raises(ArtifactBroken, match="line 3 is not a journal entry"):
         Journal(path)
 
@@ -124,7 +124,7 @@ def test_contents_are_counted(tmp_path):
     other = journal._digest("other")
     data = lines("a", "b") + lines("a", by=other) + b"damaged\n" + lines("c", by=other)
     told = contents(write_data(tmp_path / "j.jsonl", data + b"{"))
-    assert {name: len(given) for name, given in told.answers.items()} == {"m": 2, other: 1}, (
+    assert {name: len(answers) for name, answers in told.answers.items()} == {"m": 2, other: 1}, (
         "an unknown digest names itself"
     )
     assert (told.duplicates, told.damaged, told.partial) == (1, (6,), True)
@@ -173,7 +173,7 @@ def test_progress_counts_rows_and_reasons_are_listed_by_row(tmp_path):
     assert (progress.skipped, progress.advanced) == (0, 7)
     again = Counted()
     answers = ask(Failing(), SAMPLING, Journal(path), [texts[0], choice, texts[2]], again)
-    assert [getattr(one, "text", None) for one in answers] == ["x", None, "x"]
+    assert [getattr(answer, "text", None) for answer in answers] == ["x", None, "x"]
     assert (again.skipped, again.advanced) == (3, 0)
 
 

@@ -50,11 +50,11 @@ class Loose:
         self.draw = draw
         self.mark = draw.choice(('"', "'", "“", "‘", ""))  # of keys, the same in a report
 
-    def answer(self, found: Report) -> str:
-        listed = [{key: getattr(error, key) for key in report.ERROR_KEYS} for error in found.errors]
-        lists = f"[{self.blank()}{','.join(self.blank() + self.error(one) for one in listed)}{self.comma(listed)}]"
-        items = [f"{self.key('errors')}{lists}", f"{self.key('explanation')}{self.text(found.explanation)}"]
-        if not found.explanation and self.draw.random() < 0.3:
+    def answer(self, original: Report) -> str:
+        listed = [{key: getattr(error, key) for key in report.ERROR_KEYS} for error in original.errors]
+        lists = f"[{self.blank()}{','.join(self.blank() + self.error(entry) for entry in listed)}{self.comma(listed)}]"
+        items = [f"{self.key('errors')}{lists}", f"{self.key('explanation')}{self.text(original.explanation)}"]
+        if not original.explanation and self.draw.random() < 0.3:
             null = [f"{self.key('explanation')}{self.draw.choice(('null', 'None'))}"]
             items[1:] = self.draw.choice(([] if listed else null, null))
         if self.draw.random() < 0.3:
@@ -110,19 +110,19 @@ class Loose:
 
 
 @given(reports, st.integers(0, 2**32))
-def test_harmless_changes_leave_a_report_what_it_is(found, seed):
-    said = Loose(Random(seed)).answer(found)
-    assert report.read(said) == found, said
+def test_harmless_changes_leave_a_report_what_it_is(original, seed):
+    said = Loose(Random(seed)).answer(original)
+    assert report.read(said) == original, said
     assert set(report.recovered(said)) <= set(report.RECOVERED)
-    assert report.read(report.write(found)) == found
+    assert report.read(report.write(original)) == original
 
 
 @given(reports, st.integers(0, 2**32), st.integers(0, 400), st.sampled_from(["'", '"', "”", "{", "]", ",", "//", "\\", "x", "</think>"]))  # fmt: skip
-def test_a_damaged_loose_report_is_never_a_clean_one(found, seed, place, junk):
-    said = Loose(Random(seed)).answer(found)
+def test_a_damaged_loose_report_is_never_a_clean_one(original, seed, place, junk):
+    said = Loose(Random(seed)).answer(original)
     read = report.read(said[:place] + junk + said[place:])
-    if found.errors and isinstance(read, Report):
-        assert len(read.errors) == len(found.errors), said
+    if original.errors and isinstance(read, Report):
+        assert len(read.errors) == len(original.errors), said
 
 
 @pytest.mark.parametrize(
@@ -382,8 +382,8 @@ def test_every_reader_of_json_reads_the_usual_forms(name):
     }
     expected = read(complete(strict))
     assert expected
-    found = {form: read(complete(shape.format(**written))) for form, shape in USUAL_FORMS.items()}
-    assert found == dict.fromkeys(USUAL_FORMS, expected)
+    readings = {form: read(complete(shape.format(**written))) for form, shape in USUAL_FORMS.items()}
+    assert readings == dict.fromkeys(USUAL_FORMS, expected)
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -440,9 +440,9 @@ def test_the_known_fields_of_an_object_and_the_others():
     ignored = set()
     assert fields({"A ": 1, "b": None}, ("a",), ignored) == ({"a": 1}, {"b": None})
     assert ignored == {"case", "extra-key"}
-    for found in ({"a": 1, "A": 2}, {"a": 1, "b": []}, {"a": 1, "b": True}, ["a"]):
+    for value in ({"a": 1, "A": 2}, {"a": 1, "b": []}, {"a": 1, "b": True}, ["a"]):
         with pytest.raises(Rejected, match="wrong-schema"):
-            fields(found, ("a",), set())
+            fields(value, ("a",), set())
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_snapshots_of_the_hubs_cache_have_signatures_of_their_own(model, tmp_pat
     assert len(set(opened)) == 2
     signatures = {metric.signature for metric in metrics}
     assert len(signatures) == 2
-    assert not [one for one in signatures if "44136fa3" in one], "the digest of no file"
+    assert not [signature for signature in signatures if "44136fa3" in signature], "the digest of no file"
 
 
 def test_links_and_plain_files_of_one_model_are_one_model(model, tmp_path):

@@ -196,7 +196,7 @@ def test_asking_from_a_notebook(serve):
     async def cell():
         return answered(client(server), REQUESTS[:3])
 
-    assert [answer.text for answer in asyncio.run(cell())] == [last_message(one) for one in REQUESTS[:3]]
+    assert [answer.text for answer in asyncio.run(cell())] == [last_message(request) for request in REQUESTS[:3]]
 
 
 def test_a_caller_who_leaves_ends_what_is_open(serve):
@@ -441,7 +441,7 @@ def test_trouble_that_stays_is_missing_with_its_reason(serve, tmp_path, name, re
     assert len(server.calls) == 10 + 2 * 3
     healthy = serve()
     answers = ask(client(healthy), GREEDY, Journal(journal), REQUESTS)
-    assert [answer.text for answer in answers] == [last_message(one) for one in REQUESTS]
+    assert [answer.text for answer in answers] == [last_message(request) for request in REQUESTS]
     assert sorted(call["messages"][-1]["content"] for call in healthy.calls) == ["question 3", "question 7"]
     assert contents(journal).duplicates == 0
 
@@ -482,7 +482,9 @@ def test_what_is_wrong_with_one_request(serve, refusal, times, is_first):
     server = serve(*[right("first")] * (not is_first), *[refusal] * (times or 1))
     requests = REQUESTS[is_first:5]
     answers = answered(client(server, concurrency=1), requests)
-    assert [one.text for one in answers[2 - is_first :]] == [last_message(one) for one in REQUESTS[2:5]]
+    assert [completion.text for completion in answers[2 - is_first :]] == [
+        last_message(request) for request in REQUESTS[2:5]
+    ]
     assert len(server.calls) == len(requests) + (times if times else 0)  # one of them is a short one
     answer = answers[1 - is_first]
     words = answer.problem if times else answer.reason
@@ -503,7 +505,7 @@ def test_what_all_requests_get_from_now_on_is_no_fault_of_a_row(serve, tmp_path,
 def test_another_status_is_another_reason(serve):
     server = serve(right("first"), wrong(503, "upstream"), wrong(400, "upstream"))
     answers = answered(client(server, concurrency=1), REQUESTS[:2])
-    assert [one.text for one in answers] == ["first", last_message(REQUESTS[1])]
+    assert [answer.text for answer in answers] == ["first", last_message(REQUESTS[1])]
 
 
 @pytest.mark.parametrize("query", ["?api-key=QUERYSECRET"])
@@ -654,11 +656,11 @@ def never(seconds):
     return lambda handler: time.sleep(seconds)
 
 
-def drip(handler, data=b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n" + b" " * 9999, every=0.05):
+def drip(handler, data=b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n" + b" " * 9999, pause=0.05):
     for byte in data:
         handler.wfile.write(bytes([byte]))
         handler.wfile.flush()
-        time.sleep(every)
+        time.sleep(pause)
 
 
 def drip_body(handler):

@@ -52,7 +52,7 @@ def nllb(folder):
 
 def madlad(folder):
     pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0), ("<2en>", 0.0), ("<2de>", 0.0)]
-    tokenizer = T5Tokenizer(vocab=[*pieces, *((one, -3.0) for one in CHARACTERS)], extra_ids=0)
+    tokenizer = T5Tokenizer(vocab=[*pieces, *((character, -3.0) for character in CHARACTERS)], extra_ids=0)
     tokenizer.add_special_tokens({"additional_special_tokens": ["<2en>"]})
     tokenizer.save_pretrained(folder)
     torch.manual_seed(1)
@@ -75,27 +75,27 @@ def asked(text, system="Ignored."):
 
 
 def answers(backend, requests, **sampling):
-    found = {}
+    completions = {}
     for batch in backend.generate(requests, Sampling(max_tokens=12, **sampling)):
-        found |= dict(batch)
-    return [found[at] for at in range(len(requests))]
+        completions |= dict(batch)
+    return [completions[at] for at in range(len(requests))]
 
 
 @pytest.mark.parametrize("kind", LANGUAGES)
 def test_greedy_answers_are_those_of_transformers_generate(folders, kind):
     backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
-    for text, found in zip(TEXTS, answers(backend, [asked(text) for text in TEXTS]), strict=True):
-        given = backend.tokenizer(PREFIX[kind] + text, return_tensors="pt")
-        assert backend._encode((Message("user", text),)) == given["input_ids"][0].tolist()
+    for text, answer in zip(TEXTS, answers(backend, [asked(text) for text in TEXTS]), strict=True):
+        inputs = backend.tokenizer(PREFIX[kind] + text, return_tensors="pt")
+        assert backend._encode((Message("user", text),)) == inputs["input_ids"][0].tolist()
         forced = {"forced_bos_token_id": backend.start[1]} if kind == "nllb" else {}
-        ids = backend.model.generate(**given, max_new_tokens=12 + len(forced), do_sample=False, num_beams=1, **forced)
+        ids = backend.model.generate(**inputs, max_new_tokens=12 + len(forced), do_sample=False, num_beams=1, **forced)
         expected = ids[0, len(backend.start) :].tolist()
         ended = backend.end in expected
         expected = expected[: expected.index(backend.end)] if ended else expected
-        assert found.text == backend.tokenizer.decode(expected, skip_special_tokens=True)
-        assert found.finish == ("stop" if ended else "length")
-        assert len(found.logprobs) == len(expected)
-        assert (found.end_logprob is None) == (not ended)
+        assert answer.text == backend.tokenizer.decode(expected, skip_special_tokens=True)
+        assert answer.finish == ("stop" if ended else "length")
+        assert len(answer.logprobs) == len(expected)
+        assert (answer.end_logprob is None) == (not ended)
 
 
 def test_the_source_is_marked_and_the_target_is_forced(folders):
@@ -113,27 +113,27 @@ def test_the_source_is_marked_and_the_target_is_forced(folders):
 def test_a_source_holds_no_marks(folders, kind, mark):
     backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
     ids = backend._encode((Message("user", f"ab{mark}ab {mark} {mark}"),))
-    controls = {token: one for one, token in backend.marks.items()}
+    controls = {token: token_id for token_id, token in backend.marks.items()}
     assert controls.keys() >= {"</s>", "<pad>", *(("<2de>", "<2en>") if kind == "madlad" else ("eng_Latn",))}
     assert backend.tokenizer.unk_token_id not in backend.marks
     begin, end = ("<2en>" if kind == "madlad" else "zho_Hans"), "</s>"
-    assert [one for one in ids if one in backend.marks] == [controls[begin], controls[end]]
+    assert [token_id for token_id in ids if token_id in backend.marks] == [controls[begin], controls[end]]
     assert (ids[0], ids[-1]) == (controls[begin], controls[end])
 
 
 @pytest.mark.parametrize("kind", LANGUAGES)
 def test_logprobs_are_those_of_one_pass_over_source_and_answer(folders, kind):
     backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
-    found = answers(backend, [asked(TEXTS[0])])[0]
+    answer = answers(backend, [asked(TEXTS[0])])[0]
     source = torch.tensor([backend._encode((Message("user", TEXTS[0]),))])
     (_, logprobs) = backend._decode([source[0].tolist()], [None], Sampling(max_tokens=12))[0]
     (ids, _) = backend._decode([source[0].tolist()], [None], Sampling(max_tokens=12))[0]
-    given = torch.tensor([[*backend.start, *ids[:-1]]])
+    decoder_input = torch.tensor([[*backend.start, *ids[:-1]]])
     with torch.inference_mode():
-        scores = backend.model(input_ids=source, decoder_input_ids=given).logits[0, len(backend.start) - 1 :]
+        scores = backend.model(input_ids=source, decoder_input_ids=decoder_input).logits[0, len(backend.start) - 1 :]
     expected = scores.float().log_softmax(-1)[range(len(ids)), ids].tolist()
     assert logprobs == pytest.approx(expected, abs=1e-4)
-    assert list(found.logprobs) == pytest.approx(expected[: len(found.logprobs)], abs=1e-4)
+    assert list(answer.logprobs) == pytest.approx(expected[: len(answer.logprobs)], abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", LANGUAGES)
@@ -142,7 +142,7 @@ def test_a_row_does_not_depend_on_the_others_of_its_batch(folders, kind):
     for temperature in (0.0, 1.0):
         together = answers(backend, [asked(text) for text in TEXTS], temperature=temperature)
         alone = [answers(backend, [asked(text)], temperature=temperature)[0] for text in TEXTS]
-        assert [one.text for one in together] == [one.text for one in alone]
+        assert [answer.text for answer in together] == [answer.text for answer in alone]
 
 
 @pytest.mark.parametrize("kind", LANGUAGES)

@@ -57,11 +57,11 @@ def run(tmp_path, monkeypatch):
         file = "rubric.jsonl" if "rubric" in words else "two.jsonl"
         named = words and not words[0].startswith("-")
         command = words if named else ("score", file, "--to", "out.jsonl", *words)
-        found = CliRunner().invoke(cli.app, [*command, "--model", f"m@{servers[-1].endpoint}"])
-        assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
+        result = CliRunner().invoke(cli.app, [*command, "--model", f"m@{servers[-1].endpoint}"])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         out = tmp_path / "out.jsonl"
         run.rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-        return found
+        return result
 
     yield (run := start)
     for server in servers:
@@ -114,11 +114,11 @@ LEFT_OUT = re.compile(r"limit:\w+|omit:[\w,]+|system:none|structure:none|logprob
 
 @pytest.mark.parametrize(("mode", "left_out"), TAKEN.values(), ids=TAKEN)
 def test_both_rows_are_scored_without_what_the_server_refuses(run, mode, left_out):
-    found = run(mode)
-    assert (found.exit_code, [row["score"] is not None for row in run.rows]) == (0, [True] * 2), found.stderr
+    result = run(mode)
+    assert (result.exit_code, [row["score"] is not None for row in run.rows]) == (0, [True] * 2), result.stderr
     (signature,) = {row["signature"] for row in run.rows}
     assert "|".join(LEFT_OUT.findall(signature)) == left_out
-    assert found.stderr.count("m: the ") == len(LEFT_OUT.findall(left_out))
+    assert result.stderr.count("m: the ") == len(LEFT_OUT.findall(left_out))
     assert len(run.calls) <= 16
 
 
@@ -147,8 +147,8 @@ def test_a_server_that_says_to_come_later_is_waited_for(run, steps):
 def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, message, code, times, metric):
     answer = right(json.dumps(RATED)) if metric == "rubric" else CLEAN
     is_trouble = lambda body: "TROUBLE" in body["messages"][-1]["content"]  # noqa: E731
-    found = run(refusing(is_trouble, wrong(status, message, code), answer), "--metric", metric)
-    assert found.exit_code == 0, found.stderr
+    result = run(refusing(is_trouble, wrong(status, message, code), answer), "--metric", metric)
+    assert result.exit_code == 0, result.stderr
     assert [row["failure"] for row in run.rows] == [None, f"refused: HTTP {status}: {message}"]
     assert sum(map(is_trouble, run.calls)) == times
 
@@ -167,8 +167,8 @@ def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, m
     ],
 )
 def test_a_server_that_never_gives_a_text_is_a_failure_of_each_row(run, mode, failure, times):
-    found = run(mode)
-    assert (found.exit_code, [row["failure"] for row in run.rows]) == (1, [failure] * 2), found.stderr
+    result = run(mode)
+    assert (result.exit_code, [row["failure"] for row in run.rows]) == (1, [failure] * 2), result.stderr
     assert len(run.calls) <= 3 + 2 * times  # one for what the server takes, short ones
 
 
@@ -186,9 +186,9 @@ def test_a_server_that_never_gives_a_text_is_a_failure_of_each_row(run, mode, fa
     ],
 )
 def test_a_server_that_is_none_is_one_line(run, mode, line, times):
-    found = run(mode)
-    *waits, last = found.stderr.splitlines()
-    assert (found.exit_code, last.startswith(f"excam: m: {line}")) == (2, True), found.stderr
+    result = run(mode)
+    *waits, last = result.stderr.splitlines()
+    assert (result.exit_code, last.startswith(f"excam: m: {line}")) == (2, True), result.stderr
     assert all(wait.startswith("m: attempt 2 of 8") for wait in waits)
     assert len(waits) <= 3
     assert len(run.calls) <= times
@@ -209,18 +209,19 @@ def listed(*pairs):
         ({"content": None}, None),
         ({"tokens": ["x"], "token_logprobs": [-0.1]}, None),
         (listed(("x", None)), None),
-        *((listed(*((one, value) for one in TEXT)), None) for value in (0.0, -0.01, -1.0, -9999.0, 0.5)),
-        (listed(*((one, -0.01 * (at % 2)) for at, one in enumerate(TEXT + "."))), -0.005),
-        (listed(*((one, -1.0) for one in "I think so. "), *((one, -0.01) for one in TEXT)), -0.01),  # reasoning too
+        *((listed(*((token, value) for token in TEXT)), None) for value in (0.0, -0.01, -1.0, -9999.0, 0.5)),
+        (listed(*((token, -0.01 * (at % 2)) for at, token in enumerate(TEXT + "."))), -0.005),
+        # reasoning too
+        (listed(*((token, -1.0) for token in "I think so. "), *((token, -0.01) for token in TEXT)), -0.01),
     ],
 )
 def test_without_log_probabilities_there_is_no_certainty_and_a_warning_counts_it(run, logprobs, mean):
-    found = run(with_choice(right(TEXT, reasoning_content="I think so. "), logprobs=logprobs))
-    assert found.exit_code == 0, found.stderr
+    result = run(with_choice(right(TEXT, reasoning_content="I think so. "), logprobs=logprobs))
+    assert result.exit_code == 0, result.stderr
     certainty = None if mean is None else pytest.approx(math.exp(mean), rel=1e-3)
     assert [row.get("certainty") for row in run.rows] == [certainty] * 2
     assert ["certainty-unknown" in row.get("warnings", ()) for row in run.rows] == [mean is None] * 2
-    assert ("no log-probabilities of the answer" in found.stderr) is (mean is None)
+    assert ("no log-probabilities of the answer" in result.stderr) is (mean is None)
 
 
 def test_a_fault_that_passes_leaves_nothing_out(run):
@@ -230,13 +231,15 @@ def test_a_fault_that_passes_leaves_nothing_out(run):
 
 
 def test_a_server_that_does_not_count_what_it_has_in_a_cache_cuts_nothing(run, tmp_path):
-    (tmp_path / "two.jsonl").write_text("\n".join(json.dumps({"id": one, "output": "A word. " * 9000}) for one in "ab"))
+    (tmp_path / "two.jsonl").write_text(
+        "\n".join(json.dumps({"id": name, "output": "A word. " * 9000}) for name in "ab")
+    )
     assert run(right(TEXT, prompt=18)).exit_code == 0
     assert [row["failure"] for row in run.rows] == [None, None]
 
 
 def test_a_prompt_that_was_cut_is_no_score(run, tmp_path):
-    (tmp_path / "two.jsonl").write_text("\n".join(json.dumps({"id": one, "output": "A word. " * size}) for one, size in (("a", 2), ("b", 9000))))  # fmt: skip
+    (tmp_path / "two.jsonl").write_text("\n".join(json.dumps({"id": name, "output": "A word. " * size}) for name, size in (("a", 2), ("b", 9000))))  # fmt: skip
     assert run(right(TEXT, prompt=2050)).exit_code == 0
     first, second = (row["failure"] for row in run.rows)
     assert first is None
@@ -249,9 +252,9 @@ BODY = json.dumps(CLEAN[1]).encode()
 @pytest.mark.parametrize("coding", ["zstd", "deflate", "gzip, gzip", "x-unknown"])
 def test_a_body_in_a_coding_that_nobody_asked_for_is_not_unpacked(run, coding):
     packed = {"deflate": zlib.compress, "gzip, gzip": lambda body: gzip.compress(gzip.compress(body))}
-    found = run((200, packed.get(coding, bytes)(BODY), {"Content-Encoding": coding}))
-    assert found.exit_code == 2
-    assert f"with a body in {coding}, which was not asked for" in found.stderr
+    result = run((200, packed.get(coding, bytes)(BODY), {"Content-Encoding": coding}))
+    assert result.exit_code == 2
+    assert f"with a body in {coding}, which was not asked for" in result.stderr
     assert len(run.calls) == 1
 
 
@@ -277,8 +280,8 @@ USAGES = [  # what a server counted, and what a budget counts of three requests 
 @pytest.mark.parametrize(("counted", "spent"), USAGES)
 def test_a_budget_counts_at_least_what_was_sent(run, counted, spent):
     usage = {"prompt_tokens": counted[0], "completion_tokens": counted[1]}
-    found = run((200, CLEAN[1] | {"usage": usage}), "--budget", "100000", "--price", "1000000", "0.000001")
-    line = next(line for line in found.stderr.splitlines() if line.startswith("spent"))
+    result = run((200, CLEAN[1] | {"usage": usage}), "--budget", "100000", "--price", "1000000", "0.000001")
+    line = next(line for line in result.stderr.splitlines() if line.startswith("spent"))
     tokens = float(re.search(r"spent ([\d.]+)", line)[1]) / len(run.calls)
     if spent == "most":
         assert "whose tokens the server did not count" in line
@@ -298,8 +301,8 @@ def test_the_rubric_is_asked_without_what_the_server_refuses(run, name):
         step = mode(body) if callable(mode) else mode
         return json.loads(json.dumps(step).replace(json.dumps(TEXT), json.dumps(json.dumps(RATED))))
 
-    found = run(rated, "--metric", "rubric")
-    assert (found.exit_code, [row["score"] for row in run.rows]) == (0, [4, 4]), found.stderr
+    result = run(rated, "--metric", "rubric")
+    assert (result.exit_code, [row["score"] for row in run.rows]) == (0, [4, 4]), result.stderr
     assert left_out in run.rows[0]["signature"] or name == "no log-probabilities"  # it needs none
     if name == "no system":
         assert roles(run.calls[-1]).count("system") == 0
@@ -325,9 +328,9 @@ def test_macaron_asks_without_what_the_server_refuses(run, tmp_path, mode, is_re
         letter = "T" if '"T"' in body["messages"][-1]["content"] else "A"
         return right([{"type": "text", "text": json.dumps({"answer": letter})}], tokens=[])
 
-    found = run(lambda body: step if is_refused(body) else answer(body), "macaron", "ask", "instances.parquet", "--mode", mode, "--to", "a.parquet")  # fmt: skip
-    assert found.exit_code == 0, found.stderr
-    assert "6 answers; failures: none" in found.stderr
+    result = run(lambda body: step if is_refused(body) else answer(body), "macaron", "ask", "instances.parquet", "--mode", mode, "--to", "a.parquet")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "6 answers; failures: none" in result.stderr
 
 
 TRANSLATED = translations.Translated(
@@ -416,18 +419,18 @@ def negotiated(*refused, words="{refused} not taken", most=24):
     number = count(7)
 
     def attempt(server):
-        found = sorted({*refused} - left_out(server))
+        parts = sorted({*refused} - left_out(server))
         at = next(number)
         assert at < 7 + most, "it never ends"
-        if found:
-            raise openai.Refusal(f"HTTP 400: {words.format(at, refused=found[0], letter=chr(64 + at))}")
+        if parts:
+            raise openai.Refusal(f"HTTP 400: {words.format(at, refused=parts[0], letter=chr(64 + at))}")
 
     server, lines = negotiate(Server(endpoint="http://x/v1"), REQUEST, Sampling(8), attempt)
     assert len(lines) == len(left_out(server))
     return left_out(server)
 
 
-@pytest.mark.parametrize("words", ["{refused} not taken", "no", *(f"no ({one})" for one in IDS)])
+@pytest.mark.parametrize("words", ["{refused} not taken", "no", *(f"no ({identifier})" for identifier in IDS)])
 @pytest.mark.parametrize(
     "refused",
     [(), ("limit",), ("seed",), ("system",), ("seed", "logprobs"), ("limit", "temperature"), ("structure", "system"),
@@ -438,7 +441,9 @@ def test_as_little_as_possible_is_left_out(refused, words):
 
 
 @pytest.mark.parametrize("refused", [("temperature",), ("system",), ("limit", "structure"), ("logprobs", "top_p")])
-@pytest.mark.parametrize("words", ["a seed of a system of schemas", *(f"see max_tokens, seed ({one})" for one in IDS)])
+@pytest.mark.parametrize(
+    "words", ["a seed of a system of schemas", *(f"see max_tokens, seed ({identifier})" for identifier in IDS)]
+)
 def test_words_that_name_another_part_are_not_believed(refused, words):
     assert negotiated(*refused, words=words) == {*refused}
 

@@ -57,8 +57,8 @@ def inside(folder: Path) -> list[str]:
 def test_matching_is_sorted_and_without_twins():
     for name in ("b.csv", "a.csv", "x/c.csv", "x/d.txt"):
         write(Path("data", name))
-    found = sources.matching_files(Path("data"), ["*.csv", "*/*.csv", "a*"])
-    assert [path.as_posix() for path in found] == ["data/a.csv", "data/b.csv", "data/x/c.csv"]
+    paths = sources.matching_files(Path("data"), ["*.csv", "*/*.csv", "a*"])
+    assert [path.as_posix() for path in paths] == ["data/a.csv", "data/b.csv", "data/x/c.csv"]
     assert sources.matching_files(Path("absent"), ["*"]) == []
 
 
@@ -69,8 +69,8 @@ def test_links_are_followed_wherever_they_lead(tmp_path):
     Path("data/link.csv").symlink_to(outside)
     Path("data/folder").symlink_to(outside.parent, target_is_directory=True)
     Path("data/back").symlink_to(".", target_is_directory=True)
-    found = sources.matching_files(Path("data"), ["**/*"])
-    assert [path.as_posix() for path in found] == ["data/a.csv", "data/folder/b.csv", "data/link.csv"]
+    paths = sources.matching_files(Path("data"), ["**/*"])
+    assert [path.as_posix() for path in paths] == ["data/a.csv", "data/folder/b.csv", "data/link.csv"]
     sources.fetch_dataset("blend", Dataset(folder="data"), ["*.csv", "folder/*.csv"], Path("to"))
     assert inside(Path("to")) == ["a.csv", "folder/b.csv", "link.csv"]
     assert not any(path.is_symlink() for path in Path("to").rglob("*"))
@@ -400,11 +400,11 @@ def test_a_converted_model_has_the_same_bytes_with_every_version_of_transformers
         path = tmp_path / version / "generation_config.json"
         path.write_text(path.read_text().replace(transformers.__version__, version))
         gguf.name_one_version(tmp_path / version)
-    one, other = ((tmp_path / version / "generation_config.json").read_bytes() for version in ("5.3.0", "6.0.0"))
-    assert one == other
+    content, other = ((tmp_path / version / "generation_config.json").read_bytes() for version in ("5.3.0", "6.0.0"))
+    assert content == other
     GenerationConfig(eos_token_id=2).save_pretrained(tmp_path)
     if transformers.__version__ == gguf.WRITTEN_BY:
-        assert one == (tmp_path / "generation_config.json").read_bytes(), "nothing else changes"
+        assert content == (tmp_path / "generation_config.json").read_bytes(), "nothing else changes"
 
 
 def test_a_chat_template_instead_of_the_models_own(hub):

@@ -100,7 +100,7 @@ def test_beginnings_of_a_text_are_read_off_one_row(weights):
     options = ("tea", "t", "tea with milk", "tea with", "tex", "tea")
     rows = []
     backend.model.register_forward_hook(
-        lambda _, __, given, out: rows.append(given["input_ids"].shape[0]), with_kwargs=True
+        lambda _, __, inputs, out: rows.append(inputs["input_ids"].shape[0]), with_kwargs=True
     )
     (((_, together),),) = backend.choose([Choose(REQUESTS[0].messages, options)])
     assert rows == [1, 2], "the prompt, then two texts for six options"
@@ -120,8 +120,8 @@ def test_the_prompt_of_a_choice_is_computed_once(weights, adapter):
     assert len(passes) == 2
     backend.__dict__["_keeps_plain_prompt"] = False  # as for layers with a window or a state
     each = [choice.logprobs for batch in backend.choose(asked) for _, choice in batch]
-    for one, other in zip(once, each, strict=True):
-        assert one == pytest.approx(other, abs=1e-4)
+    for logprobs, other in zip(once, each, strict=True):
+        assert logprobs == pytest.approx(other, abs=1e-4)
     backend.__dict__["_keeps_plain_prompt"] = True
     backend.use(adapter, "adapter")
     ((_, tuned),) = next(iter(backend.choose(asked[1:])))
@@ -163,20 +163,22 @@ def test_messages_before_the_last_one_are_computed_once(weights):
     of_one = [1, *[1, 2] * 8]
     assert passes == [*of_one, *of_one], "each manual, then of each request the prompt and its options"
     backend.__dict__.update(_keeps_plain_prompt=False, _computes_in_parts=False)
-    for each, found in zip((asked, several), shared, strict=True):
-        for one, other in zip(found, completed(backend, each, GREEDY), strict=True):
-            assert one.text == other.text
-            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
-    for (_, one), (_, other) in zip(choices, sorted(p for b in backend.choose(chosen) for p in b), strict=True):
-        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+    for each, answers in zip((asked, several), shared, strict=True):
+        for answer, other in zip(answers, completed(backend, each, GREEDY), strict=True):
+            assert answer.text == other.text
+            assert answer.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+    for (_, choice), (_, other) in zip(choices, sorted(p for b in backend.choose(chosen) for p in b), strict=True):
+        assert choice.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
 def test_an_answer_does_not_depend_on_what_was_asked_before(weights):
     """Also in bfloat16, where every other way of computing it rounds to other numbers."""
     backend = local.Backend(weights, dtype="bfloat16")
-    asked = [Choose(one.messages, ("a", "bcd e")) for one in with_manual(REQUESTS)]
+    asked = [Choose(request.messages, ("a", "bcd e")) for request in with_manual(REQUESTS)]
     together = sorted(pair for batch in backend.choose(asked) for pair in batch)
-    alone = [(at, choice) for at, one in enumerate(asked) for batch in backend.choose([one]) for _, choice in batch]
+    alone = [
+        (at, choice) for at, request in enumerate(asked) for batch in backend.choose([request]) for _, choice in batch
+    ]
     assert together == alone
 
 
@@ -196,8 +198,8 @@ def test_a_long_prompt_gets_the_rest_of_the_context(weights, capsys):
 def test_without_logprobs_only_the_numbers_are_missing(weights):
     backend = local.Backend(weights, dtype="float32")
     with_them, without = (completed(backend, REQUESTS, replace(DRAWN, logprobs=kept)) for kept in (True, False))
-    assert [one.completion_tokens for one in with_them][:1] != [0]
-    assert {(one.logprobs, one.end_logprob) for one in without} == {(None, None)}
+    assert [answer.completion_tokens for answer in with_them][:1] != [0]
+    assert {(answer.logprobs, answer.end_logprob) for answer in without} == {(None, None)}
 
 
 def test_a_merged_adapter_answers_like_one_beside_the_weights(weights, adapter):
@@ -215,8 +217,8 @@ def test_an_answer_does_not_depend_on_its_batch(weights, sampling):
     backend.batch_tokens = 1
     alone = completed(backend, REQUESTS[::-1], sampling)[::-1]
     assert [answer.text for answer in together] == [answer.text for answer in alone]
-    for one, other in zip(together, alone, strict=True):
-        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+    for answer, other in zip(together, alone, strict=True):
+        assert answer.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["qwen3.5", "gemma3"])
@@ -229,9 +231,11 @@ def test_a_row_that_has_finished_leaves_layers_of_every_kind(tmp_path, name):
     backend.batch_tokens = 1
     assert completed(backend, REQUESTS, DRAWN) == [
         replace(
-            one, logprobs=pytest.approx(one.logprobs, abs=1e-4), end_logprob=pytest.approx(one.end_logprob, abs=1e-4)
+            answer,
+            logprobs=pytest.approx(answer.logprobs, abs=1e-4),
+            end_logprob=pytest.approx(answer.end_logprob, abs=1e-4),
         )
-        for one in together
+        for answer in together
     ]
 
 

@@ -59,7 +59,9 @@ def test_an_adapter_of_the_text_model_is_renamed_for_the_multimodal_class(tmp_pa
     }
     stored = load_file(adapter / "adapter_model.safetensors")
     assert set(stored) == TEXT_ONLY
-    assert sorted(one.tolist() for one in renamed.values()) == sorted(one.tolist() for one in stored.values())
+    assert sorted(tensor.tolist() for tensor in renamed.values()) == sorted(
+        tensor.tolist() for tensor in stored.values()
+    )
 
 
 @pytest.mark.parametrize(

@@ -158,8 +158,8 @@ def test_fewer_requests_are_open_at_a_server_that_says_it_is_busy(serve):
 
     server, names = serve(answer), [str(at) for at in range(60)]
     model = backend(server, concurrency=32)
-    found = list(window.results(flow, map(Item, names), model, Sampling(24), InMemory()))
-    assert found == [f"{name} again" for name in names]
+    texts = list(window.results(flow, map(Item, names), model, Sampling(24), InMemory()))
+    assert texts == [f"{name} again" for name in names]
     assert len(refused) < 32 + 120 / 3
     assert model._room.limit < 16
 
@@ -259,10 +259,10 @@ def test_what_was_answered_before_a_kill_is_not_asked_again(serve, tmp_path):
         while len(about(server)) < 90:
             time.sleep(0.005)
         process.kill()
-    given, to = rows.RowFile(tmp_path / "rows.jsonl", metric.load("excam")), tmp_path / "scored.jsonl"
+    row_file, to = rows.RowFile(tmp_path / "rows.jsonl", metric.load("excam")), tmp_path / "scored.jsonl"
     time.sleep(0.05)
-    found = list(files.results(excam.load(f"m@{server.endpoint}"), given, 200, to))
-    assert [one.id for one in found] == [str(at) for at in range(1, 201)]
+    ratings = list(files.results(excam.load(f"m@{server.endpoint}"), row_file, 200, to))
+    assert [rating.id for rating in ratings] == [str(at) for at in range(1, 201)]
     assert len(about(server)) == 200
     assert sum(about(server).values()) <= 200 + 8 + 1, "what was on its way; and the answers of one line that was torn"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "scored.jsonl"]

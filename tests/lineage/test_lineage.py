@@ -110,8 +110,8 @@ rule publish_excam40k:
 def answer(request) -> str:
     """By the length of the text: no report at all, one that finds an error, or one that finds none."""
     number = len(request.messages[-1].content) % 3
-    found = Report((CulturalError("output", "\x1b[2Jred", "major", "incorrect answer"),), "No.\nreport: forged")
-    return "I \x1b[31mrefuse" if number == 0 else report.write(found if number == 1 else Report())
+    error_report = Report((CulturalError("output", "\x1b[2Jred", "major", "incorrect answer"),), "No.\nreport: forged")
+    return "I \x1b[31mrefuse" if number == 0 else report.write(error_report if number == 1 else Report())
 
 
 def publish(name: str, content: bytes) -> Path:
@@ -221,13 +221,13 @@ def excam(*words: str):
 
 
 def test_the_chain_goes_back_to_the_raw_shards_and_holds(here):
-    found = links()
-    assert set(found) >= KINDS
-    assert {link.status for link in found.values()} == {"proven"}
-    for file, link in found.items():
+    chain_links = links()
+    assert set(chain_links) >= KINDS
+    assert {link.status for link in chain_links.values()} == {"proven"}
+    for file, link in chain_links.items():
         assert link.sha256 == hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    assert next(iter(found)) == FIGURE
-    record = found["results/samples/culturalbench.parquet"].record
+    assert next(iter(chain_links)) == FIGURE
+    record = chain_links["results/samples/culturalbench.parquet"].record
     assert record.stages == {"build_samples": "2", "datasets.culturalbench": "1+0a1b2c3d"}
     assert sorted(record.settings) == ["1", "8"]
     assert record.inputs == ("results/sources/culturalbench/manifest.json",)
@@ -239,13 +239,13 @@ def test_the_chain_goes_back_to_the_raw_shards_and_holds(here):
 @pytest.mark.parametrize("at", [0, 0.5, 1])
 def test_one_flipped_byte_in_any_file_is_named(here, at):
     """Over every file of the chain: `at` is where in the file."""
-    found = links()
-    for file, link in found.items():
+    chain_links = links()
+    for file, link in chain_links.items():
         before = Path(file).read_bytes()
         flip(file, round(at * (len(before) - 1)))
         now = links()
         problem = now[file].problem
-        spoiled = [name for name, one in now.items() if one.status != "proven"]
+        spoiled = [name for name, current_link in now.items() if current_link.status != "proven"]
         assert spoiled == [file] or (file in spoiled and file.endswith(".json")), (
             "a spoiled digest accuses its file too"
         )
@@ -396,24 +396,27 @@ def test_records_are_lines_that_sha256sum_reads(here):
 
 def test_without_snakemakes_records_the_manifests_lead_on(here):
     shutil.rmtree(".snakemake")
-    found = links(CELL, "results/adapters/tiny/all/adapter_model.safetensors")
-    assert {JUDGED, "results/models/tiny/files/model.safetensors"} <= set(found)
-    text = "\n".join(page.lines(list(found.values())))
+    chain_links = links(CELL, "results/adapters/tiny/all/adapter_model.safetensors")
+    assert {JUDGED, "results/models/tiny/files/model.safetensors"} <= set(chain_links)
+    text = "\n".join(page.lines(list(chain_links.values())))
     assert "others that no recorded rule made" in text
 
 
 def test_the_page_says_all_of_every_file(here):
     result = excam("audit", FIGURE)
     assert result.exit_code == 0
-    found = links(FIGURE)
-    for file, link in found.items():
+    chain_links = links(FIGURE)
+    for file, link in chain_links.items():
         assert f"  proven   {link.sha256} {file}\n" in result.stdout
     assert "rule build_samples, stage versions: build_samples 2, datasets.culturalbench 1+0a1b2c3d" in result.stdout
     assert '  settings: {"folder": "mini/culturalbench"}\n' in result.stdout
     assert f"revision {'c' * 40}, licence MIT" in result.stdout
     assert "  command: python -m scripts figure_3 --cells " + CELL in result.stdout
     assert result.stdout.rstrip().endswith(RAW), "raw shards come last"
-    assert result.stderr.splitlines()[-1] == f"{len(found)} files: {len(found)} proven, 0 differs, 0 gone, 0 unproven"
+    assert (
+        result.stderr.splitlines()[-1]
+        == f"{len(chain_links)} files: {len(chain_links)} proven, 0 differs, 0 gone, 0 unproven"
+    )
 
 
 def test_the_chain_for_machines(here):
@@ -516,8 +519,8 @@ def test_an_archive_of_a_copy_that_cannot_be_written(copy, tmp_path):
     subprocess.run(["chmod", "-R", "a-w", "unpacked"], check=True)
     there = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     expected = excam("audit", "--results", str(copy))
-    found = excam("audit", "--results", "unpacked")
-    assert (found.exit_code, found.stdout) == (4, expected.stdout)
+    result = excam("audit", "--results", "unpacked")
+    assert (result.exit_code, result.stdout) == (4, expected.stdout)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == there
     subprocess.run(["chmod", "-R", "u+w", "unpacked"], check=True)
 
@@ -690,8 +693,8 @@ def test_rows_add_up_and_are_what_was_asked_and_answered(here):
 def test_a_number_of_a_figure_leads_to_its_rows(here, figure, cell):
     result = excam("rows", figure, cell, "--jsonl")
     assert result.exit_code == 0
-    found = [json.loads(line) for line in result.stdout.splitlines()]
-    assert len(found) == json.loads(Path(CELL).read_text())["n"]
+    cell_rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(cell_rows) == json.loads(Path(CELL).read_text())["n"]
     assert result.stdout == excam("rows", CELL, "--jsonl").stdout
 
 

@@ -80,7 +80,7 @@ def written() -> str:
                 f"\n## rules/{source}\n\n| artifact | rule = step | what it does | library |\n|---|---|---|---|\n"
             )
             file = source
-        made = "<br>".join(f"`{one}`" for one in CONSTRAINT.sub(r"{\1}", "\n".join(outputs)).split("\n"))
+        made = "<br>".join(f"`{artifact}`" for artifact in CONSTRAINT.sub(r"{\1}", "\n".join(outputs)).split("\n"))
         uses = ", ".join(map(link, library(STEPS[name].module, name)))
         about = about or inspect.getdoc(load(name).function)
         line = about.split("\n")[0].replace("|", "\\|")

@@ -129,8 +129,8 @@ def test_splits_are_a_function_of_the_rows_not_of_their_order():
     split(right, wrong, "one")
     split(right[::-1], wrong[::-1], "two")
     for name in ("train", "dev", "test"):
-        one, two = (record_files.read_samples(Path(folder, f"{name}.parquet")) for folder in ("one", "two"))
-        assert {sample.id for sample in one} == {sample.id for sample in two}
+        samples, two = (record_files.read_samples(Path(folder, f"{name}.parquet")) for folder in ("one", "two"))
+        assert {sample.id for sample in samples} == {sample.id for sample in two}
     split(right, wrong, "again")
     for name in ("train", "test-100"):
         assert sha256(Path("one", f"{name}.parquet")) == sha256(Path("again", f"{name}.parquet"))
@@ -159,8 +159,8 @@ def mixture(trained_on: str, **options) -> list:
         record_files.write_samples(path, [*right, *wrong])
         paths.append(path)
     leak = ("blend", "blend/1", "train", "calmqa", "calmqa/7", "test", 0.9, True, "What?", "What?")
-    found = pl.DataFrame([leak], schema=duplicates.COLUMNS, orient="row")
-    tables.write_csv(Path("near-duplicates.csv"), found)
+    leaks = pl.DataFrame([leak], schema=duplicates.COLUMNS, orient="row")
+    tables.write_csv(Path("near-duplicates.csv"), leaks)
     fixed = {"near_duplicates": "near-duplicates.csv", "seed": SEED, "mixture": "m/train.jsonl", "counts": "m/c.json"}
     call(mix_samples, samples=paths, trained_on=trained_on, **fixed, **options)
     return [sample_from_row(row) for row in tables.read_jsonl(Path("m/train.jsonl"))]
@@ -226,12 +226,12 @@ def generate(shard: int, shards: int = 3, severity: str = "minor", generator: st
 def test_every_pair_is_in_exactly_one_shard():
     record_files.write_samples(Path("soft.parquet"), soft_samples())
     for severity in ("minor", "major"):
-        found = [row for shard in range(3) for row in generate(shard, severity=severity)]
+        rows = [row for shard in range(3) for row in generate(shard, severity=severity)]
         wanted = {sample.pair for sample in soft_samples() if sample.pair.endswith(f"/{severity}")}
         assert wanted
-        assert Counter(row["pair"] for row in found) == Counter(wanted)
-        assert {row["severity"] for row in found} == {severity}
-        assert {row["generator"] for row in found} == {"lexicon"}
+        assert Counter(row["pair"] for row in rows) == Counter(wanted)
+        assert {row["severity"] for row in rows} == {severity}
+        assert {row["generator"] for row in rows} == {"lexicon"}
 
 
 def test_the_lexicons_answer_is_a_function_of_sample_and_seed():
@@ -412,8 +412,8 @@ def test_a_failure_is_wrong_when_systems_are_compared():
 
 
 def test_what_shares_content_is_the_unit():
-    one = ["same"] * 40
-    (test,) = compared(judgements("a", RIGHT, one), judgements("b", BLIND, one), systems=["a", "b"])
+    groups = ["same"] * 40
+    (test,) = compared(judgements("a", RIGHT, groups), judgements("b", BLIND, groups), systems=["a", "b"])
     assert (test["clusters"], test["p_value"]) == (1, 1)
 
 
@@ -444,23 +444,23 @@ def correlated(systems: list[str], *paths: str) -> dict[tuple[str, str, str], di
 def test_excams_correlations_are_compared_with_every_other():
     systems = [TUNED, "y/all/report", COUNT]
     worse = [0, 1] * 10 + [1, 0] * 10
-    found = correlated(systems, judgements("a", RIGHT), judgements("b", worse), judgements("c", worse))
+    comparisons = correlated(systems, judgements("a", RIGHT), judgements("b", worse), judgements("c", worse))
     own, other = f"{TUNED}+p", "y/all/report+p"
     pairs = {(own, "y/all/report"), (own, other), (own, COUNT), (own, f"{COUNT}+p"), (other, TUNED), (other, COUNT)}
     pairs |= {(other, f"{COUNT}+p")}
-    assert set(found) == {(measure, *pair) for measure in ("kendall", "tie-calibrated") for pair in pairs}
-    won = found["kendall", own, COUNT]
+    assert set(comparisons) == {(measure, *pair) for measure in ("kendall", "tie-calibrated") for pair in pairs}
+    won = comparisons["kendall", own, COUNT]
     assert (won["correlation_a"], won["correlation_b"], won["n"], won["clusters"]) == (1, 0, 40, 20)
     assert won["p_value"] == 0.01 < won["p_holm"] <= 1
-    assert found["kendall", other, COUNT]["p_value"] == 1, "p(R) is the same everywhere, so nothing differs"
+    assert comparisons["kendall", other, COUNT]["p_value"] == 1, "p(R) is the same everywhere, so nothing differs"
 
 
 def test_a_correlation_that_does_not_exist_is_not_tested():
-    found = correlated([TUNED, COUNT], judgements("a", RIGHT), judgements("b", BLIND))
-    assert "equal scores" in found["kendall", f"{TUNED}+p", COUNT]["untested"]
-    assert "p_value" in found["tie-calibrated", f"{TUNED}+p", COUNT]
-    found = correlated([TUNED, COUNT], judgements("a", RIGHT), judgements("b", [None] * 40))
-    assert all("0 of 40 items" in test["untested"] for test in found.values())
+    comparisons = correlated([TUNED, COUNT], judgements("a", RIGHT), judgements("b", BLIND))
+    assert "equal scores" in comparisons["kendall", f"{TUNED}+p", COUNT]["untested"]
+    assert "p_value" in comparisons["tie-calibrated", f"{TUNED}+p", COUNT]
+    comparisons = correlated([TUNED, COUNT], judgements("a", RIGHT), judgements("b", [None] * 40))
+    assert all("0 of 40 items" in test["untested"] for test in comparisons.values())
 
 
 # --- tables and figures
@@ -520,8 +520,8 @@ def test_table_4_has_two_lines_per_system_and_the_trivial_baselines():
     correlations = [won(f"{TUNED}+p", f"{COUNT}{fallback}") | {"measure": "kendall"} for fallback in ("", "+p")]
     correlations += [{"a": f"{TUNED}+p", "b": f"{OTHER}+p", "measure": "kendall", "untested": "a constant"}]
     correlations += [won(f"{TUNED}+p", COUNT, difference=-0.2) | {"measure": "tie-calibrated"}]
-    found = put_json("correlations.json", {"tests": correlations})
-    paths = {"tests": tests, "correlation_tests": found, "floors": floors_csv()}
+    correlations_path = put_json("correlations.json", {"tests": correlations})
+    paths = {"tests": tests, "correlation_tests": correlations_path, "floors": floors_csv()}
     call(
         table_4,
         cells=[cell(TUNED), cell(COUNT)],
@@ -592,7 +592,7 @@ def test_better_than_all(tests, verdict):
 
 
 def figure(cells: list[str], tests: dict[str, list]) -> dict[tuple[str, str], dict[str, str]]:
-    names = [put_json(f"significance/{name}/test.json", {"tests": found}) for name, found in tests.items()]
+    names = [put_json(f"significance/{name}/test.json", {"tests": comparisons}) for name, comparisons in tests.items()]
     more = {"floors": floors_csv(), "numbers": "f.csv", "pictures": ["f.svg"]}
     call(figure_3, datasets=["blend", "epic"], cells=cells, tests=names, **more)
     return {(line["row"], line["column"]): line for line in rows_of("f.csv")}

@@ -61,9 +61,9 @@ def adapted(make):
 
     torch.manual_seed(3)
     model = sft.with_lora(make(), RECIPE)
-    for name, one in model.named_parameters():
+    for name, parameter in model.named_parameters():
         if "lora_B" in name:
-            torch.nn.init.normal_(one, std=0.1)
+            torch.nn.init.normal_(parameter, std=0.1)
     return model
 
 
@@ -91,7 +91,7 @@ def learnt(model, parts: list[dict]) -> dict:
             read["token_type_ids"] = torch.zeros_like(part["input_ids"])  # Gemma 3: no picture anywhere
         logits.append(model(**read, use_cache=False).logits[0])
         (logits[-1].float() * torch.linspace(-1, 1, 64, device=model.device)).tanh().sum().backward()
-    grads = {name: one.grad for name, one in model.named_parameters() if one.requires_grad}
+    grads = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.requires_grad}
     return {"logits": torch.cat(logits), **grads}
 
 
@@ -114,7 +114,7 @@ def stand_in_kernel() -> None:
         return scores.masked_fill(~seen, -torch.inf).softmax(-1)
 
     def spread(query, *both):
-        return [one.repeat_interleave(query.shape[1] // one.shape[1], dim=1) for one in both]
+        return [tensor.repeat_interleave(query.shape[1] // tensor.shape[1], dim=1) for tensor in both]
 
     @varlen._varlen_attn.register_kernel("cpu")
     def forward(query, key, value, bounds, bounds_k, most, most_k, is_causal, scale, window, gqa, *rest):
@@ -133,7 +133,7 @@ def stand_in_kernel() -> None:
         gradient = torch.einsum("qhd,khd->hqk", grad, value)
         gradient = shares * (gradient - (gradient * shares).sum(-1, keepdim=True)) * scale
         of_key = torch.einsum("hqk,qhd->khd", gradient, query), torch.einsum("hqk,qhd->khd", shares, grad)
-        of_key = [one.reshape(few[0], few[1], -1, few[2]).sum(2) for one in of_key]
+        of_key = [tensor.reshape(few[0], few[1], -1, few[2]).sum(2) for tensor in of_key]
         return torch.einsum("hqk,khd->qhd", gradient, key), *of_key
 
 
@@ -154,9 +154,9 @@ def test_rows_apart_learn_what_the_dense_mask_does(make, kernel, monkeypatch):
     for most in (None, 18):
         parts = trainers.split_batch(batch(), most)
         assert len(parts) == (2 if most else 1)
-        found = learnt(model, parts)
+        tensors = learnt(model, parts)
         for name, value in expected.items():
-            torch.testing.assert_close(found[name], value, rtol=1e-4, atol=1e-4, msg=name)
+            torch.testing.assert_close(tensors[name], value, rtol=1e-4, atol=1e-4, msg=name)
     trainers.refuse_leak(model, batch())
 
 
@@ -173,7 +173,7 @@ def test_pytorchs_kernel_takes_what_it_is_given(window):
     out = attention._by_kernel(heads, bounds, 12, 168**-0.5, window)
     assert out.shape == (1, 25, 32, 128)
     out.sum().backward()
-    assert [one.grad.shape for one in heads] == [one.shape for one in heads]
+    assert [head.grad.shape for head in heads] == [head.shape for head in heads]
 
 
 @pytest.mark.gpu
@@ -184,13 +184,13 @@ def test_the_kernel_of_this_card_learns_what_the_dense_mask_does(make):
     if not torch.cuda.is_available() or torch.cuda.get_device_capability() < (8, 0):
         pytest.skip("no card with the kernel here")
     model = adapted(make).to("cuda", torch.bfloat16)
-    inputs = {name: one.cuda() if hasattr(one, "cuda") else one for name, one in batch().items()}
+    inputs = {name: entry.cuda() if hasattr(entry, "cuda") else entry for name, entry in batch().items()}
     expected = learnt(model, [inputs])
     attention.set_attention(model.get_base_model(), SINGLE)
     assert attention.describe_attention(model) == "rows by PyTorch's flash kernel"
-    found = learnt(model, [inputs])
+    tensors = learnt(model, [inputs])
     for name, value in expected.items():
-        torch.testing.assert_close(found[name], value, rtol=0.05, atol=0.05 * float(value.abs().max()), msg=name)
+        torch.testing.assert_close(tensors[name], value, rtol=0.05, atol=0.05 * float(value.abs().max()), msg=name)
 
 
 def test_a_model_whose_masks_alone_say_what_is_seen_keeps_them():

@@ -508,14 +508,14 @@ def trained(place: Path) -> dict:
     return load_file(place / "adapter" / "adapter_model.safetensors")
 
 
-def apart(found: dict, expected: dict) -> float:
+def apart(adapter: dict, expected: dict) -> float:
     """The distance of two adapters, as a share of how far training moved one from the other's start at zero."""
     import torch
 
-    assert found.keys() == expected.keys()
+    assert adapter.keys() == expected.keys()
     names = [name for name in expected if "lora_B" in name]  # they begin at 0
     moved = torch.cat([expected[name].flatten() for name in names])
-    return float((torch.cat([found[name].flatten() for name in names]) - moved).norm() / moved.norm())
+    return float((torch.cat([adapter[name].flatten() for name in names]) - moved).norm() / moved.norm())
 
 
 def plain_loop(weights: Path) -> tuple[list[float], dict]:
@@ -537,7 +537,7 @@ def plain_loop(weights: Path) -> tuple[list[float], dict]:
     optimizer = torch.optim.AdamW(trained, lr=1e-2, betas=(0.9, 0.95), weight_decay=0.1)
     encoded = encode(samples_of(40))
     ordered = tokens.with_labels(sft.training_order(encoded, RECIPE, SEED), RECIPE.loss)
-    found = []
+    step_losses = []
     for step in range(20):
         batch = ordered[step * 4 : step * 4 + 4]
         supervised = sum(label != -100 for row in batch for label in row["labels"])
@@ -556,14 +556,14 @@ def plain_loop(weights: Path) -> tuple[list[float], dict]:
             )
             (loss / supervised).backward()
             total += loss.item() / supervised
-        found.append(total)
+        step_losses.append(total)
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         scale = step / 2 if step < 2 else 0.5 * (1 + math.cos(math.pi * (step - 2) / 18))
         for group in optimizer.param_groups:
             group["lr"] = 1e-2 * scale
         optimizer.step()
         optimizer.zero_grad()
-    return found, get_peft_model_state_dict(model)
+    return step_losses, get_peft_model_state_dict(model)
 
 
 def test_twenty_steps_are_those_of_a_plain_loop(twenty, weights):
@@ -623,8 +623,8 @@ def test_a_parted_step_learns_what_a_whole_one_does(weights, tmp_path):
         facts[place] = train(weights, tmp_path / place, samples=samples_of(4), layout=parted)
     for column in ("loss", "grad_norm"):
         whole, *others = (losses(tmp_path / place, column) for place in ("whole", "parted", "apart"))
-        for one in others:
-            assert one == pytest.approx(whole, rel=0.01), column
+        for series in others:
+            assert series == pytest.approx(whole, rel=0.01), column
     assert facts["apart"]["attention"] == "rows one after the other"
     assert facts["apart"]["fixed_answers"].keys() == {"base", "tuned"}, "which are padded"
 
@@ -656,12 +656,12 @@ def test_tensorboard_follows_the_loss(uninterrupted, weights, tmp_path, monkeypa
 
 def events(file: Path, kind) -> list:
     """A file of TensorBoard: each event between its length (eight bytes, four of checksum) and four of checksum."""
-    raw, found = file.read_bytes(), []
+    raw, messages = file.read_bytes(), []
     while raw:
         length = int.from_bytes(raw[:8], "little")
-        found.append(kind.FromString(raw[12 : 12 + length]))
+        messages.append(kind.FromString(raw[12 : 12 + length]))
         raw = raw[16 + length :]
-    return found
+    return messages
 
 
 def test_a_tracker_that_is_not_installed(weights, tmp_path, monkeypatch):
@@ -683,7 +683,8 @@ def test_the_layout_without_a_gpu_differs_in_devices_alone():
     assert stages[0]["stage"] == 2
     assert "offload_optimizer" not in stages[0], "without CPU offload (Appendix B)"
     rest = [
-        {key: value for key, value in one.deepspeed.items() if key != "zero_optimization"} for one in (paper, tried)
+        {key: value for key, value in settings.deepspeed.items() if key != "zero_optimization"}
+        for settings in (paper, tried)
     ]
     assert rest[0] == rest[1] | {"bf16": {"enabled": "auto"}}
 
@@ -851,7 +852,7 @@ def test_the_eyes_of_a_multimodal_base_get_no_adapter(tmp_path):
     base.save_pretrained(tmp_path)
     model = sft._load_with_lora(tmp_path, RECIPE, CPU)
     assert any("vision_tower" in name for name, _ in model.named_parameters())
-    adapted = {name.split(".lora_")[0] for name, one in model.named_parameters() if one.requires_grad}
+    adapted = {name.split(".lora_")[0] for name, parameter in model.named_parameters() if parameter.requires_grad}
     assert not [name for name in adapted if "vision" in name or "multi_modal" in name]
     assert {name.split(".")[-1] for name in adapted} == {
         "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
@@ -866,29 +867,31 @@ def test_where_weights_are_shared_out_the_adapter_alone_is_gathered(weights):
     from torch.distributed.tensor import DTensor
 
     model = sft._load_with_lora(weights, RECIPE, CPU)
-    expected = {name: one.detach().clone() for name, one in model.named_parameters() if one.requires_grad}
+    expected = {
+        name: parameter.detach().clone() for name, parameter in model.named_parameters() if parameter.requires_grad
+    }
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     try:
         fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
-        assert all(isinstance(one, DTensor) for one in model.parameters())
-        found = trainers.adapter_weights(SimpleNamespace(model=model, is_fsdp_enabled=True))
+        assert all(isinstance(parameter, DTensor) for parameter in model.parameters())
+        adapter = trainers.adapter_weights(SimpleNamespace(model=model, is_fsdp_enabled=True))
     finally:
         torch.distributed.destroy_process_group()
-    assert found.keys() == expected.keys()
-    assert all(type(one) is torch.Tensor and torch.equal(one, expected[name]) for name, one in found.items())
+    assert adapter.keys() == expected.keys()
+    assert all(type(tensor) is torch.Tensor and torch.equal(tensor, expected[name]) for name, tensor in adapter.items())
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "computed"),
+    ("name", "user_variable", "computed"),
     [("single", None, "expandable_segments:True"), ("single", "PYTORCH_ALLOC_CONF", None), ("cpu", None, None)],
 )
-def test_memory_of_a_card_is_taken_in_segments_that_grow(monkeypatch, name, given, computed):
+def test_memory_of_a_card_is_taken_in_segments_that_grow(monkeypatch, name, user_variable, computed):
     for variable in devices.ALLOCATOR:
         monkeypatch.setenv(variable, "")
         monkeypatch.delenv(variable)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    if given:
-        monkeypatch.setenv(given, "max_split_size_mb:64")
+    if user_variable:
+        monkeypatch.setenv(user_variable, "max_split_size_mb:64")
     devices.launch_processes(layout.load_layout(name), "scripts", [], "tiny/all")
     assert devices.os.environ.get(devices.ALLOCATOR[0]) == computed
 

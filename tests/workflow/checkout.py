@@ -82,10 +82,10 @@ def kill_when(process: subprocess.Popen, ready) -> None:
 
 def wait_until(process: subprocess.Popen, ready):
     """What `ready()` gives as soon as it gives something; fails when the work is over before."""
-    while not (found := ready()):
+    while not (result := ready()):
         assert process.poll() is None, "finished before it came to that"
         time.sleep(0.02)
-    return found
+    return result
 
 
 def tells_of_the_run(path: Path) -> bool:
@@ -105,13 +105,13 @@ def with_conda(environment: dict[str, str], folder: Path) -> dict[str, str]:
 def copy_of(run: Run, folder: Path) -> Run:
     """A copy of a finished run in which jobs may run. Large files are links: artifacts are replaced, never written into."""
 
-    def one(source: str, target: str) -> None:
+    def copy_or_link(source: str, target: str) -> None:
         if Path(source).stat().st_size > 10**7:
             os.link(source, target)
         else:
             shutil.copy2(source, target)
 
-    shutil.copytree(run.folder, folder, symlinks=True, copy_function=one)
+    shutil.copytree(run.folder, folder, symlinks=True, copy_function=copy_or_link)
     return Run(folder)
 
 

@@ -69,12 +69,12 @@ class Story:
 
 def started(said: str) -> dict[int, Job]:
     """Jobs that an invocation has started, by Snakemake's number; targets have no output and are none."""
-    found = {}
+    jobs = {}
     for rule, block in START.findall(said):
         facts = dict(line.strip().split(": ", 1) for line in block.splitlines() if ": " in line)
         if "output" in facts and "jobid" in facts:
-            found[int(facts["jobid"])] = Job(rule, facts["output"].split(", ")[0])
-    return found
+            jobs[int(facts["jobid"])] = Job(rule, facts["output"].split(", ")[0])
+    return jobs
 
 
 def finished(said: str) -> set[int]:
@@ -83,15 +83,15 @@ def finished(said: str) -> set[int]:
 
 def scripts(folder: Path, group: int | None = None) -> dict[int, str]:
     """Process ids of the steps at work in this folder, or in this process group of it, and their rules."""
-    found = {}
+    rules = {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
             words = (place / "cmdline").read_bytes().split(b"\0")
             if words[1:3] == [b"-m", b"scripts"] and (place / "cwd").readlink() == folder:
-                found[int(place.name)] = words[3].decode()
+                rules[int(place.name)] = words[3].decode()
         except OSError:  # it has ended meanwhile
             continue
-    return {pid: rule for pid, rule in found.items() if group is None or _group(pid) == group}
+    return {pid: rule for pid, rule in rules.items() if group is None or _group(pid) == group}
 
 
 def _group(pid: int) -> int | None:
@@ -103,11 +103,11 @@ def _group(pid: int) -> int | None:
 
 def checkpoints(folder: Path) -> dict[str, int]:
     """Return the steps of the last complete checkpoint, by training."""
-    found: dict[str, int] = {}
+    steps: dict[str, int] = {}
     for mark in (folder / "results/checkpoints").glob("*/*/checkpoint-*/whole.json"):
         name = "/".join(mark.parts[-4:-2])
-        found[name] = max(found.get(name, 0), int(mark.parent.name.split("-")[1]))
-    return found
+        steps[name] = max(steps.get(name, 0), int(mark.parent.name.split("-")[1]))
+    return steps
 
 
 def durations(folder: Path) -> dict[str, float]:

@@ -33,8 +33,8 @@ class Copy:
     def files(self, *names: str) -> list[str]:
         """Files, and those of folders."""
         places = [self.folder / name for name in names]
-        found = [path for place in places for path in ([place] if place.is_file() else place.rglob("*"))]
-        return sorted(path.relative_to(self.folder).as_posix() for path in found if path.is_file())
+        paths = [path for place in places for path in ([place] if place.is_file() else place.rglob("*"))]
+        return sorted(path.relative_to(self.folder).as_posix() for path in paths if path.is_file())
 
     def excam(self, *words: str) -> subprocess.CompletedProcess[str]:
         """The command line of excam in this copy."""

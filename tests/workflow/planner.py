@@ -39,8 +39,8 @@ def planned(printed: str) -> Iterator[str]:
             if rule not in ("", "all", "annotation", "external", "paper"):
                 yield f"{rule} {values}".strip()
             rule, values = head[1], ""
-        elif found := _WILDCARDS.match(line):
-            values = "/".join(pair.split("=", 1)[1] for pair in found[1].split(", "))
+        elif wildcards := _WILDCARDS.match(line):
+            values = "/".join(pair.split("=", 1)[1] for pair in wildcards[1].split(", "))
 
 
 def plan(requests: Sequence[tuple[Path, Sequence[str]]], scratch: Path, environment: dict[str, str]) -> list[Plan]:

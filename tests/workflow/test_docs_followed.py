@@ -58,7 +58,7 @@ def finished_place(place) -> Run:
 
 
 def ways(page: str, kinds=HERE) -> int:
-    return sum(one.kind in kinds for one in marked(ROOT / page))
+    return sum(block.kind in kinds for block in marked(ROOT / page))
 
 
 @pytest.mark.model
@@ -99,7 +99,7 @@ def test_the_package_alone_away_from_the_repository(finished_place, tmp_path):
 @pytest.mark.parametrize("page", ALL, ids=lambda page: page.name)
 def test_every_command_is_followed_or_says_why_not(page):
     assert not unmarked(page)
-    assert all(one.detail for one in marked(page) if one.kind in ("not run", "started"))
+    assert all(block.detail for block in marked(page) if block.kind in ("not run", "started"))
     name = page.relative_to(ROOT).as_posix()
     assert bool(ways(name)) == (name in (*PAGES, OF_ITS_OWN)), "a page with commands is a page that is followed"
 

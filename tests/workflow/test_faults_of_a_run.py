@@ -39,8 +39,8 @@ def lines_of(text, script):
 
 def differences(run, damaged):
     """What is lost, left behind or different in the damaged run, and what it would still run: by kind, if there is any."""
-    found = {**killed_runs.compared(run, damaged), "planned": damaged.planned("all")}
-    return {name: found[name] for name in ("lost", "left behind", "differing", "planned") if found[name]}
+    comparison = {**killed_runs.compared(run, damaged), "planned": damaged.planned("all")}
+    return {name: comparison[name] for name in ("lost", "left behind", "differing", "planned") if comparison[name]}
 
 
 # --- killed
@@ -57,11 +57,11 @@ def test_kills_at_random_moments(run, damaged):
     assert len(story.kills) >= 2, "through before it could be killed"
     assert len(story.starts) == jobs
     assert story.redone.total() <= story.allowed
-    found = killed_runs.compared(run, damaged)
-    assert not found["lost"]
-    assert not found["differing"]
-    assert all(name.endswith(".part") for name in found["left behind"])
-    for name in found["left behind"]:
+    comparison = killed_runs.compared(run, damaged)
+    assert not comparison["lost"]
+    assert not comparison["differing"]
+    assert all(name.endswith(".part") for name in comparison["left behind"])
+    for name in comparison["left behind"]:
         (damaged.folder / "results" / name).unlink()
 
 
@@ -170,7 +170,7 @@ def test_damaged_artifacts_are_named_and_made_again(run, damaged):
     the audits: that one is damaged last.
     """
     targets = [made for _, made, _ in DAMAGE.values()]
-    for name, (becomes, made, script) in sorted(DAMAGE.items(), key=lambda one: "audits" in one[0]):
+    for name, (becomes, made, script) in sorted(DAMAGE.items(), key=lambda item: "audits" in item[0]):
         replace(damaged.folder / name, becomes((damaged.folder / name).read_bytes()))
         (damaged.folder / made).unlink()
         done = damaged(made)

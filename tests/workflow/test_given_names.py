@@ -23,7 +23,7 @@ pytestmark = pytest.mark.nightly  # every day, `test_conventions` sees that comm
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory):
+def campaign_run(tmp_path_factory):
     """A checkout with a campaign of one task, and nothing else done."""
     run = Run(tmp_path_factory.mktemp("given") / "checkout")
     copy_checkout(run.folder)
@@ -54,59 +54,59 @@ def export(run, path, annotator, comment=""):
     path.write_text(write(run.campaign, [answer]), encoding="utf-8", newline="")
 
 
-def test_exported_files_may_have_any_name_that_can_be_carried(given):
+def test_exported_files_may_have_any_name_that_can_be_carried(campaign_run):
     """In the folder, and in a sub-folder that is named for its annotator; nothing but the answers is made."""
     for number, name in enumerate(CARRIED):
         kind = ("json", "csv")[number % 2]
-        export(given, given.folder / f"exports/{name}.{kind}", f"n{number}", name)
-        export(given, given.folder / f"exports/s{number}/{name}.{kind}", f"s{number}", name)
-    words = (*overlaid(given, "any-name", annotation={"people": "exports"}), "--", ANSWERS)
-    before = {path.name for path in given.folder.iterdir()}
-    done = given(*words, experiment=None)
+        export(campaign_run, campaign_run.folder / f"exports/{name}.{kind}", f"n{number}", name)
+        export(campaign_run, campaign_run.folder / f"exports/s{number}/{name}.{kind}", f"s{number}", name)
+    words = (*overlaid(campaign_run, "any-name", annotation={"people": "exports"}), "--", ANSWERS)
+    before = {path.name for path in campaign_run.folder.iterdir()}
+    done = campaign_run(*words, experiment=None)
     assert done.returncode == 0, done.text[-3000:]
     assert f"{2 * len(CARRIED)} files of {2 * len(CARRIED)} annotators" in done.text
-    found = pl.read_parquet(given.folder / ANSWERS)
-    assert sorted(found["comment_1"]) == sorted([*CARRIED, *CARRIED])
-    assert {path.name for path in given.folder.iterdir()} - before <= {"logs", "benchmarks", ".snakemake"}
-    assert not list(given.folder.rglob("RAN"))
-    assert given.planned(*words, experiment=None) == {}, "Snakemake's records hold the names as they are"
+    answers = pl.read_parquet(campaign_run.folder / ANSWERS)
+    assert sorted(answers["comment_1"]) == sorted([*CARRIED, *CARRIED])
+    assert {path.name for path in campaign_run.folder.iterdir()} - before <= {"logs", "benchmarks", ".snakemake"}
+    assert not list(campaign_run.folder.rglob("RAN"))
+    assert campaign_run.planned(*words, experiment=None) == {}, "Snakemake's records hold the names as they are"
 
 
-def test_a_name_that_cannot_be_carried_is_refused_in_one_line_before_anything_runs(given, tmp_path):
+def test_a_name_that_cannot_be_carried_is_refused_in_one_line_before_anything_runs(campaign_run, tmp_path):
     requests, expected = [], []
     for number, name in enumerate(REFUSED):
         folder = f"refused-{number}"
-        export(given, given.folder / folder / f"{name}.json", "ada")
-        words = overlaid(given, folder, annotation={"people": folder})
-        requests.append((given.folder, ["--profile", "local", *words, "--", ANSWERS]))
+        export(campaign_run, campaign_run.folder / folder / f"{name}.json", "ada")
+        words = overlaid(campaign_run, folder, annotation={"people": folder})
+        requests.append((campaign_run.folder, ["--profile", "local", *words, "--", ANSWERS]))
         expected.append(f"annotation.people: {f'{folder}/{name}.json'!r}: has ")
-    for found, said in zip(plan(requests, tmp_path, given.environment), expected, strict=True):
-        assert found.code == 1
-        (line,) = [line for line in found.text.split("\n") if line.startswith("annotation.people")]
+    for dry_run, said in zip(plan(requests, tmp_path, campaign_run.environment), expected, strict=True):
+        assert dry_run.code == 1
+        (line,) = [line for line in dry_run.text.split("\n") if line.startswith("annotation.people")]
         assert line.startswith(said)
         assert line.endswith("; rename it")
         assert line.isprintable()
-        assert "Traceback" not in found.text
+        assert "Traceback" not in dry_run.text
 
 
-def test_a_folder_of_one_s_own_may_have_any_name_that_can_be_carried(given, tmp_path):
+def test_a_folder_of_one_s_own_may_have_any_name_that_can_be_carried(campaign_run, tmp_path):
     name = 'mini/own data/$(touch RAN) `touch RAN` it\'s "mine" (1)'
     for copy in (name, "mini/{dataset}", "mini/w{x}"):
-        (given.folder / copy).mkdir(parents=True)
-    rows = (given.folder / "mini/normad/normad_etiquette_final_data.csv").read_bytes()
+        (campaign_run.folder / copy).mkdir(parents=True)
+    rows = (campaign_run.folder / "mini/normad/normad_etiquette_final_data.csv").read_bytes()
     for copy in (name, "mini/{dataset}"):
-        (given.folder / copy / "normad_etiquette_final_data.csv").write_bytes(rows)
-    (given.folder / "mini/w{x}/config.json").write_text("{}")
+        (campaign_run.folder / copy / "normad_etiquette_final_data.csv").write_bytes(rows)
+    (campaign_run.folder / "mini/w{x}/config.json").write_text("{}")
     target = "results/sources/normad/manifest.json"
-    words = overlaid(given, "own", datasets={"normad": {"folder": name}})
-    done = given(*words, "--", target, experiment=None)
+    words = overlaid(campaign_run, "own", datasets={"normad": {"folder": name}})
+    done = campaign_run(*words, "--", target, experiment=None)
     assert done.returncode == 0, done.text[-3000:]
-    assert json.loads((given.folder / target).read_text())["origin"] == f"folder {name}"
-    assert not list(given.folder.rglob("RAN"))
+    assert json.loads((campaign_run.folder / target).read_text())["origin"] == f"folder {name}"
+    assert not list(campaign_run.folder.rglob("RAN"))
 
-    braced = overlaid(given, "braced", datasets={"normad": {"folder": "mini/{dataset}"}})
-    model = overlaid(given, "model", models={"mine": {"folder": "mini/w{x}", "licence": "MIT"}})
-    requests = [(given.folder, ["--profile", "local", *words, "--", target]) for words in (braced, model)]
-    found = [one.text for one in plan(requests, tmp_path, given.environment)]
-    assert "\ndatasets.normad.folder: 'mini/{dataset}/normad_etiquette_final_data.csv': has '{' in its path" in found[0]
-    assert "\nmodels.mine.folder: 'mini/w{x}/config.json': has '{' in its path" in found[1]
+    braced = overlaid(campaign_run, "braced", datasets={"normad": {"folder": "mini/{dataset}"}})
+    model = overlaid(campaign_run, "model", models={"mine": {"folder": "mini/w{x}", "licence": "MIT"}})
+    requests = [(campaign_run.folder, ["--profile", "local", *words, "--", target]) for words in (braced, model)]
+    texts = [dry_run.text for dry_run in plan(requests, tmp_path, campaign_run.environment)]
+    assert "\ndatasets.normad.folder: 'mini/{dataset}/normad_etiquette_final_data.csv': has '{' in its path" in texts[0]
+    assert "\nmodels.mine.folder: 'mini/w{x}/config.json': has '{' in its path" in texts[1]

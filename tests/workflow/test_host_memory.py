@@ -37,13 +37,13 @@ def fetched(tmp_path_factory):
 def asked(run: Run) -> dict[tuple[str, str], str]:
     """mem_mb of the planned jobs, by rule and model."""
     text = run("-n", "--", *TARGETS, profile="slurm", experiment="overlay.yaml").text
-    found = {}
+    megabytes = {}
     for block in re.split(r"\n *(?=(?:local)?rule )", text):
         rule, model = re.match(r"rule (\w+):", block), re.search(r"wildcards: .*\bmodel=([^,\n]+)", block)
         if rule and (memory := re.search(r"resources: .*\bmem_mb=([^,\n]+)", block)):
-            found[rule[1], model[1] if model else ""] = memory[1]
-    assert found, text[-2000:]
-    return found
+            megabytes[rule[1], model[1] if model else ""] = memory[1]
+    assert megabytes, text[-2000:]
+    return megabytes
 
 
 def test_host_memory_follows_the_weights(fetched):

@@ -32,8 +32,8 @@ def plans(paper_run, tmp_path_factory) -> dict[str, Plan]:
         case.do(copy)
         overlays = ("--configfile", "tests/workflow/experiment-wide.yaml", "mutation.yaml")
         requests.append((copy.folder, ["--profile", case.profile, *overlays, *case.words, "--", *case.targets]))
-    found = plan(requests, scratch, environment)
-    return {case.what: one for case, one in zip(CASES, found, strict=True)}
+    dry_runs = plan(requests, scratch, environment)
+    return {case.what: dry_run for case, dry_run in zip(CASES, dry_runs, strict=True)}
 
 
 class Overlay(Copy):
@@ -51,23 +51,23 @@ def test_each_change_can_still_be_made(tmp_path, case):
 
 def by_rule(jobs: frozenset[str]) -> dict[str, list[str]]:
     """The wildcards of jobs by their rule."""
-    found = defaultdict(list)
+    wildcards = defaultdict(list)
     for job in sorted(jobs):
         rule, _, values = job.partition(" ")
-        found[rule].append(values)
-    return dict(found)
+        wildcards[rule].append(values)
+    return dict(wildcards)
 
 
 @pytest.mark.nightly
 def test_exactly_what_is_stale_runs(plans):
-    found = {what: by_rule(plan.jobs) for what, plan in plans.items()}
+    planned_jobs = {what: by_rule(plan.jobs) for what, plan in plans.items()}
     if os.environ.get("REWRITE_DOCS"):
-        lines = [f"{json.dumps(what)}: {json.dumps(jobs)}" for what, jobs in found.items()]
+        lines = [f"{json.dumps(what)}: {json.dumps(jobs)}" for what, jobs in planned_jobs.items()]
         EXPECTED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     expected = json.loads(EXPECTED.read_text(encoding="utf-8"))
-    assert list(found) == list(expected)
+    assert list(planned_jobs) == list(expected)
     for what, jobs in expected.items():
-        assert found[what] == jobs, what
+        assert planned_jobs[what] == jobs, what
 
 
 @pytest.mark.nightly
@@ -99,12 +99,12 @@ def table() -> str:
 
 def test_the_page_says_what_was_planned():
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    found, end, after = rest.partition(END)
+    section, end, after = rest.partition(END)
     assert end, f"{PAGE}: no {END.strip()}"
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(before + BEGIN + table() + END + after, encoding="utf-8")
     else:
-        assert found == table(), "run: see the first lines of this file"
+        assert section == table(), "run: see the first lines of this file"
 
 
 @pytest.mark.model
