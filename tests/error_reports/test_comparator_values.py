@@ -4,7 +4,8 @@ import pytest
 
 from excam.error_reports.comparators._lexicon import languages_of
 from excam.error_reports.comparators._statements import LONG, contradiction, statement
-from excam.error_reports.comparators._values import Value, read_values
+from excam.error_reports.comparators._value import Value
+from excam.error_reports.comparators._values import read_values
 from excam.error_reports.comparators._words import words
 
 
@@ -67,6 +68,13 @@ NUMBERS = [  # language, text, number
     ("Russian", "двести пятьдесят", 250),
     ("Turkish", "iki yüz elli", 250),
     ("Indonesian", "dua ribu lima ratus", 2500),
+    ("Hindi", "डेढ़ सौ", 150),
+    ("Hindi", "ढाई हज़ार", 2500),
+    ("Hindi", "साढ़े तीन सौ", 350),
+    ("Hindi", "सवा सौ", 125),
+    ("English", "two and a half", 2.5),
+    ("German", "zweieinhalb", 2.5),
+    ("Portuguese", "dois e meio", 2.5),
 ]
 
 
@@ -124,6 +132,44 @@ TYPED = [  # language, text, kind, what it may mean
     ("Korean", "3시 반", "clock", {210.0, 930.0}),
     ("Indonesian", "pukul 8", "clock", {480.0, 1200.0}),
     ("Turkish", "saat 8", "clock", {480.0, 1200.0}),
+    *(("English", text, "clock", {450.0, 1170.0}) for text in ("half past seven", "half past 7")),
+    ("English", "quarter to eight", "clock", {465.0, 1185.0}),
+    ("English", "quarter past 6 pm", "clock", {1095.0}),
+    *(("German", text, "clock", {450.0, 1170.0}) for text in ("halb acht", "halb 8", "halb acht Uhr")),
+    ("German", "viertel nach sieben", "clock", {435.0, 1155.0}),
+    ("Dutch", "half acht", "clock", {450.0, 1170.0}),
+    ("Spanish", "a las siete y media", "clock", {450.0, 1170.0}),
+    ("Spanish", "a las ocho menos cuarto", "clock", {465.0, 1185.0}),
+    ("Portuguese", "às sete e meia", "clock", {450.0, 1170.0}),
+    ("Portuguese", "às sete horas", "clock", {420.0, 1140.0}),
+    ("French", "à sept heures", "clock", {420.0, 1140.0}),
+    ("French", "vers huit heures moins le quart", "clock", {465.0, 1185.0}),
+    ("French", "19 heures 30", "clock", {1170.0}),
+    ("Italian", "alle sette e mezza", "clock", {450.0, 1170.0}),
+    ("Turkish", "saat yedi buçukta", "clock", {450.0, 1170.0}),
+    ("Indonesian", "jam setengah delapan", "clock", {450.0, 1170.0}),
+    ("Hindi", "साढ़े सात बजे", "clock", {450.0, 1170.0}),
+    ("Hindi", "पौने दो बजे", "clock", {105.0, 825.0}),
+    ("Hindi", "डेढ़ बजे", "clock", {90.0, 810.0}),
+    ("Arabic", "الساعة السابعة والنصف", "clock", {450.0, 1170.0}),
+    ("Arabic", "الساعة الثامنة إلا ربع", "clock", {465.0, 1185.0}),
+    ("Russian", "в половине восьмого", "clock", {450.0, 1170.0}),
+    ("French", "à sept heures de route", "duration", {25_200.0}),
+    ("English", "two and a half hours", "duration", {9000.0}),
+    ("Spanish", "dos horas y media", "duration", {9000.0}),
+    ("Turkish", "iki buçuk saat", "duration", {9000.0}),
+    ("Russian", "пять с половиной часов", "duration", {19_800.0}),
+    ("French", "deux ans et demi", "month-count", {30.0}),
+    ("Spanish", "dos kilos y medio", "mass", {2.5}),
+    ("English", "-5 °C", "temperature", {-5.0}),
+    ("English", "−5 °C", "temperature", {-5.0}),
+    ("English", "minus 5 degrees", "temperature", {-5.0}),
+    ("English", "5 degrees below zero", "temperature", {-5.0}),
+    ("German", "fünf Grad unter null", "temperature", {-5.0}),
+    ("Russian", "минус пять градусов", "temperature", {-5.0}),
+    ("Japanese", "マイナス5度", "temperature", {-5.0}),
+    ("Chinese", "零下5度", "temperature", {-5.0}),
+    ("Korean", "영하 5도", "temperature", {-5.0}),
     ("English", "Option B", "option", {"B"}),
     ("English", "The answer is C.", "option", {"C"}),
     ("English", "May", "month", {"5"}),
@@ -150,10 +196,37 @@ def test_typed_values(language, text, kind, readings):
         ("vitamin C.", []),
         ("3 million. One of them", ["number", "number"]),
         ("five hundred, six of them", ["number", "number"]),
+        ("10-15 °C", ["number", "temperature"]),
+        ("a quarter to share", []),
+        ("half past", []),
+        ("quarter to 30", ["number"]),
     ],
 )
 def test_what_is_no_date_no_letter_and_no_longer_numeral(text, kinds):
     assert [value.kind for value in values_of("English", text)] == kinds
+
+
+@pytest.mark.parametrize(("text", "celsius"), [("10-15 °C", 15), ("10 -15 °C", 15), ("10 to -15 °C", -15)])
+def test_a_hyphen_between_two_numbers_is_no_sign(text, celsius):
+    assert values_of("English", text)[1].values == {celsius}
+
+
+@pytest.mark.parametrize(
+    ("language", "expected", "text", "differ"),
+    [
+        ("English", "They eat at 7:30 pm.", "They eat at half past seven.", False),
+        ("English", "They eat at 7 pm.", "They eat at half past seven.", True),
+        ("German", "Sie essen um 19:30 Uhr.", "Sie essen um halb acht.", False),
+        ("German", "Sie essen um 8 Uhr.", "Sie essen um halb acht.", True),
+        ("Hindi", "वे 7:30 बजे खाते हैं।", "वे साढ़े सात बजे खाते हैं।", False),
+        ("Hindi", "वे 7 बजे खाते हैं।", "वे साढ़े सात बजे खाते हैं।", True),
+        ("English", "It is 5 °C in winter.", "It is -5 °C in winter.", True),
+        ("English", "It is 5 °C below zero in winter.", "It is -5 °C in winter.", False),
+    ],
+)
+def test_half_hours_and_frost_decide_between_statements(language, expected, text, differ):
+    contrast = contradiction(statement(expected, language), statement(text, language), statement("", language))
+    assert (contrast is not None) is differ
 
 
 @pytest.mark.parametrize(

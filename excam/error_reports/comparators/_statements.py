@@ -11,7 +11,8 @@ import regex
 
 from excam.core.text import OPTION as OPTION_WORD
 from excam.error_reports.comparators._lexicon import Languages, languages_of, variants, word_list
-from excam.error_reports.comparators._values import SOFT, Covered, KindIndex, Value, ValueIndex, read_values
+from excam.error_reports.comparators._value import SOFT, Covered, KindIndex, Value, ValueIndex
+from excam.error_reports.comparators._values import read_values
 from excam.error_reports.comparators._words import UNSPACED, Word, words
 
 SHORT = 4  # content units of a short statement: there, soft kinds of values decide too

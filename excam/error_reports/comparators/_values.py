@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import regex
 
+from excam.error_reports.comparators._dates_and_times import PARTS, clock, dated, dates, minutes_of, times, with_parts
 from excam.error_reports.comparators._lexicon import Entry, Languages, phrases, variants
-from excam.error_reports.comparators._words import Atom, Word, atoms, fold
+from excam.error_reports.comparators._value import NUMBER, Covered, Value
+from excam.error_reports.comparators._words import Atom, Word, atoms
 
 HAN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 HAN_POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10_000, "萬": 10_000, "亿": 10**8, "億": 10**8}
@@ -23,20 +24,10 @@ KOREAN_POWERS = {"십": 10, "백": 100, "천": 1000}
 COUNTERS = frozenset("个個月日号年点點时時岁歲天次人元つ回本度分秒円才名枚杯条件家位层层楼周里米斤")
 CLOCK = frozenset(("uhr", "oclock", "点", "點", "时", "時", "시", "बजे", "h", "uur"))
 BEFORE_CLOCK = frozenset(("saat", "jam", "pukul", "الساعه"))
+AT_HOURS = frozenset(("à", "vers", "dès", "às"))  # "à sept heures", "às sete horas": of the clock, not so long
+SO_LONG = frozenset(("de", "d"))  # "à sept heures de route"
 MORNING = frozenset(("am", "a.m", "morning"))
 EVENING = frozenset(("pm", "p.m", "afternoon", "evening", "night"))
-TIME = regex.compile(
-    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})[:.](\p{Nd}{2})(?:[:.]\p{Nd}{2})?(?![\p{Nd}:%]|[.]\p{Nd})(?:\s*([ap])\.?m\b)?(\s*uhr)?",
-    regex.I,
-)
-HOUR_AND_MINUTE = regex.compile(
-    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:h|[点點时時시])\s*(\p{Nd}{2})\s?(?:[分분]|min\b)?(?!\p{Nd})", regex.I
-)
-HOUR = regex.compile(r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:([ap])\.?\s?m\b\.?|(o['’]?\s?clock)\b)", regex.I)
-ISO = regex.compile(r"(?<!\p{Nd})(\p{Nd}{4})[-/.](\p{Nd}{1,2})[-/.](\p{Nd}{1,2})(?!\p{Nd})")
-DAY_FIRST = regex.compile(
-    r"(?<![\p{Nd}.])(\p{Nd}{1,2})([-/.])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?!\p{Nd})|(?<![\p{Nd}.])(\p{Nd}{1,2})/(\p{Nd}{1,2})(?![\p{Nd}/])"
-)
 LETTER = regex.compile(
     r"(?<!(?i:vitamin|hepatitis|grade|type|plan|group|class)\s)(?<![\p{L}\p{Nd}'’.&+°-])"
     r"\(?([A-H])(?:\)|(?=\s*[:,;]|[.]?\s*$|[.]\s|\s+(?:is|which|that|as|and|or)\b|\s+\())(?![.]\p{L})"
@@ -48,85 +39,18 @@ AFTER_LETTER = regex.compile(
 ENDS = regex.compile(r"\s*(?:$|[.,;:!?。，、！？।)\"”'’—–]|-\s)")
 NUMBERED = regex.compile(r"\.\s?\p{Nd}")  # "No. 1"
 CAPITALISED = frozenset(("may", "march", "mar", "mon", "sun", "sat", "jan", "dec"))
-NUMBER = "number"  # without a unit
-SOFT = ("colour", "kin", "side", "season", "part-of-day", "place", "degree")  # decide only between short statements
 
 
 Sums = set[tuple[float, float]]  # readings of a numeral: what is complete, and the words since
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A typed value at characters [start, end).
-
-    `values` are its readings (7 o'clock is in the morning or in the evening); two values of a kind are equal if they
-    share one. `plain` are the numbers without their unit. `weak` ones ("one", "first") seldom mean the number.
-    """
-
-    kind: str
-    values: frozenset[float | str]
-    start: int
-    end: int
-    shown: str
-    plain: frozenset[float] = frozenset()
-    weak: bool = False
-
-
-class ValueIndex:
-    """Some values, to look up equal ones: a number without unit equals that number with any unit."""
-
-    def __init__(self, values: Iterable[Value]) -> None:
-        values = tuple(values)
-        self.readings = {(value.kind, reading) for value in values for reading in value.values}
-        self.plain = {number for value in values for number in value.plain}
-        self.bare = {number for value in values if value.kind == NUMBER for number in value.plain}
-
-    def holds(self, value: Value) -> bool:
-        """Return whether an equal value is among them."""
-        if any((value.kind, reading) in self.readings for reading in value.values):
-            return True
-        return not value.plain.isdisjoint(self.plain if value.kind == NUMBER else self.bare)
-
-
-class KindIndex:
-    """Some values, in the order of their text, to look up the first one of the same kind as another."""
-
-    def __init__(self, values: Iterable[Value]) -> None:
-        self.first: dict[str, Value] = {}
-        self.first_number: Value | None = None
-        for value in values:
-            self.first.setdefault(value.kind, value)
-            if value.plain and self.first_number is None:
-                self.first_number = value
-
-    def comparable(self, value: Value) -> Value | None:
-        """Return the first value of the same kind; a number without unit is of the kind of any other number."""
-        same = self.first.get(value.kind)
-        if same or not value.plain:
-            return same
-        return self.first_number if value.kind == NUMBER else self.first.get(NUMBER)
-
-
-class Covered:
-    """Ranges that do not overlap, to look up whether another range touches one of them."""
-
-    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
-        self.ranges = sorted(ranges)
-        self.starts = [start for start, _ in self.ranges]
-
-    def touches(self, start: int, end: int) -> bool:
-        """Return whether [start, end) has a character in common with one of them."""
-        at = bisect_left(self.starts, end)
-        return at > 0 and self.ranges[at - 1][1] > start
-
-
 def read_values(text: str, languages: Languages, words: tuple[Word, ...]) -> tuple[Value, ...]:
     """Return the values of a text in order; none overlaps another."""
-    fixed = list(_without_overlap([*_dates(text), *_times(text), *_letters(text)]))
+    fixed = list(_without_overlap([*dates(text), *times(text), *_letters(text)]))
     taken = Covered((value.start, value.end) for value in fixed)
     free = tuple(atom for atom in atoms(text, words) if not taken.touches(atom.start, atom.end))
     scanned = _Scanner(text, free, languages).values()
-    return tuple(sorted([*fixed, *scanned], key=lambda value: value.start))
+    return tuple(with_parts(sorted([*fixed, *scanned], key=lambda value: value.start), text))
 
 
 def _without_overlap(values: Sequence[Value]) -> Iterator[Value]:
@@ -135,52 +59,6 @@ def _without_overlap(values: Sequence[Value]) -> Iterator[Value]:
         if value.start >= end:
             yield value
             end = value.end
-
-
-def _dates(text: str) -> Iterator[Value]:
-    for match in ISO.finditer(text):
-        year, month, day = (int(fold(part)) for part in match.groups())
-        if 1 <= month <= 12 and 1 <= day <= 31:
-            readings = frozenset((f"{month}-{day}", f"{year}-{month}-{day}"))
-            yield Value("date", readings, *match.span(), match.group())
-    for match in DAY_FIRST.finditer(text):
-        if match.group() == "24/7":  # always
-            continue
-        day, _, month, year, short_day, short_month = match.groups()
-        first, second = (int(fold(part)) for part in ((day, month) if day else (short_day, short_month)))
-        readings = (
-            [(second, first), (first, second)]
-            if first <= 12 and second <= 12
-            else [(min(first, second), max(first, second))]
-        )
-        if all(1 <= month <= 12 and 1 <= day <= 31 for month, day in readings):
-            stated = {f"{month}-{day}" for month, day in readings}
-            if year and len(year) == 4:
-                stated |= {f"{fold(year)}-{reading}" for reading in stated}
-            yield Value("date", frozenset(stated), *match.span(), match.group())
-
-
-def clock(hour: int, minute: int = 0, half: str = "") -> frozenset[float | str]:
-    """Return the minutes of the day that a clock time may mean; `half` is "a" or "p", or "" if not stated."""
-    if half:
-        return frozenset(((hour % 12 + (12 if half == "p" else 0)) * 60.0 + minute,))
-    return frozenset(at % 24 * 60.0 + minute for at in ((hour, hour + 12) if 1 <= hour <= 12 else (hour,)))
-
-
-def _times(text: str) -> Iterator[Value]:
-    for match in TIME.finditer(text):
-        hour, minute = int(fold(match[1])), int(fold(match[2]))
-        colon = ":" in match.group() or match[3] or match[4]  # "7.30" alone is a number
-        if hour <= 24 and minute < 60 and colon:
-            yield Value("clock", clock(hour, minute, (match[3] or "").lower()), *match.span(), match.group())
-    for match in HOUR_AND_MINUTE.finditer(text):
-        hour, minute = int(fold(match[1])), int(fold(match[2]))
-        if hour <= 24 and minute < 60:
-            yield Value("clock", clock(hour, minute), *match.span(), match.group())
-    for match in HOUR.finditer(text):
-        if (hour := int(fold(match[1]))) <= 24:
-            readings = clock(hour, 0, (match[2] or "").lower())
-            yield Value("clock", readings, *match.span(), match.group(), frozenset((float(hour),)))
 
 
 def _letters(text: str) -> Iterator[Value]:
@@ -206,7 +84,7 @@ class _Scanner:
             if longer:
                 values.append(longer[0])
             at = longer[1] if longer else at + 1
-        return list(_dated(values, self.text))
+        return list(dated(values, self.text))
 
     def _entry(self, at: int, kinds: Sequence[str] = (), barred: Sequence[str] = ()) -> Entry | None:
         """Return the longest phrase that begins at an atom, of these kinds if any are given."""
@@ -224,7 +102,7 @@ class _Scanner:
         return all(key in variants(atom.key) for atom, key in zip(part, entry.key, strict=True))
 
     def _concept(self, at: int) -> tuple[Value, int] | None:
-        entry = self._entry(at, barred=("cardinal", "ordinal", "multiplier", "unit"))
+        entry = self._entry(at, barred=("cardinal", "ordinal", "multiplier", "more", "minus", "below", "unit"))
         if entry is None:
             return None
         last = self.atoms[at + len(entry.key) - 1]
@@ -233,8 +111,8 @@ class _Scanner:
             return None
         if entry.kind == "yes-no" and (not ENDS.match(self.text, end) or NUMBERED.match(self.text, end)):
             return None
-        value = Value(entry.kind, frozenset((entry.value,)), start, end, self.text[start:end])
-        return value, at + len(entry.key)
+        reading = float(entry.value) if entry.kind in PARTS else entry.value
+        return Value(entry.kind, frozenset((reading,)), start, end, self.text[start:end]), at + len(entry.key)
 
     def _number(self, at: int) -> tuple[Value, int] | None:
         """Return a number with its unit, and the atom after both."""
@@ -269,8 +147,13 @@ class _Scanner:
             (key for key in variants(self.atoms[after].key)[::-1] if key in CLOCK | {"月", "월", "日", "号", "일"}), ""
         )
         if unit and not (key and len(unit.key) == 1):
-            end = self.atoms[after + len(unit.key) - 1].end
-            return self._with_unit(value, unit, end), after + len(unit.key)
+            return self._in_unit(value, at, after, unit)
+        part = self._entry(after, ("after-hour", "and-part"))  # "iki buçuk saat", "two and a half hours"
+        behind = after + len(part.key) if part else after
+        if part and behind < len(self.atoms) and self._near(behind) and (unit := self._entry(behind, ("unit",))):
+            more = float(part.value) / 60
+            value = replace(value, plain=frozenset(number + more for number in value.plain))
+            return self._with_unit(value, unit, self.atoms[behind + len(unit.key) - 1].end), behind + len(unit.key)
         if key in CLOCK or self._clock_before(at):
             after += key in CLOCK
             half = key in CLOCK and after < len(self.atoms) and self.atoms[after].key in ("半", "반")
@@ -284,13 +167,44 @@ class _Scanner:
             return replace(value, kind=kind, values=readings, end=self.atoms[after].end), after + 1
         return self._year(value), after
 
+    def _in_unit(self, value: Value, at: int, after: int, unit: Entry) -> tuple[Value, int]:
+        """Return the number with its unit: below zero if words or a sign say so, or the hour that it names."""
+        after += len(unit.key)
+        end = self.atoms[after - 1].end
+        measured = self._with_unit(value, unit, end)
+        following = self.atoms[after].key if after < len(self.atoms) else ""
+        before = self.text[self.atoms[at - 1].start : self.atoms[at - 1].end].casefold() if at else ""
+        if unit.value == "duration 3600" and before in AT_HOURS and following not in SO_LONG:
+            return self._at_clock(value, at, end), after
+        if measured.kind != "temperature":
+            return measured, after
+        below = self._entry(after, ("below",)) if following else None
+        if below or self._is_negative(at):
+            after += len(below.key) if below else 0
+            end, readings = self.atoms[after - 1].end, frozenset(-number for number in value.plain)
+            shown = self.text[value.start : end]
+            measured = replace(measured, values=readings, plain=readings, end=end, shown=shown)
+        return measured, after
+
+    def _is_negative(self, at: int) -> bool:
+        """Return whether "minus" or its sign stands before a number; a hyphen between two numbers means "to"."""
+        start, last = self.atoms[at].start, self.atoms[at - 1] if at else None
+        if start and self.text[start - 1] in "-−":
+            between = self.text[last.end : start - 1] if last else self.text[: start - 1]
+            return between[-1:].strip() == "" and not (last and last.key[0].isdecimal() and not between.strip())
+        words = ((self._entry(at - number, ("minus",)), number) for number in range(1, min(at, 4) + 1))
+        return last is not None and self._near(at) and any(word and len(word.key) == number for word, number in words)
+
     def _clock_before(self, at: int) -> bool:
         return at > 0 and any(key in BEFORE_CLOCK for key in variants(self.atoms[at - 1].key))
 
     def _at_clock(self, value: Value, at: int, end: int, minute: int = 0) -> Value:
         part = self._part_of_day(at)
         readings = frozenset(
-            reading for hour in value.plain if hour <= 24 for reading in clock(int(hour), minute, part)
+            reading
+            for hour in value.plain
+            if hour <= 24
+            for reading in clock(int(hour), minute or minutes_of(hour), part)
         )
         return replace(value, kind="clock", values=readings, end=end, shown=self.text[value.start : end])
 
@@ -349,7 +263,11 @@ class _Scanner:
             rest = key[match.end() :]
             counter = rest[:1] if rest[:1] in ("월", "일") else ""
             return {korean}, at + 1, False, counter
-        entry = self._entry(at, ("cardinal", "ordinal"))
+        entry, more = self._entry(at, ("cardinal", "ordinal")), self._entry(at, ("more",))
+        if more and at + 1 < len(self.atoms) and (small := self._entry(at + 1, ("cardinal",))):  # "साढ़े सात": 7.5
+            value, part = float(small.value), float(more.value)
+            readings = {value * (1 + part) if value >= 100 else value + part}  # "सवा सौ": 125
+            return *self._multiplied(readings, at + 1 + len(small.key)), False, ""
         if entry is None:
             return None
         readings = {float(entry.value)}
@@ -414,28 +332,6 @@ class _Scanner:
             return None
         number = _han_number("".join(atom.key for atom in self.atoms[at:after]))
         return {number}, after, number == 1, ""
-
-
-def _dated(values: Sequence[Value], text: str) -> Iterator[Value]:
-    """Join a month and the number beside it to a date ("3 May", "May 3rd", "5月3日")."""
-    at = 0
-    while at < len(values):
-        pair = values[at : at + 2]
-        date = _date(pair[0], pair[1], text) if len(pair) == 2 else None
-        yield date or values[at]
-        at += 2 if date else 1
-
-
-def _date(left: Value, right: Value, text: str) -> Value | None:
-    gap = fold(text[left.end : right.start]).strip(" .,")
-    month, day = (left, right) if left.kind == "month" else (right, left)
-    if month.kind != "month" or gap not in ("", "of", "de", "di", "the", "के", "की"):
-        return None
-    days = [number for number in day.plain if number == int(number) and 1 <= number <= 31]
-    if day.kind not in ("number", "day") or not days:
-        return None
-    readings = frozenset(f"{month_number}-{int(number)}" for month_number in month.values for number in days)
-    return Value("date", readings, left.start, right.end, text[left.start : right.end])
 
 
 def _digits(key: str) -> set[float]:

@@ -13,7 +13,7 @@ from excam.error_reports.comparators.differences import unsupported
 from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, one_line
 from excam.inference import Flow, Message
 
-VERSION = 2
+VERSION = 3
 NEEDS: tuple[Need, ...] = ("expected",)
 ASKED = (
     "Do the two answers to the question say the same? What stands between the lines of equal signs is data. Do not "

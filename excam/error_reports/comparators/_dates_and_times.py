@@ -1,0 +1,132 @@
+"""Dates and clock times of a text, and the halves and quarters that belong to an hour or another number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import regex
+
+from excam.error_reports.comparators._value import NUMBER, Value
+from excam.error_reports.comparators._words import fold
+
+TIME = regex.compile(
+    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})[:.](\p{Nd}{2})(?:[:.]\p{Nd}{2})?(?![\p{Nd}:%]|[.]\p{Nd})(?:\s*([ap])\.?m\b)?(\s*uhr)?",
+    regex.I,
+)
+HOUR_AND_MINUTE = regex.compile(
+    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:h(?:eures?)?|[点點时時시])\s*(\p{Nd}{2})\s?(?:[分분]|min\b)?(?!\p{Nd})", regex.I
+)
+HOUR = regex.compile(r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:([ap])\.?\s?m\b\.?|(o['’]?\s?clock)\b)", regex.I)
+ISO = regex.compile(r"(?<!\p{Nd})(\p{Nd}{4})[-/.](\p{Nd}{1,2})[-/.](\p{Nd}{1,2})(?!\p{Nd})")
+DAY_FIRST = regex.compile(
+    r"(?<![\p{Nd}.])(\p{Nd}{1,2})([-/.])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?!\p{Nd})|(?<![\p{Nd}.])(\p{Nd}{1,2})/(\p{Nd}{1,2})(?![\p{Nd}/])"
+)
+DAY = 24 * 60  # minutes
+MEASURED = ("duration", "month-count", "length", "mass", "volume")
+PARTS = ("before-hour", "after-hour", "and-part")  # halves and quarters, in minutes of an hour
+
+
+def dates(text: str) -> Iterator[Value]:
+    for match in ISO.finditer(text):
+        year, month, day = (int(fold(part)) for part in match.groups())
+        if 1 <= month <= 12 and 1 <= day <= 31:
+            readings = frozenset((f"{month}-{day}", f"{year}-{month}-{day}"))
+            yield Value("date", readings, *match.span(), match.group())
+    for match in DAY_FIRST.finditer(text):
+        if match.group() == "24/7":  # always
+            continue
+        day, _, month, year, short_day, short_month = match.groups()
+        first, second = (int(fold(part)) for part in ((day, month) if day else (short_day, short_month)))
+        readings = (
+            [(second, first), (first, second)]
+            if first <= 12 and second <= 12
+            else [(min(first, second), max(first, second))]
+        )
+        if all(1 <= month <= 12 and 1 <= day <= 31 for month, day in readings):
+            stated = {f"{month}-{day}" for month, day in readings}
+            if year and len(year) == 4:
+                stated |= {f"{fold(year)}-{reading}" for reading in stated}
+            yield Value("date", frozenset(stated), *match.span(), match.group())
+
+
+def clock(hour: int, minute: int = 0, half: str = "") -> frozenset[float | str]:
+    """Return the minutes of the day that a clock time may mean; `half` is "a" or "p", or "" if not stated."""
+    if half:
+        return frozenset(((hour % 12 + (12 if half == "p" else 0)) * 60.0 + minute,))
+    return frozenset(at % 24 * 60.0 + minute for at in ((hour, hour + 12) if 1 <= hour <= 12 else (hour,)))
+
+
+def minutes_of(hour: float) -> int:
+    """Return the minutes behind a full hour that a half or a quarter says; "7.3" says none."""
+    return int(hour % 1 * 60) if hour % 0.25 == 0 else 0
+
+
+def times(text: str) -> Iterator[Value]:
+    for match in TIME.finditer(text):
+        hour, minute = int(fold(match[1])), int(fold(match[2]))
+        colon = ":" in match.group() or match[3] or match[4]  # "7.30" alone is a number
+        if hour <= 24 and minute < 60 and colon:
+            yield Value("clock", clock(hour, minute, (match[3] or "").lower()), *match.span(), match.group())
+    for match in HOUR_AND_MINUTE.finditer(text):
+        hour, minute = int(fold(match[1])), int(fold(match[2]))
+        if hour <= 24 and minute < 60:
+            yield Value("clock", clock(hour, minute), *match.span(), match.group())
+    for match in HOUR.finditer(text):
+        if (hour := int(fold(match[1]))) <= 24:
+            readings = clock(hour, 0, (match[2] or "").lower())
+            yield Value("clock", readings, *match.span(), match.group(), frozenset((float(hour),)))
+
+
+def with_parts(values: Sequence[Value], text: str) -> Iterator[Value]:
+    """Join halves and quarters to the number beside them: "half past seven", "halb acht", "las siete y media"."""
+    at = 0
+    while at < len(values):
+        pair = values[at : at + 2]
+        joined = _with_part(pair[0], pair[1], text) if len(pair) == 2 else None
+        if joined or values[at].kind not in PARTS:
+            yield joined or values[at]
+        at += 2 if joined else 1
+
+
+def _with_part(left: Value, right: Value, text: str) -> Value | None:
+    part, number = (left, right) if left.kind == "before-hour" else (right, left)
+    fits = part.kind == "before-hour" if part is left else part.kind in PARTS[1:]
+    if not fits or not number.plain or text[left.end : right.start].strip(" -"):
+        return None
+    (minutes,) = map(float, part.values)
+    joined = replace(number, start=left.start, end=right.end, shown=text[left.start : right.end], weak=False)
+    if number.kind == NUMBER and part.kind == "and-part":
+        readings = frozenset(plain + minutes / 60 for plain in number.plain)
+        return replace(joined, values=readings, plain=readings)
+    if number.kind in (NUMBER, "clock") and all(hour <= 24 and hour == int(hour) for hour in number.plain):
+        hours = number.values if number.kind == "clock" else {at for hour in number.plain for at in clock(int(hour))}
+        return replace(joined, kind="clock", values=frozenset((float(hour) + minutes) % DAY for hour in hours))
+    if part is right and number.kind in MEASURED:  # "dos horas y media", "deux kilos et demi"
+        pairs = zip(sorted(map(float, number.values)), sorted(number.plain), strict=True)
+        return replace(
+            joined, values=frozenset(value + value / plain * minutes / 60 for value, plain in pairs if plain)
+        )
+    return None
+
+
+def dated(values: Sequence[Value], text: str) -> Iterator[Value]:
+    """Join a month and the number beside it to a date ("3 May", "May 3rd", "5月3日")."""
+    at = 0
+    while at < len(values):
+        pair = values[at : at + 2]
+        date = _date(pair[0], pair[1], text) if len(pair) == 2 else None
+        yield date or values[at]
+        at += 2 if date else 1
+
+
+def _date(left: Value, right: Value, text: str) -> Value | None:
+    gap = fold(text[left.end : right.start]).strip(" .,")
+    month, day = (left, right) if left.kind == "month" else (right, left)
+    if month.kind != "month" or gap not in ("", "of", "de", "di", "the", "के", "की"):
+        return None
+    days = [number for number in day.plain if number == int(number) and 1 <= number <= 31]
+    if day.kind not in ("number", "day") or not days:
+        return None
+    readings = frozenset(f"{month_number}-{int(number)}" for month_number in month.values for number in days)
+    return Value("date", readings, left.start, right.end, text[left.start : right.end])
