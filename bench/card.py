@@ -7,13 +7,12 @@ the time of two layers, so embeddings and start-up do not count. Parts, of at mo
 eight minutes each:
 
 train      two passes and one pass again through frozen layers of Phi-3-medium and Gemma-3-27B: `mfu`
-decode     one token for 64, 256 and 512 answers behind 500 tokens: `reading`
+decode     one token for 64, 256 and 512 answers behind 500 tokens, by PyTorch's own attention: `reading`
 load       weights from a new file to the card: `disk`
 
 Each number goes to `--numbers` as soon as it is measured, with the name of the card; one that is there is not
-measured again. `--yaml` then gets the values of `TAKEN`, "measured on" that card: transformers copies its whole cache
-for each token, which an engine does not, and a file that was just written is read from memory. `pause` needs vLLM and
-is not measured here.
+measured again. `--yaml` then gets the values of `TAKEN`, "measured on" that card: not `disk`, since a file that was
+just written is read from memory. `pause` needs vLLM and is not measured here.
 `--device cpu` tries the program with small layers; nothing of that is written to `--yaml`.
 """
 
@@ -30,9 +29,10 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-TAKEN = ("mfu",)
+TAKEN = ("mfu", "reading")
 LAYERS = 2  # and twice as many
 TOKENS = 4096  # of a training step
+HEAD = 128  # width of a head
 BEHIND = 500  # tokens in the cache before the one that is decoded
 ANSWERS = (64, 256, 512)
 FILE_BYTES = 4 * 10**9
@@ -129,27 +129,54 @@ def _both_passes(model: Any, inputs: Any) -> None:
 
 
 def decode(answers: int, options: argparse.Namespace) -> dict[str, Any]:
-    """Return `reading`: bytes of a layer's weights and caches over its time and the bandwidth."""
+    """Return `reading`: bytes of a layer's weights and caches over its time and the bandwidth.
+
+    A cache stands in its place, as in an engine; transformers would copy it for each token.
+    """
     import torch
 
     seconds, sizes = [], []
-    for layers in (LAYERS, 2 * LAYERS):
-        model = build("phi3-medium-4k", layers, options.device).eval()
+    for count in (LAYERS, 2 * LAYERS):
+        layers = [decoded_layer(answers, options.device) for _ in range(count)]
+        sizes.append(sum(tensor.numel() * tensor.element_size() for layer in layers for tensor in layer.values()))
+        hidden = torch.randn(answers, layers[0]["out"].shape[1], device=options.device, dtype=torch.bfloat16)
         with torch.inference_mode():
-            ids = torch.zeros(answers, BEHIND, dtype=torch.long, device=options.device)
-            cache = model(input_ids=ids, use_cache=True).past_key_values
-            tensors = [tensor for layer in cache.layers for tensor in (layer.keys, layer.values)]
-            sizes.append(
-                sum(tensor.numel() * tensor.element_size() for tensor in (*tensors, *model.layers.parameters()))
-            )
-            seconds.append(timed(partial(_one_token, model, cache, ids[:, :1]), options))
+            seconds.append(timed(partial(_one_token, layers, hidden), options))
     rate = (sizes[1] - sizes[0]) / (seconds[1] - seconds[0])
     return {"name": "reading", "value": rate / options.bandwidth, "seconds": seconds}
 
 
-def _one_token(model: Any, cache: Any, ids: Any) -> None:
-    model(input_ids=ids, past_key_values=cache, use_cache=True)
-    cache.crop(-1)
+def decoded_layer(answers: int, device: str) -> dict[str, Any]:
+    """Return random weights of a layer of Phi-3-medium, and a full cache of `BEHIND` tokens for each answer."""
+    import torch
+
+    widths = SHAPES["phi3-medium-4k"] if device == "cuda" else SMALL
+    hidden, inner = widths["hidden_size"], widths["intermediate_size"]
+    heads, shared = widths["num_attention_heads"], widths["num_key_value_heads"]
+    shapes = {
+        "all_heads": (hidden, (heads + 2 * shared) * HEAD),
+        "out": (heads * HEAD, hidden),
+        "gate_and_up": (hidden, 2 * inner),
+        "down": (inner, hidden),
+        "keys": (answers, shared, BEHIND, HEAD),
+        "values": (answers, shared, BEHIND, HEAD),
+    }
+    return {name: torch.randn(shape, device=device, dtype=torch.bfloat16) / 50 for name, shape in shapes.items()}
+
+
+def _one_token(layers: Sequence[dict[str, Any]], hidden: Any) -> None:
+    from torch.nn.functional import scaled_dot_product_attention, silu
+
+    for layer in layers:
+        keys, values = layer["keys"], layer["values"]
+        shared, width = keys.shape[1], layer["out"].shape[0]
+        query, key, value = (hidden @ layer["all_heads"]).split([width, shared * HEAD, shared * HEAD], dim=-1)
+        keys[:, :, -1], values[:, :, -1] = key.unflatten(-1, (shared, HEAD)), value.unflatten(-1, (shared, HEAD))
+        query = query.unflatten(-1, (width // HEAD, 1, HEAD))
+        attended = scaled_dot_product_attention(query, keys, values, enable_gqa=True)
+        hidden = hidden + attended.flatten(1) @ layer["out"]
+        gate, up = (hidden @ layer["gate_and_up"]).chunk(2, dim=-1)
+        hidden = hidden + (silu(gate) * up) @ layer["down"]
 
 
 def load(options: argparse.Namespace) -> dict[str, Any]:
@@ -173,7 +200,7 @@ def build(shape: str, layers: int, device: str) -> Any:
     from transformers import LlamaConfig, LlamaModel
 
     widths = SHAPES[shape] if device == "cuda" else SMALL
-    config = LlamaConfig(**widths, head_dim=128, num_hidden_layers=layers, vocab_size=64, pad_token_id=0)
+    config = LlamaConfig(**widths, head_dim=HEAD, num_hidden_layers=layers, vocab_size=64, pad_token_id=0)
     with torch.device(device):
         model: Any = LlamaModel(config)
     return model.to(torch.bfloat16)
