@@ -1,6 +1,6 @@
 """The experiment, the values of each axis, and versions.
 
-Functions are here, in settings.smk, inputs.smk and targets.smk: Snakemake's lint refuses them in files with rules.
+Functions are here, in settings.smk, inputs.smk, targets.smk and *_files.smk: the linter refuses them in files with rules.
 """
 
 import gc
@@ -13,9 +13,6 @@ from types import SimpleNamespace
 
 from snakemake.exceptions import WorkflowError
 
-from excam.acre import source as cult_eval_source
-from excam.annotation.exports import exported_files
-from excam.calmqa import source as calmqa_source
 from excam.config import CHAT_TEMPLATES, LEXICON, load_merged
 from excam.core.exceptions import ExcamError
 from excam.core.licences import is_permissive, terms
@@ -25,11 +22,8 @@ from excam.core.source_tables import every_pattern
 from excam.core.versions import edited, version
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
-from excam.scoring import shards
 from excam.knowledge.documents import FILES as EVIDENCE_FILES
 from excam.inference.sources import WEIGHTS, matching_files
-from excam.macaron import source as macaron_source
-from excam.rubric import changes as rubric_changes, responses as rubric_responses
 from excam.training import layout
 
 # Planning allocates many long-lived objects; garbage collection scans cost a tenth of its time.
@@ -55,40 +49,8 @@ try:
         for name, entry in EXPERIMENT.models.items()
         if entry.folder
     }
-    BATCHES = (  # of shards of the user's own texts, by name
-        shards.batches(shards.find(Path(EXPERIMENT.texts)), EXPERIMENT.job_megabytes * 10**6)
-        if EXPERIMENT.texts
-        else {}
-    )
-    BATCH_FILES = {name: input_names("texts", [shard.path for shard in batch]) for name, batch in BATCHES.items()}
     STEPS = read_steps(Path(workflow.basedir) / "scripts")
     PAGES = {name: declared.page for name, declared in STEPS.items() if declared.page}
-    MACARON_FILES = (
-        input_names("macaron.folder", macaron_source.files(Path(EXPERIMENT.macaron.folder)))
-        if EXPERIMENT.macaron
-        else []
-    )
-    if EXPERIMENT.macaron and EXPERIMENT.macaron.written:
-        input_names("macaron.written", macaron_source.sheets(Path(EXPERIMENT.macaron.written), EXPERIMENT.models))
-    RUBRIC_FILES = {name: [] for name in ("responses", "ratings", "version")}
-    if EXPERIMENT.rubric:
-        for name, setting in (("responses", "responses"), ("ratings", "people")):
-            if place := getattr(EXPERIMENT.rubric, setting):
-                RUBRIC_FILES[name] = input_names(f"rubric.{setting}", rubric_responses.files(Path(place)))
-        rubric_changes.opened(EXPERIMENT.rubric.version).with_weights(EXPERIMENT.rubric.weights)
-        if EXPERIMENT.rubric.version.endswith(".yaml"):
-            RUBRIC_FILES["version"] = input_names("rubric.version", [Path(EXPERIMENT.rubric.version)])
-    CULT_EVAL_FILES = (
-        input_names("cult_eval.folder", cult_eval_source.files(Path(EXPERIMENT.cult_eval.folder)))
-        if EXPERIMENT.cult_eval
-        else []
-    )
-    CALMQA_FILES = {  # of each local folder of the section
-        name: input_names(f"calmqa.{name}", files_of(Path(folder), f"calmqa.{name}")) if folder else []
-        for name, files_of in calmqa_source.LOCAL_FILES.items()
-        for folder in [EXPERIMENT.calmqa and getattr(EXPERIMENT.calmqa, name)]
-    }
-    EXPORTS = input_names("annotation.people", exported_files(EXPERIMENT.annotation.people))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
 
@@ -106,18 +68,8 @@ SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
 SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
 TAUGHT = [name for name, model in EXPERIMENT.models.items() if model.teach]
-EXPLAINERS = EXPERIMENT.explainers
 JUDGES = {"report", *(system[2] for system in EXPERIMENT.systems), *EXPERIMENT.external.judges}
 WITH_EVIDENCE = any(judge == "grounded" for _, _, judge in EXPERIMENT.systems)
-SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] if EXPERIMENT.texts else []
-MACARON = EXPERIMENT.macaron
-RUBRIC = EXPERIMENT.rubric
-MACARON_MODES = ["choose", "text", "thinking"]
-MACARON_FOLDER = MACARON.written if MACARON else None
-MACARON_SHEETS = sorted(path.stem for path in Path(MACARON_FOLDER).glob("*.csv")) if MACARON_FOLDER else []
-CULT_EVAL = EXPERIMENT.cult_eval
-CALMQA = EXPERIMENT.calmqa
-CROSSING = EXPERIMENT.crossing
 
 
 def one_of(values):
@@ -133,15 +85,6 @@ wildcard_constraints:
     severity="minor|major",
     shard=one_of(SHARDS),
     build=one_of(BUILDS),
-    texts=one_of([shards.component(name) for name in SCORES[:1]]),
-    metric=one_of([shards.component(name) for name in SCORES[1:2]]),
-    scored_by=one_of([shards.component(name) for name in SCORES[2:]]),
-    batch=one_of(BATCHES),
-    mode=one_of(MACARON_MODES),
-    sheet=one_of(MACARON_SHEETS),
-    translator=one_of([cult_eval_source.WRITTEN, *(CULT_EVAL.models if CULT_EVAL else [])]),
-    shots="0|1",
-    crossed=one_of(CROSSING.metrics if CROSSING else []),
 
 
 PARTS = {  # module with the version of a stage that is chosen by name; the version of a rule is that of its step

@@ -1,6 +1,11 @@
 """Settings, inputs and targets of the crossing: what its rules and pages are made of."""
 
+CROSSING = EXPERIMENT.crossing
 CROSSED = Asked(lambda wildcards: CROSSING.metrics[wildcards.crossed].model)
+
+
+wildcard_constraints:
+    crossed=one_of(CROSSING.metrics if CROSSING else []),
 
 
 def crossing_metric_version(wildcards):

@@ -1,5 +1,20 @@
 """Settings, inputs and targets of CulT-Eval: what its rules and pages are made of."""
 
+from excam.acre import source as cult_eval_source
+
+CULT_EVAL = EXPERIMENT.cult_eval
+try:
+    CULT_EVAL_FILES = (
+        input_names("cult_eval.folder", cult_eval_source.files(Path(CULT_EVAL.folder))) if CULT_EVAL else []
+    )
+except ExcamError as problem:
+    raise WorkflowError(str(problem)) from None
+
+
+wildcard_constraints:
+    translator=one_of([cult_eval_source.WRITTEN, *(CULT_EVAL.models if CULT_EVAL else [])]),
+    shots="0|1",
+
 
 def one_shot_example(wildcards):
     """The held-out item of the one-shot prompt, where there is one."""

@@ -1,5 +1,28 @@
 """Settings, inputs and targets of the experiment of ExCAM, in the order of its rules."""
 
+from excam.annotation.exports import exported_files
+from excam.scoring import shards
+
+EXPLAINERS = EXPERIMENT.explainers
+SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] if EXPERIMENT.texts else []
+try:
+    BATCHES = (  # of shards of the user's own texts, by name
+        shards.batches(shards.find(Path(EXPERIMENT.texts)), EXPERIMENT.job_megabytes * 10**6)
+        if EXPERIMENT.texts
+        else {}
+    )
+    BATCH_FILES = {name: input_names("texts", [shard.path for shard in batch]) for name, batch in BATCHES.items()}
+    EXPORTS = input_names("annotation.people", exported_files(EXPERIMENT.annotation.people))
+except ExcamError as problem:
+    raise WorkflowError(str(problem)) from None
+
+
+wildcard_constraints:
+    texts=one_of([shards.component(name) for name in SCORES[:1]]),
+    metric=one_of([shards.component(name) for name in SCORES[1:2]]),
+    scored_by=one_of([shards.component(name) for name in SCORES[2:]]),
+    batch=one_of(BATCHES),
+
 
 def source_settings(wildcards):
     entry = EXPERIMENT.datasets[wildcards.dataset].model_dump(mode="json")

@@ -1,5 +1,24 @@
 """Settings, inputs and targets of Macaron: what its rules and pages are made of."""
 
+from excam.macaron import source as macaron_source
+
+MACARON = EXPERIMENT.macaron
+MACARON_MODES = ["choose", "text", "thinking"]
+try:
+    MACARON_FILES = input_names("macaron.folder", macaron_source.files(Path(MACARON.folder))) if MACARON else []
+    MACARON_SHEETS = (
+        input_names("macaron.written", macaron_source.sheets(Path(MACARON.written), EXPERIMENT.models))
+        if MACARON and MACARON.written
+        else []
+    )
+except ExcamError as problem:
+    raise WorkflowError(str(problem)) from None
+
+
+wildcard_constraints:
+    mode=one_of(MACARON_MODES),
+    sheet=one_of(sorted(Path(name).stem for name in MACARON_SHEETS)),
+
 
 def proofreader_name():
     """The model that proofreads Macaron, "" if there is none."""
@@ -25,7 +44,7 @@ def macaron_answers():
     asked = [(model, mode) for model in dict.fromkeys(MACARON.models) for mode in dict.fromkeys(MACARON.modes)]
     asked += [(model, "thinking") for model in dict.fromkeys(MACARON.thinking)]
     return [f"results/macaron/answers/{model}/{mode}.parquet" for model, mode in asked] + [
-        f"results/macaron/answers/{sheet}/written.parquet" for sheet in MACARON_SHEETS
+        f"results/macaron/answers/{Path(sheet).stem}/written.parquet" for sheet in MACARON_SHEETS
     ]
 
 

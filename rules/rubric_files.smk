@@ -1,5 +1,20 @@
 """Settings, inputs and targets of the rubric: what its rules and pages are made of."""
 
+from excam.rubric import changes as rubric_changes, responses as rubric_responses
+
+RUBRIC = EXPERIMENT.rubric
+RUBRIC_FILES = {name: [] for name in ("responses", "ratings", "version")}
+try:
+    for name, setting in (("responses", "responses"), ("ratings", "people")):
+        if place := RUBRIC and getattr(RUBRIC, setting):
+            RUBRIC_FILES[name] = input_names(f"rubric.{setting}", rubric_responses.files(Path(place)))
+    if RUBRIC:
+        rubric_changes.opened(RUBRIC.version).with_weights(RUBRIC.weights)
+        if RUBRIC.version.endswith(".yaml"):
+            RUBRIC_FILES["version"] = input_names("rubric.version", [Path(RUBRIC.version)])
+except ExcamError as problem:
+    raise WorkflowError(str(problem)) from None
+
 
 def rubric_weights():
     """The declared weights of the rubric's base, as JSON."""
