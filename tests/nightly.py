@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RECORD = Path(__file__).with_suffix(".csv")
-MOST = 20  # core minutes: ten minutes of two cores
+MOST = 16  # core minutes
 DAMAGED, PLANTED = "tests/scoring/test_damaged_inputs.py", "tests/golden/test_planted_edits.py"
 
 
