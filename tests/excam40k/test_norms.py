@@ -11,7 +11,7 @@ from base_samples import acting, wrapped
 from excam.core import tables
 from excam.core.splits import SPLITS
 from excam.error_reports import record_files
-from excam.excam40k.construction import lexicon, norms, soft, spans
+from excam.excam40k.construction import lexicon, norms, soft
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -365,55 +365,6 @@ def test_the_exchanged_row_is_one_error_and_says_what_holds():
             assert norm.rstrip(".") in wrong.report.explanation
             assert f"'{verdict}'" in wrong.report.explanation
             assert right[pair].culture in wrong.report.explanation
-
-
-# --- spans of an exchange
-
-
-def whole(original: str, modified: str) -> list[str]:
-    changed_spans = spans.diff_spans(original, modified, "strict").spans
-    return [span.text for span in spans.whole_statements(changed_spans, modified)]
-
-
-@pytest.mark.parametrize(
-    ("original", "modified", "expected"),
-    [
-        (
-            "Yes, it is polite to wait for a toast.",
-            "No, it is polite to bring a gift.",
-            ["No, it is polite to bring a gift"],
-        ),
-        (
-            "Guests bring tea and cake. They leave late.",
-            "Guests bring wine and nuts. They leave late.",
-            ["wine and nuts"],
-        ),
-        (
-            "On New Year's Eve guests of the family eat lentils, and much later all of them drink a glass of wine.",
-            "On New Year's Eve guests of the family eat grapes, and much later all of them drink a glass of milk.",
-            ["grapes", "milk"],
-        ),
-        (
-            "Guests bring tea and cake to every party in the big house behind the old church.",
-            "Guests bring wine and nuts to every party in the big house behind the old church.",
-            ["wine and nuts"],
-        ),
-        (
-            "Yes, it is kind to bring sweets as a sign of respect.",
-            "No, it is rude to come empty-handed as a sign of respect.",
-            ["No, it is rude to come empty-handed as a sign of respect"],
-        ),
-        ("They eat rice. They drink tea.", "They eat bread. They drink wine.", ["bread", "wine"]),
-        ("客人喝茶。主人吃饭。", "客人喝酒。主人吃面。", ["喝酒", "吃面"]),
-        ("Guests wait.\r\nHosts eat.", "Guests sit.\r\nHosts sing.", ["sit", "sing"]),
-        ("They eat rice.", "They eat rice.", []),
-        ("They eat rice now.", "They eat rice.", ["rice"]),
-        ("They eat rice.", "", [""]),
-    ],
-)
-def test_whole_statements(original, modified, expected):
-    """An exchanged sentence is one span; two edits in a long one, or in two sentences, stay two."""
-    assert whole(original, modified) == expected
 
 
 # --- groups

@@ -255,3 +255,63 @@ def test_beyond_the_bound_the_differing_middle_is_one_replacement(mode):
     original, modified = f"start {middle}end", f"start changed {middle[::-1]} end"
     (span,) = diff_spans(original, modified, mode).spans
     assert (span.kind, span.text.split()[0], modified[span.end :].strip()) == ("replace", "changed", "end")
+
+
+# --- whole statements
+
+
+def whole(original: str, modified: str) -> list[str]:
+    changed_spans = diff_spans(original, modified, "strict").spans
+    return [span.text for span in spans.whole_statements(changed_spans, modified)]
+
+
+@pytest.mark.parametrize(
+    ("original", "modified", "expected"),
+    [
+        (
+            "Yes, it is polite to wait for a toast.",
+            "No, it is polite to bring a gift.",
+            ["No, it is polite to bring a gift"],
+        ),
+        (
+            "Guests bring tea and cake. They leave late.",
+            "Guests bring wine and nuts. They leave late.",
+            ["wine and nuts"],
+        ),
+        (
+            "On New Year's Eve guests of the family eat lentils, and much later all of them drink a glass of wine.",
+            "On New Year's Eve guests of the family eat grapes, and much later all of them drink a glass of milk.",
+            ["grapes", "milk"],
+        ),
+        (
+            "Guests bring tea and cake to every party in the big house behind the old church.",
+            "Guests bring wine and nuts to every party in the big house behind the old church.",
+            ["wine and nuts"],
+        ),
+        (
+            "Yes, it is kind to bring sweets as a sign of respect.",
+            "No, it is rude to come empty-handed as a sign of respect.",
+            ["No, it is rude to come empty-handed as a sign of respect"],
+        ),
+        (
+            "Guests bring tea and eat cake with friends.",
+            "Guests bring wine and eat nuts with neighbours.",
+            ["wine and eat nuts with neighbours"],
+        ),
+        ("They eat rice. They drink tea.", "They eat bread. They drink wine.", ["bread", "wine"]),
+        ("客人喝茶。主人吃饭。", "客人喝酒。主人吃面。", ["喝酒", "吃面"]),
+        ("Guests wait.\r\nHosts eat.", "Guests sit.\r\nHosts sing.", ["sit", "sing"]),
+        ("They eat rice.", "They eat rice.", []),
+        ("They eat rice now.", "They eat rice.", ["rice"]),
+        ("They eat rice.", "", [""]),
+    ],
+)
+def test_whole_statements(original, modified, expected):
+    """An exchanged sentence is one span; two edits in a long one, or in two sentences, stay two."""
+    assert whole(original, modified) == expected
+
+
+def test_ends_that_spell_the_same_are_trimmed_where_a_word_of_an_unspaced_script_ends():
+    """ICU divides 研究生 otherwise before 命: what both spell is trimmed up to the last joint of the new side."""
+    assert spans.trim_equal_ends(["研究生", "意"], ["研究", "生命"]) == (["生", "意"], ["生命"], 1)
+    assert spans.trim_equal_ends(["teapot", "x"], ["tea", "pots"]) == (["teapot", "x"], ["tea", "pots"], 0)

@@ -12,6 +12,7 @@ from excam.stats import (
     accuracy_interval,
     agreement,
     bootstrap,
+    correlation,
     correlation_permutation,
     error_probabilities,
     fit_calibration,
@@ -27,7 +28,7 @@ from excam.stats import (
     uncalibrated_probabilities,
 )
 from excam.stats.clusters import cluster_numbers
-from excam.stats.correlation import _random_pairs, score_vectors
+from excam.stats.correlation import _pairs_in_items, _random_pairs, score_vectors
 from excam.stats.pairs import Pairs, middle_difference
 from excam.stats.reliability import present_scores
 from excam.stats.sign_permutation import pairwise_sign_permutation, sign_permutation
@@ -403,3 +404,19 @@ def test_ordinal_distances_are_the_ratings_between():
     apart = agreement._distances(np.array([[2.0], [1.0], [1.0]]), "ordinal")[:, :, 0]
     assert apart.tolist() == [[0, 2.25, 6.25], [2.25, 0, 1], [6.25, 1, 0]]
     assert agreement._distances(np.ones((2, 1)), "nominal")[:, :, 0].tolist() == [[0, 1], [1, 0]]
+
+
+def test_pairs_are_taken_together_for_whole_items_up_to_a_limit(monkeypatch):
+    """Items of 2, 3 and 1 rows have 1, 3 and 0 pairs; each row is with the number of rows behind it in its item."""
+    sizes = np.array([2, 3, 1])
+    assert [(first, after.tolist()) for first, after in _pairs_in_items(sizes)] == [(0, [1, 0, 2, 1, 0, 0])]
+    monkeypatch.setattr(correlation, "PAIRS_AT_ONCE", 3)
+    pieces = [(first, after.tolist()) for first, after in _pairs_in_items(sizes)]
+    assert pieces == [(0, [1, 0]), (2, [2, 1, 0, 0])]
+
+
+def test_one_draw_is_enough_for_tests_of_several_systems_and_none_is_not():
+    values = [[1.0, 2.0, 4.0], [3.0, 3.0, 3.5]]
+    assert {*pairwise_sign_permutation(values, draws=1)} <= {0.5, 1.0}
+    with pytest.raises(InputInvalid, match="0 draws"):
+        pairwise_sign_permutation(values, draws=0)
