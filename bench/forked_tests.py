@@ -49,11 +49,15 @@ class ForkedTests:
         return True
 
     def _reached(self, tests: Sequence[pytest.Item]) -> Mapping[Name, Sequence[int]] | None:
-        """Return the numbers of the tests that call each function, the quickest first; None if a test fails."""
+        """Return the numbers of the tests that call each function, the quickest first; None if a test fails.
+
+        No function where the tests do not end in a fork, e.g. since polars computed something while they were imported.
+        """
         reached: dict[Name, set[int]] = defaultdict(set)
         seconds: list[float] = []
 
         def run(stream: TextIO) -> bool:
+            signal.alarm(4 * self.limit)
             for number, pair in enumerate(_with_following(tests)):
 
                 def note(frame: FrameType, _event: str, _value: object, number: int = number) -> None:
@@ -73,8 +77,9 @@ class ForkedTests:
             return True
 
         with tempfile.TemporaryFile("w+") as stream:
-            if not _is_true_in_fork(lambda: run(stream)):
-                return None
+            code = _code_of_fork(lambda: run(stream))
+            if code:
+                return {} if code < 0 else None
             stream.seek(0)
             return {tuple(name): numbers for name, numbers in json.load(stream)}
 
@@ -100,7 +105,7 @@ class ForkedTests:
                     function.__code__ = new
             return not any(_fails(*pair) for pair in _with_following(chosen))
 
-        return bool(chosen) and not _is_true_in_fork(run)
+        return bool(chosen) and _code_of_fork(run) != 0
 
 
 def _name(code: CodeType) -> Name:
@@ -126,8 +131,8 @@ def _fails(test: pytest.Item, following: pytest.Item | None) -> bool:
     return any(report.failed for report in runtestprotocol(test, log=False, nextitem=following))
 
 
-def _is_true_in_fork(run: Callable[[], bool]) -> bool:
-    """Return what a function returns in a fork of this process; False if it is killed or raises."""
+def _code_of_fork(run: Callable[[], bool]) -> int:
+    """Return 0 if a function returns true in a fork of this process, 1 if not, and below 0 for the signal that ends it."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -135,4 +140,4 @@ def _is_true_in_fork(run: Callable[[], bool]) -> bool:
             code = int(not run())
         finally:
             os._exit(code)
-    return os.waitpid(child, 0)[1] == 0
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -1,13 +1,12 @@
-"""Dates and clock times of a text, and the halves and quarters that belong to an hour or another number."""
+"""Dates and clock times of a text: those in digits, and a month and the number beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import regex
 
-from excam.error_reports.comparators._value import NUMBER, Value
+from excam.error_reports.comparators._value import Value
 from excam.error_reports.comparators._words import fold
 
 TIME = regex.compile(
@@ -15,16 +14,19 @@ TIME = regex.compile(
     regex.I,
 )
 HOUR_AND_MINUTE = regex.compile(
-    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:h(?:eures?)?|[点點时時시])\s*(\p{Nd}{2})\s?(?:[分분]|min\b)?(?!\p{Nd})", regex.I
+    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:h|[点點时時시])\s*(\p{Nd}{2})\s?(?:[分분]|min\b)?(?!\p{Nd})", regex.I
 )
-HOUR = regex.compile(r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:([ap])\.?\s?m\b\.?|(o['’]?\s?clock)\b)", regex.I)
+HOUR = regex.compile(
+    r"(?:\b(half past|quarter past|quarter to)\s+)?(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*"
+    r"(?:([ap])\.?\s?m\b\.?|o['’]?\s?clock\b)",
+    regex.I,
+)
+PARTS = {"half past": 30, "quarter past": 15, "quarter to": -15}  # minutes
 ISO = regex.compile(r"(?<!\p{Nd})(\p{Nd}{4})[-/.](\p{Nd}{1,2})[-/.](\p{Nd}{1,2})(?!\p{Nd})")
 DAY_FIRST = regex.compile(
     r"(?<![\p{Nd}.])(\p{Nd}{1,2})([-/.])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?!\p{Nd})|(?<![\p{Nd}.])(\p{Nd}{1,2})/(\p{Nd}{1,2})(?![\p{Nd}/])"
 )
 DAY = 24 * 60  # minutes
-MEASURED = ("duration", "month-count", "length", "mass", "volume")
-PARTS = ("before-hour", "after-hour", "and-part")  # halves and quarters, in minutes of an hour
 
 
 def dates(text: str) -> Iterator[Value]:
@@ -53,13 +55,10 @@ def dates(text: str) -> Iterator[Value]:
 def clock(hour: int, minute: int = 0, half: str = "") -> frozenset[float | str]:
     """Return the minutes of the day that a clock time may mean; `half` is "a" or "p", or "" if not stated."""
     if half:
-        return frozenset(((hour % 12 + (12 if half == "p" else 0)) * 60.0 + minute,))
-    return frozenset(at % 24 * 60.0 + minute for at in ((hour, hour + 12) if 1 <= hour <= 12 else (hour,)))
-
-
-def minutes_of(hour: float) -> int:
-    """Return the minutes behind a full hour that a half or a quarter says; "7.3" says none."""
-    return int(hour % 1 * 60) if hour % 0.25 == 0 else 0
+        hours: tuple[int, ...] = (hour % 12 + (12 if half == "p" else 0),)
+    else:
+        hours = (hour, hour + 12) if 1 <= hour <= 12 else (hour,)
+    return frozenset((at % 24 * 60.0 + minute) % DAY for at in hours)
 
 
 def times(text: str) -> Iterator[Value]:
@@ -73,41 +72,11 @@ def times(text: str) -> Iterator[Value]:
         if hour <= 24 and minute < 60:
             yield Value("clock", clock(hour, minute), *match.span(), match.group())
     for match in HOUR.finditer(text):
-        if (hour := int(fold(match[1]))) <= 24:
-            readings = clock(hour, 0, (match[2] or "").lower())
-            yield Value("clock", readings, *match.span(), match.group(), frozenset((float(hour),)))
-
-
-def with_parts(values: Sequence[Value], text: str) -> Iterator[Value]:
-    """Join halves and quarters to the number beside them: "half past seven", "halb acht", "las siete y media"."""
-    at = 0
-    while at < len(values):
-        pair = values[at : at + 2]
-        joined = _with_part(pair[0], pair[1], text) if len(pair) == 2 else None
-        if joined or values[at].kind not in PARTS:
-            yield joined or values[at]
-        at += 2 if joined else 1
-
-
-def _with_part(left: Value, right: Value, text: str) -> Value | None:
-    part, number = (left, right) if left.kind == "before-hour" else (right, left)
-    fits = part.kind == "before-hour" if part is left else part.kind in PARTS[1:]
-    if not fits or not number.plain or text[left.end : right.start].strip(" -"):
-        return None
-    (minutes,) = map(float, part.values)
-    joined = replace(number, start=left.start, end=right.end, shown=text[left.start : right.end], weak=False)
-    if number.kind == NUMBER and part.kind == "and-part":
-        readings = frozenset(plain + minutes / 60 for plain in number.plain)
-        return replace(joined, values=readings, plain=readings)
-    if number.kind in (NUMBER, "clock") and all(hour <= 24 and hour == int(hour) for hour in number.plain):
-        hours = number.values if number.kind == "clock" else {at for hour in number.plain for at in clock(int(hour))}
-        return replace(joined, kind="clock", values=frozenset((float(hour) + minutes) % DAY for hour in hours))
-    if part is right and number.kind in MEASURED:  # "dos horas y media", "deux kilos et demi"
-        pairs = zip(sorted(map(float, number.values)), sorted(number.plain), strict=True)
-        return replace(
-            joined, values=frozenset(value + value / plain * minutes / 60 for value, plain in pairs if plain)
-        )
-    return None
+        if (hour := int(fold(match[2]))) <= 24:
+            minutes = PARTS.get((match[1] or "").lower(), 0)
+            readings = clock(hour, minutes, (match[3] or "").lower())
+            plain = frozenset[float]() if minutes else frozenset((float(hour),))
+            yield Value("clock", readings, *match.span(), match.group(), plain)
 
 
 def dated(values: Sequence[Value], text: str) -> Iterator[Value]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import regex
 
-from excam.error_reports.comparators._dates_and_times import PARTS, clock, dated, dates, minutes_of, times, with_parts
-from excam.error_reports.comparators._lexicon import Entry, Languages, phrases, variants
+from excam.error_reports.comparators._dates_and_times import clock, dated, dates, times
+from excam.error_reports.comparators._lexicon import Entry, Languages, phrases, variants, word_list
 from excam.error_reports.comparators._value import NUMBER, Covered, Value
 from excam.error_reports.comparators._words import Atom, Word, atoms
 
@@ -24,8 +24,15 @@ KOREAN_POWERS = {"십": 10, "백": 100, "천": 1000}
 COUNTERS = frozenset("个個月日号年点點时時岁歲天次人元つ回本度分秒円才名枚杯条件家位层层楼周里米斤")
 CLOCK = frozenset(("uhr", "oclock", "点", "點", "时", "時", "시", "बजे", "h", "uur"))
 BEFORE_CLOCK = frozenset(("saat", "jam", "pukul", "الساعه"))
-AT_HOURS = frozenset(("à", "vers", "dès", "às"))  # "à sept heures", "às sete horas": of the clock, not so long
-SO_LONG = frozenset(("de", "d"))  # "à sept heures de route"
+PARTS_BEHIND = {"半": 30, "반": 30, "一刻": 15, "三刻": 45}  # behind a full hour
+HOUR_ARTICLES = frozenset(("las", "la", "as", "das", "alle", "le", "dalle"))  # "a las siete y media", "às sete e meia"
+MEASURED = ("duration", "month-count", "length", "mass", "volume")
+ORDER = ("st", "nd", "rd", "th", "e", "er", "eme", "inci", "nci")  # behind the digits of an ordinal
+SIGNS = "-−–﹣－"  # of a number below zero; between two numbers they mean "to"
+OPENING = "([{«“„\"'~≈:：（「"
+BOTH_SIGNS = regex.compile(r"(?:plus|プラス|±)\s*$", regex.I)
+THIRDS = frozenset(("third", "thirds", "quarter", "quarters", "half", "fifth", "fifths"))  # "a quarter to two thirds"
+DOTTED = regex.compile(r"\d{1,2}\.(\d{2})")  # a time before a word for the clock
 MORNING = frozenset(("am", "a.m", "morning"))
 EVENING = frozenset(("pm", "p.m", "afternoon", "evening", "night"))
 LETTER = regex.compile(
@@ -41,6 +48,18 @@ NUMBERED = regex.compile(r"\.\s?\p{Nd}")  # "No. 1"
 CAPITALISED = frozenset(("may", "march", "mar", "mon", "sun", "sat", "jan", "dec"))
 
 
+NUMERIC = (
+    "cardinal",
+    "ordinal",
+    "multiplier",
+    "more",
+    "minus",
+    "below",
+    "before-hour",
+    "after-hour",
+    "and-part",
+    "unit",
+)
 Sums = set[tuple[float, float]]  # readings of a numeral: what is complete, and the words since
 
 
@@ -50,7 +69,7 @@ def read_values(text: str, languages: Languages, words: tuple[Word, ...]) -> tup
     taken = Covered((value.start, value.end) for value in fixed)
     free = tuple(atom for atom in atoms(text, words) if not taken.touches(atom.start, atom.end))
     scanned = _Scanner(text, free, languages).values()
-    return tuple(with_parts(sorted([*fixed, *scanned], key=lambda value: value.start), text))
+    return tuple(sorted([*fixed, *scanned], key=lambda value: value.start))
 
 
 def _without_overlap(values: Sequence[Value]) -> Iterator[Value]:
@@ -73,6 +92,7 @@ class _Scanner:
 
     def __init__(self, text: str, free: tuple[Atom, ...], languages: Languages) -> None:
         self.text, self.atoms, self.phrases = text, free, phrases(languages)
+        self.function_words = word_list("function_words", languages)
 
     def values(self) -> list[Value]:
         """Return the values in order."""
@@ -81,6 +101,7 @@ class _Scanner:
         while at < len(self.atoms):
             concept, number = self._concept(at), self._number(at)
             longer = number if number and (not concept or number[1] > concept[1]) else concept
+            longer = self._part_before_hour(at) or longer
             if longer:
                 values.append(longer[0])
             at = longer[1] if longer else at + 1
@@ -102,7 +123,7 @@ class _Scanner:
         return all(key in variants(atom.key) for atom, key in zip(part, entry.key, strict=True))
 
     def _concept(self, at: int) -> tuple[Value, int] | None:
-        entry = self._entry(at, barred=("cardinal", "ordinal", "multiplier", "more", "minus", "below", "unit"))
+        entry = self._entry(at, barred=NUMERIC)
         if entry is None:
             return None
         last = self.atoms[at + len(entry.key) - 1]
@@ -111,8 +132,29 @@ class _Scanner:
             return None
         if entry.kind == "yes-no" and (not ENDS.match(self.text, end) or NUMBERED.match(self.text, end)):
             return None
-        reading = float(entry.value) if entry.kind in PARTS else entry.value
-        return Value(entry.kind, frozenset((reading,)), start, end, self.text[start:end]), at + len(entry.key)
+        value = Value(entry.kind, frozenset((entry.value,)), start, end, self.text[start:end])
+        return value, at + len(entry.key)
+
+    def _part_before_hour(self, at: int) -> tuple[Value, int] | None:
+        """Return a clock time such as "half past seven" or "halb acht"."""
+        part = self._entry(at, ("before-hour",))
+        begun = at + len(part.key) if part else len(self.atoms)
+        number = self._plain(begun) if begun < len(self.atoms) and self._continues(begun) else None
+        if part is None or number is None or self._is_ordinal(begun):
+            return None
+        readings, after, *_ = number
+        following = self.atoms[after].key if after < len(self.atoms) and self._continues(after) else ""
+        on_the_clock = following in CLOCK
+        if following in THIRDS or (following and not on_the_clock and self._entry(after, ("unit",))):
+            return None
+        hours = [int(hour) for hour in readings if hour <= 24 and hour == int(hour)]
+        times = frozenset(time for hour in hours for time in clock(hour, int(part.value), self._part_of_day(at)))
+        after += on_the_clock
+        start, end = self.atoms[at].start, self.atoms[after - 1].end
+        return (Value("clock", times, start, end, self.text[start:end]), after) if times else None
+
+    def _is_ordinal(self, at: int) -> bool:
+        return self._entry(at, ("ordinal",)) is not None and self._entry(at, ("cardinal",)) is None
 
     def _number(self, at: int) -> tuple[Value, int] | None:
         """Return a number with its unit, and the atom after both."""
@@ -131,6 +173,8 @@ class _Scanner:
             return self._counted(value, suffix), after
         if money:
             return self._with_unit(value, money, end), after
+        if part := self._part_behind(after):
+            return self._with_part(value, at, after, part)
         if after < len(self.atoms) and self._near(after):
             return self._measured(value, at, after)
         return self._at_clock(value, at, end) if self._clock_before(at) else self._year(value), after
@@ -148,17 +192,10 @@ class _Scanner:
         )
         if unit and not (key and len(unit.key) == 1):
             return self._in_unit(value, at, after, unit)
-        part = self._entry(after, ("after-hour", "and-part"))  # "iki buçuk saat", "two and a half hours"
-        behind = after + len(part.key) if part else after
-        if part and behind < len(self.atoms) and self._near(behind) and (unit := self._entry(behind, ("unit",))):
-            more = float(part.value) / 60
-            value = replace(value, plain=frozenset(number + more for number in value.plain))
-            return self._with_unit(value, unit, self.atoms[behind + len(unit.key) - 1].end), behind + len(unit.key)
         if key in CLOCK or self._clock_before(at):
             after += key in CLOCK
-            half = key in CLOCK and after < len(self.atoms) and self.atoms[after].key in ("半", "반")
-            after += half
-            return self._at_clock(value, at, self.atoms[after - 1].end, 30 * half), after
+            minutes, after = self._minutes_behind(after) if key in CLOCK else (0, after)
+            return self._at_clock(value, at, self.atoms[after - 1].end, minutes), after
         if key:
             return replace(self._counted(value, key), end=self.atoms[after].end), after + 1
         if self.atoms[after].key in ("年", "년"):
@@ -168,44 +205,107 @@ class _Scanner:
         return self._year(value), after
 
     def _in_unit(self, value: Value, at: int, after: int, unit: Entry) -> tuple[Value, int]:
-        """Return the number with its unit: below zero if words or a sign say so, or the hour that it names."""
+        """Return the number with its unit, and a half behind both, or below zero if words or a sign say so."""
         after += len(unit.key)
-        end = self.atoms[after - 1].end
-        measured = self._with_unit(value, unit, end)
-        following = self.atoms[after].key if after < len(self.atoms) else ""
-        before = self.text[self.atoms[at - 1].start : self.atoms[at - 1].end].casefold() if at else ""
-        if unit.value == "duration 3600" and before in AT_HOURS and following not in SO_LONG:
-            return self._at_clock(value, at, end), after
-        if measured.kind != "temperature":
-            return measured, after
-        below = self._entry(after, ("below",)) if following else None
-        if below or self._is_negative(at):
-            after += len(below.key) if below else 0
-            end, readings = self.atoms[after - 1].end, frozenset(-number for number in value.plain)
-            shown = self.text[value.start : end]
-            measured = replace(measured, values=readings, plain=readings, end=end, shown=shown)
+        measured = self._with_unit(value, unit, self.atoms[after - 1].end)
+        if measured.kind == "temperature":
+            return self._below_zero(measured, at, after)
+        part = self._part_behind(after) if measured.kind in MEASURED else None
+        behind = after + len(part.key) if part else after
+        if part and int(part.value) > 0 and self._ends(behind):  # "dos horas y media", not "2 kg y media docena"
+            more = replace(value, plain=frozenset(number + int(part.value) / 60 for number in value.plain))
+            return self._with_unit(more, unit, self.atoms[behind - 1].end), behind
         return measured, after
 
-    def _is_negative(self, at: int) -> bool:
-        """Return whether "minus" or its sign stands before a number; a hyphen between two numbers means "to"."""
-        start, last = self.atoms[at].start, self.atoms[at - 1] if at else None
-        if start and self.text[start - 1] in "-−":
-            between = self.text[last.end : start - 1] if last else self.text[: start - 1]
-            return between[-1:].strip() == "" and not (last and last.key[0].isdecimal() and not between.strip())
-        words = ((self._entry(at - number, ("minus",)), number) for number in range(1, min(at, 4) + 1))
-        return last is not None and self._near(at) and any(word and len(word.key) == number for word, number in words)
+    def _below_zero(self, measured: Value, at: int, after: int) -> tuple[Value, int]:
+        """Return a temperature, negative if words or a sign say so. Its number alone stays as it is written."""
+        below = self._entry(after, ("below",)) if after < len(self.atoms) and self._continues(after) else None
+        sign = self._sign_before(at)
+        if below is None and sign is None:
+            return measured, after
+        after += len(below.key) if below else 0
+        start, end = measured.start if sign is None else sign, self.atoms[after - 1].end
+        values = frozenset(-float(number) for number in measured.values)
+        return replace(measured, values=values, start=start, end=end, shown=self.text[start:end]), after
+
+    def _sign_before(self, at: int) -> int | None:
+        """Return where "minus" or its sign begins before a number; None between two numbers, where it means "to"."""
+        start = self.atoms[at].start
+        first = at - 1  # the atom before the sign
+        if start and self.text[start - 1] in SIGNS:
+            begun = start - 1
+            if begun and not (self.text[begun - 1].isspace() or self.text[begun - 1] in OPENING):
+                return None
+        else:
+            words = [(at - length, self._entry(at - length, ("minus",))) for length in range(1, min(at, 4) + 1)]
+            begins = [place for place, word in words if word and place + len(word.key) == at and self._continues(at)]
+            if not begins:
+                return None
+            begun, first = self.atoms[begins[0]].start, begins[0] - 1
+        if BOTH_SIGNS.search(self.text, max(0, begun - 8), begun):
+            return None
+        follows_number = first >= 0 and not self.text[self.atoms[first].end : begun].strip()
+        if follows_number and (self._plain(first) or self._entry(first, ("unit",))):
+            return None
+        return begun
+
+    def _part_behind(self, after: int) -> Entry | None:
+        """Return the half or quarter behind a number or its unit ("y media", "and a half")."""
+        if after >= len(self.atoms) or not self._continues(after):
+            return None
+        return self._entry(after, ("after-hour", "and-part"))
+
+    def _with_part(self, value: Value, at: int, after: int, part: Entry) -> tuple[Value, int]:
+        """Return the number with a half or quarter: of the hour where it stands on the clock, else of the number."""
+        behind = after + len(part.key)
+        article = at > 0 and self.atoms[at - 1].key in HOUR_ARTICLES
+        if part.kind == "after-hour" and (article or self._clock_before(at)):
+            timed = self._at_clock(value, at, self.atoms[behind - 1].end, int(part.value))
+            return replace(timed, plain=frozenset()), behind
+        if int(part.value) < 0 or self._is_ordinal(at):
+            return self._year(value), after
+        readings = {number + int(part.value) / 60 * _last_multiplier(number) for number in value.plain}
+        readings, behind = self._multiplied(readings, behind)  # "two and a half million"
+        end, plain = self.atoms[behind - 1].end, frozenset(readings)
+        shown = self.text[value.start : end]
+        value = replace(value, values=plain, plain=plain, end=end, shown=shown, weak=False)
+        return self._measured(value, at, behind) if behind < len(self.atoms) and self._near(behind) else (value, behind)
+
+    def _ends(self, after: int) -> bool:
+        """Return whether no noun follows: the text ends, a sign divides, or a function word stands there."""
+        divided = after >= len(self.atoms) or not self._continues(after)
+        return divided or self.atoms[after].key in self.function_words
+
+    def _minutes_behind(self, after: int) -> tuple[int, int]:
+        """Return the minutes behind a full hour ("半", "三十分"; 0 if none are stated), and the atom after them."""
+        if after >= len(self.atoms) or not self._near(after):
+            return 0, after
+        keys = [atom.key for atom in self.atoms[after : after + 2]]
+        if minutes := PARTS_BEHIND.get(keys[0]):
+            return minutes, after + 1
+        if minutes := PARTS_BEHIND.get("".join(keys)):
+            return minutes, after + 2
+        number = self._plain(after)
+        behind = number[1] if number else after
+        if number and behind < len(self.atoms) and self._near(behind) and self.atoms[behind].key in ("分", "분"):
+            minutes = int(max(number[0]))
+            return (minutes, behind + 1) if minutes < 60 else (0, after)
+        return 0, after
 
     def _clock_before(self, at: int) -> bool:
         return at > 0 and any(key in BEFORE_CLOCK for key in variants(self.atoms[at - 1].key))
 
     def _at_clock(self, value: Value, at: int, end: int, minute: int = 0) -> Value:
         part = self._part_of_day(at)
-        readings = frozenset(
-            reading
+        dotted = DOTTED.fullmatch(self.text, value.start, value.end)
+        minutes = {
+            hour: minute or (int(dotted[1]) if dotted else int(hour % 1 * 60) if hour % 0.25 == 0 else 0)
             for hour in value.plain
-            if hour <= 24
-            for reading in clock(int(hour), minute or minutes_of(hour), part)
-        )
+        }
+        hours = [hour for hour in value.plain if hour <= 24 and minutes[hour] < 60]
+        readings = frozenset(time for hour in hours for time in clock(int(hour), minutes[hour], part))
+        if not readings:
+            return value
         return replace(value, kind="clock", values=readings, end=end, shown=self.text[value.start : end])
 
     def _part_of_day(self, at: int) -> str:
@@ -244,17 +344,7 @@ class _Scanner:
                 return {part}, after, False, ""
             if after < len(self.atoms) and self._continues(after) and (part := self._fraction(after)):
                 readings, after = {number + part for number in readings}, after + 1
-            if after < len(self.atoms) and self.atoms[after].key in (
-                "st",
-                "nd",
-                "rd",
-                "th",
-                "e",
-                "er",
-                "eme",
-                "inci",
-                "nci",
-            ):
+            if after < len(self.atoms) and self.atoms[after].key in ORDER and self._touches(after):
                 return readings, after + 1, False, ""
             return *self._multiplied(readings, after), False, ""
         if HAN.fullmatch(key):
@@ -263,11 +353,9 @@ class _Scanner:
             rest = key[match.end() :]
             counter = rest[:1] if rest[:1] in ("월", "일") else ""
             return {korean}, at + 1, False, counter
-        entry, more = self._entry(at, ("cardinal", "ordinal")), self._entry(at, ("more",))
-        if more and at + 1 < len(self.atoms) and (small := self._entry(at + 1, ("cardinal",))):  # "साढ़े सात": 7.5
-            value, part = float(small.value), float(more.value)
-            readings = {value * (1 + part) if value >= 100 else value + part}  # "सवा सौ": 125
-            return *self._multiplied(readings, at + 1 + len(small.key)), False, ""
+        if (more := self._entry(at, ("more",))) and (number := self._and_more(at + 1, float(more.value))):
+            return *self._multiplied(*number), False, ""
+        entry = self._entry(at, ("cardinal", "ordinal"))
         if entry is None:
             return None
         readings = {float(entry.value)}
@@ -278,6 +366,18 @@ class _Scanner:
         factor = 1000.0 if value == 1000 else 100.0 if value >= 100 else 1.0
         readings, after = self._multiplied(readings, at + len(entry.key), factor)
         return readings, after, weak and readings == {float(entry.value)}, ""
+
+    def _and_more(self, at: int, part: float) -> tuple[set[float], int] | None:
+        """Return a number and a part of it or of one more ("साढ़े सात": 7.5; "सवा सौ": 125), and the atom after it."""
+        if at >= len(self.atoms) or not self._continues(at):
+            return None
+        small, key = self._entry(at, ("cardinal",)), self.atoms[at].key
+        numbers = _digits(key) if key[0].isdecimal() else {float(small.value)} if small else set()
+        readings = {number * (1 + part) if number >= 100 else number + part for number in numbers}
+        return (readings, at + (len(small.key) if small else 1)) if readings else None
+
+    def _touches(self, after: int) -> bool:
+        return self.atoms[after - 1].end == self.atoms[after].start
 
     def _fraction(self, at: int) -> float:
         """Return the value of a sign such as ½; 0 for every other atom."""
@@ -311,7 +411,7 @@ class _Scanner:
             rest = after + (self.atoms[after].key in ("and", "und", "y", "e"))
             small = self._entry(rest, ("cardinal",)) if rest < len(self.atoms) else None
             value = float(small.value) if small else factor
-            if small is None or value >= factor:
+            if small is None or value >= factor or value != int(value):
                 break
             sums, after = {(total, number + value) for total, number in sums}, rest + len(small.key)
             factor = 100.0 if value >= 100 else 0.0
@@ -332,6 +432,11 @@ class _Scanner:
             return None
         number = _han_number("".join(atom.key for atom in self.atoms[at:after]))
         return {number}, after, number == 1, ""
+
+
+def _last_multiplier(number: float) -> float:
+    """Return that of which "and a half" behind a number is the half: a million behind "two million"."""
+    return next((factor for factor in (1e9, 1e6, 1e3) if number and number % factor == 0), 1.0)
 
 
 def _digits(key: str) -> set[float]:
