@@ -132,7 +132,7 @@ def _fails(test: pytest.Item, following: pytest.Item | None) -> bool:
 
 
 def _code_of_fork(run: Callable[[], bool]) -> int:
-    """Return 0 if a function returns true in a fork of this process, 1 if not, and below 0 for the signal that ends it."""
+    """Return 0 if a function returns true in a fork of this process, 1 if not, below 0 for a signal that ends it."""
     child = os.fork()
     if child == 0:
         code = 1
