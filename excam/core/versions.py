@@ -84,6 +84,9 @@ def _code(content: bytes) -> bytes:
     except SyntaxError:  # running the file reports it
         return content
     _drop_docstrings(tree.body)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):  # Python 3.12 ends some with an empty text
+            node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
     return _EMPTY.sub("", ast.dump(tree)).replace("(, ", "(").encode("utf-8", "backslashreplace")
 
 

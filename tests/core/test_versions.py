@@ -96,6 +96,9 @@ def test_a_hash_is_the_same_on_every_python():
         b"Module(body=[FunctionDef(name='f', args=arguments(args=[arg(arg='a')]), "
         b"body=[Expr(value=Call(func=Name(id='g', ctx=Load()), args=[Name(id='a', ctx=Load())]))])])"
     )
+    assert b"value=''" not in versions._code(b'f"{a:{b}}"\nf"{a:>{b}}"\nf"{a:.{b}f}"\n'), (
+        "3.12 ends the format with one"
+    )
 
 
 @pytest.mark.parametrize(
