@@ -3,11 +3,14 @@
 import numpy as np
 import polars as pl
 import pytest
+from base_samples import base
 
 from excam.excam40k import text_classifier
-from excam.excam40k.audits import balance, inventory, leaks, licences, page, pairs, shortcuts, views
+from excam.excam40k.audits import balance, inventory, leaks, licences, page, pairs, passages, shortcuts, views
 from excam.excam40k.audits.checks import Audit, Check, absence_check
 from excam.excam40k.construction import duplicates
+from excam.excam40k.evidence import EvidencePassage
+from excam.excam40k.shown_evidence import Shown
 
 
 def view_result(*sums: float, size: float = 1.0, how: str = "") -> shortcuts.Found:
@@ -481,3 +484,18 @@ def test_two_rows_may_share_one_of_many_templates():
     assert balance.p_of_equal([30] + [0] * 49) < 1e-40
     assert balance.p_of_equal([60] + [0] * 49) < 1e-40, "chi-square"
     assert balance.p_of_equal([1] * 12) == 1.0
+
+
+# --- passages
+
+
+def test_passages_of_a_kind_are_counted_and_averaged():
+    def shown(number: int, passages_before: int) -> Shown:
+        before = tuple(EvidencePassage("t", f"text {at}", ()) for at in range(passages_before))
+        row = base(number)
+        return Shown(f"row-{number}", f"pair-{number}", row.id, "near", "prose", row.question, "tea", (), before, "")
+
+    rows = [shown(number, count) for number, count in enumerate((1, 2, 2))]
+    audit = passages.audit({"blend/test": rows}, {f"blend/{number}": base(number) for number in range(3)})
+    (line,) = audit.tables["Rows"].rows(named=True)
+    assert (line["rows"], line["passages"]) == (3, 1.67)

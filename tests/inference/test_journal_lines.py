@@ -9,7 +9,7 @@ from test_journal import Counted, request, said
 from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Choice, Choose, Message, Missing, Sampling, fake, journal
-from excam.inference.journal import Entry, Identity, InMemory, Journal, ask, totals
+from excam.inference.journal import Entry, Identity, InMemory, Journal, Passing, ask, totals
 from excam.inference.journal_contents import Compacted, compact, contents
 
 SAMPLING = Sampling(max_tokens=64)
@@ -205,3 +205,23 @@ def test_totals_by_hand():
 )
 def test_answers_with_reasoning_are_counted(text, thinks):
     assert totals([said(text)])["thinking"] == thinks
+
+
+def test_a_journal_that_passes_keeps_what_is_not_in_the_file_yet(tmp_path):
+    path = tmp_path / "j.jsonl"
+    kept = Passing(path)
+    for name in "abcd":
+        kept.add("m", {name: said(name)})
+    kept.forget(["a", "b", "x"])
+    kept.tidy(2)
+    assert len(Journal(path)) == 4
+    kept.tidy(1)
+    assert ("a" in Journal(path), "c" in Journal(path), len(Journal(path))) == (False, True, 2)
+    kept.add("m", {"e": said("e")})
+    assert len(Journal(path)) == 3
+    kept.forget_all()
+    kept.tidy(0)
+    assert not path.exists()
+    kept.add("m", {"f": said("f")})
+    assert len(Journal(path)) == 1
+    assert path.read_bytes().count(b'"identity"') == 1

@@ -19,7 +19,7 @@ from excam.error_reports.judges import report
 from excam.error_reports.records import Report
 from excam.inference import Message, Sampling, ask_for_text, window
 from excam.inference.backends import _openai_window, openai
-from excam.inference.journal import InMemory, Journal, Passing
+from excam.inference.journal import InMemory, Journal
 from excam.scoring import files, metric, rows
 
 ROOT = Path(__file__).parents[2]
@@ -285,23 +285,3 @@ def test_a_program_that_leaves_in_the_middle_ends(serve):
     command = [sys.executable, "-c", LEAVES, server.endpoint]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
-
-
-def test_a_journal_that_passes_keeps_what_is_not_in_the_file_yet(tmp_path):
-    path = tmp_path / "j.jsonl"
-    kept = Passing(path)
-    for name in "abcd":
-        kept.add("m", {name: openai.Completion(name, None, None, "stop", 1, 1)})
-    kept.forget(["a", "b", "x"])
-    kept.tidy(2)
-    assert len(Journal(path)) == 4
-    kept.tidy(1)
-    assert ("a" in Journal(path), "c" in Journal(path), len(Journal(path))) == (False, True, 2)
-    kept.add("m", {"e": openai.Completion("e", None, None, "stop", 1, 1)})
-    assert len(Journal(path)) == 3
-    kept.forget_all()
-    kept.tidy(0)
-    assert not path.exists()
-    kept.add("m", {"f": openai.Completion("f", None, None, "stop", 1, 1)})
-    assert len(Journal(path)) == 1
-    assert path.read_bytes().count(b'"identity"') == 1
