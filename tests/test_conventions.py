@@ -163,7 +163,7 @@ def test_names_say_what_they_hold():
 def test_documents_can_be_read():
     """What people write; the map and the specification are written by tests, to look things up in."""
     generated = sizes.words("docs/map.md", "docs/specification.md")
-    assert sizes.words("docs/*.md", "README.md", "CHANGELOG.md") - generated <= 47_100
+    assert sizes.words("docs/*.md", "README.md", "CHANGELOG.md") - generated <= 45_000
     assert sizes.words("CHANGELOG.md") <= 500
 
 
