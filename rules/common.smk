@@ -15,7 +15,7 @@ from snakemake.exceptions import WorkflowError
 
 from excam.config import CHAT_TEMPLATES, LEXICON, load_merged
 from excam.core.exceptions import ExcamError
-from excam.core.licences import is_permissive, terms
+from excam.core.licences import is_permissive
 from excam.core.steps import read_steps
 from excam.core.rule_inputs import input_names
 from excam.core.source_tables import every_pattern
@@ -124,16 +124,6 @@ def versions(*stages):
         return json.dumps({name: stage_version(name) for name in names}, sort_keys=True)
 
     return of
-
-
-def column_systems(dataset):
-    """Systems of one column: leave-one-out adapters for a dataset, the in-domain one for `all`.
-
-    Models that are only compared have no leave-one-out adapters and stand in no column.
-    """
-    seen = "all" if dataset == "all" else f"without-{dataset}"
-    shown = {*EXPERIMENT.baselines.models, *EXPERIMENT.tuned.models}
-    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen) and s[0] in shown]
 
 
 def keep_records():

@@ -1,6 +1,8 @@
 """Settings, inputs and targets of the experiment of ExCAM, in the order of its rules."""
 
 from excam.annotation.exports import exported_files
+from excam.core.licences import terms
+from excam.excam40k.invented import world as invented_world
 from excam.scoring import shards
 
 EXPLAINERS = EXPERIMENT.explainers
@@ -237,3 +239,93 @@ def grounded_bases(wildcards):
 def pack():
     """The knowledge pack of the benchmarks' facts, if a judge reads passages."""
     return expand("results/pack/{file}", file=EVIDENCE_FILES) if WITH_EVIDENCE else []
+
+
+def column_systems(dataset):
+    """Systems of one column: leave-one-out adapters for a dataset, the in-domain one for `all`.
+
+    Models that are only compared have no leave-one-out adapters and stand in no column.
+    """
+    seen = "all" if dataset == "all" else f"without-{dataset}"
+    shown = {*EXPERIMENT.baselines.models, *EXPERIMENT.tuned.models}
+    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen) and s[0] in shown]
+
+
+def recipe(wildcards):
+    return EXPERIMENT.recipe(wildcards.model).adapter_settings
+
+
+def templates(wildcards):
+    """The stages of the templates that a benchmark's rows are wrapped in."""
+    from excam.excam40k.construction.wrapping import forms
+
+    return [f"templates.{form}" for form in forms(BENCHMARKS[wildcards.dataset].TASK)]
+
+
+def licence_terms(name):
+    """What the licence of a benchmark asks, in words; null if that is not known."""
+    source = BENCHMARKS[name].SOURCE
+    asked = terms(source.licence, source.terms)
+    return None if asked is None else sorted(asked)
+
+
+def licences():
+    """Licence, its terms and the module of each benchmark, as JSON: a changed table of licences is another value."""
+    said = {
+        name: [
+            benchmark.SOURCE.licence,
+            licence_terms(name),
+            benchmarks.place_of(name, EXPERIMENT.datasets[name].module),
+        ]
+        for name, benchmark in BENCHMARKS.items()
+    }
+    return json.dumps(said, sort_keys=True)
+
+
+def learnt_from(trained_on):
+    """The datasets an adapter may learn from; a left-out one is not an input."""
+    wanted = DATASETS if trained_on != "permissive" else PERMISSIVE
+    return [name for name in wanted if trained_on != f"without-{name}"]
+
+
+def own_module(wildcards):
+    """The file of a benchmark that is not in the package, so that an edit of it is noticed."""
+    return EXPERIMENT.datasets[wildcards.dataset].module or []
+
+
+def tokenizers(wildcards):
+    """The tokenizer of each base model that is trained; one from the hub comes without the weights."""
+    bases = [EXPERIMENT.weights(name) for name in EXPERIMENT.trained]
+    # a taught base has the tokenizer of the model that it is made of; its own weights are made of the rows measured here
+    bases = [teach.base if (teach := EXPERIMENT.models[name].teach) else name for name in bases]
+    return [
+        f"results/{'tokenizers' if EXPERIMENT.models[base].hub else 'models'}/{base}/manifest.json" for base in bases
+    ]
+
+
+def long_rows(wildcards):
+    """The pairs that are too long to train a base model on, if any is trained."""
+    return f"results/samples/{wildcards.dataset}.too-long.json" if EXPERIMENT.trained else []
+
+
+def verified(wildcards):
+    """The proof that an adapter is active, which is required before it judges."""
+    trained = wildcards.trained_on != "nothing"
+    return f"results/adapters/{wildcards.model}/{wildcards.trained_on}/verified.json" if trained else []
+
+
+def judged(wildcards, split, names=DATASETS):
+    """A system's judgements of these datasets."""
+    folder = "results/judgements/{model}/{trained_on}/{judge}".format(**wildcards)
+    return [f"{folder}/{name}/{split}.parquet" for name in names]
+
+
+def published(pattern, among=None):
+    """Files of every dataset of a build; `permissive` takes its rows from nowhere else."""
+
+    def of(wildcards):
+        names = DATASETS if among is None else among
+        kept = [name for name in names if wildcards.build == "all" or name in PERMISSIVE]
+        return list(dict.fromkeys(expand(pattern, dataset=kept, split=["train", "dev", "test", "test-100"])))
+
+    return of

@@ -338,11 +338,8 @@ def verdict(answer: Completion, instruction: str, output: str) -> Verdict:
     reasoning, rest = reasoning_and_answer(answer)
     report, ignored = _read(answer.text, rest)
     if isinstance(report, Unreadable):
-        return complete(failed(report.reason), answer, reasoning)
-    read_verdict = Verdict(
-        errors_found=len(report.errors),
-        score=float(scoring.deductions(report)),
-        report=locate(report, instruction, output),
-        recovered=ignored,
-    )
-    return complete(read_verdict, answer, reasoning)
+        outcome = failed(report.reason)
+    else:
+        score, located = float(scoring.deductions(report)), locate(report, instruction, output)
+        outcome = Verdict(errors_found=len(report.errors), score=score, report=located, recovered=ignored)
+    return complete(outcome, answer, reasoning)
