@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
 def to_sync(results: AsyncIterator[T]) -> Iterator[T]:
-    """Yield the same items, from an event loop in its own thread: in a notebook this one already runs a loop."""
+    """Yield the same items, from an event loop in its own thread: in a notebook this one already runs a loop.
+
+    Connections are closed with the iterator, or at the program's exit, if it ends before the last item.
+    """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="scoring", daemon=True)
     thread.start()
+    end = partial(_end, results, loop, thread)
+    atexit.register(end)  # then the thread still runs; when the interpreter takes the iterator apart, it has stopped
     try:
         while True:
             try:
@@ -23,11 +30,18 @@ def to_sync(results: AsyncIterator[T]) -> Iterator[T]:
             except StopAsyncIteration:
                 return
     finally:
-        if not sys.is_finalizing():  # at interpreter shutdown the thread has already stopped
-            asyncio.run_coroutine_threadsafe(_closed(results), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
+        if not sys.is_finalizing():
+            atexit.unregister(end)
+            end()
+
+
+def _end(results: AsyncIterator[Any], loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """Close the iterator and its event loop, once."""
+    if not loop.is_closed():
+        asyncio.run_coroutine_threadsafe(_closed(results), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 async def _next(results: AsyncIterator[T]) -> T:
