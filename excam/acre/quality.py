@@ -6,11 +6,9 @@ Critics rate 1 to 5, which counts as x/5: with (x - 1)/4 the worst valid transla
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from excam.core.exceptions import InputInvalid
 
-Combination = Literal["mean", "weighted", "harmonic", "product"]
 LOWEST, HIGHEST = 1, 5
 COMBINATIONS: dict[str, Callable[[float, float], float]] = {  # of fidelity and clarity as shares
     "mean": lambda f, c: (f + c) / 2,
