@@ -139,11 +139,11 @@ class _Scanner:
         """Return a clock time such as "half past seven" or "halb acht"."""
         part = self._entry(at, ("before-hour",))
         begun = at + len(part.key) if part else len(self.atoms)
-        number = self._plain(begun) if begun < len(self.atoms) and self._continues(begun) else None
+        number = self._plain(begun) if self._continues(begun) else None
         if part is None or number is None or self._is_ordinal(begun):
             return None
         readings, after, *_ = number
-        following = self.atoms[after].key if after < len(self.atoms) and self._continues(after) else ""
+        following = self.atoms[after].key if self._continues(after) else ""
         on_the_clock = following in CLOCK
         if following in THIRDS or (following and not on_the_clock and self._entry(after, ("unit",))):
             return None
@@ -175,12 +175,14 @@ class _Scanner:
             return self._with_unit(value, money, end), after
         if part := self._part_behind(after):
             return self._with_part(value, at, after, part)
-        if after < len(self.atoms) and self._near(after):
+        if self._near(after):
             return self._measured(value, at, after)
         return self._at_clock(value, at, end) if self._clock_before(at) else self._year(value), after
 
     def _near(self, after: int) -> bool:
-        """Return whether only spaces, a full stop or a hyphen divide an atom from the one before it."""
+        """Return whether an atom is there, divided from the one before it by spaces, a full stop or a hyphen alone."""
+        if after >= len(self.atoms):
+            return False
         gap = self.text[self.atoms[after - 1].end : self.atoms[after].start]
         return not gap.strip(" \u00a0\u202f.-'’")
 
@@ -219,7 +221,7 @@ class _Scanner:
 
     def _below_zero(self, measured: Value, at: int, after: int) -> tuple[Value, int]:
         """Return a temperature, negative if words or a sign say so. Its number alone stays as it is written."""
-        below = self._entry(after, ("below",)) if after < len(self.atoms) and self._continues(after) else None
+        below = self._entry(after, ("below",)) if self._continues(after) else None
         sign = self._sign_before(at)
         if below is None and sign is None:
             return measured, after
@@ -251,7 +253,7 @@ class _Scanner:
 
     def _part_behind(self, after: int) -> Entry | None:
         """Return the half or quarter behind a number or its unit ("y media", "and a half")."""
-        if after >= len(self.atoms) or not self._continues(after):
+        if not self._continues(after):
             return None
         return self._entry(after, ("after-hour", "and-part"))
 
@@ -269,16 +271,15 @@ class _Scanner:
         end, plain = self.atoms[behind - 1].end, frozenset(readings)
         shown = self.text[value.start : end]
         value = replace(value, values=plain, plain=plain, end=end, shown=shown, weak=False)
-        return self._measured(value, at, behind) if behind < len(self.atoms) and self._near(behind) else (value, behind)
+        return self._measured(value, at, behind) if self._near(behind) else (value, behind)
 
     def _ends(self, after: int) -> bool:
         """Return whether no noun follows: the text ends, a sign divides, or a function word stands there."""
-        divided = after >= len(self.atoms) or not self._continues(after)
-        return divided or self.atoms[after].key in self.function_words
+        return not self._continues(after) or self.atoms[after].key in self.function_words
 
     def _minutes_behind(self, after: int) -> tuple[int, int]:
         """Return the minutes behind a full hour ("半", "三十分"; 0 if none are stated), and the atom after them."""
-        if after >= len(self.atoms) or not self._near(after):
+        if not self._near(after):
             return 0, after
         keys = [atom.key for atom in self.atoms[after : after + 2]]
         if minutes := PARTS_BEHIND.get(keys[0]):
@@ -287,7 +288,7 @@ class _Scanner:
             return minutes, after + 2
         number = self._plain(after)
         behind = number[1] if number else after
-        if number and behind < len(self.atoms) and self._near(behind) and self.atoms[behind].key in ("分", "분"):
+        if number and self._near(behind) and self.atoms[behind].key in ("分", "분"):
             minutes = int(max(number[0]))
             return (minutes, behind + 1) if minutes < 60 else (0, after)
         return 0, after
@@ -297,13 +298,10 @@ class _Scanner:
 
     def _at_clock(self, value: Value, at: int, end: int, minute: int = 0) -> Value:
         part = self._part_of_day(at)
-        dotted = DOTTED.fullmatch(self.text, value.start, value.end)
-        minutes = {
-            hour: minute or (int(dotted[1]) if dotted else int(hour % 1 * 60) if hour % 0.25 == 0 else 0)
-            for hour in value.plain
-        }
-        hours = [hour for hour in value.plain if hour <= 24 and minutes[hour] < 60]
-        readings = frozenset(time for hour in hours for time in clock(int(hour), minutes[hour], part))
+        if not minute and (dotted := DOTTED.fullmatch(self.text, value.start, value.end)):
+            minute = int(dotted[1])
+        hours = [hour for hour in value.plain if hour <= 24 and minute < 60]
+        readings = frozenset(time for hour in hours for time in clock(int(hour), minute or _part_of(hour), part))
         if not readings:
             return value
         return replace(value, kind="clock", values=readings, end=end, shown=self.text[value.start : end])
@@ -342,7 +340,7 @@ class _Scanner:
             part = self._fraction(at)
             if part:
                 return {part}, after, False, ""
-            if after < len(self.atoms) and self._continues(after) and (part := self._fraction(after)):
+            if self._continues(after) and (part := self._fraction(after)):
                 readings, after = {number + part for number in readings}, after + 1
             if after < len(self.atoms) and self.atoms[after].key in ORDER and self._touches(after):
                 return readings, after + 1, False, ""
@@ -369,7 +367,7 @@ class _Scanner:
 
     def _and_more(self, at: int, part: float) -> tuple[set[float], int] | None:
         """Return a number and a part of it or of one more ("साढ़े सात": 7.5; "सवा सौ": 125), and the atom after it."""
-        if at >= len(self.atoms) or not self._continues(at):
+        if not self._continues(at):
             return None
         small, key = self._entry(at, ("cardinal",)), self.atoms[at].key
         numbers = _digits(key) if key[0].isdecimal() else {float(small.value)} if small else set()
@@ -407,7 +405,7 @@ class _Scanner:
 
     def _added(self, sums: Sums, after: int, factor: float) -> tuple[Sums, int]:
         """Add the cardinals that follow a multiplier, each smaller than what it follows ("and five")."""
-        while factor >= 100 and after < len(self.atoms) and self._continues(after):
+        while factor >= 100 and self._continues(after):
             rest = after + (self.atoms[after].key in ("and", "und", "y", "e"))
             small = self._entry(rest, ("cardinal",)) if rest < len(self.atoms) else None
             value = float(small.value) if small else factor
@@ -418,7 +416,9 @@ class _Scanner:
         return sums, after
 
     def _continues(self, after: int) -> bool:
-        """Return whether an atom stands in the same numeral as the one before it: spaces or a hyphen are between."""
+        """Return whether an atom is there, in the numeral of the one before it: spaces or a hyphen are between."""
+        if after >= len(self.atoms):
+            return False
         return not self.text[self.atoms[after - 1].end : self.atoms[after].start].strip(" \u00a0\u202f-")
 
     def _han(self, at: int) -> tuple[set[float], int, bool, str] | None:
@@ -426,12 +426,17 @@ class _Scanner:
         after = at
         while after < len(self.atoms) and HAN.fullmatch(self.atoms[after].key):
             after += 1
-        following = self.atoms[after].key if after < len(self.atoms) and self._near(after) else ""
+        following = self.atoms[after].key if self._near(after) else ""
         counted = following in COUNTERS and not (after - at == 1 and self.atoms[at].key + following == "十分")
         if after - at < 2 and not counted and len(self.atoms) > 1:
             return None
         number = _han_number("".join(atom.key for atom in self.atoms[at:after]))
         return {number}, after, number == 1, ""
+
+
+def _part_of(hour: float) -> int:
+    """Return the minutes that a half or a quarter behind a full hour says; any other fraction says none."""
+    return int(hour % 1 * 60) if hour % 0.25 == 0 else 0
 
 
 def _last_multiplier(number: float) -> float:
