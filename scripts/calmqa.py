@@ -260,7 +260,7 @@ def calmqa_surface(
 
 
 @step(
-    version=5,
+    version=6,
     result="results/calmqa/table",
     outputs=["numbers", "page"],
     target="calmqa",
@@ -298,7 +298,7 @@ def calmqa_table(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/calmqa/regression",
     outputs=["numbers", "page"],
     target="calmqa",
@@ -321,7 +321,7 @@ def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, r
 
 
 @step(
-    version=1,
+    version=2,
     result="results/calmqa/printed",
     outputs=["numbers", "page"],
     target="calmqa",

@@ -16,7 +16,7 @@ from excam.pages import markdown, plotting
 from scripts import step
 
 
-@step(version=2)
+@step(version=3)
 def evaluate_certainty(
     test_paths: Annotated[Sequence[Path], "judgements of the test sets"],
     seed: int,

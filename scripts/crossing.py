@@ -207,7 +207,7 @@ def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
 
 
 @step(
-    version=8,
+    version=9,
     result="results/crossing/blind-spots",
     outputs=["numbers", "page", "pictures"],
     target="crossing",
@@ -231,7 +231,7 @@ def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
 
 
 @step(
-    version=5,
+    version=6,
     result="results/crossing/language-gap",
     outputs=["numbers", "page", "pictures"],
     target="crossing",

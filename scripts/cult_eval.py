@@ -221,7 +221,7 @@ def cult_eval_table_2(sources: StudyFiles, files: TableFiles, seed: int) -> None
 
 
 @step(
-    version=2,
+    version=3,
     result="results/cult_eval/table-3",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -242,7 +242,7 @@ def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=2,
+    version=3,
     result="results/cult_eval/table-5",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -271,7 +271,7 @@ def cult_eval_table_5(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/cult_eval/table-6",
     outputs=["numbers", "page"],
     target="cult_eval",

@@ -26,7 +26,7 @@ from excam.stats.permutation_correlation import CorrelationPermutation, Measure
 from scripts import step
 
 
-@step(version=3)
+@step(version=4)
 def evaluate(
     judgements_paths: Sequence[Path],
     seed: int,
@@ -133,7 +133,7 @@ FLOOR_COLUMNS = (
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/floors",
     outputs=["numbers"],
     category="Results",
@@ -392,7 +392,7 @@ NONE = "No adapter of this experiment was trained without a dataset beside one t
 
 
 @step(
-    version=1,
+    version=2,
     result="results/paper/leave-one-out",
     outputs=["numbers", "page"],
     category="Results",

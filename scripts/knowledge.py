@@ -66,7 +66,7 @@ SHOWN = {
 
 
 @step(
-    version=1,
+    version=2,
     result="results/paper/evidence",
     outputs=["numbers", "page"],
     category="Results",

@@ -147,7 +147,7 @@ def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
 
 
 @step(
-    version=4,
+    version=5,
     result="results/macaron/table-3",
     outputs=["numbers", "page"],
     target="macaron",
@@ -183,7 +183,7 @@ def macaron_table_3(
 
 
 @step(
-    version=6,
+    version=7,
     result="results/macaron/{by}",
     outputs=["numbers", "page", "pictures"],
     target="macaron",
@@ -242,7 +242,7 @@ def macaron_coverage(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/macaron/paired",
     outputs=["numbers", "page"],
     target="macaron",
@@ -295,7 +295,7 @@ def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
 
 
 @step(
-    version=2,
+    version=3,
     result="results/macaron/templates",
     outputs=["numbers", "page"],
     target="macaron",
@@ -329,7 +329,7 @@ def macaron_templates(
 
 
 @step(
-    version=2,
+    version=3,
     result="results/macaron/printed",
     outputs=["numbers", "page"],
     target="macaron",

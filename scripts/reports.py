@@ -42,7 +42,7 @@ def judged_rows(
         )
 
 
-@step(version=1)
+@step(version=2)
 def evaluate_reports(
     judgements_paths: Sequence[Path],
     samples_paths: Annotated[Sequence[Path], "the rows that were judged"],
@@ -79,7 +79,7 @@ NOTE = (
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/error-rates",
     outputs=["numbers", "page"],
     category="Results",

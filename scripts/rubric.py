@@ -112,7 +112,7 @@ def rubric_settle(
 
 
 @step(
-    version=5,
+    version=6,
     result="results/rubric/reliability",
     outputs=["numbers", "page"],
     more={

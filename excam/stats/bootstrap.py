@@ -16,8 +16,8 @@ from excam.stats.clusters import cluster_numbers
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 BATCH = 250  # draws held in memory at once
-MANY_KINDS = 5000  # of clusters; with more, to draw how many there are of each costs more than to draw the clusters
-NUMBERS_AT_ONCE = 1 << 19  # drawn clusters held in memory
+KIND_COST = 16  # clusters that are drawn in the time in which it is drawn how many there are of one kind
+NUMBERS_AT_ONCE = 1 << 19  # drawn clusters, or numbers of a kind, held in memory
 ROUNDING = 1e-12  # relative differences between draws that are only rounding
 
 
@@ -92,11 +92,11 @@ def interval(
 
 def _drawn_sums(sums: NDArray[np.float64], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
     """Yield the column sums of draws of clusters with replacement, some draws at a time, shape (columns, draws)."""
-    # Clusters with equal sums are exchangeable: drawing the number of each kind is the same bootstrap, but cheaper.
+    # Clusters with equal sums are exchangeable: drawing the number of each kind is the same bootstrap; cheaper if few.
     kinds, counts = _kinds(sums)
     generator, size = np.random.default_rng(seed), sums.shape[1]
-    is_by_kind = len(counts) <= MANY_KINDS
-    batch = BATCH if is_by_kind else max(1, NUMBERS_AT_ONCE // size)
+    is_by_kind = len(counts) * KIND_COST <= size
+    batch = max(1, min(BATCH, NUMBERS_AT_ONCE // (len(counts) if is_by_kind else size)))
     for start in range(0, draws, batch):
         shape = min(batch, draws - start)
         if is_by_kind:

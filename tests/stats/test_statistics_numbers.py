@@ -118,7 +118,6 @@ def test_as_many_draws_as_asked_for(draws):
 
 
 def test_many_kinds_of_clusters_are_drawn_one_by_one_with_the_same_chances(monkeypatch):
-    monkeypatch.setattr(bootstrap, "MANY_KINDS", 200)
     generator, size = np.random.default_rng(1), 600
     values, weights = generator.normal(size=size), generator.integers(1, 4, size)
     monkeypatch.setattr(bootstrap, "NUMBERS_AT_ONCE", 7 * size)
@@ -129,7 +128,7 @@ def test_many_kinds_of_clusters_are_drawn_one_by_one_with_the_same_chances(monke
     assert (low, high) == pytest.approx(np.quantile(means, [0.025, 0.975]))
     of_ones = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
     assert bootstrap.ratio_interval(values, np.ones(size)) == pytest.approx(of_ones)
-    monkeypatch.setattr(bootstrap, "MANY_KINDS", size)
+    monkeypatch.setattr(bootstrap, "KIND_COST", 1)
     assert bootstrap.ratio_interval(values, weights) == pytest.approx((low, high), abs=0.1 * (high - low))
 
 
