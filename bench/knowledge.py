@@ -23,7 +23,7 @@ import json
 import random
 import tempfile
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ import polars as pl
 from excam.core.provenance import write_text
 from excam.error_reports.qualification.question_set import pack, questions
 from excam.excam40k import datasets
-from excam.excam40k.culture_documents import knowledge_documents, prose_documents, to_row
+from excam.excam40k.culture_documents import knowledge_documents, prose_documents
 from excam.excam40k.statements import paraphrase
 from excam.knowledge import documents
 from excam.knowledge.embeddings import LEAST_COSINE, EncoderFolder, encoder_folder
@@ -115,7 +115,7 @@ def _benchmarks(folder: Path, count: int, seed: int, chosen: EncoderFolder | Non
     asked = random.Random(seed).sample(bases, count)
     packs = {
         "statements": list(knowledge_documents(bases, LICENCE, seed)),
-        "prose": [to_row(document) for document in prose_documents(bases, LICENCE, seed)],
+        "prose": [asdict(document) for document in prose_documents(bases, LICENCE, seed)],
     }
     cases = [Case(paraphrase(base, seed), base.id, base.dataset, base.id) for base in asked]
     cultures = {case.query: base.culture for case, base in zip(cases, asked, strict=True)}

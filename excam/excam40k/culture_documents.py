@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -112,7 +112,7 @@ def prose(id: str, bases: Sequence[BaseSample], licence: str, seed: int) -> Docu
     body = [facts[0], *(f"{link}{_joined(fact)}" for link, fact in zip(links, facts[1:], strict=False))]
     sentences = [opening, *body, *closing]
     for filler in _drawn(FILLERS, len(FILLERS), seed, id, "fillers"):
-        if _words(sentences) < LEAST + 8:
+        if sum(len(sentence.split()) for sentence in sentences) < LEAST + 8:
             sentences.insert(-1 if len(sentences) % 2 else 2, filler)
     return Document(
         id,
@@ -138,28 +138,18 @@ def prose_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> lis
     return made
 
 
-def fact_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> Iterator[Document]:
-    """Yield a document for each fact: one statement, under a title that names topic and culture."""
-    for base in bases:
-        place = in_a_sentence(base.culture, base.language, base.task)
-        title = f"{topic(base)} in {place}" if base.language == "English" else base.culture
-        yield Document(base.id, title, statement(base, seed, "fact"), base.language, base.culture, licence, (base.id,))
-
-
 def knowledge_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file for `excam knowledge build`: one fact each, `source` is its base sample.
+    """Yield the rows of a file for `excam knowledge build`: one statement each, under a title that names topic and
+    culture; `source` is its base sample.
 
     Benchmarks of `ABOUT_TEXTS` state nothing of a culture: whether a text is ironic.
     """
-    for document in fact_documents((base for base in bases if base.dataset not in ABOUT_TEXTS), licence, seed):
-        yield to_row(document) | {"source": document.sources[0]}
-
-
-def to_row(document: Document) -> dict[str, Any]:
-    """Return a document as a flat row with the list `sources`."""
-    return {name: getattr(document, name) for name in Document.__slots__ if name != "sources"} | {
-        "sources": list(document.sources)
-    }
+    for base in (base for base in bases if base.dataset not in ABOUT_TEXTS):
+        place = in_a_sentence(base.culture, base.language, base.task)
+        title = f"{topic(base)} in {place}" if base.language == "English" else base.culture
+        said = statement(base, seed, "fact")
+        document = Document(base.id, title, said, base.language, base.culture, licence, (base.id,))
+        yield asdict(document) | {"source": base.id}
 
 
 def _fact(base: BaseSample, seed: int, id: str, number: int) -> str:
@@ -183,10 +173,6 @@ def _joined(fact: str) -> str:
 
 def _small(theme: str) -> str:
     return theme[0].lower() + theme[1:]
-
-
-def _words(sentences: Sequence[str]) -> int:
-    return sum(len(sentence.split()) for sentence in sentences)
 
 
 def _parts(group: Sequence[BaseSample]) -> Iterator[list[BaseSample]]:

@@ -91,6 +91,14 @@ NORMS = (
     "What is expected of people in {place} can be said in one sentence: “{norm}”",
     "Those who live in {place} follow this custom: “{norm}”",
 )
+FILLED = (  # of a question that is a sentence with one blank: {whole} is the sentence with the answer in it
+    "{whole}",
+    "People from {place} will confirm this: {small}",
+    "It is worth knowing that {small}",
+    "The following sentence is right: “{whole}”",
+    "About {place} one can say: {small}",
+    "This holds in {place}: {small}",
+)
 ELSEWHERE = (  # of other languages than English: punctuation only
     "{question} {answer}",
     "{question} – {answer}",
@@ -132,22 +140,20 @@ SYNONYMS = (
 
 
 @lru_cache(maxsize=20_000)
-@lru_cache(maxsize=20_000)
 def statements(base: BaseSample) -> tuple[str, ...]:
     """Return at least six statements of the fact of a base sample, each one or two sentences in its language."""
     if base.language != "English":
-        values = {"question": base.question.strip(), "answer": stated_answer(base)}
-        return tuple(_full_stop(frame.format(**values)) for frame in ELSEWHERE)
+        return _framed(ELSEWHERE, question=base.question.strip(), answer=stated_answer(base))
     if norm := _NORM.match(base.answer):
-        return tuple(_full_stop(frame.format(place=_place(base), norm=_full_stop(norm["norm"]))) for frame in NORMS)
+        return _framed(NORMS, place=_place(base), norm=_full_stop(norm["norm"]))
     if base.task == "generation":
-        return (_full_stop(base.answer),) * 6 if " " in base.answer else tuple(_quoted(base))
+        return (_full_stop(base.answer),) * 6 if " " in base.answer else _quoted(base)
     if base.task == "impersonation":
-        return tuple(_surveyed(base))
+        return _surveyed(base)
     if "_" in base.question:
-        return tuple(_filled(base))
+        return _filled(base)
     asked = form(base.question)
-    return tuple(_formed(base, asked)) if asked else tuple(_quoted(base))
+    return tuple(_formed(base, asked)) if asked else _quoted(base)
 
 
 def statement(base: BaseSample, seed: int, *parts: str) -> str:
@@ -219,11 +225,6 @@ def is_norm(base: BaseSample) -> bool:
     return bool(_NORM.match(base.answer))
 
 
-def place_and_adjective(culture: str) -> tuple[str, str]:
-    """Return a culture's name in running text, and its adjective, "" where none is known."""
-    return in_a_sentence(culture, "", "qa"), adjectives().get(culture, "")
-
-
 def _place(base: BaseSample) -> str:
     return in_a_sentence(base.culture, base.language, base.task)
 
@@ -236,21 +237,16 @@ def _formed(base: BaseSample, asked: Form) -> Iterator[str]:
             yield from _sentences(CLAUSE, lead, phrase=phrase, answer=said)
             return
         phrase = asked.verb.removesuffix(" is")
-    if _is_short(answer):
-        verb = asked.verb if asked.kind == "noun" else "is"
-        yield from _sentences(NOUN, lead, phrase=phrase, verb=verb, answer=answer)
-        if asked.predicate and asked.verb == "is" and not _is_plural(answer):
-            yield from _sentences(PREDICATE, lead, predicate=asked.predicate, answer=answer)
-        elif (
-            not asked.predicate
-            and asked.kind == "noun"
-            and asked.verb == "is"
-            and not _is_plural(answer)
-            and phrase.startswith(("the ", "a ", "an "))
-        ):
-            yield from _sentences(REVERSED, lead, phrase=phrase, answer=answer)
+    if not _is_short(answer):
+        yield from _sentences(COLON, lead, phrase=phrase, answer=answer)
         return
-    yield from _sentences(COLON, lead, phrase=phrase, answer=answer)
+    verb = asked.verb if asked.kind == "noun" else "is"
+    yield from _sentences(NOUN, lead, phrase=phrase, verb=verb, answer=answer)
+    if asked.verb == "is" and not _is_plural(answer):
+        if asked.predicate:
+            yield from _sentences(PREDICATE, lead, predicate=asked.predicate, answer=answer)
+        elif phrase.startswith(("the ", "a ", "an ")):
+            yield from _sentences(REVERSED, lead, phrase=phrase, answer=answer)
 
 
 def _sentences(frames: Sequence[str], lead: str, **values: str) -> Iterator[str]:
@@ -319,44 +315,31 @@ def _is_order(answer: str) -> bool:
     return len(words) > 1 and words[0].casefold() in VERBS and words[1].casefold() not in ("and", "or", "of")
 
 
-def _filled(base: BaseSample) -> Iterator[str]:
+def _filled(base: BaseSample) -> tuple[str, ...]:
     text = re.sub(r"^fill in the blanks?[:.]?\s*", "", base.question.strip().rstrip("?."), flags=re.I)
-    answer = stated_answer(base)
-    if (
-        text.count("_")
-        and len(re.findall(r"_{2,}", text)) == 1
-        and "; " not in answer
-        and not re.match(r"(?:what|which|who|how)\b", text, re.I)
-    ):
-        whole = re.sub(r"_{2,}", lambda _: _small(base), text)
-        whole = whole[:1].upper() + whole[1:]
-        small = lowered(whole) if not _names_culture(base, whole.split()[0]) else whole
-        place = _place(base)
-        yield from (_full_stop(sentence) for sentence in (
-            whole,
-            f"People from {place} will confirm this: {small}",
-            f"It is worth knowing that {small}",
-            f"The following sentence is right: “{whole}”",
-            f"About {place} one can say: {small}",
-            f"This holds in {place}: {small}",
-        ))  # fmt: skip
-        return
-    yield from _quoted(base)
+    is_question = re.match(r"(?:what|which|who|how)\b", text, re.I)
+    if len(re.findall(r"_{2,}", text)) != 1 or "; " in stated_answer(base) or is_question:
+        return _quoted(base)
+    whole = re.sub(r"_{2,}", lambda _: _small(base), text)
+    whole = whole[:1].upper() + whole[1:]
+    small = lowered(whole) if not _names_culture(base, whole.split()[0]) else whole
+    return _framed(FILLED, whole=whole, small=small, place=_place(base))
 
 
-def _quoted(base: BaseSample) -> Iterator[str]:
-    question, answer = clean(base.question), _small(base)
-    for frame in QUOTED:
-        yield _full_stop(frame.format(question=question, place=_place(base), answer=answer))
+def _quoted(base: BaseSample) -> tuple[str, ...]:
+    return _framed(QUOTED, question=clean(base.question), place=_place(base), answer=_small(base))
 
 
-def _surveyed(base: BaseSample) -> Iterator[str]:
-    answer, place = stated_answer(base), _place(base)
+def _surveyed(base: BaseSample) -> tuple[str, ...]:
+    place = _place(base)
     if view := survey_statements.view(base.question, base.answer):
-        yield from (_full_stop(frame.format(place=place, view=view)) for frame in SURVEY)
-        return
+        return _framed(SURVEY, place=place, view=view)
     question = survey_statements.core(base.question)
-    yield from (_full_stop(frame.format(place=place, question=question, answer=answer)) for frame in SURVEY_QUOTED)
+    return _framed(SURVEY_QUOTED, place=place, question=question, answer=stated_answer(base))
+
+
+def _framed(frames: Sequence[str], **values: str) -> tuple[str, ...]:
+    return tuple(_full_stop(frame.format(**values)) for frame in frames)
 
 
 def _asked_differently(base: BaseSample, question: str, asked: Form | None) -> tuple[str, ...]:
@@ -387,7 +370,7 @@ def _asked_differently(base: BaseSample, question: str, asked: Form | None) -> t
 
 def _other_lead(base: BaseSample, lead: str) -> str:
     """Return "in Greece" for "in Greek culture", and the reverse; "" for another lead."""
-    place, adjective = place_and_adjective(base.culture)
+    place, adjective = in_a_sentence(base.culture, "", "qa"), adjectives().get(base.culture, "")
     if re.fullmatch(r"in (?:the )?[\w ]+ culture", lead):
         return f"in {place}" if adjective and adjective in lead else ""
     return f"in {adjective} culture" if adjective and lead == f"in {place}" else ""
