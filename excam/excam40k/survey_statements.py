@@ -6,8 +6,8 @@ The right answer of GlobalOpinionQA is the most frequent one, not always that of
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
-_YES_NO = {"yes": "", "no": "not "}
 _INTRODUCTION = re.compile(
     r"^(?:\((?:now )?I am going[^()]*\)\s*|(?:and |next,? )?(?:now,? )?(?:I['’]m|I am|I['’ ]+d like|I will|"
     r"we would like|here (?:is|are)|as I read|for each|on a (?:different|scale)|turning to|changing)[^.?:]*[.:?]\s*)+"
@@ -70,93 +70,37 @@ def _short(text: str, words: int = 18) -> bool:
     return 0 < len(text.split()) <= words and not re.search(r"\?|\. | OR |\bor not\b", text)
 
 
-def _opinion(match: re.Match[str], said: str) -> str:
-    subject = _item(match["x"])
-    return f"have a {said} opinion of {subject}" if "favorable" in said and _short(subject) else ""
+def _when(views: Mapping[str, str], words: int = 18) -> Callable[[re.Match[str], str], str]:
+    """Return a writer of the view of an answer, by the first pattern of it, on an item of at most so many words."""
 
+    def write(match: re.Match[str], said: str) -> str:
+        values = {"x": _item(match["x"]), "said": said, "kind": third_person(match.groupdict().get("kind", ""))}
+        view = next((view for pattern, view in views.items() if re.fullmatch(pattern, said, re.S)), "")
+        return view.format(**values) if _short(values["x"], words) else ""
 
-def _threat(match: re.Match[str], said: str) -> str:
-    subject, kind = _item(match["x"]), match["kind"] if "kind" in match.groupdict() else ""
-    if not _short(subject) or "threat" not in said:
-        return ""
-    behind = f" to {third_person(kind)}" if kind else " to their country"
-    return (
-        f"do not see {subject} as a threat{behind}" if said == "not a threat" else f"see {subject} as a {said}{behind}"
-    )
+    return write
 
 
 def _confidence(match: re.Match[str], said: str) -> str:
     leader = match["x"].strip(" .?:")
-    return (
-        f"have {said} in {leader}"
-        if said.endswith("confidence") or (said.endswith("at all") and _short(leader, 9))
-        else ""
-    )
-
-
-def _problem(match: re.Match[str], said: str) -> str:
-    item = _item(match["x"])
-    if not _short(item) or "problem" not in said:
-        return ""
-    return (
-        f"do not consider {item} a problem"
-        if said.startswith("not a")
-        else f"consider {item} a {said} for their country"
-    )
+    known = said.endswith("confidence") or (said.endswith("at all") and _short(leader, 9))
+    return f"have {said} in {leader}" if known else ""
 
 
 def _approve(match: re.Match[str], said: str) -> str:
-    item = _item(match["x"])
-    return (
-        f"{said} of {item}" if said in ("approve", "disapprove") and _short(item, 24) and "each one" not in item else ""
-    )
-
-
-def _favour(match: re.Match[str], said: str) -> str:
-    item = _item(match["x"])
-    return f"{said} {item}" if said in ("support", "oppose", "favor") and _short(item, 24) else ""
-
-
-def _important(match: re.Match[str], said: str) -> str:
-    item = _item(match["x"])
-    return f"find it {said} {item}" if said.split()[-1] in ("important",) and _short(item, 24) else ""
-
-
-def _in_life(match: re.Match[str], said: str) -> str:
-    item = _item(match["x"])
-    return f"say that {item} is {said} in their life" if "important" in said and _short(item, 5) else ""
-
-
-def _moral(match: re.Match[str], said: str) -> str:
-    item = _item(match["x"])
-    if not _short(item, 14):
-        return ""
-    return f"hold that {item} is {'not a moral issue' if said.startswith('not a') else said}"
-
-
-def _belief(match: re.Match[str], said: str) -> str:
-    return f"say that they do {_YES_NO[said]}believe in {_item(match['x'])}" if said in _YES_NO else ""
-
-
-def _justified(match: re.Match[str], said: str) -> str:
-    item = _item(match["x"])
-    return (
-        f"hold that {item} can {said.split()[0]} be justified"
-        if said.startswith(("never", "always")) and _short(item, 14)
-        else ""
-    )
+    return "" if "each one" in match["x"] else _when({"approve|disapprove": "{said} of {x}"}, 24)(match, said)
 
 
 _RULES = (  # what a question looks like; its view; two questions that ask the same of a place
     (
         r"unfavou?rable opinion of (?P<x>[^?]+)\??$",
-        _opinion,
+        _when({".*favorable.*": "have a {said} opinion of {x}"}),
         ("What do people in {place} mostly think of {x}?", "Is {x} seen well or badly in {place}?"),
     ),
     (
         r"[Dd]o you think (?:that )?(?P<x>[^?]+?) (?:is|are|as|poses?|pose\(s\)) a major threat, a minor threat,? or "
         r"(?:not a|no) threat to (?P<kind>[^?]+)\?$",
-        _threat,
+        _when({"not a threat": "do not see {x} as a threat to {kind}", ".*threat.*": "see {x} as a {said} to {kind}"}),
         (
             "How dangerous is {x} in the eyes of people in {place}?",
             "What do people from {place} say of the danger from {x}?",
@@ -172,7 +116,12 @@ _RULES = (  # what a question looks like; its view; two questions that ask the s
     ),
     (
         r"problem at all[:.)]+ (?P<x>[^:]+)$",
-        _problem,
+        _when(
+            {
+                "not a.*problem.*": "do not consider {x} a problem",
+                ".*problem.*": "consider {x} a {said} for their country",
+            }
+        ),
         ("How serious a problem is {x} for people in {place}?", "How much does {x} trouble people in {place}?"),
     ),
     (
@@ -182,17 +131,17 @@ _RULES = (  # what a question looks like; its view; two questions that ask the s
     ),
     (
         r"(?:[Dd]o you|[Ww]ould you) (?:support or oppose|favou?r or oppose|oppose or favou?r) (?P<x>[^?:]+)\?$",
-        _favour,
+        _when({"support|oppose|favor": "{said} {x}"}, 24),
         ("Are people in {place} for or against {x}?", "What is the attitude of people in {place} to {x}?"),
     ),
     (
         r"How important is it to you (?P<x>to [^?]+)\?",
-        _important,
+        _when({r"(?:.*\s)?important": "find it {said} {x}"}, 24),
         ("How much does it matter to people in {place} {x}?", "Do people in {place} care whether it is possible {x}?"),
     ),
     (
         r"how important it is in your life.* (?P<x>[A-Z][\w ]+)$",
-        _in_life,
+        _when({".*important.*": "say that {x} is {said} in their life"}, 5),
         (
             "How much does {x} matter to people in {place}?",
             "What place does {x} have in the life of people in {place}?",
@@ -200,7 +149,7 @@ _RULES = (  # what a question looks like; its view; two questions that ask the s
     ),
     (
         r"[Dd]o you (?:personally )?believe that (?P<x>[^?]+?) is morally acceptable",
-        _moral,
+        _when({"not a.*": "hold that {x} is not a moral issue", ".*": "hold that {x} is {said}"}, 14),
         (
             "Is {x} right or wrong in the eyes of people in {place}?",
             "What do people from {place} think of {x} morally?",
@@ -208,12 +157,18 @@ _RULES = (  # what a question looks like; its view; two questions that ask the s
     ),
     (
         r"In which of the following things do you believe, if you believe in any\? (?P<x>\w+)$",
-        _belief,
+        _when({"yes": "say that they do believe in {x}", "no": "say that they do not believe in {x}"}),
         ("Do people in {place} believe in {x}?", "What do people from {place} say about believing in {x}?"),
     ),
     (
         r"can always be justified, never be justified.*?(?:[.?:]) (?P<x>[A-Z][^?:.]+)$",
-        _justified,
+        _when(
+            {
+                "never.*": "hold that {x} can never be justified",
+                "always.*": "hold that {x} can always be justified",
+            },
+            14,
+        ),
         ("Can {x} be justified, in the eyes of people in {place}?", "What do people from {place} think of {x}?"),
     ),
 )
