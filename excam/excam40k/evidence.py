@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Literal
 
 import regex
@@ -94,18 +94,13 @@ def with_order(passages: Sequence[EvidencePassage], seed: int, *parts: str) -> l
     ]
 
 
-def question_and_answer(base: BaseSample) -> str:
-    """Return the question without notes and its answer, in one line."""
-    return f"{clean(base.question)} {' '.join(base.answer.split())}"
-
-
 def _about(
     base: BaseSample, wording: Wording, near: NearMisses, seed: int, avoided: Sequence[BaseSample]
 ) -> EvidencePassage:
     """Return a passage that states the fact of `base`, and no fact that one of `avoided` is about."""
     place = in_a_sentence(base.culture, base.language, base.task)
     if wording == "qa" or (wording == "prose" and base.language != "English"):
-        return EvidencePassage(place, question_and_answer(base), (base.id,))
+        return EvidencePassage(place, f"{clean(base.question)} {' '.join(base.answer.split())}", (base.id,))
     if wording == "statement":
         return EvidencePassage(f"{topic(base)} in {place}", statement(base, seed, "passage"), (base.id,))
     companions = near.companions(base, 3, seed, avoided)
@@ -125,14 +120,9 @@ def _near(
 ) -> list[EvidencePassage]:
     """Return near misses, of other cultures and of the same one in turn; none holds `text` verbatim."""
     elsewhere, at_home = near.elsewhere(base, count), near.at_home(base, count)
-    others = [other for pair in _zipped(elsewhere, at_home) for other in pair]
+    others = (other for pair in zip_longest(elsewhere, at_home) for other in pair if other)
     made = (_about(other, wording, near, seed, (base,)) for other in others)
     return list(islice((passage for passage in made if not _holds(passage.text, text)), count))
-
-
-def _zipped(first: list[BaseSample], second: list[BaseSample]) -> list[list[BaseSample]]:
-    longest = max(len(first), len(second))
-    return [[*first[at : at + 1], *second[at : at + 1]] for at in range(longest)]
 
 
 def _holds(passage: str, text: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nsmallest
 from zlib import crc32
@@ -45,7 +45,7 @@ class NearMisses:
     def elsewhere(self, base: BaseSample, count: int) -> list[BaseSample]:
         """Return facts of other cultures with the closest questions, and with other answers; one of each culture."""
         drawn: dict[str, BaseSample] = {}
-        for other in self._closest(base):
+        for other in self._closest(base, self._scores(base)):
             if other.culture != base.culture and not _same_answer(base, other):
                 drawn.setdefault(other.culture, other)
             if len(drawn) == count:
@@ -54,36 +54,17 @@ class NearMisses:
 
     def at_home(self, base: BaseSample, count: int) -> list[BaseSample]:
         """Return facts of the same culture with other questions and other answers, the closest questions first."""
-        scores = self._scores(base)
-        places = self._of_culture[base.culture]
-        order = sorted(places, key=lambda place: (-scores.get(place, 0.0), _order(base, self._bases[place])))
-        own = [self._bases[place] for place in order]
-        drawn: list[BaseSample] = []
-        for other in own:
-            if not self.same_fact(base, other) and not any(self.same_fact(other, fact) for fact in drawn):
-                drawn.append(other)
-            if len(drawn) == count:
-                break
-        return drawn
+        return self._distinct(self._closest(base, self._of_culture[base.culture]), [base], count)
 
-    def companions(
-        self, base: BaseSample, count: int, seed: int, without: Iterable[BaseSample] = ()
-    ) -> list[BaseSample]:
+    def companions(self, base: BaseSample, count: int, seed: int, without: Iterable[BaseSample]) -> list[BaseSample]:
         """Return facts of the same culture that neither state the fact of `base` nor one of `without`.
 
         Those of the same topic come first, in an order by hash.
         """
         theme = topic(base)
-        avoided = [base, *without]
-        own = [self._bases[place] for place in self._of_culture[base.culture]]
-        own.sort(key=lambda other: (topic(other) != theme, _order(base, other, seed)))
-        drawn: list[BaseSample] = []
-        for other in own:
-            if not any(self.same_fact(fact, other) for fact in (*avoided, *drawn)):
-                drawn.append(other)
-            if len(drawn) == count:
-                break
-        return drawn
+        own = (self._bases[place] for place in self._of_culture[base.culture])
+        order = sorted(own, key=lambda other: (topic(other) != theme, _order(base, other, seed)))
+        return self._distinct(order, [base, *without], count)
 
     def unrelated(self, base: BaseSample, count: int, seed: int) -> list[BaseSample]:
         """Return facts of other cultures with other answers whose questions share the fewest telling words."""
@@ -105,10 +86,21 @@ class NearMisses:
         shared = len(mine & theirs)
         return shared == min(len(mine), len(theirs)) or shared >= ALIKE * len(mine | theirs)
 
-    def _closest(self, base: BaseSample) -> Iterator[BaseSample]:
+    def _closest(self, base: BaseSample, places: Iterable[int]) -> Iterator[BaseSample]:
+        """Yield the facts at these places, the closest questions first."""
         scores = self._scores(base)
-        for place in sorted(scores, key=lambda place: (-scores[place], _order(base, self._bases[place]))):
+        for place in sorted(places, key=lambda place: (-scores.get(place, 0.0), _order(base, self._bases[place]))):
             yield self._bases[place]
+
+    def _distinct(self, order: Iterable[BaseSample], avoided: Sequence[BaseSample], count: int) -> list[BaseSample]:
+        """Return the first facts that may neither be one of `avoided` nor one another."""
+        drawn: list[BaseSample] = []
+        for other in order:
+            if not any(self.same_fact(fact, other) for fact in (*avoided, *drawn)):
+                drawn.append(other)
+            if len(drawn) == count:
+                break
+        return drawn
 
     def _scores(self, base: BaseSample) -> dict[int, float]:
         """Return place -> summed rarity of the shared words."""

@@ -21,7 +21,6 @@ from excam.error_reports.judges import grounded as judge_with_evidence
 from excam.error_reports.records import BaseSample, Sample, Verdict
 from excam.excam40k import evidence, grounded
 from excam.excam40k.evidence import EvidencePassage
-from excam.excam40k.grounded import GroundedRow
 from excam.excam40k.near_misses import NearMisses
 from excam.inference import Flow
 from excam.knowledge.passages import Passage
@@ -57,14 +56,11 @@ def drawn(samples: Sequence[Sample], bases: Mapping[str, BaseSample], shares: Ev
     rows = list(grounded.rows(samples, bases, by_pair, seed))
     near = NearMisses(bases[id] for id in {sample.base for sample in samples})
     last = {row.base: row for row in rows}  # texts of a base sample have one contrast
-    contrasts = {base: _contrast(row, bases[base], near, seed) for base, row in last.items()}
+    others = {base: evidence.unrelated(bases[base], row.wording, near, seed, count=1) for base, row in last.items()}
+    contrasts = {base: other[0].shown if other else "" for base, other in others.items()}
     for row in rows:
         kept = {name: getattr(row, name) for name in SCHEMA if name != "contrast"}
         yield Shown(**kept, contrast=contrasts[row.base])
-
-
-def _contrast(row: GroundedRow, base: BaseSample, near: NearMisses, seed: int) -> str:
-    return next((passage.shown for passage in evidence.unrelated(base, row.wording, near, seed, count=1)), "")
 
 
 def write(path: Path, rows: Iterable[Shown]) -> None:
