@@ -17,7 +17,7 @@ from excam.core.tables import read_csv, write_frame
 from excam.error_reports import record_files
 from excam.excam40k import shown_evidence
 from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, passages, shortcuts, verdict
-from excam.excam40k.audits.checks import PARTS
+from excam.excam40k.audits.checks import in_splits
 from excam.excam40k.construction import duplicates
 from scripts import step
 
@@ -52,7 +52,7 @@ def audit_inventory(
     rows = page.read_parts(samples_paths)
     regions, languages = (tables.read_csv(path, NAMES) for path in (regions_path, languages_path))
     audit = inventory.audit(rows, regions, languages)
-    tables.write_csv(cultures_path, inventory.cultures(rows.filter(pl.col("part").is_in(PARTS))))
+    tables.write_csv(cultures_path, inventory.cultures(in_splits(rows)))
     page.write(audit, numbers_path, page_path)
 
 

@@ -9,6 +9,7 @@ import pytest
 from excam.core import tables
 from excam.core.exceptions import AuditFailed
 from excam.core.licences import Term, terms
+from excam.core.splits import SPLITS
 from excam.error_reports import record_files
 from excam.error_reports.records import BaseSample, to_row
 from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, shortcuts, verdict, views
@@ -445,7 +446,7 @@ def test_a_split_off_its_share_is_found():
     assert off(two) == {"share of train", "share of dev"}
     assert off(two, dropped={"blend": 1}) == set()
     assert off(with_values(two, pl.col("base").is_in(["blend/0", "blend/1"]), group="g")) == set()
-    halves = dict(zip(checks.PARTS, (0.5, 0.25, 0.25), strict=True))
+    halves = dict(zip(SPLITS, (0.5, 0.25, 0.25), strict=True))
     assert off(ROWS, shares=halves) == {"share of train", "share of dev", "share of test"}
 
 

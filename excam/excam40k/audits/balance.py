@@ -8,14 +8,14 @@ from typing import Any
 import polars as pl
 
 from excam.config import LEXICON
+from excam.core.splits import SPLITS
 from excam.excam40k.audits import views
-from excam.excam40k.audits.checks import EVERYWHERE, PARTS, Audit, Check, Outcome, absence_check, pass_or_fail
+from excam.excam40k.audits.checks import EVERYWHERE, Audit, Check, absence_check, by_dataset, in_splits, pass_or_fail
 from excam.excam40k.audits.pairs import pair_checks
 from excam.excam40k.construction import templates
 
 LEVEL = 0.95  # of all tests of evenness together
 
-Severities = Mapping[str, Mapping[str, int]]  # asked for -> stated -> kept answers
 # Of a base sample: id, label of its answer or "", its question as a judge sees it, its options.
 BASES = ("base", "label", "asked", "options")
 
@@ -30,7 +30,7 @@ def audit(
     """`bases` with the columns BASES; `dropped`: pairs lost after wrapping, by dataset; `shares` of the splits, as
     configured; `soft`: counts of the answers of the generator, by soft dataset."""
     rows = rows.with_columns(wrong=pl.col("origin") != "source")
-    split = rows.filter(pl.col("part").is_in(PARTS))
+    split = in_splits(rows)
     used, positions, answers = template_uses(split), right_positions(split), label_counts(split, bases)
     by_models = {name for name, counts in soft.items() if set(counts["generators"]) != {LEXICON}}
     checks = [
@@ -48,9 +48,7 @@ def audit(
         "Position of the right option (p: chi-square against equal shares)": positions,
         "Labels of right answers": answers,
         "Rows per stratum": strata(split),
-        "Severity of soft errors, asked for against stated": severity_table(
-            {name: counts["severity"] for name, counts in soft.items()}
-        ),
+        "Severity of soft errors, asked for against stated": severity_table(soft),
         "Templates that are alike (word sets, Jaccard)": pl.DataFrame(
             templates.alike(), schema=["slot", "line", "other line", "similarity"], orient="row"
         ),
@@ -67,15 +65,14 @@ def _sizes(split: pl.DataFrame, shares: Mapping[str, float], dropped: Mapping[st
     """Check that no split is empty or misses its share of base samples by more than a group and those lost later."""
     for name in dict.fromkeys([*split["dataset"], *dropped]):
         own = split.filter(pl.col("dataset") == name)
-        sizes = {part: own.filter(pl.col("part") == part).height for part in PARTS}
+        sizes = {part: own.filter(pl.col("part") == part).height for part in SPLITS}
         observed = ", ".join(f"{rows} {part}" for part, rows in sizes.items())
-        there: Outcome = "passed" if sizes["dev"] else "reported"
-        there = there if sizes["train"] and sizes["test"] else "failed"
+        there = "failed" if not (sizes["train"] and sizes["test"]) else "passed" if sizes["dev"] else "reported"
         yield Check("no split is empty", name, observed, "rows to train on and to test; few have none in dev", there)
         bases = own.unique("base")
         largest = max(bases["group"].value_counts()["count"], default=0)
         bound = largest + dropped.get(name, 0) + 1  # a group, one for each pair that was lost, and one for rounding
-        for part in PARTS:
+        for part in SPLITS:
             held, wanted = bases.filter(pl.col("part") == part).height, shares[part] * bases.height
             expected = f"{shares[part]:.0%} of {bases.height}, off by at most {bound}"
             if bound >= max(wanted, bases.height - wanted):  # no number of base samples would be further off
@@ -101,16 +98,16 @@ def _halves_of_templates(split: pl.DataFrame) -> Iterator[Check]:
     per = each.group_by("dataset", "part", "templates", maintain_order=True).agg(
         rows=pl.len(), wrong=pl.col("wrong").sum()
     )
-    for (dataset,), own in per.group_by("dataset", maintain_order=True):
+    for dataset, own in by_dataset(per):
         uneven = own.filter(2 * pl.col("wrong") != pl.col("rows")).sort("part", "templates")
         where = [f"{part} {template}" for part, template in zip(uneven["part"], uneven["templates"], strict=True)]
         check = "templates used more in right or in wrong rows of a split"
-        yield absence_check(check, str(dataset), where, f"of {own.height} in use")
+        yield absence_check(check, dataset, where, f"of {own.height} in use")
 
 
 def template_uses(rows: pl.DataFrame) -> pl.DataFrame:
     """Return how often the templates of each slot are used, in pairs: minimum, maximum, and a test of equal use."""
-    right = rows.filter(pl.col("origin") == "source", pl.col("part").is_in(PARTS))
+    right = in_splits(rows).filter(pl.col("origin") == "source")
     right = right.explode("templates", empty_as_null=True, keep_nulls=True)
     right = right.with_columns(slot=pl.col("templates").str.extract(r"^(.*)/"))
     lines = []
@@ -151,8 +148,7 @@ def _spread(used: pl.DataFrame, dropped: Mapping[str, int]) -> Iterator[Check]:
     lost hangs on no template: soft errors lose many pairs.
     """
     least_p = (1 - LEVEL) / max(used["p"].count(), 1)  # Bonferroni
-    for (dataset,), own in used.group_by("dataset", maintain_order=True):
-        name = str(dataset)
+    for name, own in by_dataset(used):
         bound = 1 + dropped.get(name, 0)
         spread = own.select((pl.col("most") - pl.col("least")).max()).item()
         observed, check = f"{spread}, {own.height} slots in splits", "uses of a template, most minus least"
@@ -199,15 +195,15 @@ def label_counts(split: pl.DataFrame, bases: pl.DataFrame) -> pl.DataFrame:
     """Count the pairs of each label where all answers are a few labels (irony, yes and no), per split and in total."""
     right = split.filter(~pl.col("wrong")).join(bases.filter(pl.col("label") != ""), on="base")
     return right.group_by("dataset", "label").agg(
-        *(pl.col("part").eq(part).sum().alias(part) for part in PARTS), pairs=pl.len()
+        *(pl.col("part").eq(part).sum().alias(part) for part in SPLITS), pairs=pl.len()
     ).sort("dataset", "label")  # fmt: skip
 
 
 def _answers(answers: pl.DataFrame) -> Iterator[Check]:
-    for (dataset,), own in answers.group_by("dataset", maintain_order=True):
+    for dataset, own in by_dataset(answers):
         shown = ", ".join(f"{label} {pairs}" for label, pairs in own.select("label", "pairs").iter_rows())
         spread = int(own["pairs"].max() or 0) - int(own["pairs"].min() or 0)  # pyright: ignore # counts
-        yield pass_or_fail("labels of right answers", str(dataset), shown, "equally many, up to one pair", spread <= 1)
+        yield pass_or_fail("labels of right answers", dataset, shown, "equally many, up to one pair", spread <= 1)
 
 
 def strata(split: pl.DataFrame) -> pl.DataFrame:
@@ -218,11 +214,11 @@ def strata(split: pl.DataFrame) -> pl.DataFrame:
     ).sort("dataset")  # fmt: skip
 
 
-def severity_table(severities: Mapping[str, Severities]) -> pl.DataFrame:
+def severity_table(soft: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:
     """Count answers that became rows by requested and stated severity, with the share that disagrees."""
     lines = []
-    for dataset, asked_for in sorted(severities.items()):
-        for asked, stated in sorted(asked_for.items()):
+    for dataset, counts in sorted(soft.items()):
+        for asked, stated in sorted(counts["severity"].items()):
             total = sum(stated.values())
             others = ", ".join(f"{name} {count}" for name, count in sorted(stated.items()))
             lines.append((dataset, asked, total, others, 1 - stated.get(asked, 0) / total if total else None))

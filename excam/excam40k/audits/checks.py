@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -10,7 +10,6 @@ import polars as pl
 
 from excam.core.splits import SPLITS
 
-PARTS = SPLITS  # they divide a dataset; test-100 is a part of test
 EVERYWHERE = "all"  # the dataset of a check of all of them together
 
 # "reported": found, and not held against the rows. "not decidable": too few rows to tell.
@@ -54,6 +53,17 @@ def absence_check(check: str, dataset: str, names_or_count: Sequence[str] | int,
     count = names_or_count if isinstance(names_or_count, int) else len(names_or_count)
     shown = f": {', '.join(names_or_count[:3])}" if count and not isinstance(names_or_count, int) else ""
     return pass_or_fail(check, dataset, f"{count}{f' {where}' if where else ''}{shown}", "0", count == 0)
+
+
+def in_splits(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the splits, which divide a dataset; test-100 is a part of test."""
+    return rows.filter(pl.col("part").is_in(SPLITS))
+
+
+def by_dataset(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield each dataset with its rows, in the order of the rows."""
+    for (name,), own in rows.group_by("dataset", maintain_order=True):
+        yield str(name), own
 
 
 def frame(checks: Iterable[Check]) -> pl.DataFrame:

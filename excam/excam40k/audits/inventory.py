@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 import polars as pl
 
-from excam.excam40k.audits.checks import PARTS, Audit, Check, absence_check
+from excam.excam40k.audits.checks import Audit, Check, absence_check, by_dataset, in_splits
 from excam.excam40k.audits.page import spread_over_parts
 from excam.pages.markdown import escape
 
@@ -22,7 +22,7 @@ SHOWN = 40  # lines of a long table on the page; the CSV has all
 
 def audit(rows: pl.DataFrame, regions: pl.DataFrame, languages: pl.DataFrame) -> Audit:
     """`regions`, `languages`: the paper's lists, with the columns `name` (ours) and `printed`."""
-    split = rows.filter(pl.col("part").is_in(PARTS))
+    split = in_splits(rows)
     own_regions, own_languages = cultures(split), spread_over_parts(split, "language")
     region_names = own_regions.filter(pl.col("kind") == "region")["culture"].unique().to_list()
     both = {
@@ -42,10 +42,10 @@ def audit(rows: pl.DataFrame, regions: pl.DataFrame, languages: pl.DataFrame) ->
 
 
 def _named(split: pl.DataFrame) -> Iterator[Check]:
-    for (dataset,), own in split.group_by("dataset", maintain_order=True):
+    for dataset, own in by_dataset(split):
         for column in ("language", "culture"):
             empty = own.filter(pl.col(column).str.strip_chars() == "")["id"].to_list()
-            yield absence_check(f"rows without a {column}", str(dataset), empty)
+            yield absence_check(f"rows without a {column}", dataset, empty)
 
 
 def cultures(split: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from excam.excam40k.audits.checks import EVERYWHERE, PARTS, Audit, Check, absence_check, pass_or_fail
+from excam.excam40k.audits.checks import EVERYWHERE, Audit, Check, absence_check, by_dataset, in_splits, pass_or_fail
 
 LEFT_OUT = "without-"
 HELD_OUT = ("dev", "test")
@@ -24,7 +24,7 @@ def audit(
     """`rows` of all datasets with their `part`; `questions` of base samples (base, question), as duplicates are sought;
     `near` as in near-duplicates.csv; mixtures by what they train on."""
     rows = rows.with_columns(hash=hashes(rows))
-    split = rows.filter(pl.col("part").is_in(PARTS))
+    split = in_splits(rows)
     alike = _with_actual_splits(near, split)
     checks = [*_within(rows, split), *_questions(split, questions), *_near_within(alike, split)]
     across = alike.filter(pl.col("dataset_a") != pl.col("dataset_b"), _train_and_held_out())
@@ -56,14 +56,13 @@ def hashes(rows: pl.DataFrame) -> pl.Series:
 
 def _within(rows: pl.DataFrame, split: pl.DataFrame) -> Iterator[Check]:
     """Check that each base, group, pair and text is in one split, and that files hold rows of their own split."""
-    for (dataset,), own in split.group_by("dataset", maintain_order=True):
-        name = str(dataset)
+    for name, own in by_dataset(split):
         for column in ("base", "group", "pair"):
             yield absence_check(f"{column}s in two splits", name, _in_two(own, column))
         yield absence_check("equal texts in two splits", name, len(_in_two(own, "hash")), f"of {own.height} rows")
         elsewhere = own.filter(pl.col("split") != pl.col("part"))["id"].to_list()
         yield absence_check("rows whose split is not that of their file", name, elsewhere)
-        subset = rows.filter(pl.col("dataset") == dataset, pl.col("part") == "test-100")
+        subset = rows.filter(pl.col("dataset") == name, pl.col("part") == "test-100")
         test = own.filter(pl.col("part") == "test")
         yield absence_check("rows of test-100 that are not in test", name, sorted(set(subset["id"]) - set(test["id"])))
     yield absence_check(
@@ -76,10 +75,10 @@ def _questions(split: pl.DataFrame, questions: pl.DataFrame) -> Iterator[Check]:
     flat = pl.col("question").str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
     asked = split.select("dataset", "base", "part").unique(maintain_order=True)
     asked = asked.join(questions.with_columns(flat), on="base", how="left", maintain_order="left")
-    for (dataset,), own in asked.group_by("dataset", maintain_order=True):
+    for dataset, own in by_dataset(asked):
         shared_questions = [question[:60] for question in _in_two(own.drop_nulls("question"), "question")]
-        yield absence_check("equal questions in two splits", str(dataset), shared_questions)
-        yield absence_check("rows without their base sample", str(dataset), own["question"].null_count())
+        yield absence_check("equal questions in two splits", dataset, shared_questions)
+        yield absence_check("rows without their base sample", dataset, own["question"].null_count())
 
 
 def _in_two(rows: pl.DataFrame, column: str) -> list[str]:

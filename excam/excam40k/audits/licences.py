@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from excam.core.licences import Term, expected_instead, licence_kind, may_be_adapted
-from excam.excam40k.audits.checks import PARTS, Audit, Check, absence_check, pass_or_fail
+from excam.excam40k.audits.checks import Audit, Check, absence_check, by_dataset, in_splits, pass_or_fail
 from excam.excam40k.audits.page import CONTENT_NOTICE, spread_over_parts
 
 COMBINING = (
@@ -38,8 +38,7 @@ def ledger(rows: pl.DataFrame, manifests: Mapping[str, Mapping[str, Any]]) -> pl
     """Return one line per row of the data set; `manifests` of the sources by dataset."""
     revisions = {name: str(manifest["revision"]) for name, manifest in manifests.items()}
     digests = {name: source_digest(manifest) for name, manifest in manifests.items()}
-    split = rows.filter(pl.col("part").is_in(PARTS))
-    return split.select(
+    return in_splits(rows).select(
         "id",
         "dataset",
         pl.col("part").alias("split"),
@@ -77,8 +76,7 @@ def audit(lines: pl.DataFrame, expected: Mapping[str, Licensed], manifests: Mapp
 def _checks(
     lines: pl.DataFrame, expected: Mapping[str, Licensed], manifests: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Check]:
-    for (key,), own in lines.group_by("dataset", maintain_order=True):
-        dataset = str(key)
+    for dataset, own in by_dataset(lines):
         licence, terms, module = expected.get(dataset, Licensed("", None, "its module"))
         other = own.filter(pl.col("licence").ne_missing(licence))["id"].to_list()
         yield absence_check(f"rows that are not under the loader's licence ({licence or 'none'})", dataset, other)

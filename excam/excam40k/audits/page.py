@@ -13,8 +13,9 @@ from typing import Any
 import polars as pl
 
 from excam.core.provenance import say, write_text
+from excam.core.splits import SPLITS
 from excam.core.tables import read_frame, write_csv
-from excam.excam40k.audits.checks import OUTCOMES, PARTS, Audit, Check, Outcome, frame
+from excam.excam40k.audits.checks import OUTCOMES, Audit, Check, Outcome, frame, in_splits
 from excam.pages import markdown
 
 CONTENT_NOTICE = (
@@ -87,13 +88,9 @@ def check_line(check: Check) -> str:
 
 def _items(audits: Mapping[str, Sequence[Check]], outcome: Outcome) -> str:
     """Return the checks with an outcome as a list, each behind the name of its audit."""
-    named = [(name, check) for name, own in audits.items() for check in own if check.outcome == outcome]
-    lines = [f"- {f'**{markdown.escape(name)}**: ' if name else ''}{_item(check)}" for name, check in named]
+    named = [(name, check_line(check)) for name, own in audits.items() for check in own if check.outcome == outcome]
+    lines = [f"- {f'**{markdown.escape(name)}**: ' if name else ''}{markdown.escape(line)}" for name, line in named]
     return "\n".join(lines) or "Nothing."
-
-
-def _item(check: Check) -> str:
-    return markdown.escape(check_line(check))
 
 
 def brief(checks: Iterable[Check]) -> pl.DataFrame:
@@ -107,8 +104,8 @@ def brief(checks: Iterable[Check]) -> pl.DataFrame:
 
 def spread_over_parts(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
     """Return rows per split beside each other, and together."""
-    counted = rows.filter(pl.col("part").is_in(PARTS)).group_by(*by).agg(
-        *(pl.col("part").eq(part).sum().alias(part) for part in PARTS), rows=pl.len()
+    counted = in_splits(rows).group_by(*by).agg(
+        *(pl.col("part").eq(part).sum().alias(part) for part in SPLITS), rows=pl.len()
     )  # fmt: skip
     return counted.sort(*by)
 

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 import polars as pl
 
 from excam.excam40k.audits import views
-from excam.excam40k.audits.checks import Check, absence_check
+from excam.excam40k.audits.checks import Check, absence_check, by_dataset
 
 
 def pair_checks(split: pl.DataFrame, bases: pl.DataFrame, by_models: Container[str]) -> Iterator[Check]:
@@ -18,8 +18,7 @@ def pair_checks(split: pl.DataFrame, bases: pl.DataFrame, by_models: Container[s
     rows = split.with_columns(edited=texts > 1, said=pl.Series(views.answers(split), dtype=pl.String))
     rows = rows.join(bases.select("base", "asked", "options"), on="base", how="left", maintain_order="left")
     rows = rows.with_columns(options=pl.when(pl.col("task") == "qa").then("options"))
-    for (key,), own in rows.group_by("dataset", maintain_order=True):
-        dataset = str(key)
+    for dataset, own in by_dataset(rows):
         yield _instructions(dataset, own, dataset in by_models)
         yield absence_check("answers that are right and wrong for one question", dataset, _ties(own))
 

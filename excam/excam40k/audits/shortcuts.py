@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 
 from excam.excam40k import text_classifier
 from excam.excam40k.audits import views
-from excam.excam40k.audits.checks import PARTS, Audit, Check, Outcome
+from excam.excam40k.audits.checks import Audit, Check, Outcome, by_dataset, in_splits
+from excam.excam40k.text_classifier import Labels
 
 LEVEL = 0.95  # of an interval that shows chance, and of all together that show a shortcut
 BOUND = 0.15  # scaled accuracy; a view that may tell more is not at chance
 ENOUGH = 100  # groups of a test set; with fewer, cross-validation over all rows
 SAME = "the same in both rows of every pair"
 
-Labels = NDArray[np.bool_]
 View = Callable[[pl.DataFrame], Sequence[Any]]
 Matrix = Callable[[Sequence[Any]], Any]
 
@@ -80,7 +80,7 @@ class Found:
 def audit(rows: pl.DataFrame) -> Audit:
     """Return every view in every dataset. `rows` have their `part`."""
     required, reported = [], []
-    for (_,), own in rows.filter(pl.col("part").is_in(PARTS)).group_by("dataset", maintain_order=True):
+    for _, own in by_dataset(in_splits(rows)):
         for view, shown in AT_CHANCE.items():
             required += _test(own, view, *shown)
         for view, shown in REPORTED.items():

@@ -7,7 +7,7 @@ which uses no label.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from string import ascii_uppercase
 
@@ -22,7 +22,6 @@ RUN = 8  # characters; a shorter run that two texts share says little
 LETTERS = ascii_uppercase
 
 Tokens = list[list[str]]
-View = Callable[[pl.DataFrame], Tokens]
 
 
 def templates(rows: pl.DataFrame) -> Tokens:
@@ -36,14 +35,12 @@ def lead_in(rows: pl.DataFrame) -> Tokens:
     If an output does not begin as its template says, which happens for a rewritten one, return its first words: as many
     as the template has there.
     """
-    outputs = zip(rows["output"], rows["templates"].list.last(), strict=True)
-    return [[_lead_in(output, template)] for output, template in outputs]
+    return [[_lead_in(output, template)] for output, template in _texts(rows, "output")]
 
 
 def letter(rows: pl.DataFrame) -> Tokens:
     """Return the letter of the option that the output names; no token where no letter is named."""
-    outputs = zip(rows["output"], rows["templates"].list.last(), strict=True)
-    return [_letter(output, template) for output, template in outputs]
+    return [_letter(output, template) for output, template in _texts(rows, "output")]
 
 
 def copied(rows: pl.DataFrame) -> Tokens:
@@ -64,16 +61,14 @@ def answers(rows: pl.DataFrame) -> list[str]:
     """Return the output without its template; a rewritten one, which does not begin as its template says, is returned
     whole.
     """
-    outputs = zip(rows["output"], rows["templates"].list.last(), strict=True)
-    return [_answer(output, template) for output, template in outputs]
+    return [_answer(output, template) for output, template in _texts(rows, "output")]
 
 
 def options_shown(rows: pl.DataFrame) -> list[int]:
     """Return how many options the instruction lists: "Option A:", "Option B:", ... in this order, as the language of
     its templates writes them.
     """
-    instructions = zip(rows["instruction"], rows["templates"].list.last(), strict=True)
-    return [_options(text, language_of(template)) for text, template in instructions]
+    return [_options(text, language_of(template)) for text, template in _texts(rows, "instruction")]
 
 
 def lengths(rows: pl.DataFrame) -> Tokens:
@@ -102,6 +97,11 @@ def punctuation(rows: pl.DataFrame) -> Tokens:
         [*(f"has {mark}" for mark in sorted(set(text_marks))), f"ends with {end}", f"marks {number}"]
         for text_marks, end, number in zip(marks, ends, count, strict=True)
     ]
+
+
+def _texts(rows: pl.DataFrame, field: str) -> Iterator[tuple[str, str]]:
+    """Yield the text of each row with the id of the paraphrase of its output."""
+    return zip(rows[field], rows["templates"].list.last(), strict=True)
 
 
 def _tenths(values: pl.Series) -> pl.Series:
