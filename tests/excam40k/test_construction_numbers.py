@@ -418,7 +418,7 @@ def test_answers_that_speak_of_options():
 
 
 def test_ids_of_paraphrases(monkeypatch):
-    monkeypatch.setattr(templates, "paraphrases", lambda task, slot: ("one", "two"))
+    monkeypatch.setattr(templates, "paraphrases", lambda slot: ("one", "two"))
     assert templates.names("qa/output") == ["qa/output/01", "qa/output/02"]
     assert [templates.paraphrase(f"qa/output/{number}") for number in ("01", "2")] == ["one", "two"]
     for unknown in ("qa/output/00", "qa/output/03", "qa/output/x", "qa/output/-1", "output/01", "a/qa/output/01"):
@@ -432,6 +432,6 @@ def test_paraphrases_exactly_at_the_threshold(monkeypatch):
     monkeypatch.setattr(templates, "languages", lambda: {"en": None})
     monkeypatch.setattr(templates, "SLOTS", {"qa/output": (frozenset(), frozenset())})
     lines = ("so it is {answer}", "the so it is then {answer}", "so it")
-    monkeypatch.setattr(templates, "paraphrases", lambda task, slot: lines)
+    monkeypatch.setattr(templates, "paraphrases", lambda slot: lines)
     assert templates.alike() == [("qa/output", 1, 2, 0.75)]
     assert [entry[1:] for entry in templates.alike(0.5)] == [(1, 2, 0.75), (1, 3, 0.667), (2, 3, 0.5)]

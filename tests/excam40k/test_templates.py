@@ -12,7 +12,7 @@ from excam.excam40k.construction import templates, wrapping
 def test_shipped_templates_pass_the_linter_and_are_as_many_as_in_the_paper():
     assert templates.lint() == []
     for name in templates.SLOTS:
-        lines = templates.paraphrases(*name.split("/"))
+        lines = templates.paraphrases(name)
         expected = 1 if name == "generation/output" else 12 if name.startswith("hard/") else 50
         assert (name, len(lines)) == (name, expected)
 
@@ -55,7 +55,7 @@ def test_the_linter_names_each_problem(monkeypatch):
     monkeypatch.setattr(templates, "languages", lambda: {"en": None})
     lines = ("The answer: {answer}", "Answer: {answer}\tTab", "Answer is {letter}", " {answer} and {answer}", "")
     monkeypatch.setattr(templates, "SLOTS", {"freeform/output": (frozenset({"answer"}), frozenset())})
-    monkeypatch.setattr(templates, "_lines", lambda task, slot: lines)
+    monkeypatch.setattr(templates, "_lines", lambda slot: lines)
     assert templates.lint() == [
         "freeform/output: 5 lines; expected 50",
         "freeform/output:2: 'Tab' behind the tab; expected a table or figure of the paper",
@@ -77,20 +77,20 @@ def test_paraphrases_that_share_most_words_are_listed(monkeypatch):
     )
     monkeypatch.setattr(templates, "languages", lambda: {"en": None})
     monkeypatch.setattr(templates, "SLOTS", {"freeform/output": (frozenset({"answer"}), frozenset())})
-    monkeypatch.setattr(templates, "paraphrases", lambda task, slot: lines)
+    monkeypatch.setattr(templates, "paraphrases", lambda slot: lines)
     assert templates.alike() == [("freeform/output", 1, 2, 1.0)]
 
 
 def test_answer_is_the_last_value_of_an_output_so_that_its_place_is_known():
     for name in templates.SLOTS:
         if name.endswith("/output"):
-            lines = templates.paraphrases(*name.split("/"))
+            lines = templates.paraphrases(name)
             assert all("{" not in line.partition("{answer}")[2] for line in lines)
 
 
 def test_unknown_slot_and_template_are_named():
     with pytest.raises(ConfigInvalid, match="no such slot"):
-        templates.paraphrases("..", "records")
+        templates.paraphrases("../records")
     for name in ("qa/output/51", "qa/output/00", "qa/output/x", "07", ""):
         with pytest.raises(ConfigInvalid, match="no such template"):
             wrapping.render(base(), "tea", "options", (name,), SEED)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import log
 
@@ -35,18 +35,6 @@ from excam.excam40k.construction.wrapping import answer_start, render
 from excam.excam40k.datasets.base import Mistake
 
 
-@dataclass(frozen=True, slots=True)
-class MistakeTexts:
-    """The error type of a wrong answer, the file with explanations that are true of every one, and a file with others
-    that are true where a condition holds.
-    """
-
-    type: str
-    explanations: str
-    conditional: str = ""
-    holds: Callable[[BaseSample], bool] = lambda base: False
-
-
 def names_culture(base: BaseSample) -> bool:
     """Return whether a base sample's question, role or context names its culture: by name, adjective or another name.
 
@@ -69,10 +57,12 @@ def _name_of(culture: str) -> regex.Pattern[str]:
     return regex.compile(as_word(rf"(?:{either})s?"), regex.I)
 
 
-MISTAKES: Mapping[Mistake, MistakeTexts] = {
-    "fact": MistakeTexts("incorrect answer", "explanation", "explanation_culture", names_culture),
-    "opinion": MistakeTexts("misrepresented opinion", "explanation_opinion"),
-    "irony": MistakeTexts("misread irony", "explanation_irony"),
+MISTAKES: Mapping[
+    Mistake, tuple[str, str]
+] = {  # error type of a wrong answer, file with explanations true of every one
+    "fact": ("incorrect answer", "explanation"),
+    "opinion": ("misrepresented opinion", "explanation_opinion"),
+    "irony": ("misread irony", "explanation_irony"),
 }
 
 
@@ -89,9 +79,7 @@ def wrong_answers(bases: Iterable[BaseSample], seed: int) -> dict[str, str]:
     left = Counter(base.answer for base in bases)
     taken = {}
     for base in bases:
-        _refuse_incomplete(base)
-        usable = [wrong for wrong in base.wrong if wrong_alone(wrong, base.answer)] or base.wrong
-        order = sorted(usable, key=lambda wrong: digest(seed, "wrong", base.id, wrong))
+        order = sorted(_usable(base), key=lambda wrong: digest(seed, "wrong", base.id, wrong))
         wrong = max(order, key=lambda wrong: (left[wrong], -abs(log(len(wrong) / len(base.answer)))))
         left[wrong] -= 1
         taken[base.id] = wrong
@@ -104,20 +92,17 @@ def drawn_wrong_answers(bases: Iterable[BaseSample], seed: int) -> dict[str, str
     For worlds whose right answers are drawn in the same way: there a matched wrong answer is one that is true of more
     others than the right one is, which a judge without any knowledge of the row can use. Raises as `wrong_answers`.
     """
-    taken = {}
-    for base in bases:
-        _refuse_incomplete(base)
-        usable = [wrong for wrong in base.wrong if wrong_alone(wrong, base.answer)] or base.wrong
-        taken[base.id] = min(usable, key=lambda wrong: digest(seed, "wrong", base.id, wrong))
-    return taken
+    return {base.id: min(_usable(base), key=lambda wrong: digest(seed, "wrong", base.id, wrong)) for base in bases}
 
 
-def _refuse_incomplete(base: BaseSample) -> None:
+def _usable(base: BaseSample) -> Sequence[str]:
+    """Return the wrong answers that are wrong without options beside them; all of them where there is none."""
     if not base.wrong or any(not wrong.strip() or wrong == base.answer for wrong in base.wrong):
         raise InputInvalid(
             f"{base.id}: {len(base.wrong)} wrong answers; expected one or more, none empty and none of them right; "
             "check the loader, or make its errors soft"
         )
+    return [wrong for wrong in base.wrong if wrong_alone(wrong, base.answer)] or base.wrong
 
 
 CHOICES: Mapping[str, Callable[[Iterable[BaseSample], int], dict[str, str]]] = {  # `construction.wrong`
@@ -140,7 +125,8 @@ def hard_error(right: Sample, base: BaseSample, wrong: str, seed: int, mistake: 
     _, output = render(base, wrong, variant, right.templates, seed)
     start = answer_start(base, wrong, variant, right.templates, seed)
     severity: Severity = "minor" if wrong in base.minor else "major"
-    error = CulturalError("output", wrong, severity, MISTAKES[mistake].type, start, start + len(wrong))
+    kind, _ = MISTAKES[mistake]
+    error = CulturalError("output", wrong, severity, kind, start, start + len(wrong))
     language = language_of(right.templates[-1])
     report = Report((error,), explanation(base, wrong, right.pair, seed, mistake, language))
     return replace(right, id=f"{right.pair}/wrong", output=output, report=report, origin="hard")
@@ -179,10 +165,10 @@ def explanation(
 
     Phrasings that name the culture are left out where the culture is not known.
     """
-    texts, task = MISTAKES[mistake], in_language("hard", language)
-    lines = paraphrases(task, texts.explanations)
-    if texts.holds(base):
-        lines += paraphrases(task, texts.conditional)
+    _, slot = MISTAKES[mistake]
+    lines = paraphrases(in_language(f"hard/{slot}", language))
+    if mistake == "fact" and names_culture(base):
+        lines += paraphrases(in_language("hard/explanation_culture", language))
     usable = [line for line in lines if base.culture or "{culture}" not in line]
     line = usable[int(digest(seed, "explanation", pair), 16) % len(usable)]
     culture = in_a_sentence(base.culture, base.language, base.task)

@@ -106,29 +106,29 @@ def _in_english(slot: str) -> str:
     return slot if language_of(slot) == ENGLISH else slot.partition("/")[2]
 
 
-def paraphrases(task: str, slot: str) -> tuple[str, ...]:
-    """Return the lines of `templates/<task>/<slot>.txt`; a task in another language is "es/qa".
+def paraphrases(slot: str) -> tuple[str, ...]:
+    """Return the lines of `templates/<slot>.txt`.
 
     Raises ConfigInvalid for an unknown slot.
     """
-    return tuple(line.partition("\t")[0] for line in _lines(task, slot))
+    return tuple(line.partition("\t")[0] for line in _lines(slot))
 
 
 @cache
-def _lines(task: str, slot: str) -> tuple[str, ...]:
-    if _in_english(f"{task}/{slot}") not in SLOTS:
+def _lines(slot: str) -> tuple[str, ...]:
+    if _in_english(slot) not in SLOTS:
         raise ConfigInvalid(
-            f"templates/{task}/{slot}.txt: no such slot; known: {', '.join(SLOTS)}, "
+            f"templates/{slot}.txt: no such slot; known: {', '.join(SLOTS)}, "
             f"each in front of it with no code or one of {', '.join(code for code in languages() if code != ENGLISH)}"
         )
-    file = resources.files("excam.excam40k").joinpath("templates", task, f"{slot}.txt")
+    file = resources.files("excam.excam40k").joinpath("templates", f"{slot}.txt")
     return tuple(file.read_text(encoding="utf-8").splitlines())
 
 
 def printed_in_paper(template: str) -> str:
     """Return where the paper prints the paraphrase with this id, e.g. "Table 8"; empty for one of ours."""
     slot, _, number = template.rpartition("/")
-    return _lines(*slot.rsplit("/", 1))[int(number) - 1].partition("\t")[2]
+    return _lines(slot)[int(number) - 1].partition("\t")[2]
 
 
 def paraphrase(template: str) -> str:
@@ -137,7 +137,7 @@ def paraphrase(template: str) -> str:
     Raises ConfigInvalid for an unknown one.
     """
     slot, _, number = template.rpartition("/")
-    lines = paraphrases(*slot.rsplit("/", 1)) if _in_english(slot).count("/") == 1 else ()
+    lines = paraphrases(slot) if _in_english(slot).count("/") == 1 else ()
     if not number.isdecimal() or not 1 <= int(number) <= len(lines):
         raise ConfigInvalid(f"{template}: no such template; expected <task>/<slot>/<line of the file>")
     return lines[int(number) - 1]
@@ -145,7 +145,7 @@ def paraphrase(template: str) -> str:
 
 def names(slot: str) -> list[str]:
     """Return ids of all paraphrases of a slot: "qa/output/01", "qa/output/02", ..."""
-    return [f"{slot}/{number:02d}" for number in range(1, len(paraphrases(*slot.rsplit("/", 1))) + 1)]
+    return [f"{slot}/{number:02d}" for number in range(1, len(paraphrases(slot)) + 1)]
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -182,7 +182,7 @@ def lint() -> list[str]:
     for name in _every_slot():
         required, optional = SLOTS[_in_english(name)]
         seen: dict[tuple[str, ...], int] = {}
-        lines = paraphrases(*name.rsplit("/", 1))
+        lines = paraphrases(name)
         expected = FEWER.get(_in_english(name), MANY if language_of(name) == ENGLISH else LOCAL)
         if len(lines) != expected:
             problems.append(f"{name}: {len(lines)} lines; expected {expected}")
@@ -210,7 +210,7 @@ def alike(threshold: float = 0.75) -> list[tuple[str, int, int, float]]:
     """
     alike_pairs = []
     for name in _every_slot():
-        lines = [frozenset(_words(line)) for line in paraphrases(*name.rsplit("/", 1))]
+        lines = [frozenset(_words(line)) for line in paraphrases(name)]
         for (here, words), (there, other_words) in combinations(enumerate(lines, start=1), 2):
             if (similarity := len(words & other_words) / max(len(words | other_words), 1)) >= threshold:
                 alike_pairs.append((name, here, there, round(similarity, 3)))
