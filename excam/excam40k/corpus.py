@@ -202,9 +202,6 @@ def _wordings(base: BaseSample) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], world.Relation], ...]:
     return tuple(
-        (
-            re.compile(re.escape(invented_relation.question).replace(r"\{people\}", r"(?P<people>\w+)")),
-            invented_relation,
-        )
-        for invented_relation in world.relations()
+        (re.compile(re.escape(relation.question).replace(r"\{people\}", r"(?P<people>\w+)")), relation)
+        for relation in world.relations()
     )

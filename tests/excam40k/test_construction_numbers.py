@@ -307,7 +307,7 @@ def test_a_shingle_is_boilerplate_beyond_ten_texts_and_a_fifth():
 
 def test_positions_that_share_a_set():
     shingles, other = frozenset("a"), frozenset("b")
-    close_pairs = duplicates._spelled_out([shingles, other, shingles], {shingles: [], other: [(shingles, 0.9)]})
+    close_pairs = duplicates._spelled_out([shingles, other, shingles], [(other, shingles, 0.9)])
     assert [(pair.first, pair.second, pair.similarity) for pair in close_pairs] == [
         (0, 1, 0.9),
         (0, 2, 1.0),

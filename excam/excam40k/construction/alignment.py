@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal, get_args
+from typing import Literal
 
 from excam.error_reports.records import WHERE, Sample, Where
 from excam.excam40k.construction import spans
@@ -22,7 +22,6 @@ Reason = Literal[
     "inside-a-word",  # the difference begins within a word that is written in two ways
     "texts-differ",  # with every error undone there is still a difference that counts as an error
 ]
-REASONS: tuple[Reason, ...] = get_args(Reason)
 
 Place = tuple[int, int]  # characters, end exclusive
 
@@ -69,11 +68,10 @@ def _hard(right: Sample, wrong: Sample) -> tuple[Edit] | Unaligned:
     error = wrong.report.errors[0]
     end = len(right.output) - (len(wrong.output) - error.end)
     start = end - len(wrong.answer)
-    if len(wrong.report.errors) > 1 or error.where != "output" or start < 0:
-        return Unaligned("other-spans")
-    if right.output[start:end] != wrong.answer or right.output[end:] != wrong.output[error.end :]:
-        return Unaligned("other-spans")
-    return (Edit("output", (0, error.end), (0, end), (start, end)),)
+    alone = len(wrong.report.errors) == 1 and error.where == "output" and start >= 0
+    if alone and (right.output[start:end], right.output[end:]) == (wrong.answer, wrong.output[error.end :]):
+        return (Edit("output", (0, error.end), (0, end), (start, end)),)
+    return Unaligned("other-spans")
 
 
 def _soft_edits(right: Sample, wrong: Sample, mode: spans.Mode) -> tuple[Edit, ...] | Unaligned:

@@ -49,18 +49,15 @@ def near_duplicates(texts: Mapping[str, Sequence[str]]) -> list[Alike]:
     from datasketch import MinHash, MinHashLSH
 
     sets = [shingles for name in texts for shingles in _shingles(texts[name])]
-    first_with = {}  # equal sets are compared once
-    for place, shingles in enumerate(sets):
-        first_with.setdefault(shingles, place)
-    distinct = list(first_with)
+    distinct = list(dict.fromkeys(sets))  # equal sets are compared once
     as_bytes = [[shingle.encode("utf-8", "surrogatepass") for shingle in shingles] for shingles in distinct]
     hashes = MinHash.bulk(as_bytes, num_perm=PERMUTATIONS, hashfunc=crc32)
     index = MinHashLSH(threshold=CANDIDATES, num_perm=PERMUTATIONS)
-    pairs: dict[frozenset[str], list[tuple[frozenset[str], float]]] = {shingles: [] for shingles in distinct}
+    pairs: list[tuple[frozenset[str], frozenset[str], float]] = []
     for number, (shingles, minhash) in enumerate(zip(distinct, hashes, strict=True)):
         for other in map(int, index.query(minhash)):  # pyright: ignore # any hashable may be a key
             if (similarity := _jaccard(shingles, distinct[other])) >= ALIKE:
-                pairs[shingles].append((distinct[other], similarity))
+                pairs.append((shingles, distinct[other], similarity))
         index.insert(number, minhash)
     return _spelled_out(sets, pairs)
 
@@ -149,14 +146,13 @@ def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 def _spelled_out(
-    sets: Sequence[frozenset[str]], pairs: Mapping[frozenset[str], Sequence[tuple[frozenset[str], float]]]
+    sets: Sequence[frozenset[str]], pairs: Iterable[tuple[frozenset[str], frozenset[str], float]]
 ) -> list[Alike]:
     """Return pairs of positions from pairs of distinct sets; positions that share a set have similarity 1."""
     where: dict[frozenset[str], list[int]] = {}
     for place, shingles in enumerate(sets):
         where.setdefault(shingles, []).append(place)
     alike = [Alike(a, b, 1.0) for places in where.values() for i, b in enumerate(places) for a in places[:i]]
-    for shingles, others in pairs.items():
-        for other, similarity in others:
-            alike += [Alike(min(a, b), max(a, b), similarity) for a in where[shingles] for b in where[other]]
+    for shingles, other, similarity in pairs:
+        alike += [Alike(min(a, b), max(a, b), similarity) for a in where[shingles] for b in where[other]]
     return sorted(alike, key=lambda pair: (pair.first, pair.second))

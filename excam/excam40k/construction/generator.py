@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from excam.core.text import is_text
 from excam.error_reports.records import Sample, Severity, Unreadable
 from excam.inference import Message
 from excam.inference.answer_text import split_reasoning
@@ -120,7 +121,7 @@ def _soft_answer(json_object: Mapping[str, Any]) -> SoftAnswer:
     yes_no = YES_NO.match(cultural)
     if not yes_no:
         raise Rejected("wrong-value")
-    if not _encodable("".join(values)):
+    if not is_text("".join(values)):
         raise Rejected("bad-text")
     yes = yes_no.group(1).lower() == "yes"
     return SoftAnswer(kind.strip(), yes, adherence, explanation.strip(), severity.strip().lower(), instruction, output)
@@ -150,12 +151,3 @@ def _text(value: Any, key: str) -> str:
     if not isinstance(value, str):
         raise Rejected("wrong-type")
     return value
-
-
-def _encodable(text: str) -> bool:
-    """Return whether a text has no lone surrogate, which JSON can spell ("\\ud800") but no file can store."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from typing import cast
 
 import regex
 
@@ -56,13 +57,9 @@ class Exchange:
 def norms() -> tuple[Norm, ...]:
     """Return the norms of `norms.tsv`."""
     return tuple(
-        Norm(custom, _severity(severity), norm, *(regex.compile(pattern, FLAGS) for pattern in patterns))
+        Norm(custom, cast(Severity, severity), norm, *(regex.compile(pattern, FLAGS) for pattern in patterns))
         for custom, severity, norm, *patterns in table("norms.tsv")
     )
-
-
-def _severity(written: str) -> Severity:
-    return "minor" if written == "minor" else "major"
 
 
 def exchanges(samples: Sequence[Sample], severity: Severity, seed: int) -> Mapping[str, Exchange]:
