@@ -6,8 +6,9 @@ A record has groups of answers with their votes; wordings in one group mean the 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +21,7 @@ from excam.excam40k.datasets._quantities import quantity_of
 from excam.excam40k.datasets._wordings import Stems, stems
 
 ANNOTATIONS = ("annotations/*_data.json.gz", "annotations/*_data.json", "data/annotations_hf/*_data.json")
-PLACEHOLDER = (  # matches a complete answer; Python and polars read it alike
+PLACEHOLDER = re.compile(  # matches a complete answer; Python and polars read it alike
     r"(?i)^(?:not[- ]applicable|n/?a|as usual|same as usual|idk|i don.?t know|don.?t know|no[- ]answer|not sure|unsure|"
     r"none|absolutely none|nothing|nothing special|unknown|no idea|(really )?varies|depends|it depends\b.*|same|dummy|"
     r"all|any|anyone|anything|anywhere|everyone|everything|everywhere|many|others?|various|"
@@ -53,6 +54,11 @@ class Record:
     local: str
     answers: tuple[Answer, ...]
 
+    @property
+    def wordings(self) -> Iterator[str]:
+        """Return the English wordings of all answers."""
+        return (wording for answer in self.answers for wording in answer.wordings)
+
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
@@ -79,7 +85,7 @@ def read_annotations(dataset: str, folder: Path) -> Annotations:
 
 
 def _said(record: Record) -> Stems:
-    return frozenset(stem for answer in record.answers for wording in answer.wordings for stem in stems(wording))
+    return frozenset(stem for wording in record.wordings for stem in stems(wording))
 
 
 def _synonyms(records: Mapping[str, Mapping[str, Record]]) -> dict[Stems, set[Stems]]:
@@ -103,7 +109,7 @@ def _synonyms(records: Mapping[str, Mapping[str, Record]]) -> dict[Stems, set[St
 def _alike(regions: list[str], records: Mapping[str, Mapping[str, Record]]) -> dict[str, set[str]]:
     said = [
         {
-            region: {stems(wording) for answer in record.answers for wording in answer.wordings}
+            region: set(map(stems, record.wordings))
             for region, record in of_question.items()
             if record.answers and not quantity_of(record.question)
         }

@@ -32,7 +32,6 @@ _DISTRACTOR_VOTES = 3  # of a wrong answer where it is right, or two if that is 
 _VERSUS = re.compile(r"___ vs ___")  # a question that asks for two teams
 _TWO = re.compile(r"\b(?:vs|versus|against|and)\b|-")
 LONGEST = 60  # characters of an answer; longer ones tell a story
-_PLACEHOLDER = re.compile(PLACEHOLDER)
 
 
 class Asked:
@@ -45,7 +44,7 @@ class Asked:
         questions = [stems(record.question) for record in self._records.values()]
         ignored = frozenset.intersection(*questions) if questions else frozenset[str]()
         said = [record for other in (key, *beside) for record in annotations.records.get(other, {}).values()]
-        wordings = (wording for record in said for answer in record.answers for wording in answer.wordings)
+        wordings = (wording for record in said for wording in record.wordings)
         self._wordings = Wordings(wordings, ignored, annotations.synonyms)
         self._names = frozenset(stem for region in annotations.files for stem in stems(region.replace("_", " ")))
 
@@ -85,8 +84,7 @@ class Asked:
         return [value for value in held if value is not None]
 
     def _given(self, region: str) -> list[str]:
-        held = self._records.get(region)
-        return [wording for answer in held.answers for wording in answer.wordings] if held else []
+        return list(self._records[region].wordings) if region in self._records else []
 
     def _says_something(self, region: str, answer: Answer) -> bool:
         text = answer.wordings[0]
@@ -95,11 +93,11 @@ class Asked:
             return value is not None and kind.in_unit(value, self._agreed)
         if _VERSUS.search(self._records[region].question) and not _TWO.search(text):
             return False
-        return bool(self._wordings.content(text)) and len(text) <= LONGEST and not _PLACEHOLDER.search(text)
+        return bool(self._wordings.content(text)) and len(text) <= LONGEST and not PLACEHOLDER.search(text)
 
     def still_wrong(self, region: str, right: Answer, options: Iterable[str]) -> list[str]:
         """Return the options that are wrong in the region by its annotators and those of other regions."""
-        offered = (option for option in options if not _PLACEHOLDER.search(option))
+        offered = (option for option in options if not PLACEHOLDER.search(option))
         return [option for option in offered if self.is_wrong(region, right, (option,))]
 
     def _is_right_too(self, region: str, answer: str, wordings: tuple[str, ...]) -> bool:

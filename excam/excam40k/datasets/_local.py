@@ -61,7 +61,6 @@ _LEAST_VOTES = 2  # of a wrong answer, over all questions of the kind: one is a 
 _SURPLUS = 3  # uses of a wording as a right answer beyond those as a wrong one, or the reverse
 _SYLLABLES = ("CJK", "HANGUL", "ETHIOPIC")  # letters that say more than a sound
 _START = 5  # letters with which two words of other scripts begin alike
-_PLACEHOLDER = re.compile(PLACEHOLDER)
 
 
 def build_local_questions(dataset: str, annotations: Annotations, least_votes: int, most: int) -> pl.DataFrame:
@@ -216,14 +215,14 @@ class _Local:
             for near, record in self._annotations.records[other].items():
                 if near in TONGUES and TONGUES[near].language == language and (other, near) != (key, region):
                     for answer in record.answers:
-                        if not any(_PLACEHOLDER.search(text) for text in answer.wordings):
+                        if not any(PLACEHOLDER.search(text) for text in answer.wordings):
                             yield near, answer
 
 
 def _is_written_in(tongue: Tongue, text: str) -> bool:
     letters = [letter for letter in text if letter.isalpha()]
     named = all(unicodedata.name(letter, "").startswith((tongue.script, "MODIFIER")) for letter in letters)
-    return bool(letters) and named and len(text) <= LONGEST and not _PLACEHOLDER.search(text)
+    return bool(letters) and named and len(text) <= LONGEST and not PLACEHOLDER.search(text)
 
 
 def _parts(text: str) -> set[str]:
@@ -240,7 +239,7 @@ def _parts(text: str) -> set[str]:
 def _said(records: Mapping[str, Mapping[str, Record]]) -> dict[str, set[Stems]]:
     """Return question -> the wordings of all answers to it, without questions that ask for a quantity."""
     return {
-        key: {stems(text) for record in regions.values() for answer in record.answers for text in answer.wordings}
+        key: {stems(text) for record in regions.values() for text in record.wordings}
         for key, regions in records.items()
         if not any(quantity_of(record.question) for record in regions.values())
     }

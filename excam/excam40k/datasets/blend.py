@@ -13,7 +13,6 @@ the group of the English ones.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -62,7 +61,6 @@ ERRORS: base.Errors = "hard"
 
 COLUMNS = ("MCQID", "ID", "country", "prompt", "choices", "answer_idx")
 MOST_PER_QUESTION = 5
-_PLACEHOLDER = re.compile(PLACEHOLDER)
 
 Judged = tuple[list[str], str | None]  # options that stay, why a row is dropped
 
@@ -113,7 +111,7 @@ def _unclear_marked(rows: pl.DataFrame, asked: Callable[[str], Asked], least_vot
 
     def judged(before: str | None, region: str, key: str, answer: str, options: list[str]) -> Judged:
         question = asked(key)
-        if before or _PLACEHOLDER.search(answer) or not question.is_known(region):
+        if before or PLACEHOLDER.search(answer) or not question.is_known(region):
             return options, before
         right = question.right(region, least_votes)
         if isinstance(right, str):
@@ -166,12 +164,12 @@ def _samples(rows: pl.DataFrame) -> pl.DataFrame:
     """
     country = countries(pl.col("region"))
     after = base.first_reason(
-        placeholder_answer=pl.col("answer").str.contains(PLACEHOLDER),
+        placeholder_answer=pl.col("answer").str.contains(PLACEHOLDER.pattern),
         no_wrong_option=pl.col("wrong").list.len() == 0,
     )
     named = ("id", "question", "answer", "options", "wrong", "group")
     return base.fields(
-        with_wrong(rows, PLACEHOLDER),
+        with_wrong(rows, PLACEHOLDER.pattern),
         **{name: pl.col(name) for name in named},
         language=pl.col("language") if "language" in rows.columns else pl.lit("English"),
         culture=country,

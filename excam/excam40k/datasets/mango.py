@@ -76,7 +76,7 @@ def _unzip_rows(path: Path) -> pl.DataFrame:
     used.
     """
     with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / f"{path.stem}"
+        target = Path(folder) / path.stem
         try:
             with zipfile.ZipFile(path) as archive:
                 member = _member(archive, path)
