@@ -16,7 +16,7 @@ from excam.excam40k.construction import splits
 from excam.excam40k.publishing import EXAMPLE_TABLES, examples, folder_of, prose
 from excam.excam40k.publishing.about import EXCAM, codes
 from excam.excam40k.publishing.columns import COLUMNS, ERROR_COLUMNS
-from excam.excam40k.publishing.parts import LABELS, Part
+from excam.excam40k.publishing.parts import HEAD, LABELS, Part
 from excam.pages.markdown import demote_headings, escape, remove_page_links, table
 
 NAME = "ExCAM40k, rebuilt"
@@ -191,9 +191,7 @@ def _counts(parts: Sequence[Part]) -> str:
         counted = [cell[name] for cell in cells for name in LABELS]
         lines.append([part.title, *counted, sum(counted)])
     total = [sum(line[at] for line in lines) for at in range(1, len(lines[0]))]  # pyright: ignore[reportArgumentType, reportCallIssue]
-    short = {"right": "right", "wrong_hard": "hard", "wrong_soft": "soft"}
-    head = ["dataset", *(f"{split}: {short[name]}" for split in SPLITS for name in LABELS), "rows"]
-    return f"{table(head, [*lines, ['all', *total]])}\n{prose.COUNTS}"
+    return f"{table(['dataset', *HEAD, 'rows'], [*lines, ['all', *total]])}\n{prose.COUNTS}"
 
 
 def _votes(parts: Sequence[Part]) -> Iterator[str]:

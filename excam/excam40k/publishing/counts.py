@@ -7,7 +7,7 @@ from typing import Any
 
 from excam.core.splits import SPLITS
 from excam.excam40k.publishing.about import title
-from excam.excam40k.publishing.parts import LABELS
+from excam.excam40k.publishing.parts import HEAD, LABELS
 from excam.pages.markdown import escape, table
 
 Line = dict[str, Any]
@@ -78,14 +78,13 @@ def page(lines: Sequence[Line], stated: Sequence[Line]) -> str:
     rows = [[_name(line), *(_ours_and_paper(line, column) for column in (*SPLITS, "rows"))] for line in lines]
     kinds = [[_name(line), *(line[column] for column in CELLS)] for line in lines]
     lost = [[_name(line), line["too_long"], line["without_twin"], line["beyond_cap"]] for line in lines]
-    short = {"right": "right", "wrong_hard": "hard", "wrong_soft": "soft"}
     text = [[escape(c["claim"]), c["ours"], f"{c['paper']} ({c['difference']:+})", escape(c["source"])] for c in stated]
     return "\n".join(
         [
             "# Table 2: rows\n\nOurs, then the paper's and how far ours is from it.\n",
             table(["dataset", *SPLITS, "rows"], rows),
             "## By label\n\nRight rows, and wrong ones by a hard or a soft error.\n",
-            table(["dataset", *(f"{split}: {short[label]}" for split in SPLITS for label in LABELS)], kinds),
+            table(["dataset", *HEAD], kinds),
             f"## Left out\n\n{LEFT_OUT}\n",
             table(["dataset", "too long", "no wrong version", "beyond the cap"], lost),
             "## What the text says of the whole\n",

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam.config import modules_in
 from excam.core.licences import is_permissive
 from excam.excam40k import datasets
 
@@ -19,7 +18,7 @@ def lines(results: Path) -> list[Sequence[str]]:
     `results`.
     """
     body, total = [], 0
-    for name in modules_in("excam40k/datasets"):
+    for name in datasets.available():
         module = datasets.load(name)
         source, rows = module.SOURCE, _rows(results / "excam40k" / name / "counts.json")
         total += rows or 0

@@ -19,7 +19,8 @@ from excam.excam40k.publishing import folder_of
 from excam.excam40k.publishing.about import citation, title
 
 SUBSET = "test-100"
-LABELS = ("right", "wrong_hard", "wrong_soft")
+LABELS = {"right": "right", "wrong_hard": "hard", "wrong_soft": "soft"}  # and how tables call them
+HEAD = tuple(f"{split}: {label}" for split in SPLITS for label in LABELS.values())
 
 # The errors as they are, not as JSON text; what others answer, of the base sample; a mark in place of a fourth file
 # that would repeat rows of `test`.
