@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
@@ -164,9 +165,7 @@ def standing_lines(ordered: Iterable[Standing]) -> list[dict[str, Any]]:
 def _standing(name: str, results: Sequence[Result], common: set[str]) -> Standing:
     kept = [result for result in results if result.id in common]
     scores = np.array([_score(result) for result in kept])
-    clusters = [cluster(result) for result in kept]
-    many = len(set(clusters)) >= FEWEST
-    low, high = (bootstrap.ratio_interval(scores, np.ones(len(scores)), clusters) if many else None) or (None, None)
+    low, high = mean_interval(scores, list(map(cluster, kept))) or (None, None)
     return Standing(
         system=name,
         rows=len(results),
@@ -215,6 +214,12 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
 def cluster(result: Result) -> tuple[str, str]:
     """Return the group that a row shares content with: a base sample (ids of ExCAM40k), an instruction, or itself."""
     if twin := PAIR_ID.fullmatch(result.id):
+def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
+    """Return the 95 % interval of a mean over clusters of rows; None with fewer than `FEWEST` of them."""
+    many = len(set(clusters)) >= FEWEST
+    return bootstrap.ratio_interval(values, np.ones(len(clusters)), clusters) if many else None
+
+
         return "base", twin[1]
     own = result.instruction in ("", STAND_IN_INSTRUCTION)
     return ("id", result.id) if own else ("instruction", same_text(result.instruction))
@@ -284,8 +289,7 @@ def _measure(name: str, couples: Sequence[MatchedRows], value: Value, better: in
     """Return one measure; `better` is 1 if more is better, else -1."""
     a, b = (np.array([value(couple[side]) for couple in couples]) for side in (0, 1))
     step, clusters = a - b, [cluster(result) for result, _ in couples]
-    many = len(set(clusters)) >= FEWEST
-    low, high = (bootstrap.ratio_interval(step, np.ones(len(step)), clusters) if many else None) or (None, None)
+    low, high = mean_interval(step, clusters) or (None, None)
     return Measure(
         name=name,
         n=len(step),

@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from excam.scoring.compare import FEWEST, cluster
+from excam.scoring.compare import cluster, mean_interval
 from excam.scoring.metric import Description
 from excam.scoring.results import NOT_KNOWN, Result
 from excam.scoring.spans import ErrorSpan
-from excam.stats import bootstrap
 
 MOST = 200  # groups of a table; what is behind is added up in one
 BANDS = (-20, -10, -5, -2)  # upper edges of the bands of scores below -1
@@ -70,12 +69,6 @@ def line(name: str, rows: Sequence[Result], clusters: Sequence[Hashable] | None 
         score=sum(scores) / len(scores) if judged else None,
         score_interval=mean_interval(scores, clusters),
     )
-
-
-def mean_interval(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval:
-    """Return the 95 % interval of a mean over clusters of rows; None with fewer than `FEWEST` of them."""
-    many = len(set(clusters)) >= FEWEST
-    return bootstrap.ratio_interval(values, [1.0] * len(values), clusters) if many else None
 
 
 def left_out_interval(rows: Sequence[Result], clusters: Sequence[Hashable]) -> Interval:
