@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,11 +59,11 @@ def compare(
         comparisons = comparing.compare(systems, rows)
         standings = comparing.standings(systems) if len(systems) > 2 else []
         if as_json:
-            for line in [
-                *comparing.standing_lines(standings),
-                *(line for comparison in comparisons for line in comparison.lines()),
-            ]:
-                print_json(line)
+            for standing in standings:
+                print_json({"kind": "system", **asdict(standing)})
+            for comparison in comparisons:
+                for line in comparison.lines():
+                    print_json(line)
         else:
             compare_display.show(comparisons, standings)
 

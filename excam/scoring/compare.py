@@ -157,11 +157,6 @@ def standings(systems: Sequence[System]) -> list[Standing]:
     return sorted(unordered, key=lambda standing: (standing.mean or 0.0) * (1 if lower else -1))
 
 
-def standing_lines(ordered: Iterable[Standing]) -> list[dict[str, Any]]:
-    """Return JSON-ready lines of standings."""
-    return [{"kind": "system", **asdict(standing)} for standing in ordered]
-
-
 def _standing(name: str, results: Sequence[Result], common: set[str]) -> Standing:
     kept = [result for result in results if result.id in common]
     scores = np.array([_score(result) for result in kept])
@@ -214,15 +209,15 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
 def cluster(result: Result) -> tuple[str, str]:
     """Return the group that a row shares content with: a base sample (ids of ExCAM40k), an instruction, or itself."""
     if twin := PAIR_ID.fullmatch(result.id):
+        return "base", twin[1]
+    own = result.instruction in ("", STAND_IN_INSTRUCTION)
+    return ("id", result.id) if own else ("instruction", same_text(result.instruction))
+
+
 def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
     """Return the 95 % interval of a mean over clusters of rows; None with fewer than `FEWEST` of them."""
     many = len(set(clusters)) >= FEWEST
     return bootstrap.ratio_interval(values, np.ones(len(clusters)), clusters) if many else None
-
-
-        return "base", twin[1]
-    own = result.instruction in ("", STAND_IN_INSTRUCTION)
-    return ("id", result.id) if own else ("instruction", same_text(result.instruction))
 
 
 def _by_id(rows: Iterable[Result], name: str) -> dict[str, Result]:
