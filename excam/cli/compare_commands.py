@@ -41,15 +41,13 @@ def compare(
     """
     from excam.scoring import compare as comparing
     from excam.scoring import compare_display, result_files
-    from excam.scoring.meta_rows import names_of
+    from excam.scoring.meta_rows import given_twice, names_of
 
     if gold and not pairs:
         stop("--gold: found no --pairs; expected both: labels say which of two answers is better")
     if len(files) < 2 and not pairs:
         stop(f"compare: found {files[0]} alone; expected two or more files, one for each system")
-    if twice := next(
-        (path for at, path in enumerate(files) if path.resolve() in {p.resolve() for p in files[:at]}), None
-    ):
+    if twice := given_twice(files):
         stop(f"{twice}: given twice; expected one file for each system")
     with exit_on_error():
         systems = [(name, list(result_files.read(path))) for name, path in zip(names_of(files), files, strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,8 +70,8 @@ def meta(
 
     with exit_on_error():
         files, facets = scored or [], within or []
-        if len({path.resolve() for path in files}) < len(files):
-            raise InputInvalid(f"{_twice(files)}: given twice; expected each metric once")
+        if twice := meta_rows.given_twice(files):
+            raise InputInvalid(f"{twice}: given twice; expected each metric once")
         named = {name: name for name in facets if name not in meta_rows.FACETS} | ({"system": system} if system else {})
         labels = meta_rows.read_gold(
             gold,
@@ -102,12 +101,6 @@ def surface_baselines() -> Mapping[str, Callable[[Gold], float]]:
     from excam.scoring.meta_baselines import SURFACE
 
     return {SURFACE: _surface} if is_installed("pycld2") and is_installed("bpe_openai") else {}
-
-
-def _twice(paths: Sequence[Path]) -> Path:
-    return next(
-        path for at, path in enumerate(paths) if path.resolve() in {earlier.resolve() for earlier in paths[:at]}
-    )
 
 
 def _surface(row: Gold) -> float:

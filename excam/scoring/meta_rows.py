@@ -215,6 +215,12 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     stems = Counter(path.stem for path in paths)
     names = [path.stem if stems[path.stem] == 1 else f"{path.absolute().parent.name}/{path.stem}" for path in paths]
     several = Counter(names)
+def given_twice(paths: Sequence[Path]) -> Path | None:
+    """Return the first path that leads to the same file as an earlier one; None if all are different."""
+    resolved = [path.resolve() for path in paths]
+    return next((path for at, path in enumerate(paths) if resolved[at] in resolved[:at]), None)
+
+
     return [name if several[name] == 1 else str(path) for name, path in zip(names, paths, strict=True)]
 
 
