@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from excam.scoring import result_files
 from excam.scoring.joining import join
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
+from excam.scoring.rows import is_absent
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
 LIKELIHOOD = re.compile(r"(?<![a-z])likelihoods?(?![a-z])", re.IGNORECASE)  # in the signature of a baseline
@@ -150,9 +150,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
 
 def _is_missing(value: Any) -> bool:
     """Return whether a cell has no value: null, blank, or the NaN that columns of numbers have in its place."""
-    return (
-        value is None or (isinstance(value, str) and not value.strip()) or (isinstance(value, float) and isnan(value))
-    )
+    return is_absent(value) or (isinstance(value, str) and not value.strip())
 
 
 def _name(row: Mapping[str, Any], column: str, where: str) -> str:
@@ -174,8 +172,7 @@ def _names(row: Mapping[str, Any], column: str, where: str) -> tuple[str, ...]:
 
 def _text(value: Any) -> str | None:
     """Return a text, or a number as text; None for anything else, which has no length to compare with."""
-    is_scalar = isinstance(value, str | int | float) and not (isinstance(value, float) and isnan(value))
-    return str(value) if is_scalar else None
+    return str(value) if isinstance(value, str | int | float) and not is_absent(value) else None
 
 
 def _number(value: Any, where: str, label: str) -> float:
@@ -215,13 +212,13 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     stems = Counter(path.stem for path in paths)
     names = [path.stem if stems[path.stem] == 1 else f"{path.absolute().parent.name}/{path.stem}" for path in paths]
     several = Counter(names)
+    return [name if several[name] == 1 else str(path) for name, path in zip(names, paths, strict=True)]
+
+
 def given_twice(paths: Sequence[Path]) -> Path | None:
     """Return the first path that leads to the same file as an earlier one; None if all are different."""
     resolved = [path.resolve() for path in paths]
     return next((path for at, path in enumerate(paths) if resolved[at] in resolved[:at]), None)
-
-
-    return [name if several[name] == 1 else str(path) for name, path in zip(names, paths, strict=True)]
 
 
 def aligned(column: Column, gold: Sequence[Gold]) -> Column:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
     failures: list[str] = []
     for column in metric.reads:
         value = record.get(columns.theirs.get(column, column))
-        if _is_absent(value) or (value == "" and column in metric.optional):
+        if is_absent(value) or (value == "" and column in metric.optional):
             if column in metric.columns:
                 failures.append(f"missing-{column}")
             elif column in metric.defaults:
@@ -138,18 +138,18 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
     labels: dict[str, str] = {}
     for name in LABELS:
         value = record.get(columns.theirs.get(name, name))
-        if isinstance(value, str | int | float) and not _is_absent(value):
+        if isinstance(value, str | int | float) and not is_absent(value):
             labels[name] = _text_of(value)
-        elif value is not None and not _is_absent(value):
+        elif not is_absent(value):
             failures.append(f"not-text-{name}")
     given_id = record.get(columns.theirs.get("id", "id"))
     name = id_text(given_id)
-    if name is None and not _is_absent(given_id) and str(given_id).strip():
+    if name is None and not is_absent(given_id) and str(given_id).strip():
         failures.append("no-id")
     return Row(name or "", values, labels, failures[0] if failures else None)
 
 
-def _is_absent(value: Any) -> bool:
+def is_absent(value: Any) -> bool:
     """Return whether a cell holds nothing: null, or the NaN that pandas writes for it."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
@@ -212,8 +212,6 @@ def of_mappings(rows: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Iter
     columns = Columns({}) if are_rows else columns_of(list(map(str, names)), metric, {})
 
     def numbered_rows() -> Iterator[tuple[int, Row]]:
-        from itertools import chain
-
         for number, entry in enumerate(chain(first, coming), 1):
             if isinstance(entry, Row):
                 yield number, entry
