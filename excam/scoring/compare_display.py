@@ -90,10 +90,8 @@ def _standings(out: Console, standings: Sequence[Standing]) -> None:
     head = ("system", "rows", "failed", "n", "mean score, 95 % interval", *(("with errors",) if errors else ()))
     lines: list[Sequence[str]] = [head]
     for standing in standings:
-        interval = (
-            "" if standing.low is None or standing.high is None else f" [{standing.low:.2f}, {standing.high:.2f}]"
-        )
-        mean = "" if standing.mean is None else f"{standing.mean:.2f}{interval}"
+        bounds = display.interval(standing.low, standing.high)
+        mean = "" if standing.mean is None else f"{standing.mean:.2f}{bounds}"
         share = () if standing.with_errors is None else (f"{standing.with_errors:.2f}",)
         lines.append((standing.system, str(standing.rows), str(standing.failed), str(standing.n), mean, *share))
     out.print()
@@ -145,9 +143,9 @@ def _rows(group: Group) -> int:
 
 
 def _values(measure: Measure) -> tuple[str, ...]:
-    interval = "" if measure.low is None or measure.high is None else f" [{measure.low:+.2f}, {measure.high:+.2f}]"
+    bounds = display.interval(measure.low, measure.high, "+.2f")
     wins = f"{measure.a_better} : {measure.b_better} : {measure.ties}"
-    return f"{measure.a:.2f}", f"{measure.b:.2f}", f"{measure.difference:+.2f}{interval}", wins
+    return f"{measure.a:.2f}", f"{measure.b:.2f}", f"{measure.difference:+.2f}{bounds}", wins
 
 
 def _p(value: float | None) -> str:

@@ -136,6 +136,11 @@ def _errors(where: str, result: Result) -> list[Text]:
     return lines
 
 
+def interval(low: float | None, high: float | None, form: str = ".2f") -> str:
+    """Return an interval as it stands behind its number, "" for none."""
+    return "" if low is None or high is None else f" [{low:{form}}, {high:{form}}]"
+
+
 def table(out: Console, lines: Sequence[Sequence[str]]) -> None:
     """Print aligned columns, the first to the left; control characters are escaped.
 

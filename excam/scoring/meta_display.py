@@ -106,9 +106,7 @@ def metric_name(metric: str, *, baseline: bool) -> str:
 def estimate_cell(estimate: Estimate) -> str:
     if estimate.value is None:
         return "-"
-    return f"{estimate.value:.2f}" + (
-        "" if estimate.low is None or estimate.high is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]"
-    )
+    return f"{estimate.value:.2f}{display.interval(estimate.low, estimate.high)}"
 
 
 def _systems(out: Console, systems: Sequence[Systems]) -> None:
