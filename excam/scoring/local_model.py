@@ -85,13 +85,6 @@ def open_adapter(
     return folder, manifest, _opened(manifest.model, base_manifest, weights, folder, engine)
 
 
-def open_fetched(folder: Path, engine: str | None = None) -> OpenedModel:
-    """Return a model in a folder as the workflow fetches it. Raises ModelInvalid, NotInstalled as `open_adapter`."""
-    extras.require_extra("inference", "torch", "transformers", "peft")
-    base_manifest = manifests.read(folder / adapters.MANIFEST, BaseManifest, "a model that the workflow fetched")
-    return _opened(folder.name, base_manifest, folder, None, engine)
-
-
 def is_weights(folder: Path) -> bool:
     """Return whether a folder has the weights of a whole model, not those of an adapter."""
     return (folder / "files").is_dir() or (
@@ -105,9 +98,10 @@ def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
     The files that identify it are the only ones that can be loaded. Raises ModelInvalid, NotInstalled as
     `open_adapter`.
     """
-    if (folder / "files").is_dir():
-        return open_fetched(folder, engine)
     extras.require_extra("inference", "torch", "transformers", "peft")
+    if (folder / "files").is_dir():
+        base_manifest = manifests.read(folder / adapters.MANIFEST, BaseManifest, "a model that the workflow fetched")
+        return _opened(folder.name, base_manifest, folder, None, engine)
     files = sources.model_files(folder)
     say(f"using {folder}: hashing {sum(file.stat().st_size for file in files) / 1e9:.1f} GB")
     outputs = {file.relative_to(folder).as_posix(): digest for file, digest in hashing.digests(files).items()}
@@ -126,11 +120,6 @@ def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
         link.symlink_to((folder / name).resolve())
     (place / adapters.MANIFEST).write_text(base_manifest.model_dump_json(), encoding="utf-8")
     return _opened(folder.resolve().name, base_manifest, place, None, engine)
-
-
-def described(folder: Path, opened: OpenedModel) -> str:
-    """Return the part of a signature that names a model by its folder and the beginning of its revision."""
-    return f"model:{folder.resolve().name}@{opened.base.revision.removeprefix('sha256:')[:8]}"
 
 
 def _opened(

@@ -126,7 +126,7 @@ def open_model(
         opened = local_model.open_weights(folder, engine)
         return OpenedModel(
             opened.backend,
-            f"{local_model.described(folder, opened)}|on:nothing",
+            f"{_base_part(folder.resolve().name, opened.base.revision)}|on:nothing",
             opened.computed,
             (folder.resolve().name, opened.base.settings.hub),
             folder=folder,
@@ -164,9 +164,7 @@ def of_entry(
     engine = f"|engine:{entry.backend}" if entry.backend != "transformers" else ""
     return OpenedModel(
         backend,
-        adapter_part(tuned)
-        if tuned
-        else f"model:{name}@{base_manifest.revision.removeprefix('sha256:')[:8]}|on:nothing",
+        adapter_part(tuned) if tuned else f"{_base_part(name, base_manifest.revision)}|on:nothing",
         f"dtype:{entry.dtype}{engine}",
         (name, entry.hub, base_manifest.settings.hub),
         tuned=tuned,
@@ -180,9 +178,14 @@ def _files_of(backend: backend_factory.LazyBackend) -> Path | None:
     return backend.weights.parent / "files" if backend.weights else None
 
 
+def _base_part(name: str, revision: str) -> str:
+    """Return a base model's part of a signature: its name, and the beginning of its revision."""
+    return f"model:{name}@{revision.removeprefix('sha256:')[:8]}"
+
+
 def adapter_part(manifest: AdapterManifest) -> str:
     """Return an adapter's part of a signature: its base, and its weights."""
-    base = f"model:{manifest.model}@{manifest.base.removeprefix('sha256:')[:8]}"
+    base = _base_part(manifest.model, manifest.base)
     return f"{base}|on:{manifest.trained_on}@{manifest.outputs[adapters.ADAPTER][:8]}"
 
 
