@@ -40,6 +40,7 @@ AT_ONCE = 8  # requests
 ATTEMPTS = 8
 BUSY = frozenset({429, 503})  # the server is overloaded: retried for ANSWER seconds
 RETRIED = frozenset({408, 502, 504}) | BUSY
+FIRST_WAIT = 0.5  # seconds before another attempt, doubled with each
 CONNECT, ANSWER = 10.0, 900.0  # seconds; longer than the server's own timeout
 
 
@@ -54,15 +55,14 @@ class _Failed(Exception):  # never leaves this module
 class Client:
     """Scores rows by asking a server; made by `connect`."""
 
-    def __init__(self, url: str, key: str, at_once: int, first_wait: float = 0.5) -> None:
-        self._url, self._key, self._first_wait = url, key, first_wait
+    def __init__(self, url: str, key: str) -> None:
+        self._url, self._key = url, key
         (health,) = async_bridge.to_sync(self._health())
         self.signature = health.signature
         self.metric: Metric = messages.metric_of(health.metric)
         self._per_request = min(PER_REQUEST, health.max_rows)
-        self._at_once = max(
-            1, min(at_once, health.queue // self._per_request)
-        )  # this client alone never fills the queue
+        # this client alone never fills the queue
+        self._at_once = max(1, min(AT_ONCE, health.queue // self._per_request))
 
     @property
     def identity(self) -> str:
@@ -140,7 +140,7 @@ class Client:
                 if time.monotonic() - began > ANSWER or (attempt >= ATTEMPTS and not problem.busy):
                     line = f"{problem} ({attempt} attempts); see whether the server runs, and start again"
                     raise ModelInvalid(f"{self._url}: {line}") from None
-                wait = min(30.0, self._first_wait * 2 ** min(attempt, 10)) * random.uniform(0.5, 1.0)
+                wait = min(30.0, FIRST_WAIT * 2 ** min(attempt, 10)) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(max(wait, problem.wait * random.uniform(1.0, 1.2)))
 
     def _read(self, answer: Any, part: Sequence[Row]) -> list[Result]:
@@ -213,8 +213,8 @@ class Client:
         return route.session()
 
 
-def connect(url: str, at_once: int = AT_ONCE) -> Client:
-    """Return a client of the server at `url`, e.g. http://127.0.0.1:8010, with at most `at_once` open requests.
+def connect(url: str) -> Client:
+    """Return a client of the server at `url`, e.g. http://127.0.0.1:8010.
 
     Raises InputInvalid for an invalid address or with --offline; ModelInvalid if no scoring server answers.
     """
@@ -232,7 +232,7 @@ def connect(url: str, at_once: int = AT_ONCE) -> Client:
         raise InputInvalid(f"{KEY}: holds characters that no key has; expected the key of {parts.hostname} alone")
     if parts.scheme == "http" and listening.is_public(str(parts.hostname)):
         say(f"warning: texts{' and key' if key else ''} go to {parts.hostname} unencrypted; expected https")
-    return Client(url.rstrip("/"), key, at_once)
+    return Client(url.rstrip("/"), key)
 
 
 def _facts(result: Result) -> tuple[Any, ...]:
