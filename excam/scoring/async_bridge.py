@@ -6,14 +6,14 @@ import asyncio
 import atexit
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
-def to_sync(results: AsyncIterator[T]) -> Iterator[T]:
+def to_sync(results: AsyncGenerator[T, None]) -> Iterator[T]:
     """Yield the same items, from an event loop in its own thread: in a notebook this one already runs a loop.
 
     Connections are closed with the iterator, or at the program's exit, if it ends before the last item.
@@ -26,7 +26,7 @@ def to_sync(results: AsyncIterator[T]) -> Iterator[T]:
     try:
         while True:
             try:
-                yield asyncio.run_coroutine_threadsafe(_next(results), loop).result()
+                yield asyncio.run_coroutine_threadsafe(anext(results), loop).result()
             except StopAsyncIteration:
                 return
     finally:
@@ -35,24 +35,13 @@ def to_sync(results: AsyncIterator[T]) -> Iterator[T]:
             end()
 
 
-def _end(results: AsyncIterator[Any], loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+def _end(results: AsyncGenerator[Any, None], loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     """Close the iterator and its event loop, once."""
     if not loop.is_closed():
-        asyncio.run_coroutine_threadsafe(_closed(results), loop).result()
+        asyncio.run_coroutine_threadsafe(results.aclose(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-
-
-async def _next(results: AsyncIterator[T]) -> T:
-    return await anext(results)
-
-
-async def _closed(results: AsyncIterator[T]) -> None:
-    """Close an async generator in the loop in which it ran."""
-    close = getattr(results, "aclose", None)
-    if close:
-        await close()
 
 
 async def to_async(results: Iterator[T]) -> AsyncIterator[T]:

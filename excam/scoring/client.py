@@ -12,7 +12,7 @@ import os
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +96,7 @@ class Client:
         async for result in self._results(reading.of_mappings(rows, self.metric), progress):
             yield result
 
-    async def _results(self, coming: Iterator[Row], progress: Progress | None) -> AsyncIterator[Result]:
+    async def _results(self, coming: Iterator[Row], progress: Progress | None) -> AsyncGenerator[Result, None]:
         open_: deque[asyncio.Task[list[Result]]] = deque()
         async with self._client() as client:
             try:
@@ -159,7 +159,7 @@ class Client:
             )
         return results
 
-    async def _health(self) -> AsyncIterator[Health]:
+    async def _health(self) -> AsyncGenerator[Health, None]:
         async with self._client() as client:
             try:
                 answer = await self._asked(client, "GET", "health")
