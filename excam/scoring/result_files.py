@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -318,11 +319,9 @@ def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
     if not path.exists():
         return None
     advice = "name another file, or give --overwrite"
-    try:
-        results = iter(read(path))
+    results, first = read(path), None
+    with suppress(InputInvalid):
         first = next(results, None)
-    except InputInvalid:
-        raise InputInvalid(f"{path}: is there, and is no file of results; expected one; {advice}") from None
     if first is None:
         raise InputInvalid(f"{path}: is there, and is no file of results; expected one; {advice}")
     if first.signature != signature:
