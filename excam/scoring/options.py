@@ -72,13 +72,12 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
     reasons: dict[str, str] = {}
     if wanted.asks == "nothing":
         models = ("backend", "bases") if wanted.needs_model else ("models", "backend", "bases")
-        others = ("budget", "price", "max_tokens", "repeat", "temperature", *(item.name for item in fields(Serving)))
-        reasons |= dict.fromkeys((*models, *others), "it asks no model")
+        others = ("budget", "price", "max_tokens", "repeat", "temperature", "combine")
+        asked = (item.name for item in fields(Serving))
+        reasons |= dict.fromkeys((*models, *others, *asked), "it asks no model")
     elif wanted.asks == "likelihoods":
         generated = ("max_tokens", "repeat", "temperature")
         reasons |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
-    if wanted.asks == "nothing":
-        reasons["combine"] = "it asks no model"
     if len(wanted.judges) < 2:
         reasons["judge"] = "it has one way of asking"
     if not wanted.qualifies:
