@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +20,7 @@ from excam.core.exceptions import BudgetSpent
 from excam.core.offline import switch_on
 from excam.core.provenance import say
 from excam.core.terminal import JSON, exit_on_error, print_json, stop
-from excam.scoring.server_options import Serving, with_server_options
+from excam.scoring.server_options import Serving, with_options, with_server_options
 from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
 
@@ -33,51 +34,54 @@ FILE_FORMATS = "JSON Lines, JSON, CSV, TSV, Parquet, Arrow, also packed; a folde
 FILE_FORMATS += "lm-evaluation-harness; logs of inspect_ai; or -, standard input"
 FILES = Annotated[list[Path], typer.Argument(help=FILE_FORMATS)]
 METRICS = "excam, rubric, rubric-choice, acre, acre-choice, acre-equivalent, calmqa, bleu, chrf, bertscore"
-METRIC = Annotated[
-    str, typer.Option(help=f"{METRICS} (`excam list metrics`), or a file with one of your own: my_metric.py")
-]
-MODELS = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        "--adapter",
-        help="an adapter or its name below results/adapters, a folder with a model, or NAME@http://host/v1; repeat the "
-        "option for several judges",
-    ),
-]
-BASES = Annotated[
-    list[Path] | None, typer.Option("--base", help="folder of the base model; one for each adapter, or none")
-]
-JUDGE = Annotated[
-    str | None,
-    typer.Option(
-        help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by documents: "
-        "--evidence), likelihood (by what the model knows)"
-    ),
-]
-ENGINE = Annotated[
-    str | None, typer.Option("--backend", help="vllm or transformers; by default vllm where a GPU is visible")
-]
-MAX_TOKENS = Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")]
-EVIDENCE = Annotated[
-    Path | None, typer.Option(help="a pack of `excam knowledge build`: its passages are put before the judge")
-]
-CALIBRATION = Annotated[
-    Path | None, typer.Option(help="a file of `excam calibrate`; that of an adapter is found beside it")
-]
-QUALIFICATION = Annotated[
-    Path | None,
-    typer.Option("--qualified", help="a file of `excam qualify`: judge in the way that is best for the model"),
-]
-COMBINE = Annotated[
-    str | None, typer.Option(help="score of several judgements: mean (by default), median or reciprocal-rank")
-]
-REPEAT = Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")]
-TEMPERATURE = Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")]
-BAND = Annotated[
-    tuple[float, float] | None,
-    typer.Option(help="probabilities of an error between which the verdict is unsure; by default .4 .6"),
-]
+SCORING: dict[str, Any] = {  # by their names in `Options`
+    "metric": Annotated[
+        str, typer.Option(help=f"{METRICS} (`excam list metrics`), or a file with one of your own: my_metric.py")
+    ],
+    "models": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "--adapter",
+            help="an adapter or its name below results/adapters, a folder with a model, or NAME@http://host/v1; repeat "
+            "the option for several judges",
+        ),
+    ],
+    "bases": Annotated[
+        list[Path] | None, typer.Option("--base", help="folder of the base model; one for each adapter, or none")
+    ],
+    "judge": Annotated[
+        str | None,
+        typer.Option(
+            help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by "
+            "documents: --evidence), likelihood (by what the model knows)"
+        ),
+    ],
+    "backend": Annotated[
+        str | None, typer.Option("--backend", help="vllm or transformers; by default vllm where a GPU is visible")
+    ],
+    "max_tokens": Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")],
+    "evidence": Annotated[
+        Path | None, typer.Option(help="a pack of `excam knowledge build`: its passages are put before the judge")
+    ],
+    "calibration": Annotated[
+        Path | None, typer.Option(help="a file of `excam calibrate`; that of an adapter is found beside it")
+    ],
+    "qualification": Annotated[
+        Path | None,
+        typer.Option("--qualified", help="a file of `excam qualify`: judge in the way that is best for the model"),
+    ],
+    "band": Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="probabilities of an error between which the verdict is unsure; by default .4 .6"),
+    ],
+    "repeat": Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")],
+    "temperature": Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")],
+    "combine": Annotated[
+        str | None, typer.Option(help="score of several judgements: mean (by default), median or reciprocal-rank")
+    ],
+}
+with_scoring_options = with_options("scoring", SCORING, dict, metric="excam", repeat=1, temperature=0.0)
 BUDGET = Annotated[
     float | None, typer.Option(help="what a paid server may cost in this run; the same command goes on later")
 ]
@@ -93,13 +97,11 @@ NAME = Annotated[str | None, typer.Option(help="name of the column in the file")
 
 
 @with_server_options
+@with_scoring_options
 def score(
     files: FILES,
-    metric: METRIC = "excam",
-    model: MODELS = None,
-    base: BASES = None,
-    judge: JUDGE = None,
-    engine: ENGINE = None,
+    *,
+    scoring: dict[str, Any],
     to: Annotated[
         Path | None,
         typer.Option(
@@ -108,7 +110,6 @@ def score(
         ),
     ] = None,
     overwrite: OVERWRITE = False,
-    max_tokens: MAX_TOKENS = None,
     instruction: NAME = None,
     output: NAME = None,
     id_: Annotated[str | None, typer.Option("--id", help="name of the column in the file")] = None,
@@ -123,21 +124,13 @@ def score(
     strict: Annotated[
         bool, typer.Option("--strict", help="stop at a row that cannot be scored; by default it is counted")
     ] = False,
-    evidence: EVIDENCE = None,
-    calibration: CALIBRATION = None,
-    qualification: QUALIFICATION = None,
-    band: BAND = None,
     fail_on: Annotated[
         str | None, typer.Option(help="minor or major: exit with code 3 if such an error is found")
     ] = None,
-    repeat: REPEAT = 1,
-    temperature: TEMPERATURE = 0.0,
-    combine: COMBINE = None,
     server: SERVER = None,
     budget: BUDGET = None,
     price: PRICE = None,
     offline: OFFLINE = False,
-    *,
     serving: Serving,
 ) -> None:
     """Score rows with a metric: by default cultural errors in texts and their instructions.
@@ -153,7 +146,7 @@ def score(
     """
     from excam.core.command_input import spooled
     from excam.core.provenance import quiet_libraries
-    from excam.scoring import files as scoring
+    from excam.scoring import files as scored_files
     from excam.scoring.client import Client, connect
     from excam.scoring.options import Options, checked, open_scorer
     from excam.scoring.rows import RowFile
@@ -166,24 +159,7 @@ def score(
     summary = Summary()
     with exit_on_error(), _explain_interruption(to), ExitStack() as opened:
         targets = _targets(files, to)
-        options = Options(
-            metric=metric,
-            models=tuple(model or ()),
-            bases=tuple(base or ()),
-            judge=judge,
-            backend=engine,
-            max_tokens=max_tokens,
-            evidence=evidence,
-            calibration=calibration,
-            qualification=qualification,
-            band=band,
-            repeat=repeat,
-            temperature=temperature,
-            combine=combine,  # pyright: ignore[reportArgumentType]  # it is checked
-            budget=budget,
-            price=price,
-            **serving.options,
-        )
+        options = Options(**scoring, **asdict(serving), budget=budget, price=price)
         _refuse_combinations(options, fail_on, to, server, overwrite=overwrite)
         client = connect(server) if server else None
         wanted = client.metric if client else checked(options)
@@ -199,7 +175,7 @@ def score(
         for file, rows, total, target_ in zip(files, inputs, totals, targets, strict=True):
             if not isinstance(scorer, Client) and scorer.budget and target_:
                 say(_estimate(scorer, rows, target_, overwrite=overwrite))
-            results = scoring.results(scorer, rows, total, target_, overwrite=overwrite)
+            results = scored_files.results(scorer, rows, total, target_, overwrite=overwrite)
             for result in summary.counting(results):
                 if not target_:
                     print_json(result.to_dict())

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import typer
 
-from excam.cli.score_commands import (
-    BAND,
-    BASES,
-    CALIBRATION,
-    COMBINE,
-    ENGINE,
-    EVIDENCE,
-    JUDGE,
-    MAX_TOKENS,
-    METRIC,
-    MODELS,
-    QUALIFICATION,
-    REPEAT,
-    TEMPERATURE,
-)
+from excam.cli.score_commands import with_scoring_options
 from excam.core.extras import require_extra
 from excam.core.terminal import exit_on_error, stop
 from excam.scoring import defaults
@@ -29,20 +16,10 @@ from excam.scoring.server_options import Serving, with_server_options
 
 
 @with_server_options
+@with_scoring_options
 def serve(
-    metric: METRIC = "excam",
-    model: MODELS = None,
-    base: BASES = None,
-    judge: JUDGE = None,
-    engine: ENGINE = None,
-    max_tokens: MAX_TOKENS = None,
-    evidence: EVIDENCE = None,
-    calibration: CALIBRATION = None,
-    qualification: QUALIFICATION = None,
-    band: BAND = None,
-    repeat: REPEAT = 1,
-    temperature: TEMPERATURE = 0.0,
-    combine: COMBINE = None,
+    *,
+    scoring: dict[str, Any],
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port")] = 8010,
     max_rows: Annotated[int, typer.Option(min=1, help="limit of a request, and of a batch")] = defaults.MAX_ROWS,
@@ -53,7 +30,6 @@ def serve(
         float, typer.Option(min=1, help="seconds after which a waiting request fails")
     ] = defaults.TIMEOUT,
     allow_host: Annotated[list[str] | None, typer.Option(help="another name of this machine; may be repeated")] = None,
-    *,
     serving: Serving,
 ) -> None:
     """Score rows that come over HTTP: POST /score, GET /health, GET /openapi.json. Rows are scored in batches.
@@ -75,23 +51,7 @@ def serve(
     if queue < max_rows:
         stop(f"--queue: found {queue}; expected {max_rows} or more, as many as --max-rows lets one request hold")
     with exit_on_error(), suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean shutdown
-        options = Options(
-            metric=metric,
-            models=tuple(model or ()),
-            bases=tuple(base or ()),
-            judge=judge,
-            backend=engine,
-            max_tokens=max_tokens,
-            evidence=evidence,
-            calibration=calibration,
-            qualification=qualification,
-            band=band,
-            repeat=repeat,
-            temperature=temperature,
-            combine=combine,  # pyright: ignore[reportArgumentType]  # it is checked
-            **serving.options,
-        )
-        scorer = open_scorer(options)
+        scorer = open_scorer(Options(**scoring, **asdict(serving)))
         if scorer.metric.needs_file:
             stop(f"serve: metric {scorer.metric.name} needs all rows of a file; expected one that scores row by row")
         service.serve(RequestQueue(scorer, max_rows, queue), host, port, allow_host or [], timeout)

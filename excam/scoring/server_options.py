@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,11 +55,6 @@ class Serving:
         """Return the names of the options that are given."""
         return [item.name for item in fields(self) if getattr(self, item.name) != item.default]
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """Return the options by their names."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
-
     def applied(self, server: Server) -> Server:
         """Return the settings of a server with these."""
         named = {"concurrency": self.concurrency, "requests_per_minute": self.rate, "timeout": self.timeout}
@@ -93,26 +88,38 @@ OPTIONS: dict[str, Any] = {  # by their names in `Serving`
 }
 
 
-def with_server_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with `OPTIONS` in place of its parameter `serving`, which gets their values.
+def with_options(
+    parameter: str, options: Mapping[str, Any], make: Callable[..., Any], **defaults: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command `options` in place of a parameter, which is what `make` returns for them.
 
-    typer reads the signature. An option that the command has itself, under the same name, stays its own.
+    `options` are what typer reads of each, by its name; one that is None, by default or given, is left out, and lists
+    become tuples. An option that the command has itself, under the same name, stays its own.
     """
-    signature = inspect.signature(command, eval_str=True)
-    own = {name: item for name, item in signature.parameters.items() if name != "serving"}
-    added = {
-        name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
-        for name, option in OPTIONS.items()
-        if name not in own
-    }
 
-    @wraps(command)
-    def with_options(**options: Any) -> None:
-        values: dict[str, Any] = {name: options.pop(name) for name in added}
-        values["omit"] = tuple(values["omit"] or ())
-        command(**options, serving=Serving(**values))
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        own = signature.parameters
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=option)
+            for name, option in options.items()
+            if name not in own
+        ]
 
-    parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own.values()] + list(added.values())
-    with_options.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportAttributeAccessIssue]
-    with_options.__annotations__ = {item.name: item.annotation for item in parameters} | {"return": None}
-    return with_options
+        @wraps(command)
+        def with_added(**values: Any) -> None:
+            given = {item.name: value for item in added if (value := values.pop(item.name)) is not None}
+            given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+            command(**values, **{parameter: make(**given)})
+
+        parameters: list[inspect.Parameter] = []  # typer reads the signature
+        for item in own.values():
+            parameters += added if item.name == parameter else [item.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+        with_added.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportAttributeAccessIssue]
+        with_added.__annotations__ = {item.name: item.annotation for item in parameters} | {"return": None}
+        return with_added
+
+    return decorated
+
+
+with_server_options = with_options("serving", OPTIONS, Serving)
