@@ -13,6 +13,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import publish
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FONT = 8.5  # points
@@ -52,6 +53,24 @@ def sheet(width: float, height: float, title: str, note: str) -> Figure:
     figure.text(edge, 1 - MARGIN / height, title, va="top", parse_math=False, **HEADING)
     figure.text(edge, MARGIN / height, note, va="bottom", color="#444444", parse_math=False, **FINE)
     return figure
+
+
+def plot(
+    wide: float, tall: float, above: float, right: float, *, title: str, note: str, across: str, up: str
+) -> tuple[Figure, Axes]:
+    """A figure and its axes of so many inches, `above` them and on their `right` room for a legend."""
+    left = 0.75
+    width = left + wide + right
+    note = filled(note, width - 2 * MARGIN, **FINE)
+    foot = 0.62 + extent(note or " ", **FINE)[1] + MARGIN
+    height = foot + tall + above
+    figure = sheet(width, height, title, note)
+    axes = figure.add_axes((left / width, foot / height, wide / width, tall / height))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=FONT - 1, length=3, width=0.6)
+    axes.set_xlabel(across, size=FONT)
+    axes.set_ylabel(up, size=FONT)
+    return figure, axes
 
 
 def words(title: str, text: str, width: float = 5.0) -> Figure:

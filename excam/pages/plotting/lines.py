@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.plotting.base import FINE, FONT, MARGIN, defaults, extent, filled, sheet
+from excam.pages.plotting.base import FONT, defaults, extent, plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,23 +36,14 @@ def curves(
         raise InputInvalid(f"curves got {len(lines)} lines, expected some, and points in each")
     with defaults():
         longest = max(extent(name, size=FONT)[0] for name in lines)
-        left, width, right, height = 0.75, 4.6, longest + 0.75, 2.8
-        note = filled(note, left + width + right - 2 * MARGIN, **FINE)
-        foot, top = 0.62 + extent(note or " ", **FINE)[1] + MARGIN, 0.42
-        wide, tall = left + width + right, foot + height + top
-        figure = sheet(wide, tall, title, note)
-        axes = figure.add_axes((left / wide, foot / tall, width / wide, height / tall))
+        figure, axes = plot(4.6, 2.8, 0.42, longest + 0.75, title=title, note=note, across=across, up=up)
         for at, points in enumerate(lines.values()):
             again = at if len(lines) <= len(DASHES) else at // len(INKS)  # of few, each is seen through the next
             ink, dash = INKS[at % len(INKS)], DASHES[again % len(DASHES)]
             mark = "o" if len(points) <= FEW else ""
             axes.plot(*zip(*points, strict=True), color=ink, linestyle=dash, linewidth=1.3, marker=mark, markersize=3)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=FONT - 1, length=3, width=0.6)
         axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
         axes.set_axisbelow(True)
-        axes.set_xlabel(across, size=FONT)
-        axes.set_ylabel(up, size=FONT)
         axes.margins(x=0.01)
         order = sorted(lines, key=lambda name: -lines[name][-1][1])
         drawn = dict(zip(lines, axes.get_lines(), strict=True))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.plotting.base import FINE, FONT, MARGIN, defaults, extent, filled, sheet
+from excam.pages.plotting.base import FONT, defaults, plot
 from excam.pages.plotting.lines import INKS
 
 if TYPE_CHECKING:
@@ -37,13 +37,8 @@ def steps(
     if not series or not all(curve.points for curve in series.values()):
         raise InputInvalid(f"steps got {len(series)} series, expected some, and points in each")
     with defaults():
-        left, width, right, height = 0.75, 6.2, 0.25, 3.4
-        note = filled(note, left + width + right - 2 * MARGIN, **FINE)
         rows = -(-len(series) // 2)
-        foot, top = 0.62 + extent(note or " ", **FINE)[1] + MARGIN, 0.45 + 0.19 * rows
-        wide, tall = left + width + right, foot + height + top
-        figure = sheet(wide, tall, title, note)
-        axes = figure.add_axes((left / wide, foot / tall, width / wide, height / tall))
+        figure, axes = plot(6.2, 3.4, 0.45 + 0.19 * rows, 0.25, title=title, note=note, across=across, up=up)
         shown = [name for name, curve in series.items() if not curve.is_floor]
         for at, (name, curve) in enumerate(series.items()):
             x, y, low, high = zip(*curve.points, strict=True)
@@ -62,12 +57,8 @@ def steps(
             ink, mark = INKS[shown.index(name) % len(INKS)], MARKS[shown.index(name) % len(MARKS)]
             axes.errorbar(moved, y, yerr=beyond, color=ink, marker=mark, label=name, zorder=3, **line)
         axes.axhline(0, color="#cccccc", linewidth=0.8, zorder=1)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=FONT - 1, length=3, width=0.6)
         axes.set_xticks(range(len(ticks)), ticks)
         axes.set_ylim(-1.05, 1.05)
-        axes.set_xlabel(across, size=FONT)
-        axes.set_ylabel(up, size=FONT)
         where: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "frameon": False}
         axes.legend(ncols=2, fontsize=FONT - 1, borderaxespad=0, columnspacing=1.5, handlelength=2.6, **where)
     return figure
