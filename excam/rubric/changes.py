@@ -18,7 +18,7 @@ import yaml
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import write_text
 from excam.rubric import manual
-from excam.rubric.manual import Adjustment, Rubric
+from excam.rubric.manual import Rubric
 
 LOG = "log.jsonl"
 KEYS = ("number", "time", "reason", "examples", "from", "from_hash", "to", "to_hash", "previous", "hash")
@@ -49,13 +49,12 @@ def change(
         )
     number = len(lines) + 1
     origin = before.name if not lines else lines[0]["from"]
-    adjustment = Adjustment(number=number, time=time, reason=reason.strip(), examples=list(examples))
-    source = manual.parse(
-        {**(edited or before).content, "adjustments": before.content["adjustments"]}, "the edited file"
-    )
-    after = manual.adjusted(source, f"{origin}.{number}", adjustment)
+    name = f"{origin}.{number}"
+    adjustment = {"number": number, "time": time, "reason": reason.strip(), "examples": list(examples)}
+    listed = [*before.content["adjustments"], adjustment]
+    after = manual.parse({**(edited or before).content, "name": name, "adjustments": listed}, name)
     line = {
-        **{"number": number, "time": time, "reason": reason.strip(), "examples": list(examples)},
+        **adjustment,
         **{"from": before.name, "from_hash": before.hash, "to": after.name, "to_hash": after.hash},
         "previous": lines[-1]["hash"] if lines else FIRST,
     }

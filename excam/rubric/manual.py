@@ -284,9 +284,3 @@ def _rule_problems(name: str, rule: Rule) -> Iterator[str]:
             yield f"rules.{name}.mention.{key}: found {finding}; expected a score, and a text that the rule finds"
     if "overall" in rule.lower:
         yield f"rules.{name}.lower.overall: expected a dimension: Overall follows from the four"
-
-
-def adjusted(rubric: Rubric, name: str, adjustment: Adjustment) -> Rubric:
-    """Return the rubric as its next version of this name, with an adjustment more."""
-    listed = [*rubric.content["adjustments"], adjustment.model_dump()]
-    return parse({**rubric.content, "name": name, "adjustments": listed}, name)
