@@ -232,8 +232,7 @@ def _flags_and_case(answer: Mapping[str, Any], rubric: Rubric) -> tuple[list[str
     if isinstance(claim, str) and claim.strip() and "hallucination" not in flags:
         flags.append("hallucination")
         notes.append("flag hallucination added")
-    values = {key: findings.get(key, known[0]) for key, known in FINDINGS.items()}
-    for line in missing_witnesses(flags, Findings(**values)):
+    for line in missing_witnesses(flags, Findings(**findings)):
         flag = line.split()[2]
         flags.remove(flag)
         notes.append(f"flag {flag} dropped: nothing found")

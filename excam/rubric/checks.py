@@ -23,7 +23,7 @@ from excam.rubric import wording
 from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
 from excam.rubric.ratings import CAP_KEYS, NAMES, PHASES, RATIONALES, ROLES, SCHEMA, Rating, draft_of
 from excam.rubric.responses import Response
-from excam.rubric.rules import Cap, Findings, no_findings, settle, wrong_caps
+from excam.rubric.rules import Cap, Findings, settle, wrong_caps
 from excam.scoring.results import is_result
 
 WITNESSES = {  # a flag, and the finding without which it says nothing
@@ -215,10 +215,12 @@ def _score(row: Mapping[str, Any], name: str, problems: list[str]) -> int:
     value = row.get(name)
     if type(value) is int and value in SCALE:
         return value
-    problems.append(
-        f"{name}: found {'nothing' if value is None else repr(value)[:40]}; expected a whole number from 1 to 5"
-    )
+    problems.append(f"{name}: found {_shown(value)}; expected a whole number from 1 to 5")
     return 0
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else repr(value)[:40]
 
 
 def _chances(row: Mapping[str, Any], name: str, problems: list[str]) -> tuple[float, ...]:
@@ -240,7 +242,7 @@ def _findings(raw_findings: Any, problems: list[str]) -> Findings:
         return Findings()
     if unknown := sorted(map(str, raw_findings.keys() - FINDINGS.keys())):
         problems.append(f"findings: found {', '.join(unknown)[:100]}; expected {', '.join(FINDINGS)}")
-    values = no_findings()
+    values: dict[str, Any] = {}
     for name, value in raw_findings.items():
         if name not in FINDINGS or value is None:
             continue
@@ -298,14 +300,14 @@ def _times(row: Mapping[str, Any], model: bool, problems: list[str]) -> tuple[da
         seconds is not None
         and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf)
     ):
-        shown = "nothing" if seconds is None else repr(seconds)[:40]
-        problems.append(f"seconds: found {shown}; expected a number, 0 or more")
+        problems.append(f"seconds: found {_shown(seconds)}; expected a number, 0 or more")
     when = None
     if saved is not None or not model:
         with suppress(TypeError, ValueError):
             when = datetime.fromisoformat(saved)  # pyright: ignore[reportArgumentType]
         if when is None or when.tzinfo is None:
-            shown = "nothing" if saved is None else repr(saved)[:40]
-            problems.append(f"saved: found {shown}; expected a time with its zone, such as 2026-11-24T09:00:00+00:00")
+            problems.append(
+                f"saved: found {_shown(saved)}; expected a time with its zone, such as 2026-11-24T09:00:00+00:00"
+            )
             when = None
     return when, seconds

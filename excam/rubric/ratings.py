@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -91,9 +91,7 @@ def to_row(rating: Rating) -> dict[str, Any]:
         **{name: scores.get(name) for name in SCORES},
         **{f"rationale_{name}": rating.rationales.get(name, "") for name in SCORES},
         **{"confidence": rating.confidence, "flags": list(rating.flags), "findings": asdict(rating.findings)},
-        "caps": [
-            dict(zip(CAP_KEYS, (cap.rule, cap.dimension, cap.before, cap.after), strict=True)) for cap in rating.caps
-        ],
+        "caps": [dict(zip(CAP_KEYS, astuple(cap), strict=True)) for cap in rating.caps],
         **{name: getattr(rating, name) for name in ("edge_case", "seconds", "notes")},
         **{"saved": rating.saved and rating.saved.isoformat(), "failure": rating.failure},
         **{f"draft_{name}": drafted.get(name) for name in SCORES},

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from excam.core.exceptions import InputInvalid
-from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCALE, Rubric, Rule
+from excam.rubric.manual import DIMENSIONS, GIVEN, SCALE, Rubric, Rule
 from excam.rubric.responses import Response
 
 UNJUSTIFIED, TOO_FAR = "overall-without-sentence", "overall-too-far"  # what rule 4 corrects
@@ -151,7 +151,7 @@ def _applied(
     """Return the rules that apply, and the names of those that need an unknown fact."""
     applied, undecidable = {}, []
     for name, rule in rules.items():
-        if not all(_found(getattr(findings, key), values) for key, values in rule.when.items()):
+        if not _concerns(rule, findings):
             continue
         facts = {key: getattr(response, key) for key in rule.needs}
         if any(value is not None and value not in rule.needs[key] for key, value in facts.items()):
@@ -163,8 +163,9 @@ def _applied(
     return applied, tuple(undecidable)
 
 
-def _found(value: Any, wanted: Iterable[Any]) -> bool:
-    return bool(value.strip()) if GIVEN in wanted else value in wanted
+def _concerns(rule: Rule, findings: Findings) -> bool:
+    values = ((getattr(findings, name), wanted) for name, wanted in rule.when.items())
+    return all(value.strip() if GIVEN in wanted else value in wanted for value, wanted in values)
 
 
 def _overall(draft: Draft, findings: Findings, base: int, rubric: Rubric) -> tuple[int, str]:
@@ -182,7 +183,7 @@ def _overall(draft: Draft, findings: Findings, base: int, rubric: Rubric) -> tup
 def is_edge_case(name: str, findings: Findings, rubric: Rubric) -> bool:
     """Return whether it names a rule whose findings are there."""
     rule = rubric.manual.rules.get(name)
-    return bool(rule and all(_found(getattr(findings, key), values) for key, values in rule.when.items()))
+    return rule is not None and _concerns(rule, findings)
 
 
 def _words(cap: Cap, rubric: Rubric) -> str:
@@ -199,8 +200,3 @@ def _words(cap: Cap, rubric: Rubric) -> str:
     limit = rule.at_most.get(cap.dimension)
     expected = f"at most {limit}" if limit else f"{cap.after}, {rule.lower[cap.dimension]} less, with this in `caps`,"
     return f"{start} {expected} by rule {cap.rule}: {rule.text}"
-
-
-def no_findings() -> dict[str, Any]:
-    """Return the values of `Findings` where nothing was found."""
-    return {name: values[0] for name, values in FINDINGS.items()}
