@@ -25,7 +25,7 @@ from excam.acre import (
 )
 from excam.acre.quality import COMBINATIONS
 from excam.acre.study import Study
-from excam.core import provenance, tables
+from excam.core import counts, provenance, tables
 from excam.core.provenance import quiet_libraries, say, write_manifest, write_text
 from excam.pages import claims, plotting
 from excam.pages.markdown import printed_table
@@ -92,7 +92,7 @@ def cult_eval_judge(
     tables.write_frame(judged_path, judgements.to_frame(name, tasks, verdicts))
     settings = {**json.loads(asking.model), "by": by, "quality": quality, "prompts": "ours"}
     asker.write_manifest([rows_path], [judged_path], settings, seed=asking.seed)
-    failures = judgements.failure_counts(verdicts)
+    failures = counts.failures(verdicts)
     provenance.say(f"{name}: {len(verdicts)} verdicts in {asker.seconds:.0f} s; failures: {failures}")
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from excam.core import provenance, tables
+from excam.core import counts, provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say, write_text
 from excam.inference import transcript
@@ -46,8 +46,7 @@ def macaron_build(
     if not built.scenarios:
         raise InputInvalid(f"{files_paths[0].parent}: 0 scenarios; left out: {built.reasons}; see {dropped_path}")
     tables.write_frame(scenarios_path, scenarios.to_frame(built.scenarios))
-    reasons = ", ".join(f"{reason} {count}" for reason, count in built.reasons.items()) or "none"
-    say(f"macaron: {len(built.scenarios)} scenarios; left out: {reasons}")
+    say(f"macaron: {len(built.scenarios)} scenarios; left out: {counts.in_words(built.reasons)}")
 
 
 @step(version=1)
@@ -74,9 +73,9 @@ def macaron_proofread(
     done = asker.record("proofreading, fields", proofread.proofread, source_scenarios, fields)
     tables.write_lines(edits_path, proofread.EDITS, proofread.edit_rows(done))
     tables.write_frame(proofread_path, scenarios.to_frame(edited.scenario for edited in done))
-    counts = proofread.counts(done)
-    asker.write_manifest([scenarios_path], [edits_path, proofread_path], fields=dict(counts))
-    provenance.say(f"macaron: fields proofread by {name}: {counts}")
+    counted = proofread.counts(done)
+    asker.write_manifest([scenarios_path], [edits_path, proofread_path], fields=dict(counted))
+    provenance.say(f"macaron: fields proofread by {name}: {counted}")
 
 
 @step(version=1)
@@ -120,7 +119,7 @@ def macaron_answers(
     instances = derive.read(instances_path)
     answered = transcript.replay(partial(asks.answer, mode=mode), instances, transcript_path)
     tables.write_frame(answers_path, answers.to_frame(instances, name, mode, answered))
-    say(f"{name}/{mode}: {len(answered)} answers; failures: {answers.failure_counts(answered)}")
+    say(f"{name}/{mode}: {len(answered)} answers; failures: {counts.failures(answered)}")
 
 
 # The inputs of `AnswerFiles`.

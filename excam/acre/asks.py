@@ -252,13 +252,6 @@ def read(agent: Agent, completion: Completion) -> Said:
     return Said(float(value), rationale=words)
 
 
-def checked(name: str, value: str, known: Sequence[str]) -> Any:
-    """Validate and return unchanged. Raise InputInvalid unless it is one of `known`."""
-    if value not in known:
-        raise InputInvalid(f"{name}: found {value}; expected {' or '.join(known)}")
-    return value
-
-
 def signature(variant: str, mode: str, combination: str) -> str:
     """Return the part of a signature that says how ACRE was asked and computed."""
     return f"variant:{variant}|by:{mode}|q:{combination}|prompts:ours"

@@ -18,9 +18,10 @@ from excam.acre.items import DOMAINS, KEPT, REASONS
 from excam.acre.translations import Translated
 from excam.annotation import exchange, form
 from excam.annotation.answers import Answer
-from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.campaign import Campaign, Task, campaign, require_form
 from excam.annotation.form import SUBMITTED
 from excam.core import row_files
+from excam.core.counts import in_words
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.core.text import is_text
@@ -39,8 +40,7 @@ class Collected:
     @property
     def summary(self) -> str:
         """Return the counts in words."""
-        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(self.left_out.items())) or "none"
-        return f"{len(self.rows)} rows; left out: {reasons}"
+        return f"{len(self.rows)} rows; left out: {in_words(self.left_out)}"
 
 
 def marking(path: Path, each: int, seed: int) -> tuple[Campaign, int]:
@@ -115,10 +115,7 @@ def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
             f"campaign {campaign_.id}: version {campaign_.form.version} of culture_spans, without reasons; expected "
             f"version {form.load('culture_spans').version}; collect it with the release that drew it"
         )
-    if campaign_.form.name not in readers:
-        raise InputInvalid(
-            f"campaign {campaign_.id}: of the form {campaign_.form.name}; expected {' or '.join(readers)}"
-        )
+    require_form(campaign_, *readers)
     answers: dict[str, list[Answer]] = defaultdict(list)
     unsubmitted = 0
     for answer in exchange.read_all(files, campaign_):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from excam.acre.asks import filled
 from excam.acre.items import shown
 from excam.core import row_files
+from excam.core.counts import failures
 from excam.core.exceptions import InputInvalid
 from excam.core.phrases import PhraseFinder
 from excam.core.text import id_text, is_text
@@ -94,11 +94,10 @@ def parse(sentence: Sentence, answer: Completion) -> Found:
     return Found(tuple(rows), places.count(None))
 
 
-def summary(extractions: Iterable[Found]) -> str:
+def summary(extractions: Sequence[Found]) -> str:
     """Return how many expressions were found, and what was left out, in words."""
-    listed = list(extractions)
-    failed = Counter(extraction.failure for extraction in listed if extraction.failure)
-    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
-    rows, absent = sum(len(extraction.rows) for extraction in listed), sum(extraction.absent for extraction in listed)
-    without = sum(not extraction.rows and not extraction.failure for extraction in listed)
-    return f"{rows} candidates; sentences without one {without}; not in the sentence {absent}; failures: {reasons}"
+    rows = sum(len(extraction.rows) for extraction in extractions)
+    absent = sum(extraction.absent for extraction in extractions)
+    without = sum(not extraction.rows and not extraction.failure for extraction in extractions)
+    counted = f"{rows} candidates; sentences without one {without}; not in the sentence {absent}"
+    return f"{counted}; failures: {failures(extractions)}"

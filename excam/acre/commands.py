@@ -9,14 +9,12 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
-from excam.scoring.server_options import Serving, with_server_options
+from excam.scoring.server_options import ENGINE, MODEL, Serving, with_server_options
 
 app = typer.Typer(no_args_is_help=True, help="Judge translations of culture-loaded expressions, and compare metrics.")
 ITEMS = Annotated[Path, typer.Option(help="the items, as JSON Lines or Parquet")]
 TO = Annotated[Path, typer.Option(help="the file to write")]
 ROWS = Annotated[Path, typer.Argument(help="rows, made by `excam acre rows`")]
-MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
-ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
 SEED = Annotated[int, typer.Option(help="seed of the bootstraps and permutations")]
 
 
@@ -68,7 +66,8 @@ def judge(
     """
     from excam.acre import asks, judgements, translations
     from excam.acre.quality import COMBINATIONS
-    from excam.core import tables
+    from excam.core import counts, tables
+    from excam.core.exceptions import expect_choice
     from excam.scoring.asking import recorded_answers
     from excam.scoring.models import parse
 
@@ -83,14 +82,14 @@ def judge(
             failed = len(translated) - judged["acre"].count()
             say(f"{to}: {len(translated)} rows judged without a model; failures: {failed}")
             return
-        variants = [asks.checked("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
-        asks.checked("--quality", quality, list(COMBINATIONS))
-        tasks = asks.tasks(translated, variants, asks.checked("--by", by, asks.MODES), quality)
+        variants = [expect_choice("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
+        expect_choice("--quality", quality, COMBINATIONS)
+        tasks = asks.tasks(translated, variants, expect_choice("--by", by, asks.MODES), quality)
         with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
             verdicts = answers_to(asks.flow, tasks, "judging, requests")
             tables.write_frame(to, judgements.to_frame(parse(model).label, tasks, verdicts))
         invalid = sum(verdict.valid is False for verdict in verdicts)
-        failures = judgements.failure_counts(verdicts)
+        failures = counts.failures(verdicts)
         say(f"{to}: {len(verdicts)} verdicts, {invalid} invalid; failures: {failures}")
 
 
@@ -166,11 +165,11 @@ def pairs(file: ROWS, to: TO) -> None:
     Example: excam acre pairs rows.parquet --to pairs.jsonl; excam score pairs.jsonl --to excam.jsonl
     """
     from excam.acre import exports, translations
-    from excam.core.provenance import write_text
+    from excam.core import tables
 
     with exit_on_error():
         instruction_pairs = exports.pairs(translations.from_frame(file))
-        write_text(to, exports.lines(instruction_pairs))
+        tables.write_jsonl(to, instruction_pairs)
         say(f"{to}: {len(instruction_pairs)} pairs")
 
 
@@ -183,11 +182,11 @@ def errors(
     Example: excam acre errors rows.parquet --labels labels.jsonl --to errors.jsonl
     """
     from excam.acre import exports, translations
-    from excam.core.provenance import write_text
+    from excam.core import tables
 
     with exit_on_error():
         soft_errors = exports.soft_errors(translations.with_labels(translations.from_frame(file), labels))
-        write_text(to, exports.lines(soft_errors))
+        tables.write_jsonl(to, soft_errors)
         say(f"{to}: {len(soft_errors)} wrong translations")
 
 
@@ -205,15 +204,13 @@ def draw(
     """
     from excam.acre import campaign, translations
     from excam.annotation.campaign import write
+    from excam.core.exceptions import expect_choice
 
     with exit_on_error():
-        repeated = 0
-        if form == "culture_spans":
+        if expect_choice("--form", form, ("culture_spans", "translation_errors")) == "culture_spans":
             drawn, repeated = campaign.marking(file, each, seed)
-        elif form == "translation_errors":
-            drawn = campaign.labelling(translations.from_frame(file), each, seed)
         else:
-            stop(f"--form: found {form}; expected culture_spans or translation_errors")
+            drawn, repeated = campaign.labelling(translations.from_frame(file), each, seed), 0
         write(to, drawn)
         more = f"; rows with the sentence of another {repeated}" if repeated else ""
         say(f"{to}: {len(drawn.tasks)} tasks, each for {each} annotators{more}")
@@ -231,15 +228,14 @@ def collect(
     Example: excam acre collect campaign.json ada.json grace.json --to labels.jsonl
     """
     from excam.acre import campaign
-    from excam.acre.exports import lines
     from excam.annotation import campaign as campaigns
-    from excam.core.provenance import write_text
+    from excam.core import tables
 
     with exit_on_error():
         collected = campaign.collect(exports, campaigns.read(file))
-        write_text(to, lines(collected.rows))
+        tables.write_jsonl(to, collected.rows)
         if removed:
-            write_text(removed, lines(collected.removed))
+            tables.write_jsonl(removed, collected.removed)
         say(f"{to}: {collected.summary}")
 
 
@@ -259,13 +255,12 @@ def candidates(
     Example: excam acre candidates corpus.jsonl --model qwen3:14b@http://localhost:11434/v1 --to candidates.jsonl
     """
     from excam.acre import candidates as finding
-    from excam.acre import exports
-    from excam.core.provenance import write_text
+    from excam.core import tables
     from excam.scoring.asking import recorded_answers
 
     with exit_on_error():
         sentences = finding.read(file)
         with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
             extractions = answers_to(finding.flow, sentences, "reading, sentences")
-            write_text(to, exports.lines(row for extraction in extractions for row in extraction.rows))
+            tables.write_jsonl(to, (row for extraction in extractions for row in extraction.rows))
         say(f"{to}: {finding.summary(extractions)}")

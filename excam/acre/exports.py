@@ -5,8 +5,7 @@ Others read files of these rows; nothing here knows them.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from excam.acre.errors import primary
@@ -60,8 +59,3 @@ def soft_errors(rows: Sequence[Translated]) -> list[dict[str, Any]]:
             }
         )
     return error_rows
-
-
-def lines(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as JSON Lines."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +12,6 @@ import polars as pl
 from excam.acre import asks, equivalent
 from excam.acre.asks import Judged, Task
 from excam.acre.translations import Translated
-from excam.core.exceptions import InputInvalid
 from excam.core.typed_tables import read_typed
 
 EQUIVALENT = "equivalent"  # the name of the judge without a model
@@ -74,9 +72,7 @@ def read(path: Path) -> dict[tuple[str, str], dict[str, Judged]]:
 
     Raise InputInvalid for other columns or types, no rows, and two verdicts of one judge and variant on one row.
     """
-    frame = read_typed(path, SCHEMA, WHAT, KEY, KEY)
-    if frame.is_empty():
-        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
+    frame = read_typed(path, SCHEMA, WHAT, KEY, KEY, may_be_empty=False)
     verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
     names = [name for name in SCHEMA if name not in (*KEY, "signature")]
     for row in frame.iter_rows(named=True):
@@ -84,9 +80,3 @@ def read(path: Path) -> dict[tuple[str, str], dict[str, Judged]]:
             **{name: row[name] for name in names}
         )
     return verdicts
-
-
-def failure_counts(verdicts: Iterable[Judged]) -> str:
-    """Return the number of verdicts for each reason of failure, in words."""
-    failed = Counter(verdict.failure for verdict in verdicts if verdict.failure)
-    return ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid, expect_choice
 
 LOWEST, HIGHEST = 1, 5
 COMBINATIONS: dict[str, Callable[[float, float], float]] = {  # of fidelity and clarity as shares
@@ -20,8 +20,7 @@ COMBINATIONS: dict[str, Callable[[float, float], float]] = {  # of fidelity and 
 
 def combine(fidelity: float, clarity: float, combination: str = "mean") -> float:
     """Return Q in (0, 1] of two ratings from 1 to 5. Raise InputInvalid for others, or an unknown combination."""
-    if combination not in COMBINATIONS:
-        raise InputInvalid(f"quality: found {combination}; expected {' or '.join(COMBINATIONS)}")
+    expect_choice("quality", combination, COMBINATIONS)
     for name, rating in (("fidelity", fidelity), ("clarity", clarity)):
         if not LOWEST <= rating <= HIGHEST:
             raise InputInvalid(f"{name}: found {rating}; expected {LOWEST} to {HIGHEST}")

@@ -182,9 +182,7 @@ def read(path: Path) -> dict[str, dict[str, float | None]]:
 
     Raise InputInvalid for other columns or types, no rows, and a row that occurs twice.
     """
-    frame = read_typed(path, SCHEMA, WHAT, ("id",), ("id",))
-    if frame.is_empty():
-        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
+    frame = read_typed(path, SCHEMA, WHAT, ("id",), ("id",), may_be_empty=False)
     measured = [name for name in METRICS if frame[name].null_count() < len(frame)]
     return {name: dict(zip(frame["id"], frame[name], strict=True)) for name in measured}
 

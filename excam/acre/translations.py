@@ -164,9 +164,8 @@ def from_frame(path: Path) -> list[Translated]:
     Raise InputInvalid for other columns or types, no rows, a row that occurs twice, what `items.item` refuses, and rows
     that differ in the texts of one item.
     """
-    frame = read_typed(path, SCHEMA, WHAT, ("id", "item", "system", "translation", "shots", "finish"), ("id",))
-    if frame.is_empty():
-        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
+    filled = ("id", "item", "system", "translation", "shots", "finish")
+    frame = read_typed(path, SCHEMA, WHAT, filled, ("id",), may_be_empty=False)
     translations: list[Translated] = []
     items: dict[str, Item] = {}
     for number, row in enumerate(frame.iter_rows(named=True), 1):

@@ -100,6 +100,12 @@ def read(path: Path) -> Campaign:
     return parse_campaign(text, str(path))
 
 
+def require_form(drawn: Campaign, *names: str) -> None:
+    """Raise InputInvalid for a campaign of a form with another name."""
+    if drawn.form.name not in names:
+        raise InputInvalid(f"campaign {drawn.id}: of the form {drawn.form.name}; expected {' or '.join(names)}")
+
+
 def parse_campaign(text: str, name: str) -> Campaign:
     """Return the campaign in a file's text; messages call the file `name`. Raises InputInvalid as `read` does."""
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from excam.annotation import exchange, form
-from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.campaign import Campaign, Task, campaign, require_form
 from excam.annotation.form import SUBMITTED
 from excam.calmqa.source import Answer, Question
 from excam.core.exceptions import InputInvalid
@@ -75,8 +75,7 @@ def ratings(files: Sequence[Path], drawn: Campaign, questions: Mapping[str, Ques
     Raises InputInvalid for a file that holds no answers to the campaign, a campaign about other questions, and an
     answer that two files have.
     """
-    if drawn.form.name != FORM:
-        raise InputInvalid(f"campaign {drawn.id}: of the form {drawn.form.name}; expected {FORM}")
+    require_form(drawn, FORM)
     tasks = {task.id: (number, task) for number, task in enumerate(drawn.tasks, 1)}
     if absent := [task.row for task in drawn.tasks if task.row not in questions]:
         raise InputInvalid(

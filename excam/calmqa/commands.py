@@ -14,7 +14,7 @@ import typer
 from excam.core.language_identity import PACKAGES
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_text, stop
-from excam.scoring.server_options import Serving, with_server_options
+from excam.scoring.server_options import MODEL, Serving, with_server_options
 
 if TYPE_CHECKING:
     from excam.calmqa.source import Question
@@ -44,8 +44,11 @@ def surface(
 
     Example: excam calmqa surface answers.jsonl --questions questions.jsonl
     """
+    import json
+    from dataclasses import asdict
+
     from excam.calmqa import surface as checks
-    from excam.core.provenance import publish
+    from excam.core.provenance import write_text
     from excam.pages.markdown import escape, table
 
     with exit_on_error():
@@ -61,13 +64,11 @@ def surface(
         if not checked:
             stop(f"{file}: 0 answers; expected rows with language and answer")
         if to:
-            import json
-            from dataclasses import asdict
-
-            with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
-                for answer_id, model, _, looks in checked:
-                    row = {"id": answer_id, "model": model, **asdict(looks), "surface": looks.value}
-                    stream.write(json.dumps(row) + "\n")
+            rows = [
+                {"id": answer_id, "model": model, **asdict(looks), "surface": looks.value}
+                for answer_id, model, _, looks in checked
+            ]
+            write_text(to, "".join(json.dumps(row) + "\n" for row in rows))
         lines = checks.table((groups[by](model, language), looks) for _, model, language, looks in checked)
         body = [[escape(str(line["group"])), *(_shown(line[name]) for name in checks.TABLE[1:])] for line in lines]
         print_text(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
@@ -109,16 +110,13 @@ def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, tim
     from excam.calmqa import surface as checks
     from excam.core import row_files
     from excam.core.exceptions import InputInvalid
-    from excam.core.language_identity import code_name, language_code
+    from excam.core.language_identity import code_name
 
     seen: set[tuple[str, str]] = set()
     for number, row in row_files.rows(file):
         where = f"{file}:{number}"
         texts = source.texts_of(row, where, ("language", "answer"), ("id", "answer_id", *GROUPS))
-        try:
-            code = language_code(texts["language"])
-        except InputInvalid as problem:
-            raise InputInvalid(f"{where}: {problem}") from None
+        code = source.code(texts["language"], where)
         looks: Surface = checks.check(texts["answer"], code, known.get(code, True), detector, tokens, times)
         name = next((texts[group] for group in GROUPS if texts[group]), "answers")
         answer_id = texts["id"] or texts["answer_id"]
@@ -154,7 +152,7 @@ def regress(
 @with_server_options
 def filter_(
     file: Annotated[Path, typer.Argument(help="questions in the official columns")],
-    model: Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")],
+    model: MODEL,
     to: Annotated[Path, typer.Option(help="JSON Lines: each question with what was decided in each round")],
     engine: Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a local model")] = None,
     *,
@@ -164,11 +162,10 @@ def filter_(
 
     Example: excam calmqa filter questions.jsonl --model qwen3:14b@http://localhost:11434/v1 --to kept.jsonl
     """
-    import json
     from dataclasses import asdict
 
     from excam.calmqa import asks, source
-    from excam.core.provenance import publish
+    from excam.core import tables
     from excam.scoring.asking import recorded_answers
 
     with exit_on_error():
@@ -177,20 +174,14 @@ def filter_(
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
         with recorded_answers(model, engine, serving, 64, file, to) as answers_to:
             decided = answers_to(asks.keep, questions, "filtering, requests")
-            with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
-                for question, rounds in zip(questions, decided, strict=True):
-                    said = {name: rounds[name].option or rounds[name].failure for name in rounds}
-                    kept = all(name in rounds and rounds[name].option == "yes" for name in asks.FILTERS)
-                    row = asdict(question) | {"rounds": said, "kept": kept}
-                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-        counts = [
-            sum(rounds.get(name) is not None and rounds[name].option == "yes" for rounds in decided)
-            for name in asks.FILTERS
-        ]
+            said = [{name: picked.option or picked.failure for name, picked in rounds.items()} for rounds in decided]
+            cultural, kept = ([rounds.get(name) == "yes" for rounds in said] for name in asks.FILTERS)
+            outcomes = zip(questions, said, kept, strict=True)
+            tables.write_jsonl(to, (asdict(asked) | {"rounds": rounds, "kept": yes} for asked, rounds, yes in outcomes))
         failed = sum(bool(picked.failure) for rounds in decided for picked in rounds.values())
         say(
-            f"{to}: {len(questions)} questions; about a culture {counts[0]}, and clear {counts[1]} "
-            f"({100 * counts[1] / len(questions):.0f} %; the paper kept 52 %); unreadable: {failed}"
+            f"{to}: {len(questions)} questions; about a culture {sum(cultural)}, and clear {sum(kept)} "
+            f"({100 * sum(kept) / len(questions):.0f} %; the paper kept 52 %); unreadable: {failed}"
         )
 
 
@@ -275,15 +266,13 @@ def collect_seeds(
 
     Example: excam calmqa collect-seeds campaign.json wo-1.json --to questions.jsonl
     """
-    import json
-
     from excam.annotation import campaign as campaigns
     from excam.calmqa import seeds
-    from excam.core.provenance import write_text
+    from excam.core import tables
 
     with exit_on_error():
         rows, counts = seeds.collected(exports, campaigns.read(file))
         if not rows:
             stop(f"{len(exports)} files hold no submitted question; expected some; submit on the page first")
-        write_text(to, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        tables.write_jsonl(to, rows)
         say(f"{to}: {len(rows)} questions; {', '.join(f'{name} {n}' for name, n in counts.items())}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from excam.annotation import exchange, form
-from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.campaign import Campaign, Task, campaign, require_form
 from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
@@ -56,8 +56,7 @@ def collected(files: Sequence[Path], drawn: Campaign) -> tuple[list[dict[str, An
     question that is there before in its language (`repeated`). Raises InputInvalid for a file that holds no answers to
     the campaign, and for an answer that two files have.
     """
-    if drawn.form.name != FORM:
-        raise InputInvalid(f"campaign {drawn.id}: of the form {drawn.form.name}; expected {FORM}")
+    require_form(drawn, FORM)
     counts = Counter({"submitted": 0, "not submitted": 0, "no_more": 0, "repeated": 0})
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for said in exchange.in_campaign_order(drawn, exchange.read_all(files, drawn)):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+ChoiceT = TypeVar("ChoiceT", bound=str)
 
 
 class ExcamError(Exception):
@@ -24,6 +27,14 @@ class SourceInvalid(ExcamError):
 
 class InputInvalid(ExcamError):
     """A file or a value handed in by the user is not usable."""
+
+
+def expect_choice(name: str, value: str, known: Iterable[ChoiceT]) -> ChoiceT:
+    """Return the choice of `known` that a value is. Raise InputInvalid for another one; `name` says of what."""
+    choices: dict[str, ChoiceT] = {choice: choice for choice in known}
+    if value not in choices:
+        raise InputInvalid(f"{name}: found {value}; expected {' or '.join(choices)}")
+    return choices[value]
 
 
 class ModelInvalid(ExcamError):

@@ -21,7 +21,7 @@ import polars as pl
 
 from excam.core import spreadsheets
 from excam.core.exceptions import ArtifactBroken, InputInvalid, in_a_line
-from excam.core.provenance import publish
+from excam.core.provenance import publish, write_text
 from excam.core.spreadsheets import guard_cell, remove_guard
 
 _SYSTEM = re.compile(r"\(os error (\d+)\)")
@@ -216,6 +216,11 @@ def read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
         raise ArtifactBroken(
             f"{path}: not a table of {', '.join(schema)} ({detail}); delete it and run again"
         ) from None
+
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write objects as lines of JSON atomically, in UTF-8."""
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:

@@ -13,12 +13,18 @@ from excam.core.tables import read_frame
 
 
 def read_typed(
-    path: Path, schema: Mapping[str, Any], what: str, filled: Iterable[str] = (), key: Sequence[str] = ()
+    path: Path,
+    schema: Mapping[str, Any],
+    what: str,
+    filled: Iterable[str] = (),
+    key: Sequence[str] = (),
+    may_be_empty: bool = True,
 ) -> pl.DataFrame:
     """Return these columns of a Parquet file, with these types; `what` says in messages what the file should hold.
 
-    Raise InputInvalid for a missing column, another type, a null in a column of `filled`, and two rows with the same
-    values in the columns of `key`; ArtifactBroken for a file that is not Parquet. A file without rows is read.
+    Raise InputInvalid for a missing column, another type, a null in a column of `filled`, two rows with the same values
+    in the columns of `key`, and a file without rows, unless it `may_be_empty`; ArtifactBroken for a file that is not
+    Parquet.
     """
     if not path.is_file():
         raise InputInvalid(f"{path}: no such file; expected {what}")
@@ -41,6 +47,8 @@ def read_typed(
     if key and (number := _first(frame.select(~pl.struct(key).is_first_distinct()).to_series())) is not None:
         repeated = "/".join(str(value) for value in frame.select(key).row(number))
         raise InputInvalid(f"{path}: row {number + 1}: {repeated[:100]} is there twice; expected {what}, each once")
+    if frame.is_empty() and not may_be_empty:
+        raise InputInvalid(f"{path}: 0 rows; expected {what}")
     return frame
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -51,12 +50,6 @@ def to_frame(instances: Iterable[Instance], model: str, mode: str, answers: Iter
         for instance, answered in zip(instances, answers, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
-def failure_counts(answers: Iterable[Answered]) -> str:
-    """Return the number of answers for each reason of failure, in words."""
-    failed = Counter(answer.failure for answer in answers if answer.failure)
-    return ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
 
 
 def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:

@@ -244,10 +244,3 @@ def _stated(text: str, options: Options, overlooked: set[str]) -> str | None:
         return None
     overlooked |= {"no-json"} | ({"other-lines"} if lines[1:] else set()) | ({"fence"} if unfenced != text else set())
     return letter
-
-
-def check_mode(mode: str) -> Mode:
-    """Validate and return unchanged. Raise InputInvalid unless it is one of `MODES`."""
-    if mode not in MODES:
-        raise InputInvalid(f"mode: found {mode}; expected {' or '.join(MODES)}")
-    return mode

@@ -14,7 +14,7 @@ from typing import Any
 
 from excam.annotation import exchange, form
 from excam.annotation.answers import Answer
-from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.campaign import Campaign, Task, campaign, require_form
 from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
@@ -149,8 +149,7 @@ def _changes(task: Task, answer: Answer) -> Iterator[tuple[str, Any]]:
 
 
 def _submitted(files: Sequence[Path], campaign_: Campaign, name: str) -> Iterator[tuple[Task, Answer]]:
-    if campaign_.form.name != name:
-        raise InputInvalid(f"campaign {campaign_.id}: of the form {campaign_.form.name}; expected {name}")
+    require_form(campaign_, name)
     for file in files:
         for answer in exchange.read(file, campaign_):
             if answer[SUBMITTED]:

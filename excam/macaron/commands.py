@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
-from excam.scoring.server_options import Serving, with_server_options
+from excam.scoring.server_options import ENGINE, MODEL, Serving, with_server_options
 
 if TYPE_CHECKING:
     from excam.macaron.scenarios import Built
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Build a benchmark from templates, ask models, report their numbers.")
 TO = Annotated[Path, typer.Option(help="the file to write")]
 SEED = Annotated[int, typer.Option(help="seed of the orders")]
-MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
-ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
 TOKENS = Annotated[int, typer.Option(min=1, help="token limit of an answer")]
 
 
@@ -99,7 +96,7 @@ def collect(
     Example: excam macaron collect campaign.json ada.json grace.json --to exports/all.jsonl
     """
     from excam.annotation import campaign as campaigns
-    from excam.core.provenance import write_text
+    from excam.core import tables
     from excam.macaron import campaign
 
     with exit_on_error():
@@ -109,7 +106,7 @@ def collect(
         )
         if not rows:
             stop(f"{len(exports)} files hold nothing that was submitted; expected some; submit on the page first")
-        write_text(to, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        tables.write_jsonl(to, rows)
         say(f"{to}: {len(rows)} submitted of {len(campaign_.tasks)} tasks")
 
 
@@ -161,7 +158,7 @@ def read(
 
 
 def _write(built: Built, to: Path) -> None:
-    from excam.core import tables
+    from excam.core import counts, tables
     from excam.macaron import scenarios
 
     left_out = to.with_suffix(".dropped.csv")
@@ -169,8 +166,7 @@ def _write(built: Built, to: Path) -> None:
     if not built.scenarios:
         stop(f"{to}: 0 scenarios of {len(built.dropped)} submissions; expected some; {left_out} has the reasons")
     tables.write_frame(to, scenarios.to_frame(built.scenarios))
-    reasons = ", ".join(f"{reason} {count}" for reason, count in built.reasons.items()) or "none"
-    say(f"{to}: {len(built.scenarios)} scenarios; left out: {reasons}")
+    say(f"{to}: {len(built.scenarios)} scenarios; left out: {counts.in_words(built.reasons)}")
 
 
 @app.command()
@@ -220,14 +216,13 @@ def derive(
     Example: excam macaron derive scenarios.parquet --to instances.parquet
     """
     from excam.core import tables
+    from excam.core.exceptions import expect_choice
     from excam.macaron import derive as deriving
     from excam.macaron import scenarios
 
     with exit_on_error():
-        if orders not in ("shuffled", "given"):
-            stop(f"--orders: found {orders}; expected shuffled or given")
-        scenarios_ = scenarios.read(file)
-        made = deriving.instances(scenarios_, seed, orders)
+        order, scenarios_ = expect_choice("--orders", orders, deriving.ORDERS), scenarios.read(file)
+        made = deriving.instances(scenarios_, seed, order)
         tables.write_frame(to, deriving.to_frame(made))
         without = sum(scenario.true_en is None for scenario in scenarios_)
         say(f"{to}: {len(made)} instances of {len(scenarios_)} scenarios; without statements: {without}")
@@ -253,18 +248,19 @@ def ask(
     """
     from functools import partial
 
-    from excam.core import tables
+    from excam.core import counts, tables
+    from excam.core.exceptions import expect_choice
     from excam.macaron import answers, asks, derive
     from excam.scoring.asking import recorded_answers
     from excam.scoring.models import parse
 
     with exit_on_error():
-        asked, instances = asks.check_mode(mode), derive.read(file)
+        asked, instances = expect_choice("mode", mode, asks.MODES), derive.read(file)
         limit = max_tokens or (4096 if asked == "thinking" else 64)
         with recorded_answers(model, engine, serving, limit, file, to) as answers_to:
             answered = answers_to(partial(asks.answer, mode=asked), instances, "asking, requests")
             tables.write_frame(to, answers.to_frame(instances, parse(model).label, asked, answered))
-        say(f"{to}: {len(answered)} answers; failures: {answers.failure_counts(answered)}")
+        say(f"{to}: {len(answered)} answers; failures: {counts.failures(answered)}")
 
 
 @app.command()

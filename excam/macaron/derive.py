@@ -20,6 +20,8 @@ Format = Literal["MC", "T", "F"]
 Lang = Literal["EN", "L"]
 Orders = Literal["shuffled", "given"]
 LETTERS = ("A", "B", "C", "D")
+ORDERS: tuple[Orders, ...] = ("shuffled", "given")
+SIDES: Mapping[Lang, str] = {"EN": "en", "L": "local"}  # how the fields of a scenario end
 TRUTH = ("T", "F")
 QUESTION_MARKS = ("?", "？", "؟", "፧", "՞")  # also of East Asia, Arabic, Ge'ez, Armenian
 CLOSING = "\"'”’»)]） "
@@ -131,9 +133,7 @@ def read(path: Path) -> list[Instance]:
 
     Raise InputInvalid for other columns or types, no rows, an id that occurs twice, and what is no instance.
     """
-    frame = read_typed(path, SCHEMA, WHAT, SCHEMA, ("id",))
-    if frame.is_empty():
-        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
+    frame = read_typed(path, SCHEMA, WHAT, SCHEMA, ("id",), may_be_empty=False)
     derived = [
         Instance(**{**row, **{name: tuple(row[name]) for name in _LISTS}}) for row in frame.iter_rows(named=True)
     ]

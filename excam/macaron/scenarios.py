@@ -333,9 +333,8 @@ def read(path: Path) -> list[Scenario]:
 
     Raise InputInvalid for other columns or types, no rows, an id that occurs twice, and what is no scenario.
     """
-    frame = read_typed(path, SCHEMA, WHAT, [name for name in SCHEMA if name not in STATEMENTS], ("id",))
-    if frame.is_empty():
-        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
+    filled = [name for name in SCHEMA if name not in STATEMENTS]
+    frame = read_typed(path, SCHEMA, WHAT, filled, ("id",), may_be_empty=False)
     return [_read_row(row, f"{path}: row {number}") for number, row in enumerate(frame.iter_rows(named=True), 1)]
 
 

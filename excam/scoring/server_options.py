@@ -17,7 +17,8 @@ from excam.core.exceptions import InputInvalid
 if TYPE_CHECKING:
     from excam.config import Server
 
-
+MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
+ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
 OMITTED: dict[str, dict[str, Any]] = {  # what people may leave out of requests, and the settings that do it
     **{name: {"omit": [name]} for name in ("temperature", "top_p", "seed", "logprobs")},
     "schema": {"structure": False},

@@ -34,7 +34,7 @@ from excam.annotation.answers import Answer, open_points
 from excam.annotation.answers import read as read_answer
 from excam.annotation.form import SUBMITTED
 from excam.cli import app
-from excam.core import tables
+from excam.core import counts, tables
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
@@ -656,7 +656,8 @@ def test_verdicts_survive_a_file(tmp_path):
     assert stored_verdicts["m", "full"] == {
         task.case.id: verdict for task, verdict in zip(tasks[:3], verdicts[:3], strict=True)
     }
-    assert judgements.failure_counts(verdicts) == "none"
+    assert counts.failures(verdicts) == "none"
+    assert counts.failures([asks.Judged(None, failure=reason) for reason in "bab"]) == "a 1, b 2"
 
 
 # --- as a metric of `excam score`

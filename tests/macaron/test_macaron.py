@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from excam.annotation import answers, exchange
 from excam.core import tables
-from excam.core.exceptions import InputInvalid, SourceInvalid
+from excam.core.exceptions import InputInvalid, SourceInvalid, expect_choice
 from excam.inference import Choice, Choose, Completion, Generate
 from excam.inference.run import run
 from excam.macaron import answers as macaron_answers
@@ -805,7 +805,7 @@ def test_text_modes_ask_for_a_text():
     for mode in ("text", "thinking"):
         model_answer = answered(INSTANCES[0], mode, lambda request: text_of('{"answer": "A"}'))
         assert (model_answer.answer, model_answer.by) == ("A", "text")
-    assert "mode: found x; expected choose or text or thinking" in line_of(InputInvalid, asks.check_mode, "x")
+    assert "mode: found x; expected choose or text or thinking" in line_of(InputInvalid, expect_choice, "mode", "x", asks.MODES)
 
 
 # --- proofreading
