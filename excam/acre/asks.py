@@ -19,11 +19,11 @@ import regex
 from excam.acre import quality
 from excam.acre.items import Protocol, route
 from excam.acre.translations import Translated
-from excam.core.exceptions import InputInvalid
-from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
+from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.chat import replace_lone_surrogates
 from excam.inference.json_answers import Rejected, objects
+from excam.inference.run import together
 
 VERSION = 3  # of prompts and parser
 Variant = Literal["full", "no-gate", "no-routing", "no-explication", "no-reference"]
@@ -190,12 +190,12 @@ def _asked(agents: Sequence[Agent], case_: Case, variant: Variant, mode: Mode) -
     """Ask agents together; by likelihoods if `mode` says so and the model gives them, else for texts."""
     asked = [messages(agent, case_, variant) for agent in agents]
     if mode == "choose":
-        choices = yield [Choose(each, agent.options) for each, agent in zip(asked, agents, strict=True)]
-        logprobs = [each.logprobs for each in choices if isinstance(each, Choice)]
-        if all(each is not None for each in logprobs):
-            return [_chosen(agent, each) for agent, each in zip(agents, logprobs, strict=True) if each is not None]
-    completions = yield [Generate(each, agent.schema) for each, agent in zip(asked, agents, strict=True)]
-    return [read(agent, each) for agent, each in zip(agents, completions, strict=True) if isinstance(each, Completion)]
+        choices = yield from together([*map(ask_for_choice, asked, (agent.options for agent in agents))])
+        logprobs = [choice.logprobs for choice in choices if choice.logprobs is not None]
+        if len(logprobs) == len(agents):
+            return list(map(_chosen, agents, logprobs))
+    completions = yield from together([*map(ask_for_text, asked, (agent.schema for agent in agents))])
+    return list(map(read, agents, completions))
 
 
 def _chosen(agent: Agent, logprobs: Sequence[float]) -> Said:

@@ -11,7 +11,6 @@ from excam.acre.translations import Translated
 from excam.inference import Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 
-VERSION = 2
 Form = Literal["prompt", "plain"]  # plain: the source alone, for models that only translate
 
 

@@ -11,14 +11,13 @@ from typing import Any, Literal
 
 import regex
 
-from excam.core.exceptions import InputInvalid
-from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
+from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
 from excam.inference.answer_text import DECORATION, reasoning_and_answer
 from excam.inference.chat import replace_lone_surrogates
 from excam.inference.json_answers import IGNORED, Rejected, answer_decoder, fields, objects
+from excam.inference.run import together
 from excam.macaron.derive import Instance
 
-VERSION = 2  # of the parser
 Mode = Literal["choose", "text", "thinking"]
 MODES: tuple[Mode, ...] = ("choose", "text", "thinking")
 FAILURES = ("refused", "empty", "in-thought", "truncated", "no-answer-line")
@@ -88,29 +87,22 @@ def answer(instance: Instance, mode: Mode) -> Flow[Answered]:
     letters; the first decides. A server that gives neither is asked for a text. `thinking` lets the model reason first.
     """
     asked = (Message("user", prompt(instance, mode == "thinking")),)
-    if mode != "choose":
-        return (yield from _text(instance, asked))
-    whole, letters = yield [Choose(asked, tuple(map(line, instance.valid))), Choose(asked, instance.valid)]
-    assert isinstance(whole, Choice), "a Choose is answered by a Choice"
-    assert isinstance(letters, Choice), "a Choose is answered by a Choice"
-    letter = None if letters.logprobs is None else _likeliest(instance.valid, letters.logprobs)
-    known = {"logprobs": whole.logprobs or (), "letter_logprobs": letters.logprobs or (), "letter_answer": letter}
-    if whole.logprobs is not None:
-        return Answered(_likeliest(instance.valid, whole.logprobs), None, "json", **known)
-    if letter is not None:
-        return Answered(letter, None, "letter", **known)
-    return (yield from _text(instance, asked))
+    if mode == "choose":
+        lines = tuple(map(line, instance.valid))
+        whole, letters = yield from together([ask_for_choice(asked, lines), ask_for_choice(asked, instance.valid)])
+        letter = None if letters.logprobs is None else _likeliest(instance.valid, letters.logprobs)
+        known = {"logprobs": whole.logprobs or (), "letter_logprobs": letters.logprobs or (), "letter_answer": letter}
+        if whole.logprobs is not None:
+            return Answered(_likeliest(instance.valid, whole.logprobs), None, "json", **known)
+        if letter is not None:
+            return Answered(letter, None, "letter", **known)
+    completion = yield from ask_for_text(asked)
+    return read_completion(completion, instance.valid, instance.options)
 
 
 def _likeliest(valid: Sequence[str], logprobs: Sequence[float]) -> str:
     """Return the answer of the highest log-probability, the first of equal ones."""
     return valid[logprobs.index(max(logprobs))]
-
-
-def _text(instance: Instance, asked: tuple[Message, ...]) -> Flow[Answered]:
-    (completion,) = yield [Generate(asked)]
-    assert isinstance(completion, Completion), "a Generate is answered by a Completion"
-    return read_completion(completion, instance.valid, instance.options)
 
 
 def read_completion(completion: Completion, valid: Sequence[str], options: Sequence[str] = ()) -> Answered:

@@ -9,17 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import SequenceMatcher
-from typing import Any
 
 import regex
 
-from excam.inference import Completion, Flow, Generate, Message
+from excam.inference import Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.json_answers import Rejected, answer_decoder, only_object
+from excam.inference.run import together
 from excam.macaron.asks import filled
 from excam.macaron.scenarios import Scenario, text_problem
 
-VERSION = 3
 MOST_CHANGED = 0.1  # of the characters of a field
 FEW_CHANGED = 3  # characters, which a short field may change too
 SMALL = frozenset(  # words that grammar adds, drops and exchanges
@@ -126,10 +125,12 @@ def fields_of(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
 def proofread(scenario: Scenario) -> Flow[Proofread]:
     """Ask about all English fields in one round, and apply the edits that the guard accepts."""
     asked = list(fields_of(scenario))
-    answers = yield [
-        Generate((Message("user", filled("proofread", {"context": context, "text": text})),))
-        for _, context, text in asked
-    ]
+    answers = yield from together(
+        [
+            ask_for_text((Message("user", filled("proofread", {"context": context, "text": text})),))
+            for _, context, text in asked
+        ]
+    )
     kept = [value for value in scenario.slots.values() if value]
     edits = tuple(_edit(name, text, answer, kept) for (name, _, text), answer in zip(asked, answers, strict=True))
     texts = {edit.field: edit.after for edit in edits if edit.outcome == "applied"}
@@ -145,8 +146,7 @@ def _not_applied(edit: Edit) -> Edit:
     return replace(edit, outcome="invalid-scenario") if edit.outcome == "applied" else edit
 
 
-def _edit(name: str, before: str, answer: Any, kept: Sequence[str]) -> Edit:
-    assert isinstance(answer, Completion), "a Generate is answered by a Completion"
+def _edit(name: str, before: str, answer: Completion, kept: Sequence[str]) -> Edit:
     said = read(answer)
     if said is None:
         return Edit(name, before, before, "unreadable")
