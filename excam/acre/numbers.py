@@ -52,11 +52,6 @@ def removals(kept: int, reasons: Sequence[str]) -> list[dict[str, Any]]:
     return [{"outcome": name, "candidates": n, "share": 100 * n / (kept + len(reasons))} for name, n in lines]
 
 
-def weighted_mean(lines: Sequence[Mapping[str, Any]], column: str) -> float:
-    """Return the mean of a column over categories, weighted by their items: the mean over items."""
-    return float(np.average([float(line[column]) for line in lines], weights=[int(line["items"]) for line in lines]))
-
-
 def labelled(rows: Sequence[Translated]) -> list[Translated]:
     """Return the rows with a label. Raise InputInvalid unless some are right and some wrong."""
     labelled_rows = [row for row in rows if row.label is not None]
@@ -150,9 +145,8 @@ def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed:
 
 def _drop(drops: Sequence[float], items: Sequence[str], deviation: float, seed: int) -> dict[str, Any]:
     if not drops or not deviation:
-        return {"drop": None, "low": None, "high": None, "penalised": None}
-    columns = [[drop / deviation for drop in drops], [1.0] * len(drops)]
-    estimate = bootstrap.estimate(columns, bootstrap.ratio, items, seed)
+        return dict.fromkeys(("drop", "low", "high", "penalised"))
+    estimate = bootstrap.mean([drop / deviation for drop in drops], items, seed)
     low = estimate["low"]
     penalised = None if low is None else low > PENALISED
     return {"drop": estimate["value"], "low": low, "high": estimate["high"], "penalised": penalised}
@@ -177,7 +171,7 @@ def sentence_scores(rows: Sequence[Translated], measured: Mapping[str, Scores], 
         for system, system_rows in by_system.items():
             for metric, scores in measured.items():
                 values = [score for row in system_rows if (score := scores[row.id]) is not None]
-                mean = bootstrap.estimate([values, [1.0] * len(values)], bootstrap.ratio, range(len(values)), seed)
+                mean = bootstrap.mean(values, range(len(values)), seed)
                 estimate = {"mean": mean["value"], "low": mean["low"], "high": mean["high"]}
                 counted = {"n": len(values), "failures": len(system_rows) - len(values)}
                 lines.append({"part": part, "system": system, "metric": metric, **estimate, **counted})
@@ -203,8 +197,7 @@ def systems(
                 "acre": [verdict.acre for verdict in answered if verdict.acre is not None],
             }
             for column, values in columns.items():
-                ones = [1.0] * len(values)
-                estimate = bootstrap.estimate([values, ones], bootstrap.ratio, range(len(values)), seed)
+                estimate = bootstrap.mean(values, range(len(values)), seed)
                 line |= {
                     column: estimate["value"],
                     f"{column}_low": estimate["low"],

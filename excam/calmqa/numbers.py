@@ -7,9 +7,10 @@ could not judge has no score and is counted apart.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 from excam.stats import bootstrap
@@ -56,16 +57,10 @@ class Judged:
     failure: str = ""
 
 
-SCORES = (
-    *("answer", "subject", "group", "language", "type", "surface", "claims", "supported", "k", "precision", "recall"),
-    *("f1", "factuality", "relevance", "s", "empty", "failure"),
-)
-
-
 def scores(
     rows: Sequence[Judged], factuality: Factuality = "f1@k", no_claims: NoClaims = "zero"
 ) -> list[dict[str, Any]]:
-    """Return the score of each answer (columns `SCORES`), in order; `s` is None where a part is missing or failed."""
+    """Return the score of each answer in order; `s` is None where a part is missing or failed."""
     counts: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row in rows:
         if not _without_claims(row.failure):
@@ -86,14 +81,11 @@ def score(row: Judged, k: int, factuality: Factuality = "f1@k", no_claims: NoCla
     fact = None if row.failure or skipped else fact_score.f1 if factuality == "f1@k" else fact_score.precision
     known = row.surface is not None and fact is not None and row.relevance is not None
     return {
-        **{name: getattr(row, name) for name in ("answer", "subject", "group", "language", "type", "surface")},
-        **{"claims": row.claims, "supported": row.supported, "k": k},
+        **asdict(row),
+        "k": k,
         **(dict.fromkeys(("precision", "recall", "f1")) if row.failure else fact_score._asdict()),
         "factuality": fact,
-        "relevance": row.relevance,
         "s": (row.surface or 0) * (fact or 0.0) * (row.relevance or 0.0) if known else None,
-        "empty": row.empty,
-        "failure": row.failure,
     }
 
 
@@ -120,16 +112,9 @@ def table(rows: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, Any]]:
 
 def _line(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
     scored = [row for row in rows if row["s"] is not None]
-    means = {name: _mean(row[name] for row in scored) for name in PARTS}
-    product = None
-    if scored:
-        product = (means["surface"] or 0.0) * (means["factuality"] or 0.0) * (means["relevance"] or 0.0)
-    interval = None
-    if scored:
-        interval = bootstrap.ratio_interval(
-            [row["s"] for row in scored], [1] * len(scored), [row["group"] for row in scored], seed=seed
-        )
-    low, high = interval or (None, None)
+    means = {name: _mean(row[name] for row in scored) for name in (*PARTS, "s")}
+    interval = bootstrap.mean([row["s"] for row in scored], [row["group"] for row in scored], seed)
+    product = math.prod(means[name] or 0.0 for name in ("surface", "factuality", "relevance")) if scored else None
     return {
         **dict(zip(("subject", "language", "type"), key, strict=True)),
         "answers": len(rows),
@@ -141,7 +126,7 @@ def _line(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]], seed: in
         "questions": len({row["group"] for row in rows}),
         "mean_claims": _mean(row["claims"] for row in rows if not _without_claims(row["failure"])),
         **means,
-        **{"s": _mean(row["s"] for row in scored), "low": low, "high": high, "product_of_means": product},
+        **{"low": interval["low"], "high": interval["high"], "product_of_means": product},
     }
 
 

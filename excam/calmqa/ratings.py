@@ -140,7 +140,7 @@ def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
         both = [*own, *(by_model[following] if following else ())]
         grades, questions = [rating.rating for rating in both], [(rating.language, rating.question) for rating in both]
         n = len(own)
-        estimates = {"mean": bootstrap.estimate([grades[:n], [1] * n], bootstrap.ratio, questions[:n], seed)}
+        estimates = {"mean": bootstrap.mean(grades[:n], questions[:n], seed)}
         if following:
             is_own = [True] * n + [False] * (len(both) - n)
             estimates["ahead"] = bootstrap.difference_of_means(grades, is_own, questions, seed)

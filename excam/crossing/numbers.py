@@ -108,13 +108,12 @@ def _blind_spot(kind_pairs: Sequence[Pair], column: Column, seed: int) -> dict[s
     counts = list(map(len, scored.values()))
     clusters = [text_pairs[0].wrong.cluster for text_pairs in scored.values()]
     looked_at = {row.id for pair in kind_pairs for row in (pair.wrong, pair.right) if row}
-    interval = bootstrap.ratio_interval(wins, counts, clusters, seed=seed) if wins else None
-    low, high = interval or (None, None)
+    share = bootstrap.estimate([wins, counts], bootstrap.ratio, clusters, seed)
     lengths = [pair.length or 0.0 for text_pairs in scored.values() for pair in text_pairs]
     return {
-        "auc": sum(wins) / sum(counts) if counts else None,
-        "low": low,
-        "high": high,
+        "auc": share["value"],
+        "low": share["low"],
+        "high": share["high"],
         "length": sum(lengths) / len(lengths) if lengths else None,
         "pairs": sum(counts),
         "wrong": len(wins),
@@ -164,14 +163,13 @@ def _gap(asked: Sequence[Mapping[tuple[str, bool], Row]], column: Column, seed: 
         english.append(_above(known["", True], known["", False]))
         local.append(_above(known[other, True], known[other, False]))
     n = len(english)
-    interval = bootstrap.interval([english, local, np.ones(n)], _difference, seed=seed) if n else None
-    low, high = interval or (None, None)
+    gap = bootstrap.estimate([english, local, np.ones(n)], _difference, range(n), seed)
     return {
         "english": sum(english) / n if n else None,
         "local": sum(local) / n if n else None,
-        "difference": (sum(local) - sum(english)) / n if n else None,
-        "low": low,
-        "high": high,
+        "difference": gap["value"],
+        "low": gap["low"],
+        "high": gap["high"],
         "scenarios": n,
         "failures": len(asked) - n,
     }

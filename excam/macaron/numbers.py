@@ -133,16 +133,11 @@ def bounds(accuracy: float) -> tuple[float, float]:
     return max(0.0, 2 * accuracy - 100), accuracy
 
 
-def counts(rows: Rows) -> dict[str, Any]:
+def counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return instances, unanswered ones, scenarios, and the percentage of answered statements called true."""
-    listed = list(rows)
-    answered = [row["pred"] for row in listed if row["format"] != "MC" and row["pred"] is not None]
-    return {
-        "n": len(listed),
-        "failures": sum(row["pred"] is None for row in listed),
-        "scenarios": len({(row["language"], row["scenario"]) for row in listed}),
-        "said_true": 100 * answered.count("T") / len(answered) if answered else None,
-    }
+    answered = [row["pred"] for row in rows if row["format"] != "MC" and row["pred"] is not None]
+    said_true = 100 * answered.count("T") / len(answered) if answered else None
+    return {**_denominators(rows), "said_true": said_true}
 
 
 def floors(rows: Rows) -> dict[str, dict[str, float | None]]:
@@ -185,15 +180,13 @@ def breakdown(rows: Rows, groups: Callable[[Mapping[str, Any]], Sequence[str]], 
 def accuracy(rows: Sequence[Mapping[str, Any]], seed: int = 0) -> dict[str, Any]:
     """Return the accuracy over instances with its interval, and its denominators."""
     right = [100.0 * is_right(row) for row in rows]
-    estimate = bootstrap.estimate([right, np.ones(len(right))], bootstrap.ratio, _scenarios(rows), seed)
-    return {**estimate, **_denominators(rows)}
+    return {**bootstrap.mean(right, _scenarios(rows), seed), **_denominators(rows)}
 
 
 def difference(rows: Sequence[Mapping[str, Any]], is_first: Sequence[bool], seed: int = 0) -> dict[str, Any]:
     """Return the accuracy of the rows that are first minus that of the others, as `accuracy` does."""
     right = [100.0 * is_right(row) for row in rows]
-    estimate = bootstrap.difference_of_means(right, is_first, _scenarios(rows), seed)
-    return {**estimate, **_denominators(rows)}
+    return {**bootstrap.difference_of_means(right, is_first, _scenarios(rows), seed), **_denominators(rows)}
 
 
 def _scenarios(rows: Sequence[Mapping[str, Any]]) -> list[Hashable]:
@@ -253,8 +246,7 @@ def compare(systems: Sequence[Sequence[Mapping[str, Any]]], number: str, seed: i
 
 
 def _difference(step: Floats, scenarios: Sequence[Hashable], p_value: float, seed: int) -> Difference:
-    count = len(step)
-    estimate = bootstrap.estimate([count * step, np.ones(count)], bootstrap.ratio, scenarios, seed)
+    estimate = bootstrap.mean(len(step) * step, scenarios, seed)
     return Difference(float(step.sum()), estimate["low"], estimate["high"], p_value)
 
 

@@ -52,6 +52,11 @@ def estimate(
     return {"value": None if np.isnan(value) else value, "low": low, "high": high}
 
 
+def mean(values: ArrayLike, clusters: Sequence[Hashable], seed: int) -> dict[str, float | None]:
+    """Return the mean of values, as `estimate` does."""
+    return estimate([values, np.ones(np.size(values))], ratio, clusters, seed)
+
+
 def difference_of_means(
     values: ArrayLike, is_first: ArrayLike, clusters: Sequence[Hashable], seed: int
 ) -> dict[str, float | None]:
