@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from excam.acre.errors import ERRORS, primary
-from excam.acre.pages import rounded
 from excam.acre.study import Study
 from excam.acre.translations import Translated, name
 from excam.core.exceptions import InputInvalid
 from excam.pages import row_browser
+from excam.pages.markdown import rounded
 from excam.pages.row_browser import Browser, BrowserRow, Filter, ReportCell
 
 HIGH, LOW = "high score, wrong", "low score, right"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,8 @@ from excam.acre.study import Study, acre_scores, title
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import write_text
-from excam.pages import plotting
-from excam.pages.markdown import cautions, escape, table
+from excam.pages import markdown, plotting
+from excam.pages.markdown import cautions, escape, rounded, table
 from excam.stats.binary_gold import MEASURES
 from excam.stats.permutation import floor_note
 
@@ -44,19 +44,10 @@ FIGURE_3 = ("system", "n", "correct", *ERRORS)
 ABLATIONS = ("judge", "variant", "tau_b", "low", "high", "difference", "p", "p_holm", "n", "failures")
 
 
-def rounded(value: float | None, digits: int = 2) -> str:
-    """Return a number for a table, "n/a" for None; a minus is a minus sign."""
-    if value is None:
-        return "n/a"
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
-
-
 def with_interval(line: Mapping[str, Any], name: str, ends: tuple[str, str] | None = None, digits: int = 2) -> str:
     """Return a number with its interval, if it has one."""
     low, high = ends or (f"{name}_low", f"{name}_high")
-    interval = "" if line[low] is None else f" [{rounded(line[low], digits)}, {rounded(line[high], digits)}]"
-    return rounded(line[name], digits) + interval
+    return markdown.with_interval(line[name], line[low], line[high], digits)
 
 
 def table_1(items: Sequence[Item]) -> tuple[list[dict[str, Any]], str]:
@@ -332,24 +323,21 @@ def composition(study: Study) -> list[dict[str, Any]]:
     raise InputInvalid("labels: none of the translations has one; expected labels; see docs/cult-eval.md")
 
 
-Table = Callable[[], tuple[list[dict[str, Any]], str]]
-
-
 def write_all(folder: Path, study: Study, seed: int) -> list[Path]:
     """Write what these rows allow, and return the files: without labels, the systems under ACRE alone."""
-    made: dict[str, tuple[Sequence[str], Table]] = {}
     labelled = any(row.label for row in study.rows)
-    if labelled:
-        made["table-2"] = TABLE_2, lambda: table_2(study, seed)
-        made["table-5"] = TABLE_5, lambda: table_5(study, seed)
-        made["ablations"] = ABLATIONS, lambda: ablations(study, seed)
-    if study.measured:
-        made["table-3"] = TABLE_3, lambda: table_3(study, seed)
-    if study.full:
-        made["table-6"] = TABLE_6, lambda: table_6(study, seed)
+    made = {
+        "table-2": (labelled, TABLE_2, table_2),
+        "table-5": (labelled, TABLE_5, table_5),
+        "ablations": (labelled, ABLATIONS, ablations),
+        "table-3": (study.measured, TABLE_3, table_3),
+        "table-6": (study.full, TABLE_6, table_6),
+    }
     written: list[Path] = []
-    for name, (columns, make) in made.items():
-        lines, text = make()
+    for name, (allowed, columns, make) in made.items():
+        if not allowed:
+            continue
+        lines, text = make(study, seed)
         written += [folder / f"{name}.csv", folder / f"{name}.md"]
         tables.write_lines(written[-2], columns, lines)
         write_text(written[-1], text)

@@ -30,6 +30,10 @@ def _percent(value: float | None) -> str:
     return rounded(None if value is None else 100 * value)
 
 
+def _interval(line: Mapping[str, Any]) -> str:
+    return "–" if line["low"] is None else f"{_percent(line['low'])} to {_percent(line['high'])}"
+
+
 def table_page(
     lines: Sequence[Mapping[str, Any]],
     languages: Sequence[Mapping[str, str]],
@@ -69,7 +73,7 @@ def _type_gaps(gaps: Sequence[Mapping[str, Any]]) -> str:
         [
             *(escape(str(gap["subject"])), "S" if gap["part"] == "s" else gap["part"]),
             _percent(gap["difference"]),
-            "–" if gap["low"] is None else f"{_percent(gap['low'])} to {_percent(gap['high'])}",
+            _interval(gap),
             *(gap["specific"], gap["agnostic"]),
         ]
         for gap in gaps
@@ -99,8 +103,7 @@ def _cautions(lines: Sequence[Mapping[str, Any]]) -> str:
 def _cells(line: Mapping[str, Any], counts: Sequence[str]) -> list[str]:
     mark = "*" * (line["scored"] < FEW)
     parts = [_percent(line[name]) for name in ("surface", "factuality", "precision", "relevance", "product_of_means")]
-    interval = "–" if line["low"] is None else f"{_percent(line['low'])} to {_percent(line['high'])}"
-    return [_percent(line["s"]) + mark, interval, *parts, *(str(line[name]) for name in counts)]
+    return [_percent(line["s"]) + mark, _interval(line), *parts, *(str(line[name]) for name in counts)]
 
 
 def regression_page(
@@ -145,10 +148,10 @@ def _r2(lines: Sequence[Mapping[str, Any]]) -> str:
     at = {(line["variant"], line["predictor"]): line["r2"] for line in lines}
     body = []
     for variant in dict.fromkeys(line["variant"] for line in lines):
-        cells = [rounded(at[variant, name], 3) if at.get((variant, name)) is not None else "–" for name in names]
-        values = [value for name in names if (value := at.get((variant, name))) is not None]
+        r2 = [at.get((variant, name)) for name in names]
+        values = [value for value in r2 if value is not None]
         order = "" if len(values) < len(names) else "yes" if values == sorted(values, reverse=True) else "no"
-        body.append([variant, *cells, order])
+        body.append([variant, *(rounded(value, 3) for value in r2), order])
     body.append(
         [
             "**printed in the paper**",

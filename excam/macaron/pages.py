@@ -308,19 +308,17 @@ def write_all(folder: Path, systems: Sequence[System], of_models: Mapping[str, s
     `of_models` are the categories of models.
     """
     estimated, averaged = estimates(systems, seed), categories.averages(systems, of_models, seed)
-    lines, page = table_3(systems, estimated, averaged, seed)
-    tables.write_lines(folder / "table-3.csv", TABLE_3, lines)
-    write_text(folder / "table-3.md", page)
-    lines, page = paired(systems, estimated, averaged, seed)
-    tables.write_lines(folder / "paired.csv", PAIRED, lines)
-    write_text(folder / "paired.md", page)
+    pages = {
+        "table-3": (TABLE_3, *table_3(systems, estimated, averaged, seed)),
+        "paired": (PAIRED, *paired(systems, estimated, averaged, seed)),
+        "templates": (TEMPLATES, *templates(systems, seed)),
+    }
     for by in breakdowns.TITLES:
         lines = breakdowns.breakdown(systems, by, seed)
-        tables.write_lines(folder / f"{by}.csv", breakdowns.BREAKDOWN, lines)
-        write_text(folder / f"{by}.md", breakdowns.page(lines, by))
+        pages[by] = breakdowns.BREAKDOWN, lines, breakdowns.page(lines, by)
         plotting.save(breakdowns.figure(lines, by), [folder / f"{by}.pdf"])
+    for name, (columns, lines, page) in pages.items():
+        tables.write_lines(folder / f"{name}.csv", columns, lines)
+        write_text(folder / f"{name}.md", page)
     tables.write_lines(folder / "scripts.csv", SCRIPTS, scripts(systems))
-    lines, page = templates(systems, seed)
-    tables.write_lines(folder / "templates.csv", TEMPLATES, lines)
-    write_text(folder / "templates.md", page)
     return sorted(folder.iterdir())

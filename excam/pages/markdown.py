@@ -37,6 +37,20 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
 
 
+def rounded(value: float | None, digits: int = 2) -> str:
+    """Return a number for a table, "n/a" for None; a minus is a minus sign."""
+    if value is None:
+        return "n/a"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
+    """Return a number with its interval, if it has one."""
+    interval = "" if low is None else f" [{rounded(low, digits)}, {rounded(high, digits)}]"
+    return rounded(value, digits) + interval
+
+
 def cautions(notes: Iterable[str]) -> str:
     """Return the section that says what numbers cannot show, "" without notes; they must be Markdown already."""
     lines = "".join(f"- {note}\n" for note in notes)
