@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import polars as pl
 
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
@@ -14,9 +16,6 @@ from excam.core.language_identity import language_code
 from excam.core.text import is_text
 from excam.core.typed_tables import read_typed
 from excam.knowledge.documents import files_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")  # of questions and answers
 Type = Literal["specific", "agnostic"]
@@ -164,8 +163,6 @@ def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
 
 def to_frame(rows: Sequence[Question] | Sequence[Answer], kind: type[Question] | type[Answer]) -> pl.DataFrame:
     """Return dataclasses as a table."""
-    import polars as pl
-
     return pl.DataFrame([asdict(row) for row in rows], schema=dict.fromkeys((f.name for f in fields(kind)), pl.String))
 
 
@@ -195,8 +192,6 @@ def answers_of(path: Path) -> list[Answer]:
 
 def _rows(path: Path, kind: type[Question] | type[Answer], what: str) -> dict[str, dict[str, Any]]:
     """Return the rows of a table of `to_frame` by id."""
-    import polars as pl
-
     names = [field.name for field in fields(kind)]
     frame = read_typed(path, dict.fromkeys(names, pl.String), what, names, ("id",))
     return {row["id"]: row for row in frame.iter_rows(named=True)}

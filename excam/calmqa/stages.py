@@ -1,6 +1,7 @@
 """The stages between files: which items each asks about, how, and what a stage's table holds.
 
-`ITEMS` and `FLOWS` are used where a model is asked and where its transcript is read again, so both see the same items.
+`FLOWS` and the functions `to_...` are used where a model is asked and where its transcript is read again, so both see
+the same items.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import polars as pl
 
 from excam.calmqa import asks, claims, numbers, surface
 from excam.calmqa.asks import Item, Picked, Text
@@ -21,11 +24,7 @@ from excam.core.typed_tables import read_typed
 from excam.knowledge.index import Index
 from excam.knowledge.passages import Passage
 
-if TYPE_CHECKING:
-    import polars as pl
-
 Step = Literal["translations", "claims", "verdicts", "relevance"]
-RULES = "rules"  # in place of a model: sentences as claims, `overlap`, cosine of an encoder
 CONTEXT = 1  # sentences before and after the one whose claims are asked for
 Row = dict[str, Any]
 
@@ -275,54 +274,43 @@ def judged(
     return rows
 
 
+_TEXT, _NUMBER = pl.String(), pl.Float64()
+SCHEMAS: Mapping[str, dict[str, Any]] = {  # of each stage's table
+    "surface": {
+        **dict.fromkeys(("answer", "expected", "found", "detector"), _TEXT),
+        **{"decidable": pl.Boolean(), "most_repeats": pl.Int64(), "repeated": pl.Boolean(), "empty": pl.Boolean()},
+        **{"language_right": pl.Boolean(), "surface": pl.Int64()},
+    },
+    "translations": dict.fromkeys(("answer", "text", "failure"), _TEXT),
+    "claims": {"id": _TEXT, "answer": _TEXT, "sentence": pl.Int64(), "text": _TEXT, "failure": _TEXT},
+    "evidence": {
+        **{"claim": _TEXT, "rank": pl.Int64(), "passage": _TEXT, "bm25": _NUMBER},
+        **dict.fromkeys(("title", "text", "doc", "revision", "licence", "index"), _TEXT),
+    },
+    "verdicts": {
+        **dict.fromkeys(("claim", "answer", "verdict", "passage"), _TEXT),
+        **{"passages": pl.Int64(), "by": _TEXT, "failure": _TEXT, "logprobs": pl.List(_NUMBER)},
+    },
+    "relevance": {
+        **{"answer": _TEXT, "rating": _NUMBER, "relevance": _NUMBER, "by": _TEXT, "failure": _TEXT},
+        "logprobs": pl.List(_NUMBER),
+    },
+    "scores": {
+        **dict.fromkeys(("answer", "subject", "group", "language", "type"), _TEXT),
+        **dict.fromkeys(("surface", "claims", "supported", "k"), pl.Int64()),
+        **dict.fromkeys(("precision", "recall", "f1", "factuality", "relevance", "s"), _NUMBER),
+        **{"empty": pl.Boolean(), "failure": _TEXT},
+    },
+}
+
+
 def read_claims(path: Path) -> list[Claim]:
     """Return the claims of a table. Raises InputInvalid for other columns or types, and a claim that is there twice."""
-    frame = read_typed(path, schemas()["claims"], "claims, made by the workflow", ("id", "answer", "failure"), ("id",))
+    frame = read_typed(path, SCHEMAS["claims"], "claims, made by the workflow", ("id", "answer", "failure"), ("id",))
     return [Claim(**row) for row in frame.iter_rows(named=True)]
-
-
-def frame(rows: Sequence[Row], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """Return rows as a table with these columns, empty or not."""
-    import polars as pl
-
-    return pl.DataFrame(rows, schema=dict(schema), orient="row")
-
-
-def schemas() -> dict[str, dict[str, Any]]:
-    """Return the columns of each stage's table."""
-    import polars as pl
-
-    text, number, logprobs = pl.String, pl.Float64, pl.List(pl.Float64)
-    return {
-        "surface": {
-            **dict.fromkeys(("answer", "expected", "found", "detector"), text),
-            **{"decidable": pl.Boolean, "most_repeats": pl.Int64, "repeated": pl.Boolean, "empty": pl.Boolean},
-            **{"language_right": pl.Boolean, "surface": pl.Int64},
-        },
-        "translations": dict.fromkeys(("answer", "text", "failure"), text),
-        "claims": {"id": text, "answer": text, "sentence": pl.Int64, "text": text, "failure": text},
-        "evidence": {
-            **{"claim": text, "rank": pl.Int64, "passage": text, "bm25": number},
-            **dict.fromkeys(("title", "text", "doc", "revision", "licence", "index"), text),
-        },
-        "verdicts": {
-            **dict.fromkeys(("claim", "answer", "verdict", "passage"), text),
-            **{"passages": pl.Int64, "by": text, "failure": text, "logprobs": logprobs},
-        },
-        "relevance": {
-            **{"answer": text, "rating": number, "relevance": number, "by": text, "failure": text},
-            "logprobs": logprobs,
-        },
-        "scores": {
-            **dict.fromkeys(("answer", "subject", "group", "language", "type"), text),
-            **dict.fromkeys(("surface", "claims", "supported", "k"), pl.Int64),
-            **dict.fromkeys(("precision", "recall", "f1", "factuality", "relevance", "s"), number),
-            **{"empty": pl.Boolean, "failure": text},
-        },
-    }
 
 
 def write(path: Path, stage: str, rows: Sequence[Row] | Sequence[Claim]) -> None:
     """Write the table of a stage."""
     records = [asdict(row) if isinstance(row, Claim) else row for row in rows]
-    tables.write_frame(path, frame(records, schemas()[stage]))
+    tables.write_frame(path, pl.DataFrame(records, schema=SCHEMAS[stage], orient="row"))

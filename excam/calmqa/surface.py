@@ -14,8 +14,7 @@ from excam.core.extras import require_extra
 from excam.core.language_identity import Detector, identify, language_code
 
 DECIDABLE = 0.9  # share of the questions of a language that the detector must name rightly
-TOKENS, TIMES = 20, 4  # the authors' code; their text says "more than 20 tokens ... more than 4 times" (`WORDING`)
-WORDING = (21, 5)
+TOKENS, TIMES = 20, 4  # the authors' code; their text says "more than 20 tokens ... more than 4 times": 21 and 5
 PIECE = 100_000  # characters that are encoded at once; bpe-openai refuses very long texts
 
 

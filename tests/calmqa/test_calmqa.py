@@ -86,8 +86,8 @@ def test_an_undecidable_language_has_no_surface():
 def test_repetition_is_counted_in_tokens_and_times():
     assert not surface.repeated(LOOP * 3)
     assert surface.repeated(LOOP * 4)
-    assert not surface.repeated(LOOP * 4, *surface.WORDING), "the paper's wording: more than 4 times"
-    assert surface.repeated(LOOP * 5, *surface.WORDING)
+    assert not surface.repeated(LOOP * 4, 21, 5), "the paper's wording: more than 20 tokens, more than 4 times"
+    assert surface.repeated(LOOP * 5, 21, 5)
     assert surface.repeated("la " * 40), "occurrences may overlap"
     assert not surface.repeated("la " * 21)
     assert surface.most_repeats("short") == 0
