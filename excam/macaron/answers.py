@@ -123,9 +123,8 @@ def read_sheet(path: Path, instances: Sequence[Instance]) -> list[Answered]:
 def _from_sheet(path: Path, instance: Instance, said: str) -> Answered:
     if not said:
         return Answered(None, "empty", "text")
-    valid = dict(zip("1234", range(4), strict=True)) if instance.format == "MC" else {"T": 0, "F": 1}
+    choices = instance.format == "MC"
+    valid = ("1", "2", "3", "4") if choices else instance.valid
     if said not in valid:
         raise InputInvalid(f"{path}: {instance.id}: found {said}; expected one of {', '.join(valid)}")
-    return Answered(
-        instance.valid[instance.order.index(valid[said])] if instance.format == "MC" else said, None, "text"
-    )
+    return Answered(instance.valid[instance.order.index(int(said) - 1)] if choices else said, None, "text")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,9 +20,9 @@ from excam.macaron.scenarios import Scenario
 Format = Literal["MC", "T", "F"]
 Lang = Literal["EN", "L"]
 Orders = Literal["shuffled", "given"]
-LETTERS = ("A", "B", "C", "D")
 ORDERS: tuple[Orders, ...] = ("shuffled", "given")
 SIDES: Mapping[Lang, str] = {"EN": "en", "L": "local"}  # how the fields of a scenario end
+LETTERS = ("A", "B", "C", "D")
 TRUTH = ("T", "F")
 QUESTION_MARKS = ("?", "？", "؟", "፧", "՞")  # also of East Asia, Arabic, Ge'ez, Armenian
 CLOSING = "\"'”’»)]） "
@@ -82,22 +83,13 @@ def _of(scenario: Scenario, order: tuple[int, ...]) -> Iterable[Instance]:
     names = ("template", "country", "language", "script", "reasoning", "aspects")
     make = partial(Instance, scenario=scenario.id, **{name: getattr(scenario, name) for name in names})
     gold = LETTERS[order.index(0)]
-    texts: tuple[tuple[Lang, str, tuple[str, ...]], ...] = (
-        ("EN", scenario.question_en, scenario.options_en),
-        ("L", scenario.question_local, scenario.options_local),
-    )
-    for lang, text, options in texts:
+    for lang, side in SIDES.items():
+        text, options = getattr(scenario, f"question_{side}"), getattr(scenario, f"options_{side}")
         shown = tuple(options[at] for at in order)
         name = f"{scenario.id}/mc/{lang.lower()}"
         yield make(name, format="MC", lang=lang, form="question", text=text, options=shown, order=order, gold=gold)
-    statements: tuple[tuple[Format, Lang, str | None], ...] = (
-        ("T", "EN", scenario.true_en),
-        ("T", "L", scenario.true_local),
-        ("F", "EN", scenario.false_en),
-        ("F", "L", scenario.false_local),
-    )
-    for format_, lang, text in statements:
-        if text is not None:
+    for (format_, truth), (lang, side) in product({"T": "true", "F": "false"}.items(), SIDES.items()):
+        if (text := getattr(scenario, f"{truth}_{side}")) is not None:
             marks = (*QUESTION_MARKS, ";") if lang == "L" and scenario.language == "Greek" else QUESTION_MARKS
             form = "question" if text.rstrip(CLOSING).endswith(marks) else "statement"
             name = f"{scenario.id}/{format_.lower()}/{lang.lower()}"

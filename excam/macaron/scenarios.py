@@ -28,6 +28,7 @@ STATEMENTS = ("true_en", "false_en", "true_local", "false_local")
 REVIEWED = ("question_en", "question_local", "options_en", "options_local", *STATEMENTS)  # what a reviewer may revise
 LETTERED = re.compile(r"^\s*[-•]?\s*\(?[A-Da-d][):]\s")  # "A) rice": the letter is added by the prompt
 NAMES = ("id", "country", "language")  # what no scenario lacks, besides its texts
+TOLD = ("author", "licence", "why", "source")  # of a submission, as far as it is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ def _scenario(
         return Dropped(name, "not-applicable", str(row.get("why") or ""))
     if status != "submitted":
         return Dropped(name, "not-submitted", str(status))
-    if wrong := [key for key in ("author", "licence", "why", "source") if not isinstance(row.get(key, ""), str | None)]:
+    if wrong := [key for key in TOLD if not isinstance(row.get(key, ""), str | None)]:
         return Dropped(name, "not-text", ", ".join(wrong))
     if not (row.get("author") or "").strip():
         return Dropped(name, "author-missing")
@@ -197,43 +198,34 @@ def _scenario(
     if template is None or context is None:
         which = "unknown-template" if template is None else "unknown-context"
         return Dropped(name, which, f"{row.get('template')}, {row.get('country')}, {row.get('language')}")
-    texts = [row.get(key) for key in ("question_local", "true_local", "false_local")]
-    lists = [row.get(key) for key in ("options", "options_local")]
+    texts: dict[str, Any] = {key: row.get(key) for key in ("question_local", "true_local", "false_local")}
     slots = row.get("slots")
     if not isinstance(slots, dict) or not all(isinstance(value, str) for value in slots.values()):
         return Dropped(name, "slots-not-texts")
-    if not all(isinstance(text, str) and text.strip() for text in texts):
+    if not all(isinstance(text, str) and text.strip() for text in texts.values()):
         return Dropped(name, "local-text-missing")
     if not all(
         isinstance(options, list) and len(options) == 4 and all(isinstance(o, str) for o in options)
-        for options in lists
+        for options in (row.get("options"), row.get("options_local"))
     ):
         return Dropped(name, "not-four-options")
     if problem := _slot_problem(template, slots):
         return Dropped(name, *problem)
-    true_en, false_en = forms.children(template, slots, lists[0] or [])
+    true_en, false_en = forms.children(template, slots, row["options"])
     made = Scenario(
         id=name,
         template=template.id,
-        country=context.country,
-        language=context.language,
-        script=context.script,
+        **asdict(context),
         reasoning=template.reasoning,
         aspects=template.aspects,
         slots={key: slots[key] for key in template.slots},
         question_en=forms.fill(template.question, slots),
-        options_en=tuple(lists[0] or ()),
-        question_local=str(texts[0]),
-        options_local=tuple(lists[1] or ()),
+        options_en=tuple(row["options"]),
+        options_local=tuple(row["options_local"]),
         true_en=true_en,
         false_en=false_en,
-        true_local=str(texts[1]),
-        false_local=str(texts[2]),
-        author=str(row.get("author") or ""),
-        status="submitted",
-        licence=str(row.get("licence") or ""),
-        why=str(row.get("why") or ""),
-        source=str(row.get("source") or ""),
+        **texts,
+        **{key: row.get(key) or "" for key in TOLD},
     )
     problem = text_problem(made)
     return Dropped(name, *problem) if problem else made
@@ -269,14 +261,8 @@ def text_problem(scenario: Scenario) -> tuple[str, str] | None:
             return "option-with-letter", f"{place}: {options[0]}"
     texts = [scenario.question_en, scenario.question_local, *scenario.options_en, *scenario.options_local]
     statements = [text for name in STATEMENTS if (text := getattr(scenario, name)) is not None]
-    if SURROGATE.search(
-        "".join(
-            [
-                *(*texts, *statements, *scenario.slots.values()),
-                *(scenario.author, scenario.why, scenario.source, scenario.licence),
-            ]
-        )
-    ):
+    told = [getattr(scenario, name) for name in TOLD]
+    if SURROGATE.search("".join([*texts, *statements, *scenario.slots.values(), *told])):
         return "lone-surrogate", scenario.id.encode("ascii", "replace").decode()
     if reason := rejection_reason(*texts, *statements):
         return reason, scenario.id
