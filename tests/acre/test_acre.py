@@ -5,13 +5,14 @@ import json
 import math
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
 from declared_pages import stems
+from excam_commands import refusal, succeed
+from json_lines import write_rows
+from mini_cult_eval import ITEMS, MINI, ROWS
 from one_line_errors import line_of
-from typer.testing import CliRunner
 
 from excam.acre import (
     asks,
@@ -33,7 +34,6 @@ from excam.annotation import exchange
 from excam.annotation.answers import Answer, open_points
 from excam.annotation.answers import read as read_answer
 from excam.annotation.form import SUBMITTED
-from excam.cli import app
 from excam.core import counts, tables
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion
@@ -42,10 +42,6 @@ from excam.scoring.metric import Row, load
 from excam.scoring.rows import RowFile
 from excam.scoring.scorer import Scorer
 
-ROOT = Path(__file__).parents[2]
-MINI = ROOT / "mini/cult-eval"
-ITEMS = items.read(MINI / "items.jsonl")
-ROWS = translations.with_labels(source.written(source.files(MINI)[1:], ITEMS), MINI / "labels.jsonl")
 SYSTEMS = ("made-up-careful", "made-up-literal", "made-up-omitting", "made-up-explaining")
 
 
@@ -136,16 +132,11 @@ def test_example_of_one_shot_prompts_is_not_in_the_test_set(tmp_path):
     example = items.held_out(ITEMS, MINI / "example.jsonl")
     assert example.id not in ITEMS
     for changed in (first_row(), first_row(id="other")):
-        path = write(tmp_path / "e.jsonl", [changed])
+        path = write_rows(tmp_path / "e.jsonl", [changed])
         assert "not in the test set" in line_of(InputInvalid, items.held_out, ITEMS, path)
 
 
 # --- items: bad input
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 def first_row(**changes):
@@ -189,7 +180,7 @@ TRADITIONAL = "她穿著一件月白色的旗袍,站在巷口等人。"
     ],
 )
 def test_a_bad_item_is_one_line_that_names_the_row(tmp_path, changes, words):
-    path = write(tmp_path / "items.jsonl", [first_row(id="good"), first_row(**changes)])
+    path = write_rows(tmp_path / "items.jsonl", [first_row(id="good"), first_row(**changes)])
     line = line_of(InputInvalid, items.read, path)
     assert line.startswith(f"{path}:2: ")
     assert words in line
@@ -197,11 +188,11 @@ def test_a_bad_item_is_one_line_that_names_the_row(tmp_path, changes, words):
 
 def test_items_twice_none_or_no_objects_are_refused(tmp_path):
     for rows, words in ([[first_row(), first_row()], "occurs twice"], [[], "0 items"]):
-        assert words in line_of(InputInvalid, items.read, write(tmp_path / "items.jsonl", rows))
+        assert words in line_of(InputInvalid, items.read, write_rows(tmp_path / "items.jsonl", rows))
 
 
 def test_an_item_without_explication_is_read_and_a_protocol_can_be_given(tmp_path):
-    path = write(tmp_path / "i.jsonl", [first_row(explication=None, protocol="B", other="ignored")])
+    path = write_rows(tmp_path / "i.jsonl", [first_row(explication=None, protocol="B", other="ignored")])
     item = items.read(path)["qipao"]
     assert (item.explication, item.route) == ("", "B")
 
@@ -258,9 +249,7 @@ def test_damaged_rows_are_one_line(tmp_path, change, words):
     tables.write_frame(tmp_path / "rows.parquet", change(translations.to_frame(of_two)))
     assert words in line_of(InputInvalid, translations.from_frame, tmp_path / "rows.parquet")
     for verb in (("judge", "--model", "equivalent"), ("pairs",), ("draw", "--form", "translation_errors")):
-        done = call(verb[0], tmp_path / "rows.parquet", *verb[1:], "--to", tmp_path / "to")
-        assert done.exit_code == 2
-        assert words in done.output
+        assert words in refusal("acre", verb[0], tmp_path / "rows.parquet", *verb[1:], "--to", tmp_path / "to")
         assert not (tmp_path / "to").exists()
 
 
@@ -268,9 +257,8 @@ def test_options_of_a_model_are_refused_without_one(tmp_path):
     path = tmp_path / "rows.parquet"
     tables.write_frame(path, translations.to_frame(ROWS[:3]))
     for option, value in (("--by", "choose"), ("--quality", "product"), ("--variant", "full")):
-        refused = call("judge", path, "--model", "equivalent", option, value, "--to", tmp_path / "to.parquet")
-        assert refused.exit_code == 2
-        assert f"{option}: not for equivalent, which asks no model; leave it out" in refused.stderr
+        words = ("judge", path, "--model", "equivalent", option, value, "--to", tmp_path / "to.parquet")
+        assert f"{option}: not for equivalent, which asks no model; leave it out" in refusal("acre", *words)
     assert not (tmp_path / "to.parquet").exists()
 
 
@@ -304,10 +292,10 @@ def test_rows_in_two_files_are_refused(tmp_path):
     ],
 )
 def test_repeated_sentences_are_refused_or_counted(tmp_path, rows, words):
-    path = write(tmp_path / "s.jsonl", rows(first_row()))
+    path = write_rows(tmp_path / "s.jsonl", rows(first_row()))
     assert words in line_of(InputInvalid, campaign.marking, path, 1, 0)
-    write(path, [first_row(), first_row(id="another expression of it")])
-    done = call("draw", path, "--form", "culture_spans", "--to", tmp_path / "c.json")
+    write_rows(path, [first_row(), first_row(id="another expression of it")])
+    done = succeed("acre", "draw", path, "--form", "culture_spans", "--to", tmp_path / "c.json")
     assert "1 tasks, each for 2 annotators; rows with the sentence of another 1" in done.output
 
 
@@ -322,12 +310,12 @@ def test_repeated_sentences_are_refused_or_counted(tmp_path, rows, words):
     ],
 )
 def test_bad_sentences_of_a_corpus_are_one_line(tmp_path, rows, words):
-    assert words in line_of(InputInvalid, candidates.read, write(tmp_path / "s.jsonl", rows))
+    assert words in line_of(InputInvalid, candidates.read, write_rows(tmp_path / "s.jsonl", rows))
 
 
 @pytest.mark.parametrize(("said", "finish"), [({}, "stop"), ({"finish": "length"}, "length")])
 def test_how_a_translation_ended_is_kept(tmp_path, said, finish):
-    rows = write(tmp_path / "ours.jsonl", [{"id": "qipao", "translation": "a"} | said])
+    rows = write_rows(tmp_path / "ours.jsonl", [{"id": "qipao", "translation": "a"} | said])
     assert [row.finish for row in translations.read(rows, ITEMS)] == [finish]
 
 
@@ -354,12 +342,12 @@ def test_how_a_translation_ended_is_kept(tmp_path, said, finish):
     ],
 )
 def test_a_bad_translation_is_one_line(tmp_path, rows, words):
-    assert words in line_of(InputInvalid, translations.read, write(tmp_path / "ours.jsonl", rows), ITEMS)
+    assert words in line_of(InputInvalid, translations.read, write_rows(tmp_path / "ours.jsonl", rows), ITEMS)
 
 
 def test_a_system_in_two_files_is_refused(tmp_path):
     row = {"id": "qipao", "translation": "x", "system": "ours"}
-    paths = [write(tmp_path / name, [row]) for name in ("a.jsonl", "b.jsonl")]
+    paths = [write_rows(tmp_path / name, [row]) for name in ("a.jsonl", "b.jsonl")]
     assert "qipao/ours/0 is in another file too" in line_of(InputInvalid, source.written, paths, ITEMS)
 
 
@@ -379,20 +367,20 @@ def test_a_system_in_two_files_is_refused(tmp_path):
     ],
 )
 def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
-    path = write(tmp_path / "labels.jsonl", [{"id": "qipao", "system": "made-up-careful"} | label])
+    path = write_rows(tmp_path / "labels.jsonl", [{"id": "qipao", "system": "made-up-careful"} | label])
     assert words in line_of(InputInvalid, translations.read_labels, path)
 
 
 def test_shots_are_read_from_numbers_and_digits(tmp_path):
     rows = [{"id": "qipao", "translation": "a", "shots": shots} for shots in (0, "1", 2)]
-    assert [row.shots for row in translations.read(write(tmp_path / "ours.jsonl", rows), ITEMS)] == [0, 1, 2]
+    assert [row.shots for row in translations.read(write_rows(tmp_path / "ours.jsonl", rows), ITEMS)] == [0, 1, 2]
 
 
 def test_two_labels_and_labels_without_a_row_are_refused(tmp_path):
     row = {"id": "qipao", "system": "made-up-careful", "correct": True, "errors": []}
-    path = write(tmp_path / "l.jsonl", [row, row])
+    path = write_rows(tmp_path / "l.jsonl", [row, row])
     assert "has two labels" in line_of(InputInvalid, translations.read_labels, path)
-    write(path, [row | {"system": "nobody"}])
+    write_rows(path, [row | {"system": "nobody"}])
     assert "a label without its translation" in line_of(InputInvalid, translations.with_labels, ROWS, path)
 
 
@@ -422,12 +410,6 @@ def test_the_primary_error_is_the_first_of_the_priority():
 )  # fmt: skip
 def test_quality_by_hand(name, fidelity, clarity, expected):
     assert quality.combine(fidelity, clarity, name) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("name", quality.COMBINATIONS)
-def test_quality_of_a_valid_row_is_above_0_and_at_most_1(name):
-    for f, c in itertools.product(range(1, 6), repeat=2):
-        assert 0 < quality.combine(f, c, name) <= 1
 
 
 def test_quality_refuses_other_ratings():
@@ -552,12 +534,6 @@ def test_requests_are_rows_plus_twice_the_valid_ones_in_two_batches():
     assert everything[: len(ROWS)] == verdicts
 
 
-def test_invalid_is_exactly_0_and_a_failure_is_none():
-    assert verdict_of(Judge(validator=VALID[False])).acre == 0.0
-    failed = verdict_of(Judge(validator="I cannot say."))
-    assert (failed.acre, failed.valid, failed.failure) == (None, None, "validator: no-json")
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -592,6 +568,8 @@ def test_validator_reads_only_true_and_false():
         assert verdict_of(Judge(validator=text)).failure == "validator: no-value"
     both = verdict_of(Judge(validator='{"valid": true} {"valid": false}'))
     assert both.failure == "validator: several-objects"
+    neither = verdict_of(Judge(validator="I cannot say."))
+    assert (neither.acre, neither.valid, neither.failure) == (None, None, "validator: no-json")
 
 
 def test_a_row_without_explication_is_refused_where_it_decides_and_judged_without_it():
@@ -706,7 +684,7 @@ def test_the_protocol_of_a_row_overrides_that_of_its_category():
 
 def test_a_row_without_explication_is_refused_and_not_its_file(tmp_path):
     rows = [{name: getattr(asks.case(row), name) for name in ("id", *TEXT.columns, "explication")} for row in ROWS[:2]]
-    path = write(tmp_path / "rows.jsonl", [rows[0] | {"explication": None}, rows[1]])
+    path = write_rows(tmp_path / "rows.jsonl", [rows[0] | {"explication": None}, rows[1]])
     outcomes = run(TEXT.flow, list(RowFile(path, TEXT)), Judge())
     assert [(outcome.score, outcome.failure) for outcome in outcomes] == [(None, "no-explication"), (0.9, None)]
 
@@ -821,7 +799,7 @@ def test_labels_come_back_from_a_campaign(tmp_path):
         files[-1].write_text(answers_to(drawn, name, values), encoding="utf-8")
     collected = campaign.collect(files, drawn)
     assert collected.summary == "119 rows; left out: annotators disagree 1"
-    path = write(tmp_path / "labels.jsonl", collected.rows)
+    path = write_rows(tmp_path / "labels.jsonl", collected.rows)
     back = translations.with_labels(ROWS, path)
     assert [row.label and row.label.errors for row in back][1:] == [row.label.errors for row in ROWS][1:]
     assert back[0].label is None
@@ -848,13 +826,13 @@ def test_items_come_back_from_a_campaign(tmp_path):
     (tmp_path / "ada.json").write_text(answers_to(drawn, "ada", mark), encoding="utf-8")
     collected = campaign.collect([tmp_path / "ada.json"], drawn)
     assert collected.summary == "28 rows; left out: little salience 1, unglossed transliteration 1"
-    removed = write(tmp_path / "removed.jsonl", collected.removed)
+    removed = write_rows(tmp_path / "removed.jsonl", collected.removed)
     reasons = items.read_removed(removed, {row["id"] for row in collected.rows})
     counted = {line["outcome"]: line["candidates"] for line in numbers.removals(28, reasons)}
     assert (counted["kept"], counted["not-salient"], counted["transliterated"], counted["all"]) == (28, 1, 1, 30)
     with pytest.raises(InputInvalid, match="that of no item"):
         items.read_removed(removed, {"kang"})
-    back = items.read(write(tmp_path / "items.jsonl", collected.rows))
+    back = items.read(write_rows(tmp_path / "items.jsonl", collected.rows))
     same = ("term", "target", "category", "domain", "explication", "accepted", "licence")
     for name, item in back.items():
         assert [getattr(item, field) for field in same] == [getattr(ITEMS[name], field) for field in same]
@@ -918,32 +896,23 @@ def test_an_expression_has_one_category():
 
 # --- commands
 
-RUNNER = CliRunner()
-
-
-def call(*words):
-    return RUNNER.invoke(app, ["acre", *map(str, words)])
-
 
 def test_from_translations_to_a_report(tmp_path):
     sheets = sorted((MINI / "translations").glob("*.jsonl"))
     rows = tmp_path / "rows.parquet"
-    done = call("rows", *sheets, "--items", MINI / "items.jsonl", "--to", rows)
-    assert done.exit_code == 0, done.output
+    done = succeed("acre", "rows", *sheets, "--items", MINI / "items.jsonl", "--to", rows)
     assert (
         "120 translations by made-up-careful, made-up-explaining, made-up-literal, made-up-omitting; empty 0; items without one 0"
         in done.output
     )
     judged_file, measured = tmp_path / "equivalent.parquet", tmp_path / "metrics.parquet"
-    assert call("judge", rows, "--model", "equivalent", "--to", judged_file).exit_code == 0
-    assert call("metrics", rows, "--to", measured).exit_code == 0
+    succeed("acre", "judge", rows, "--model", "equivalent", "--to", judged_file)
+    succeed("acre", "metrics", rows, "--to", measured)
     more = ("--judged", judged_file, "--measured", measured, "--to", tmp_path / "report")
-    done = call("report", rows, "--labels", MINI / "labels.jsonl", *more)
-    assert done.exit_code == 0, done.output
+    succeed("acre", "report", rows, "--labels", MINI / "labels.jsonl", *more)
     declared = stems("cult_eval", "rows", "labels", "judged", "metrics", "scores")
     assert {path.stem for path in (tmp_path / "report").iterdir()} == declared, "the pages of the workflow"
-    without = call("report", rows, *more[:-1], tmp_path / "unlabelled")
-    assert without.exit_code == 0
+    succeed("acre", "report", rows, *more[:-1], tmp_path / "unlabelled")
     assert {path.name for path in (tmp_path / "unlabelled").iterdir()} == {
         *("table-3.csv", "table-3.md", "table-6.csv", "table-6.md")
     }
@@ -963,7 +932,4 @@ def test_from_translations_to_a_report(tmp_path):
 def test_a_wrong_option_is_one_line(tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     tables.write_frame(tmp_path / "rows.parquet", translations.to_frame(ROWS[:2]))
-    done = call(*words)
-    assert done.exit_code != 0
-    assert message in done.output
-    assert "Traceback" not in done.output
+    assert message in refusal("acre", *words)

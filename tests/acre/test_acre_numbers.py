@@ -1,24 +1,22 @@
 """CulT-Eval: sentence metrics against direct calls, the numbers by hand, and the numbers that the paper prints."""
 
-import csv
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from mini_cult_eval import ITEMS, ROWS
 
 from excam.acre import (
     equivalent,
     errors,
-    items,
     judgements,
     metrics,
     misaligned,
     numbers,
     pages,
     sentence_metrics,
-    source,
     study,
     translations,
 )
@@ -38,16 +36,12 @@ from excam.scoring.models import OpenedModel
 from excam.scoring.rows import of_mappings
 from excam.scoring.scorer import Scorer
 
-ROOT = Path(__file__).parents[2]
-MINI, PAPER = ROOT / "mini/cult-eval", ROOT / "paper/cult-eval"
-ITEMS = items.read(MINI / "items.jsonl")
-ROWS = translations.with_labels(source.written(source.files(MINI)[1:], ITEMS), MINI / "labels.jsonl")
+PAPER = Path(__file__).parents[2] / "paper/cult-eval"
 ITEM = next(iter(ITEMS.values()))
 
 
 def printed(name):
-    with (PAPER / f"{name}.csv").open(encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+    return tables.read_lines(PAPER / f"{name}.csv")
 
 
 # --- metrics of whole sentences
@@ -266,31 +260,18 @@ def test_sensitivity_by_hand():
     }  # fmt: skip
 
 
-def test_penalised_needs_the_whole_interval():
-    rows, scores = [], {}
-    for number in range(40):
-        rows += [
-            labelled_translation(str(number), "a", True),
-            labelled_translation(str(number), "b", False, ["omission"]),
-        ]
-        scores |= {f"{number}/a/0": 1.0, f"{number}/b/0": 0.0 if number % 8 else 0.9}
-    omission = numbers.sensitivity(rows, {"m": scores})[0]
-    assert omission["low"] > numbers.PENALISED
-    assert omission["penalised"] is True
-    flat = {row: 1.0 + (number % 3) for number, row in enumerate(scores)}
-    assert numbers.sensitivity(rows, {"m": flat})[0]["penalised"] is False
-
-
-def test_a_drop_above_a_fifth_of_a_deviation_is_penalised():
-    """Right ones score 0 or 10, so a deviation is about 5; each wrong one scores about 2 less, then about a half."""
+@pytest.mark.parametrize(
+    ("below", "noise", "drop", "penalised"), [(2.0, 0.1, 0.4, True), (0.5, 0.1, 0.1, False), (2.0, 8.0, 0.26, False)]
+)
+def test_a_drop_is_penalised_whose_interval_is_above_a_fifth_of_a_deviation(below, noise, drop, penalised):
+    """Right ones score 0 or 10; wrong ones score about so much less, in a deviation of 5 or, with much noise, 7.7."""
     rows = [labelled_translation(str(n), "a", True) for n in range(40)]
     rows += [labelled_translation(str(n), "b", False, ["omission"]) for n in range(40)]
-    for drop, penalised in ((2.0, True), (0.5, False)):
-        right = {f"{n}/a/0": 10.0 * (n % 2) for n in range(40)}
-        wrong = {f"{n}/b/0": 10.0 * (n % 2) - drop + (0.1 if n % 4 < 2 else -0.1) for n in range(40)}
-        omission = numbers.sensitivity(rows, {"m": right | wrong})[0]
-        assert omission["drop"] == pytest.approx(drop / 5, abs=0.02)
-        assert omission["penalised"] is penalised
+    right = {f"{n}/a/0": 10.0 * (n % 2) for n in range(40)}
+    wrong = {f"{n}/b/0": 10.0 * (n % 2) - below + (noise if n % 4 < 2 else -noise) for n in range(40)}
+    omission = numbers.sensitivity(rows, {"m": right | wrong})[0]
+    assert omission["drop"] == pytest.approx(drop, abs=0.02)
+    assert omission["penalised"] is penalised
 
 
 def test_categories_are_counted_by_hand():
@@ -342,12 +323,11 @@ def test_systems_are_compared_on_common_items():
 
 
 def test_labels_must_be_of_both_kinds():
-    with pytest.raises(InputInvalid, match="0 of 0 labelled"):
-        numbers.labelled([replace(row, label=None) for row in HAND])
-    with pytest.raises(InputInvalid, match="3 of 3 labelled"):
-        numbers.labelled([row for row in HAND if row.label.correct])
-    with pytest.raises(InputInvalid, match="0 of 5 labelled"):
-        numbers.labelled([row for row in HAND if not row.label.correct])
+    right, wrong = ([row for row in HAND if row.label.correct is correct] for correct in (True, False))
+    unlabelled = [replace(row, label=None) for row in HAND]
+    for rows, counted in ((unlabelled, "0 of 0"), (right, "3 of 3"), (wrong, "0 of 5")):
+        with pytest.raises(InputInvalid, match=f"{counted} labelled"):
+            numbers.labelled(rows)
 
 
 def test_comparisons_are_clustered_two_sided_and_corrected():

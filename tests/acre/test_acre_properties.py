@@ -1,31 +1,20 @@
 """CulT-Eval and ACRE on any text: rows come back from their tables, spans lie in texts, no answer is half a score."""
 
 import json
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+from mini_cult_eval import ITEMS, ROWS
 from text_strategies import ANSWERS, TEXTS
+from there_and_back import there_and_back
 
-from excam.acre import asks, candidates, equivalent, items, judgements, numbers, quality, source, translations
-from excam.core import tables
+from excam.acre import asks, candidates, equivalent, items, judgements, numbers, quality, translations
 from excam.core.text import CLUSTER
 from excam.inference import Completion
 
-MINI = Path(__file__).parents[2] / "mini/cult-eval"
-ITEMS = items.read(MINI / "items.jsonl")
-ROWS = translations.with_labels(source.written(source.files(MINI)[1:], ITEMS), MINI / "labels.jsonl")
 FEW = [row for row in ROWS if row.item.id in [*ITEMS][:6]]
 NAMES = TEXTS.filter(str.strip)
-
-
-def there_and_back(frame, read):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "table.parquet")
-        tables.write_frame(path, frame)
-        return read(path)
 
 
 @st.composite

@@ -11,10 +11,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 import tiny
+from excam_commands import excam, refusal, succeed
+from json_lines import write_rows
+from mini_calmqa import MINI, QUESTIONS, SHEETS
 from one_line_errors import line_of
-from typer.testing import CliRunner
 
-from excam import cli
 from excam.calmqa import asks, claims, rows_page, source, stages, surface
 from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Answer
@@ -39,17 +40,7 @@ from scripts.calmqa import (
 )
 
 ROOT = Path(__file__).parents[2]
-MINI = ROOT / "mini/calmqa-answers"
 REAL = ROOT.parent / "shared/data/calmqa"
-QUESTIONS = {question.id: question for question in source.read_questions(source.files(MINI / "questions", "questions"))}
-SHEETS = [answer for path in source.files(MINI / "sheets", "sheets") for answer in source.read_sheet(path, QUESTIONS)]
-
-
-def write(path, *rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 LOOP = "The lantern hangs above the door of the old house by the river, and nobody knows who put it there. "
 
 
@@ -115,11 +106,6 @@ def test_a_language_is_decidable_from_ninety_percent_of_its_questions():
     assert surface.languages(questions)["de"].decidable
     assert not surface.languages(questions[1:])["de"].decidable
     assert not surface.languages([("Hiligaynon", "Ngaa ang mga tawo nagahimo sang fiesta kada tuig?")])["hil"].decidable
-
-
-def test_an_unknown_language_is_refused_in_one_line():
-    line = line_of(InputInvalid, surface.check, "text", "Elvish of the north")
-    assert "ISO 639" in line
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the public answers are not here")
@@ -193,22 +179,22 @@ GOOD = {"language": "German", "question_type": "culturally specific", "question"
     ],
 )
 def test_an_invalid_question_is_one_line(tmp_path, row, problem):
-    file = write(tmp_path / "q.jsonl", GOOD | row)
+    file = write_rows(tmp_path / "q.jsonl", [GOOD | row])
     line = line_of(InputInvalid, source.read_questions, [file])
     assert line.startswith(f"{file}:1: ")
     assert problem in line
 
 
 def test_a_question_twice_in_a_language_is_refused(tmp_path):
-    file = write(tmp_path / "q.jsonl", GOOD, GOOD)
+    file = write_rows(tmp_path / "q.jsonl", [GOOD, GOOD])
     assert "q/de: occurs twice" in line_of(InputInvalid, source.read_questions, [file])
-    write(file, GOOD, GOOD | {"language": "English"})
+    write_rows(file, [GOOD, GOOD | {"language": "English"}])
     assert [question.id for question in source.read_questions([file])] == ["q/de", "q/en"]
 
 
 def test_official_classes_are_read_as_numbers(tmp_path):
     rows = [GOOD | {"question_type": value, "question_id": str(value)} for value in (0, 1)]
-    file = write(tmp_path / "q.jsonl", *rows)
+    file = write_rows(tmp_path / "q.jsonl", rows)
     assert [question.type for question in source.read_questions([file])] == ["agnostic", "specific"]
 
 
@@ -222,7 +208,7 @@ def test_official_classes_are_read_as_numbers(tmp_path):
     ],
 )
 def test_an_invalid_sheet_is_one_line(tmp_path, rows, problem):
-    assert problem in line_of(InputInvalid, source.read_sheet, write(tmp_path / "s.jsonl", *rows), QUESTIONS)
+    assert problem in line_of(InputInvalid, source.read_sheet, write_rows(tmp_path / "s.jsonl", rows), QUESTIONS)
 
 
 # --- claims and verdicts
@@ -383,11 +369,6 @@ def test_a_line_is_read(text, option, failure):
 def test_a_rating_is_read(text, option, failure):
     pick = asks.read_line(text, "RATING", asks.RATINGS)
     assert (pick.option, pick.failure) == (option, failure)
-
-
-def test_both_options_of_a_filter_are_no_answer():
-    assert asks.read_line("KEEP: yes or no", "KEEP", ("yes", "no")).failure == "two-answers"
-    assert asks.read_line("KEEP: no", "KEEP", ("yes", "no")).option == "no"
 
 
 @pytest.mark.parametrize(
@@ -568,7 +549,7 @@ def test_scores_from_transcripts_need_neither_model_nor_index(stage_files, tmp_p
 
 def test_one_new_answer_asks_only_its_own_claims(stage_files, tmp_path):
     row = {"question": "haggis/en", "answer": "Burns wrote a poem. Scots read it aloud."}
-    sheet = write(tmp_path / "new.jsonl", row)
+    sheet = write_rows(tmp_path / "new.jsonl", [row])
     for step in ("verdicts", "relevance"):
         judge(step, stage_files, tmp_path, tmp_path / f"{step}.journal")
         assert judge(step, stage_files, tmp_path, tmp_path / f"{step}.journal") == [], "nothing is asked twice"
@@ -589,7 +570,9 @@ def test_a_transcript_of_other_claims_is_refused(stage_files, tmp_path):
 
 def test_evidence_names_the_document_as_it_is_named(tmp_path):
     (tmp_path / "d").mkdir()
-    write(tmp_path / "d/documents.jsonl", {"id": "http://x/#y", "text": "It rains.\n\nIt snows.", "licence": "x"})
+    write_rows(
+        tmp_path / "d/documents.jsonl", [{"id": "http://x/#y", "text": "It rains.\n\nIt snows.", "licence": "x"}]
+    )
     index = packs.build([tmp_path / "d"], tmp_path / "i")
     (row,) = stages.evidence_rows([Claim("c", "a", 1, "It snows.")], index, 1)
     assert (row["passage"], row["doc"]) == ("http://x/#y#2", "http://x/#y")
@@ -714,11 +697,7 @@ ROWS = [
 
 
 def rows_file(folder, rows=ROWS):
-    return write(folder / "rows.jsonl", *rows)
-
-
-def excam(*words):
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
+    return write_rows(folder / "rows.jsonl", rows)
 
 
 def test_score_with_a_model_offline(model, index, tmp_path, monkeypatch):
@@ -731,8 +710,7 @@ def test_score_with_a_model_offline(model, index, tmp_path, monkeypatch):
     monkeypatch.setattr("excam.cli.score_commands.switch_on", lambda: None)  # leaves EXCAM_OFFLINE of other tests alone
     to = tmp_path / "scored.jsonl"
     words = ["score", rows_file(tmp_path), "--metric", "calmqa", "--model", model, "--evidence", index, "--offline"]
-    done = excam(*words, "--to", to)
-    assert done.exit_code == 0, done.output
+    succeed(*words, "--to", to)
     first, second, third = result_files.read(to)
     assert 0 <= first.score <= 1
     assert first.parts["claims"][0]["claim"] == "Air scatters blue light."
@@ -742,8 +720,7 @@ def test_score_with_a_model_offline(model, index, tmp_path, monkeypatch):
     assert re.search(
         r"\|claims:sentences\|verifier:model\|relevance:model\|.*\|evidence:[0-9a-f]{12}x10\|", first.signature
     )
-    other = excam(*words[:-1], "--to", tmp_path / "other.jsonl")
-    assert other.exit_code == 0
+    succeed(*words[:-1], "--to", tmp_path / "other.jsonl")
     assert to.read_bytes() == (tmp_path / "other.jsonl").read_bytes()
 
 
@@ -781,8 +758,7 @@ def test_score_with_an_encoder_asks_no_model(sentence_encoder, index, tmp_path):
     to = tmp_path / "scored.jsonl"
     words = ["--metric", "calmqa", "--model", sentence_encoder, "--evidence", index, "--to", to]
     rows = [ROWS[0] | {"answer": "Air molecules scatter short waves of sunlight more than long ones."}, ROWS[2]]
-    done = excam("score", rows_file(tmp_path, rows), *words)
-    assert done.exit_code == 0, done.output
+    succeed("score", rows_file(tmp_path, rows), *words)
     first, second = result_files.read(to)
     assert "|verifier:overlap|relevance:cosine|" in first.signature
     assert first.parts["factuality"] == 1
@@ -806,8 +782,7 @@ def test_an_invalid_row_is_a_failed_row_and_the_others_have_their_scores(
     sound = [ROWS[0] | {"type": "specific"}, ROWS[2]]
     alone = excam("score", rows_file(tmp_path, sound), *words)
     bad = ROWS[0] | {"id": "bad", "answer": "One claim. Two claims. Three claims. Four.", "type": 1} | change
-    done = excam("score", rows_file(tmp_path, [sound[0], bad, sound[1]]), *words)
-    assert done.exit_code == 0
+    done = succeed("score", rows_file(tmp_path, [sound[0], bad, sound[1]]), *words)
     first, failed, last = done.stdout.splitlines()
     assert [first, last] == alone.stdout.splitlines(), "K is that of the sound rows"
     assert (json.loads(failed)["id"], json.loads(failed)["score"]) == ("bad", None)
@@ -830,10 +805,9 @@ def test_k_is_of_all_rows_of_a_file_whatever_the_batch(sentence_encoder, index, 
     long = "Air molecules scatter short waves of sunlight. It is night. It is day."
     rows = [{**ROWS[0], "id": str(at), "answer": long if at > 2 else "Air scatters blue light."} for at in range(5)]
     words = ["score", rows_file(tmp_path, rows), "--metric", "calmqa", "--model", sentence_encoder, "--evidence", index]
-    whole = excam(*words, "--to", tmp_path / "whole.jsonl")
-    assert whole.exit_code == 0, whole.output
+    succeed(*words, "--to", tmp_path / "whole.jsonl")
     monkeypatch.setattr("excam.scoring.files.BATCH", 2)
-    assert excam(*words, "--to", tmp_path / "batches.jsonl").exit_code == 0
+    succeed(*words, "--to", tmp_path / "batches.jsonl")
     assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "batches.jsonl").read_bytes()
     assert {result.parts["k"] for result in result_files.read(tmp_path / "batches.jsonl")} == {1}
     assert "has all 5 rows already" in excam(*words, "--to", tmp_path / "batches.jsonl").stderr
@@ -857,8 +831,8 @@ def test_a_budget_is_estimated_before_anything_is_asked(index, tmp_path, monkeyp
 
 def test_evidence_is_required(model, tmp_path):
     words = ["score", rows_file(tmp_path), "--metric", "calmqa", "--model", model]
-    assert "--evidence: missing" in excam(*words).stderr
-    assert "no index.json" in excam(*words, "--evidence", tmp_path).stderr
+    assert "--evidence: missing" in refusal(*words)
+    assert "no index.json" in refusal(*words, "--evidence", tmp_path)
 
 
 # --- the other commands
@@ -875,38 +849,33 @@ def test_the_command_surface(tmp_path):
         }
         for answer in SHEETS
     ]
-    answers = write(tmp_path / "answers.jsonl", *rows)
-    done = excam("calmqa", "surface", answers, "--questions", MINI / "questions/questions.jsonl", "--to", to)
-    assert done.exit_code == 0, done.output
+    answers = write_rows(tmp_path / "answers.jsonl", rows)
+    done = succeed("calmqa", "surface", answers, "--questions", MINI / "questions/questions.jsonl", "--to", to)
     assert "| careless | 15 | 5 | 1 | 15 | 5 | 0.333 | 0.333 |" in done.stdout
     assert "| languages with .90 or more | 15 | 4 | 4 | 4 |" in done.stdout
     assert len(to.read_text().splitlines()) == 30
-    write(answers, {"language": "en"})
-    assert "answer: found NoneType; expected text" in excam("calmqa", "surface", answers).stderr
-    assert "expected cld2 or langid" in excam("calmqa", "surface", answers, "--detector", "guess").stderr
+    write_rows(answers, [{"language": "en"}])
+    assert "answer: found NoneType; expected text" in refusal("calmqa", "surface", answers)
+    assert "expected cld2 or langid" in refusal("calmqa", "surface", answers, "--detector", "guess")
     row = {"id": "a", "language": "en", "answer": "The house is near the river."}
     for more, line in (
         ([], "0 answers; expected rows with language and answer"),
         ([row, row], "answers: id a occurs twice; expected each answer once"),
         ([row | {"model": "m"}, {**row, "answer_id": "a", "id": None, "system": "m"}], "m: id a occurs twice"),
     ):
-        done = excam("calmqa", "surface", write(answers, *more))
-        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-        assert line in done.stderr
-    write(answers, *(row | {"model": name} for name in "ab"))
-    assert excam("calmqa", "surface", answers).exit_code == 0
-    write(answers, row | {"model": "m"}, row | {"model": "m", "language": "sm", "id": "b"})
-    shown = excam("calmqa", "surface", answers, "--by", "resources").stdout
+        assert line in refusal("calmqa", "surface", write_rows(answers, more))
+    succeed("calmqa", "surface", write_rows(answers, [row | {"model": name} for name in "ab"]))
+    write_rows(answers, [row | {"model": "m"}, row | {"model": "m", "language": "sm", "id": "b"}])
+    shown = succeed("calmqa", "surface", answers, "--by", "resources").stdout
     assert "| m, other | 1 | 0 | 0 | 1 | 0 | 0.000 |" in shown
     assert "| m, low | 1 | 0 | 0 | 1 | 1 | 1.000 |" in shown, "English where Samoan was asked for"
-    write(answers, row | {"model": "\ud83d", "answer": "The \ud83d house is near the river."})
-    assert "| \\ud83d | 1 |" in excam("calmqa", "surface", answers).stdout
+    write_rows(answers, [row | {"model": "\ud83d", "answer": "The \ud83d house is near the river."}])
+    assert "| \\ud83d | 1 |" in succeed("calmqa", "surface", answers).stdout
 
 
 def test_the_command_filter(model, tmp_path):
     to = tmp_path / "kept.jsonl"
-    done = excam("calmqa", "filter", MINI / "questions/questions.jsonl", "--model", model, "--to", to)
-    assert done.exit_code == 0, done.output
+    done = succeed("calmqa", "filter", MINI / "questions/questions.jsonl", "--model", model, "--to", to)
     rows = [json.loads(line) for line in to.read_text().splitlines()]
     assert len(rows) == 15
     assert all(row["kept"] == (row["rounds"].get("quality") == "yes") for row in rows)
@@ -914,9 +883,8 @@ def test_the_command_filter(model, tmp_path):
 
 
 def test_the_command_filter_without_questions_is_one_line(model, tmp_path):
-    done = excam("calmqa", "filter", write(tmp_path / "none.jsonl"), "--model", model, "--to", tmp_path / "kept.jsonl")
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "none.jsonl: 0 questions; expected one JSON object a line" in done.stderr
+    words = (write_rows(tmp_path / "none.jsonl", []), "--model", model, "--to", tmp_path / "kept.jsonl")
+    assert "none.jsonl: 0 questions; expected one JSON object a line" in refusal("calmqa", "filter", *words)
 
 
 def test_generate_is_asked_once_per_question():

@@ -2,14 +2,13 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
+from excam_commands import refusal, succeed
+from mini_calmqa import QUESTIONS, SHEETS
 from one_line_errors import line_of
-from typer.testing import CliRunner
 
-from excam import cli
 from excam.annotation import campaign as campaigns
 from excam.annotation import exchange, form
 from excam.annotation.answers import Answer as Said
@@ -17,9 +16,6 @@ from excam.calmqa import campaign, ratings, seeds, source
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 
-MINI = Path(__file__).parents[2] / "mini/calmqa-answers"
-QUESTIONS = {question.id: question for question in source.read_questions(source.files(MINI / "questions", "questions"))}
-SHEETS = [answer for path in source.files(MINI / "sheets", "sheets") for answer in source.read_sheet(path, QUESTIONS)]
 THIRD = [source.Answer(f"third/{name}", "third", name, f"An answer\r\nto {name}.", "stop") for name in QUESTIONS]
 THREE = ("careful", "careless", "third")
 
@@ -82,29 +78,25 @@ def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_
     drawn_campaign, exports = drawn(), []
     tables.write_frame(tmp_path / "questions.parquet", source.to_frame(list(QUESTIONS.values()), source.Question))
     tables.write_frame(tmp_path / "answers.parquet", source.to_frame([*SHEETS, *THIRD], source.Answer))
-    asked = ["--questions", str(tmp_path / "questions.parquet")]
-    words = ["draw", str(tmp_path / "answers.parquet"), *asked, "--subjects", "careful, careless,third", "--seed", "1"]
-    done = CliRunner().invoke(cli.app, ["calmqa", *words, "--people", "2", "--to", str(tmp_path / "campaign.json")])
-    assert done.exit_code == 0, done.output
+    asked = ["--questions", tmp_path / "questions.parquet"]
+    words = ["draw", tmp_path / "answers.parquet", *asked, "--subjects", "careful, careless,third", "--seed", 1]
+    succeed("calmqa", *words, "--people", 2, "--to", tmp_path / "campaign.json")
     assert campaigns.read(tmp_path / "campaign.json").content == drawn_campaign.content
     for name in ("ada", "grace"):
         exports.append(tmp_path / f"{name}.json")
         exports[-1].write_text(exchange.to_json(drawn_campaign, submitted(drawn_campaign, name)), encoding="utf-8")
-    words = ["collect", str(tmp_path / "campaign.json"), *map(str, exports), *asked, "--to", str(tmp_path / "r.csv")]
-    done = CliRunner().invoke(cli.app, ["calmqa", *words])
-    assert done.exit_code == 0, done.output
-    twice = [*words[:3], str(exports[0]), *words[3:]]
-    done = CliRunner().invoke(cli.app, ["calmqa", *twice])
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "both have the answer of ada" in done.stderr
+    more = [*exports, *asked, "--to", tmp_path / "r.csv"]
+    succeed("calmqa", "collect", tmp_path / "campaign.json", *more)
+    twice = refusal("calmqa", "collect", tmp_path / "campaign.json", exports[0], *more)
+    assert "both have the answer of ada" in twice
     rated = ratings.read(tmp_path / "r.csv")
     assert len(rated) == 84
     assert {rating.rating for rating in rated if rating.model == "careful"} == {5}
     assert {rating.annotator for rating in rated} == {"ada", "grace"}
     assert json.loads(tables.read_lines(tmp_path / "r.csv")[0]["overall-rating"])[0]["rating"] in (2, 5)
-    done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(tmp_path / "r.csv")])
-    assert done.exit_code == 0, done.output
-    assert "84 ratings of 1 to 5 by 2 annotators (ada, grace)" in done.stdout
+    assert (
+        "84 ratings of 1 to 5 by 2 annotators (ada, grace)" in succeed("calmqa", "regress", tmp_path / "r.csv").stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,9 +126,7 @@ def test_damaged_questions_and_answers_are_one_line(tmp_path, name, change, word
         tables.write_frame(tmp_path / f"{table_name}.parquet", change(frame) if table_name == name else frame)
     call = ["draw", tmp_path / "answers.parquet", "--questions", tmp_path / "questions.parquet"]
     call += ["--subjects", ",".join(THREE), "--to", tmp_path / "campaign.json"]
-    done = CliRunner().invoke(cli.app, ["calmqa", *map(str, call)])
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert words in done.stderr
+    assert words in refusal("calmqa", *call)
 
 
 def test_answers_of_another_form_are_refused():
@@ -163,8 +153,7 @@ def written(drawn_, question, **more):
 
 def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_path):
     file, exported, to = tmp_path / "campaign.json", tmp_path / "all.json", tmp_path / "questions.jsonl"
-    words = ["draw-seeds", "Wolof,de", "--people", "2", "--each", "2", "--to", str(file)]
-    done = CliRunner().invoke(cli.app, ["calmqa", *words])
+    done = succeed("calmqa", "draw-seeds", "Wolof,de", "--people", 2, "--each", 2, "--to", file)
     assert "8 questions to write, by wo-1, wo-2, de-1, de-2" in done.stderr
     drawn_campaign = campaigns.read(file)
     assert {task.assigned for task in drawn_campaign.tasks if task.language == "Wolof"} == {("wo-1",), ("wo-2",)}
@@ -172,8 +161,7 @@ def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_p
     answers_ = written(drawn_campaign, texts)
     answers_[-1] = replace(answers_[-1], values=dict(answers_[-1].values) | {form.SUBMITTED: False})
     exported.write_text(exchange.to_json(drawn_campaign, answers_), encoding="utf-8")
-    done = CliRunner().invoke(cli.app, ["calmqa", "collect-seeds", str(file), str(exported), "--to", str(to)])
-    assert done.exit_code == 0, done.output
+    done = succeed("calmqa", "collect-seeds", file, exported, "--to", to)
     assert "4 questions; submitted 7, not submitted 1, no_more 2, repeated 1" in done.stderr
     read = source.read_questions([to])
     assert [(row.language, row.question) for row in read] == [
@@ -195,7 +183,5 @@ def test_what_cannot_be_collected_is_refused(tmp_path):
     (tmp_path / "a.json").write_text(
         exchange.to_json(drawn_campaign, written(drawn_campaign, [None])), encoding="utf-8"
     )
-    words = ["collect-seeds", str(file), str(tmp_path / "a.json"), "--to", str(tmp_path / "q.jsonl")]
-    done = CliRunner().invoke(cli.app, ["calmqa", *words])
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "no submitted question" in done.stderr
+    words = (file, tmp_path / "a.json", "--to", tmp_path / "q.jsonl")
+    assert "no submitted question" in refusal("calmqa", "collect-seeds", *words)

@@ -1,6 +1,5 @@
 """S by hand, the table, the paper's printed numbers, and the regressions of ratings beside statsmodels called directly."""
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -8,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from excam_commands import refusal, succeed
+from json_lines import write_rows
 from one_line_errors import line_of
-from typer.testing import CliRunner
 
-from excam import cli
 from excam.calmqa import numbers, pages, printed, ratings, source
 from excam.calmqa.numbers import Judged
 from excam.core import tables
@@ -276,20 +275,6 @@ def test_regressions_equal_statsmodels_called_directly():
     assert gee_ratio.p_value == pytest.approx(gee.pvalues["neutral"], rel=1e-6)
 
 
-def test_a_fit_that_separates_is_none():
-    columns = regression.dummies(["a"] * 10 + ["b"] * 10)
-    high = [1] * 10 + [0] * 5 + [1] * 5
-    assert regression.logit_r2(high, columns) is None
-    assert regression.odds_ratio([1] * 10 + [0] * 10, columns[:, 0]) is None
-
-
-def test_impossible_regressions_are_refused():
-    columns = regression.dummies(["a", "b", "a", "b"])
-    assert "one level" in line_of(InputInvalid, regression.dummies, ["a", "a"])
-    for values in ([1, 1, 1, 1], [1, 2, 3], [1, 2, 3, math.nan]):
-        assert "expected one each" in line_of(InputInvalid, regression.ols_r2, values, columns)
-
-
 @pytest.mark.skipif(not REAL.is_file(), reason="the public ratings are not here")
 def test_the_public_ratings():
     public_ratings = ratings.read(REAL)
@@ -323,10 +308,7 @@ RATING |= {"factuality": "minor"}
 
 def ratings_file(folder, rows):
     path = folder / "ratings.csv"
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        table = csv.DictWriter(stream, list(rows[0]))
-        table.writeheader()
-        table.writerows(rows)
+    tables.write_lines(path, list(rows[0]), rows)
     return path
 
 
@@ -366,18 +348,16 @@ def test_an_invalid_rating_is_one_line(tmp_path, change, problem):
 def test_repeated_ratings_and_other_types_are_one_line(tmp_path, changes, words):
     path = tmp_path / "r.jsonl"
     rows = [RATING | {"judged": None} | change for change in changes]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(path, rows)
     assert words in line_of(InputInvalid, ratings.read, path, "judged")
-    done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(path), "--judge", "judged"])
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    refusal("calmqa", "regress", path, "--judge", "judged")
 
 
 def test_different_ratings_of_one_question_are_read(tmp_path):
     """Another annotator, another model or another annotation; without names nobody can say that a row is a repetition."""
     named = [{"annotator": "ada"}, {"annotator": "eve"}, {"annotator": "ada", "model": "n"}, {}, {}]
     numbered = [{"annotation_id": at, "rating": 3.0, "annotator": math.nan} for at in (1, 2.0, "3")]
-    path = tmp_path / "r.jsonl"
-    path.write_text("".join(json.dumps(RATING | change) + "\n" for change in (*named, *numbered)))
+    path = write_rows(tmp_path / "r.jsonl", [RATING | change for change in (*named, *numbered)])
     read_ratings = ratings.read(path)
     assert [rating.annotator for rating in read_ratings] == ["ada", "eve", "ada", "", "", "", "", ""]
     assert {rating.rating for rating in read_ratings[5:]} == {3}
@@ -405,8 +385,7 @@ def test_agreement_of_a_judge_with_people(tmp_path):
     assert all(correlation["low"] < correlation["value"] < correlation["high"] for correlation in correlations.values())
     assert {correlation["n"] for correlation in correlations.values()} == {60}
     assert {correlation["questions"] for correlation in correlations.values()} == {20}
-    done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(tmp_path / "ratings.csv"), "--judge", "gpt4o"])
-    assert done.exit_code == 0, done.output
+    done = succeed("calmqa", "regress", tmp_path / "ratings.csv", "--judge", "gpt4o")
     assert "## A judge against people" in done.stdout
     assert "no column gpt5" in line_of(InputInvalid, ratings.read, tmp_path / "ratings.csv", "gpt5")
 
@@ -435,8 +414,7 @@ def test_veriscores_own_example_in_our_numbers():
 
 
 def test_ratings_that_do_not_vary(tmp_path):
-    path = tmp_path / "r.jsonl"
-    path.write_text("[1]\n")
+    path = write_rows(tmp_path / "r.jsonl", [[1]])
     assert "found list; expected an object" in line_of(InputInvalid, ratings.read, path)
     same = [RATING | {"model": name} for name in "ab"]
     assert "not all equal" in line_of(InputInvalid, ratings.r2_lines, ratings.read(ratings_file(tmp_path, same)))
@@ -451,10 +429,7 @@ def test_ratings_that_do_not_vary(tmp_path):
 
 @pytest.mark.parametrize("value", ["nan", "inf", "good", [3]])
 def test_a_judge_rating_that_is_no_number_is_one_line(tmp_path, value):
-    file = tmp_path / "ratings.jsonl"
-    file.write_text(
-        "".join(json.dumps(RATING | {"judge": judge_rating}) + "\n" for judge_rating in ("4.5", None, value))
-    )
+    file = write_rows(tmp_path / "ratings.jsonl", [RATING | {"judge": judged} for judged in ("4.5", None, value)])
     line = line_of(InputInvalid, ratings.read, file, "judge")
     assert line.endswith(f"ratings.jsonl:3: judge: found {value}; expected a number, or nothing")
 

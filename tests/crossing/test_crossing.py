@@ -5,19 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from excam_commands import succeed
+from json_lines import write_rows
+from mini_calmqa import QUESTIONS, SHEETS
+from mini_cult_eval import ROWS
+from mini_macaron import BUILT
 
 from excam import config
-from excam.acre import equivalent, errors, items, sentence_metrics, source, translations
-from excam.calmqa import source as calmqa
-from excam.cli import app
+from excam.acre import equivalent, errors, sentence_metrics
 from excam.core import tables
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.crossing import columns, kinds, numbers, pages, rows, rows_page
 from excam.crossing.rows import Row
 from excam.excam40k.construction.hard import MISTAKES
 from excam.excam40k.construction.lexicon_words import TYPES
-from excam.macaron import source as macaron
 from excam.rubric import checks, manual, responses
 from excam.scoring import result_files
 from excam.scoring.metric import Description
@@ -26,20 +27,9 @@ from excam.scoring.spans import ErrorSpan, Report
 from scripts.crossing import crossing_blind_spots, crossing_language_gap, crossing_pairs, crossing_score
 
 MINI = Path(__file__).parents[2] / "mini"
-CULT_EVAL = MINI / "cult-eval"
-
-
-@pytest.fixture(scope="module")
-def translated():
-    paths = source.files(CULT_EVAL)
-    outputs = source.written(paths[1:], items.read(paths[0]))
-    labels = translations.read_labels(CULT_EVAL / "labels.jsonl")
-    return [replace(translation, label=labels[translation.id]) for translation in outputs]
-
-
-@pytest.fixture(scope="module")
-def statements():
-    return list(rows.of_statements(macaron.read(macaron.files(MINI / "macaron"), {}).scenarios))
+STATEMENTS = list(rows.of_statements(BUILT.scenarios))
+RESPONSES = responses.read([MINI / "rubric/responses.jsonl"])
+RATINGS = checks.read(sorted((MINI / "rubric/ratings").glob("*.jsonl")), RESPONSES, [manual.load()]).ratings
 
 
 def test_every_error_that_we_make_has_a_kind():
@@ -49,38 +39,36 @@ def test_every_error_that_we_make_has_a_kind():
     assert kinds.of_report("a type that a generator wrote") == kinds.OTHER
 
 
-def test_rows_of_translations(translated):
-    table = list(rows.of_translations(translated))
+def test_rows_of_translations():
+    table = list(rows.of_translations(ROWS))
     assert len(table) == 120
     assert sum(row.right for row in table) == 42
     assert all(row.right != bool(row.kinds) for row in table)
     assert sum("literal" in row.kinds for row in table) >= 24
-    assert {row.cluster for row in table} == {f"cult-eval:{translation.item.id}" for translation in translated}
+    assert {row.cluster for row in table} == {f"cult-eval:{translation.item.id}" for translation in ROWS}
 
 
-def test_statements_are_twins_in_one_language(statements):
-    assert len(statements) == 4 * 40
-    for row in statements:
-        twins = [twin for twin in statements if twin.cluster == row.cluster]
+def test_statements_are_twins_in_one_language():
+    assert len(STATEMENTS) == 4 * 40
+    for row in STATEMENTS:
+        twins = [twin for twin in STATEMENTS if twin.cluster == row.cluster]
         assert sorted(twin.right for twin in twins) == [False, True]
         assert len({twin.columns["instruction"] for twin in twins}) == 1
-    assert {row.local for row in statements} == {"", "Japanese", "Mexican Spanish", "Turkish", "Hindi", "Greek"}
-    assert len({row.content for row in statements}) == 40
+    assert {row.local for row in STATEMENTS} == {"", "Japanese", "Mexican Spanish", "Turkish", "Hindi", "Greek"}
+    assert len({row.content for row in STATEMENTS}) == 40
 
 
 def test_responses_are_right_or_flagged():
-    known = responses.read([MINI / "rubric/responses.jsonl"])
-    ratings = checks.read(sorted((MINI / "rubric/ratings").glob("*.jsonl")), known, [manual.load()]).ratings
-    rows_by_id = {row.id: row for row in rows.of_responses(known, ratings)}
+    rows_by_id = {row.id: row for row in rows.of_responses(RESPONSES, RATINGS)}
     assert rows_by_id["rubric:china-2"].kinds == ("stereotype",)
     assert rows_by_id["rubric:china-4"].kinds == ("factual",)
     assert rows_by_id["rubric:china-1"].right
     assert "rubric:mexico-2" not in rows_by_id  # no flag of an error, and rated below 4
     assert rows_by_id["rubric:china-1"].rating >= 4
-    flagged = {rating.task_id for rating in ratings if rating.flags}
+    flagged = {rating.task_id for rating in RATINGS if rating.flags}
     assert not [row.id for row in rows_by_id.values() if row.right and row.id.removeprefix("rubric:") in flagged]
-    refused = [replace(rated, flags=("refusal",)) if rated.task_id == "china-1" else rated for rated in ratings]
-    assert "rubric:china-1" not in {row.id for row in rows.of_responses(known, refused)}, "a flag that is no error"
+    refused = [replace(rated, flags=("refusal",)) if rated.task_id == "china-1" else rated for rated in RATINGS]
+    assert "rubric:china-1" not in {row.id for row in rows.of_responses(RESPONSES, refused)}, "a flag that is no error"
 
 
 RATING = {"model": "m", "question": "Why?", "language": "en", "type": "cult", "rating": "4"}
@@ -95,7 +83,7 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
         RATING | RIGHT | {"answer": "It is so.", "model": "n"},
         RATING | RIGHT | {"model": "without a text"},
     ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in ratings))
+    write_rows(path, ratings)
     answer, other = rows.of_rated_answers([], [], path)
     assert answer.kinds == ("omission",)
     assert answer.said[1] == "factuality: none, omissions: minor, language correct: yes, rating: 4, by b"
@@ -113,39 +101,35 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
         (0, "0"),
         (4.5, "4.5"),
     ):
-        path.write_text(json.dumps(RATING | RIGHT | {"answer": "x", "rating": rating}) + "\n")
+        write_rows(path, [RATING | RIGHT | {"answer": "x", "rating": rating}])
         if said is None:
             assert [row.rating for row in rows.of_rated_answers([], [], path)] == [4.0 if rating else None]
             continue
         with pytest.raises(InputInvalid, match=rf"ratings\.jsonl:1: rating is {said}; expected 1 to 5, or nothing$"):
             list(rows.of_rated_answers([], [], path))
-    path.write_text(json.dumps({"model": "m"}) + "\n")
+    write_rows(path, [{"model": "m"}])
     with pytest.raises(InputInvalid, match=r"ratings\.jsonl:1: expected model, question, language, factuality"):
         list(rows.of_rated_answers([], [], path))
 
 
 def test_rated_answers_without_a_text_have_that_of_the_answers():
-    folder = MINI / "calmqa-answers"
-    questions = calmqa.read_questions(sorted((folder / "questions").iterdir()))
-    known = {question.id: question for question in questions}
-    answers = [answer for path in sorted((folder / "sheets").iterdir()) for answer in calmqa.read_sheet(path, known)]
-    table = list(rows.of_rated_answers(questions, answers, folder / "ratings.csv"))
-    texts = {answer.id: answer.text for answer in answers}
+    table = list(rows.of_rated_answers(QUESTIONS.values(), SHEETS, MINI / "calmqa-answers/ratings.csv"))
+    texts = {answer.id: answer.text for answer in SHEETS}
     assert table
     assert all(row.columns["output"] == texts[row.id.removeprefix("calmqa:")] for row in table)
-    assert {row.cluster.removeprefix("calmqa:") for row in table} <= known.keys()
+    assert {row.cluster.removeprefix("calmqa:") for row in table} <= QUESTIONS.keys()
 
 
-def test_drawn_rows_keep_their_twins_and_both_languages(statements):
-    sample = rows.drawn(statements, 5, seed=1)
+def test_drawn_rows_keep_their_twins_and_both_languages():
+    sample = rows.drawn(STATEMENTS, 5, seed=1)
     assert len(sample) == 20
     assert len({row.content for row in sample}) == 5
-    assert sample == rows.drawn(statements, 5, seed=1)
-    assert rows.drawn(statements, None, seed=1) == statements
+    assert sample == rows.drawn(STATEMENTS, 5, seed=1)
+    assert rows.drawn(STATEMENTS, None, seed=1) == STATEMENTS
 
 
-def test_a_table_of_rows_is_read_as_written(tmp_path, translated):
-    table = list(rows.of_translations(translated))
+def test_a_table_of_rows_is_read_as_written(tmp_path):
+    table = list(rows.of_translations(ROWS))
     rows.write(tmp_path / "rows.parquet", table)
     read = rows.read(tmp_path / "rows.parquet")
     assert [(row.id, row.kinds, row.right) for row in read] == [(row.id, row.kinds, row.right) for row in table]
@@ -200,23 +184,23 @@ def test_a_metric_that_cannot_score_a_kind_has_no_cell():
     assert "omission" not in cells(table, column)
 
 
-def test_a_metric_that_reads_english_only(statements):
-    column = {row.id: float(row.right) if not row.local else 0.0 for row in statements}
-    first, *languages = numbers.language_gap(statements, {"m": column}, seed=1)
+def test_a_metric_that_reads_english_only():
+    column = {row.id: float(row.right) if not row.local else 0.0 for row in STATEMENTS}
+    first, *languages = numbers.language_gap(STATEMENTS, {"m": column}, seed=1)
     assert (first["english"], first["local"], first["difference"], first["scenarios"]) == (1.0, 0.5, -0.5, 40)
     assert [line["language"] for line in languages] == ["Greek", "Hindi", "Japanese", "Mexican Spanish", "Turkish"]
     assert sum(line["scenarios"] for line in languages) == 40
 
-    failed = column | {statements[0].id: None}
-    (first, *_) = numbers.language_gap(statements, {"m": failed}, seed=1)
+    failed = column | {STATEMENTS[0].id: None}
+    (first, *_) = numbers.language_gap(STATEMENTS, {"m": failed}, seed=1)
     assert (first["scenarios"], first["failures"]) == (39, 1)
 
 
-def test_the_gap_has_an_interval_over_scenarios(statements):
+def test_the_gap_has_an_interval_over_scenarios():
     column = {
-        row.id: float(row.right and (at % 3 > 0 if row.local else at % 7 > 0)) for at, row in enumerate(statements)
+        row.id: float(row.right and (at % 3 > 0 if row.local else at % 7 > 0)) for at, row in enumerate(STATEMENTS)
     }
-    first = next(numbers.language_gap(statements, {"m": column}, seed=1))
+    first = next(numbers.language_gap(STATEMENTS, {"m": column}, seed=1))
     assert first["low"] < first["difference"] < first["high"] <= 0
 
 
@@ -253,8 +237,8 @@ def test_columns_of_scored_files(tmp_path):
         columns.of_scores({"m": results}, {}, table[:3])
 
 
-def test_pages_say_what_is_few(statements):
-    table = [*planted(5), *statements]
+def test_pages_say_what_is_few():
+    table = [*planted(5), *STATEMENTS]
     column = {row.id: float(row.right) for row in table} | {"s:0/right": None}
     lines = list(numbers.blind_spots(table, {"m*": column}, seed=1))
     page = pages.blind_spots(lines, ["Note."])
@@ -291,8 +275,8 @@ def test_a_cell_says_what_the_length_reaches_on_its_pairs():
     assert "In every cell exactly .5: flat." in page
 
 
-def test_the_pairs_behind_a_cell_add_up_to_it(statements):
-    table = [*planted(5), *statements, Row("s:9/factual", "s", "s:9", False, ("factual",), {"output": "alone"})]
+def test_the_pairs_behind_a_cell_add_up_to_it():
+    table = [*planted(5), *STATEMENTS, Row("s:9/factual", "s", "s:9", False, ("factual",), {"output": "alone"})]
     column = {row.id: float(row.right) for row in table} | {"s:0/right": None}
     pairs = [pair.line() for pair in numbers.pairs(table, {"m": column})]
     assert {tuple(pair) for pair in pairs} == {tuple(sorted(numbers.PAIRS, key=list(pairs[0]).index))}
@@ -305,9 +289,7 @@ def test_the_pairs_behind_a_cell_add_up_to_it(statements):
 
 
 def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path):
-    known = responses.read([MINI / "rubric/responses.jsonl"])
-    ratings = checks.read(sorted((MINI / "rubric/ratings").glob("*.jsonl")), known, [manual.load()]).ratings
-    table = list(rows.of_responses(known, ratings))
+    table = list(rows.of_responses(RESPONSES, RATINGS))
     text = table[1].columns["output"]
     report = Report((ErrorSpan("output", text[:15], "major", "stereotyping", 0, 15),), "Too general.")
     scores = {
@@ -348,13 +330,13 @@ class Mine(Metric):
 """
 
 
-def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, statements):
+def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch):
     """Through the jobs of the workflow: scores, then both pages and the pairs, which list what the entry is called."""
     (tmp_path / "somebodys").mkdir()
     (tmp_path / "somebodys/metric.py").write_text(MINE)
     monkeypatch.syspath_prepend(tmp_path)
     rows_file, scores = tmp_path / "rows.parquet", tmp_path / "added.parquet"
-    rows.write(rows_file, [*planted(3), *statements])
+    rows.write(rows_file, [*planted(3), *STATEMENTS])
     asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
     files = ["--rows", str(rows_file), "--scores", str(scores), "--transcript", str(tmp_path / "t.jsonl")]
     files += ["--manifest", str(tmp_path / "m.json"), "--journal", str(tmp_path / "j.jsonl")]
@@ -369,29 +351,25 @@ def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, stat
 
 
 def score(tmp_path, metric, records):
-    file, to = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
-    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in records), encoding="utf-8")
-    done = CliRunner().invoke(app, ["score", str(file), "--metric", metric, "--to", str(to)])
-    assert done.exit_code == 0, done.output
+    file, to = write_rows(tmp_path / "rows.jsonl", records, ensure_ascii=False), tmp_path / "scored.jsonl"
+    succeed("score", file, "--metric", metric, "--to", to)
     return [json.loads(line) for line in to.read_text().splitlines()]
 
 
-def test_metrics_that_ask_no_model_need_none(tmp_path, translated):
+def test_metrics_that_ask_no_model_need_none(tmp_path):
     records = [
         {"id": translation.id, "translation": translation.translation, "reference": translation.item.reference}
         | {name: getattr(translation.item, name) for name in ("explication", "equivalent", "accepted", "literal")}
-        for translation in translated[:40]
+        for translation in ROWS[:40]
     ]
-    texts = sentence_metrics.texts(translated[:40])
+    texts = sentence_metrics.texts(ROWS[:40])
     for name, function in (("bleu", sentence_metrics.bleu), ("chrf", sentence_metrics.chrf)):
         results = score(tmp_path, name, records)
         assert [result["score"] for result in results] == pytest.approx(list(function(texts).scores))
         assert results[0]["signature"].startswith(f"{name}|model:none|")
         (tmp_path / "scored.jsonl").unlink()
     results = score(tmp_path, "acre-equivalent", [*records, {"id": "bare", "translation": "x"}])
-    judged = [
-        float(equivalent.judge(translation.item, translation.translation).valid) for translation in translated[:40]
-    ]
+    judged = [float(equivalent.judge(translation.item, translation.translation).valid) for translation in ROWS[:40]]
     assert [result["score"] for result in results] == [*judged, None]
     assert results[-1]["failure"] == "nothing-to-compare"
 

@@ -12,8 +12,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
+from excam_commands import succeed
+from json_lines import write_rows
+from mini_macaron import BUILT, CONTEXTS, INSTANCES, MINI, TEMPLATES
 from one_line_errors import line_of
-from typer.testing import CliRunner
 
 from excam.annotation import answers, exchange
 from excam.core import tables
@@ -21,15 +23,10 @@ from excam.core.exceptions import InputInvalid, SourceInvalid, expect_choice
 from excam.inference import Choice, Choose, Completion, Generate
 from excam.inference.run import run
 from excam.macaron import answers as macaron_answers
-from excam.macaron import asks, campaign, commands, contexts, derive, official, proofread, scenarios, source, templates
+from excam.macaron import asks, campaign, contexts, derive, official, proofread, scenarios, source, templates
 
 ROOT = Path(__file__).parents[2]
-MINI = ROOT / "mini/macaron"
 SEED = ROOT.parent / "shared/seeds/002_a05d4a022ff8bfdd.txt"
-TEMPLATES = templates.read(MINI / "templates.yaml")
-CONTEXTS = contexts.read_contexts(MINI / "contexts.csv")
-BUILT = source.read(source.files(MINI), {})
-INSTANCES = derive.instances(BUILT.scenarios, seed=1)
 
 
 # --- templates
@@ -214,7 +211,7 @@ def test_only_what_is_submitted_is_collected(tmp_path):
 
 
 def test_a_review_is_of_one_person(tmp_path):
-    review = campaign.reviewing(source.read(source.files(MINI), {}).scenarios[:2])
+    review = campaign.reviewing(BUILT.scenarios[:2])
     task, other = review.tasks
     rows = [(task, "li", {"decision": "approve", "submitted": True})]
     rows += [(other, "li", {"decision": "remove", "reason": "two are right", "submitted": True})]
@@ -319,7 +316,7 @@ def test_exports_and_reviews_of_one_name_are_both_read(tmp_path):
     shutil.copytree(MINI, tmp_path / "own")
     (tmp_path / "own/reviews").mkdir()
     line = {"scenario": "turkey/7/tr-1", "decision": "remove", "reason": "x"}
-    (tmp_path / "own/reviews/turkey.jsonl").write_text(json.dumps(line) + "\n")
+    write_rows(tmp_path / "own/reviews/turkey.jsonl", [line])
     built = source.read(source.files(tmp_path / "own"), {})
     assert len(built.scenarios) == 39
     assert built.reasons == {"not-applicable": 5, "removed-in-review": 1}
@@ -522,11 +519,10 @@ STATED = {"id": "7", "english_question": "It is a.", "question": "Είναι α.
 
 def official_rows(tmp_path, *changes, statements=()):
     """The scenarios of JSON Lines: the official row with each of these changes, and the two statements with theirs."""
-    (tmp_path / "mc.jsonl").write_text("".join(json.dumps(TYPED | change) + "\n" for change in changes))
+    choices = write_rows(tmp_path / "mc.jsonl", [TYPED | change for change in changes])
     false = STATED | {"english_question": "It is b.", "question": "Είναι β.", "correct_option": 0}
     stated = [statement | change for statement, change in zip((STATED, false), statements, strict=False)]
-    (tmp_path / "tf.jsonl").write_text("".join(json.dumps(row) + "\n" for row in stated))
-    return official.read(tmp_path / "mc.jsonl", tmp_path / "tf.jsonl" if statements else None)
+    return official.read(choices, write_rows(tmp_path / "tf.jsonl", stated) if statements else None)
 
 
 @pytest.mark.parametrize(
@@ -571,9 +567,18 @@ def test_what_is_no_text_is_never_a_scenario(tmp_path, change, reason):
     built = official_rows(tmp_path, change, {"id": "8"})
     assert built.reasons == {reason: 1}
     assert [scenario.id for scenario in built.scenarios] == ["8"]
-    done = CliRunner().invoke(commands.app, ["read", str(tmp_path / "mc.jsonl"), "--to", str(tmp_path / "s.parquet")])
+    assert json.dumps(built.dropped_lines, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(("change", "reason"), [({"question": "\ud83d"}, "lone-surrogate"), ({"id": 1.5}, "no-id")])
+def test_the_command_counts_the_rows_that_it_leaves_out(tmp_path, change, reason):
+    official_rows(tmp_path, change, {"id": "8"})
+    done = succeed("macaron", "read", tmp_path / "mc.jsonl", "--to", tmp_path / "s.parquet")
     assert f"1 scenarios; left out: {reason} 1" in done.stderr
     assert reason in (tmp_path / "s.dropped.csv").read_text()
+
+
+def test_a_column_of_numbers_is_no_column_of_texts(tmp_path):
     frame = pl.DataFrame([TYPED | {"id": "8"}, TYPED | {"id": "9"}])
     typed = frame.with_columns(pl.lit(7).alias("question"))
     for table, reasons in ((frame, {}), (typed, {"not-text": 2})):
@@ -761,11 +766,14 @@ def test_reasoning_is_kept_apart_from_the_answer():
     assert (model_answer.answer, model_answer.thinking, model_answer.recovered) == ("B", '{"answer": "A"}', ())
 
 
+def result_of(flow, item, reply):
+    """What a flow makes of an item; `reply` answers each request."""
+    (result,) = run(flow, [item], lambda requests: [*map(reply, requests)])
+    return result
+
+
 def answered(instance, mode, reply):
-    (model_answer,) = run(
-        partial(asks.answer, mode=mode), [instance], lambda requests: [reply(request) for request in requests]
-    )
-    return model_answer
+    return result_of(partial(asks.answer, mode=mode), instance, reply)
 
 
 def test_the_likeliest_line_decides_and_letters_stand_beside():
@@ -805,7 +813,9 @@ def test_text_modes_ask_for_a_text():
     for mode in ("text", "thinking"):
         model_answer = answered(INSTANCES[0], mode, lambda request: text_of('{"answer": "A"}'))
         assert (model_answer.answer, model_answer.by) == ("A", "text")
-    assert "mode: found x; expected choose or text or thinking" in line_of(InputInvalid, expect_choice, "mode", "x", asks.MODES)
+    assert "mode: found x; expected choose or text or thinking" in line_of(
+        InputInvalid, expect_choice, "mode", "x", asks.MODES
+    )
 
 
 # --- proofreading
@@ -872,10 +882,9 @@ def test_no_adversarial_edit_passes_the_guard():
     assert [(before, after) for before, after, kept in edits if proofread.guard(before, after, kept) is None] == []
 
 
-@pytest.mark.parametrize(("text", "other"), [("", ""), ("kitten", "sitting"), ("abc", ""), ("Flaw", "lawn")])
-def test_edit_distance(text, other):
-    expected = {"kitten": 3, "abc": 3, "Flaw": 2, "": 0}[text]
-    assert proofread.edit_distance(text, other) == proofread.edit_distance(other, text) == expected
+@pytest.mark.parametrize(("text", "other", "distance"), [("kitten", "sitting", 3), ("abc", "", 3), ("Flaw", "lawn", 2)])
+def test_edit_distance(text, other, distance):
+    assert proofread.edit_distance(text, other) == distance
 
 
 def corrected(change):
@@ -897,12 +906,14 @@ def test_proofreading_edits_english_alone_and_lists_everything():
         asked.append(request.messages[0].content)
         return corrected(lambda text: text.replace("recieve", "receives"))(request)
 
-    (done,) = run(proofread.proofread, [scenario], lambda requests: [reply(request) for request in requests])
+    done = result_of(proofread.proofread, scenario, reply)
     assert done.scenario == replace(scenario, true_en="Today he receives Mikis Theodorakis.", false_en="Today he receives Manos Hatzidakis.")  # fmt: skip
     assert not done.inconsistent
     assert proofread.counts([done]) == {"applied": 2, "unchanged": 5, "inconsistent": 0}
     assert not any(scenario.question_local in text for text in asked)
-    (half,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: text.replace("recieve Mikis", "receives Mikis"))(request) for request in requests])  # fmt: skip
+    half = result_of(
+        proofread.proofread, scenario, corrected(lambda text: text.replace("recieve Mikis", "receives Mikis"))
+    )
     assert half.inconsistent
 
 
@@ -910,14 +921,16 @@ def test_proofreading_edits_english_alone_and_lists_everything():
     "said", ["I see none.", "{}", '{"has_errors": "yes", "corrected": "x"}', '{"has_errors": true}', "{"]
 )
 def test_an_unreadable_proofreader_changes_nothing(said):
-    (done,) = run(proofread.proofread, [BUILT.scenarios[0]], lambda requests: [text_of(said) for _ in requests])
+    done = result_of(proofread.proofread, BUILT.scenarios[0], lambda _: text_of(said))
     assert done.scenario == BUILT.scenarios[0]
     assert proofread.counts([done]) == {"unreadable": 7, "inconsistent": 0}
 
 
 def test_edits_that_make_two_options_equal_are_not_applied():
     scenario = replace(BUILT.scenarios[0], options_en=("rice cake", "rice cakes", "soup", "bread"))
-    (done,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: "rice cake" if text == "rice cakes" else text)(request) for request in requests])  # fmt: skip
+    done = result_of(
+        proofread.proofread, scenario, corrected(lambda text: "rice cake" if text == "rice cakes" else text)
+    )
     assert done.scenario.options_en == scenario.options_en
     assert proofread.counts([done])["invalid-scenario"] == 1
 

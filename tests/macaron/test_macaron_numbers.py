@@ -1,6 +1,5 @@
 """The numbers of Macaron: by hand, against what the paper prints, and on pages."""
 
-import csv
 import json
 import re
 import shutil
@@ -11,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from declared_pages import stems
+from excam_commands import refusal, succeed
 from matplotlib.text import Text
-from typer.testing import CliRunner
+from mini_macaron import BUILT, INSTANCES, MINI, TEMPLATES
 
-from excam import cli
 from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.core.steps import read_steps
@@ -29,7 +28,6 @@ from excam.macaron import (
     pages,
     rows_page,
     scenarios,
-    source,
     templates,
 )
 from excam.macaron import printed as paper
@@ -39,7 +37,6 @@ from excam.pages.markdown import escape
 from scripts import load
 
 ROOT = Path(__file__).parents[2]
-MINI = ROOT / "mini/macaron"
 CELLS = ("mc_en", "mc_l", "tf_en", "tf_l")
 
 
@@ -173,8 +170,7 @@ def test_an_average_draws_the_same_scenarios_for_all_systems():
 
 
 def printed(name):
-    with (ROOT / f"paper/macaron/{name}.csv").open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+    return tables.read_lines(ROOT / f"paper/macaron/{name}.csv")
 
 
 TABLE_3 = printed("table-3")
@@ -262,13 +258,11 @@ def test_the_hardest_templates_count_and_the_printed_ones_are_there():
 def pages_with_printed_numbers(tmp_path_factory):
     """Run each step that reads a file of paper/macaron; return its page by that file. A made-up model answers."""
     folder = tmp_path_factory.mktemp("pages")
-    built = source.read(source.files(MINI), {})
-    tables.write_frame(folder / "scenarios.parquet", scenarios.to_frame(built.scenarios))
-    instances = derive.instances(built.scenarios, 1)
-    tables.write_frame(folder / "instances.parquet", derive.to_frame(instances))
-    sheet = answers.read_sheet(MINI / "sheets/says-yes.csv", instances)
+    tables.write_frame(folder / "scenarios.parquet", scenarios.to_frame(BUILT.scenarios))
+    tables.write_frame(folder / "instances.parquet", derive.to_frame(INSTANCES))
+    sheet = answers.read_sheet(MINI / "sheets/says-yes.csv", INSTANCES)
     for mode in ("choose", "written"):
-        tables.write_frame(folder / f"{mode}.parquet", answers.to_frame(instances, f"says-yes-{mode}", mode, sheet))
+        tables.write_frame(folder / f"{mode}.parquet", answers.to_frame(INSTANCES, f"says-yes-{mode}", mode, sheet))
     words = {
         "answers": [folder / "choose.parquet", folder / "written.parquet"],
         "instances": [folder / "instances.parquet"],
@@ -310,9 +304,8 @@ def test_the_page_of_claims_has_those_of_the_paper_alone(pages_with_printed_numb
 
 def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
     model = answers.System("m", "choose", systems[0].rows)
-    built = source.read(source.files(MINI), {}).scenarios
     stated = claims.stated(printed("claims"))
-    known = paper.data(built, 240, [model, systems[1]], {"m": "open-weight"}, 1)
+    known = paper.data(BUILT.scenarios, 240, [model, systems[1]], {"m": "open-weight"}, 1)
     at = {line["id"]: line for line in claims.beside(stated, paper.answers(known, stated))}
     assert (at["templates"]["ours"], at["templates"]["difference"]) == ("24", "-76")
     assert at["models"]["ours"] == "1"
@@ -329,7 +322,7 @@ def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
     assert at["mathematical-lowest"]["ours"] in ("0 of 1", "1 of 1")
     assert all(line["ours"] or line["note"] for line in at.values())
     assert "nothing here computes it" not in {line["note"] for line in at.values()}
-    without = paper.answers(paper.data(built, 240, systems, {}, 1), stated)
+    without = paper.answers(paper.data(BUILT.scenarios, 240, systems, {}, 1), stated)
     assert {ours.note for claim, ours in without.items() if claim.startswith("aspect-")} == {"no model was asked"}
 
 
@@ -337,22 +330,14 @@ def test_a_claim_has_ours_with_the_difference_or_a_reason(systems):
 
 
 @pytest.fixture(scope="module")
-def systems():
-    built = source.read(source.files(MINI), {})
-    instances = derive.instances(built.scenarios, 1)
-    sheet_systems = []
-    for sheet in sorted((MINI / "sheets").glob("*.csv")):
-        sheet_answers = answers.read_sheet(sheet, instances)
-        frame = answers.to_frame(instances, sheet.stem, "written", sheet_answers)
-        said = {row["instance"]: row for row in frame.iter_rows(named=True)}
-        from dataclasses import asdict
-
-        rows = tuple(
-            asdict(instance) | {"pred": said[instance.id]["answer"], "said": said[instance.id]}
-            for instance in instances
+def systems(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sheets")
+    for sheet in (MINI / "sheets").glob("*.csv"):
+        written = answers.read_sheet(sheet, INSTANCES)
+        tables.write_frame(
+            folder / f"{sheet.stem}.parquet", answers.to_frame(INSTANCES, sheet.stem, "written", written)
         )
-        sheet_systems.append(answers.System(sheet.stem, "written", rows))
-    return sheet_systems
+    return answers.join(INSTANCES, sorted(folder.iterdir()))
 
 
 def test_the_tables_name_their_denominators(systems):
@@ -457,18 +442,15 @@ def test_how_many_is_compared_with_all_other_templates(systems):
 
 
 def test_every_number_up_to_four_is_right_in_some_question_of_how_many():
-    built = source.read(source.files(MINI), {}).scenarios
-    right = Counter(scenario.options_en[0] for scenario in built if scenario.template in {2, 12, 15, 22, 24})
+    right = Counter(scenario.options_en[0] for scenario in BUILT.scenarios if scenario.template in {2, 12, 15, 22, 24})
     assert set(right) == {"1", "2", "3", "4"}
-    assert max(right.values()) <= len(built) / 10
+    assert max(right.values()) <= len(BUILT.scenarios) / 10
 
 
 def test_percent_of_tags_are_over_the_set_of_templates():
-    built = source.read(source.files(MINI), {}).scenarios
-    _, page = pages.coverage(built, [])
-    own = templates.read(MINI / "templates.yaml")
-    total = sum(len(template.reasoning) for template in own)
-    causal = sum("causal" in template.reasoning for template in own)
+    _, page = pages.coverage(BUILT.scenarios, [])
+    total = sum(len(template.reasoning) for template in TEMPLATES)
+    causal = sum("causal" in template.reasoning for template in TEMPLATES)
     assert f"40 scenarios, 24 templates that have one, {total} tags of templates" in page
     assert re.search(rf"\| causal \| \d+ \| {causal} \| {100 * causal / total:.1f} \|", page)
 
@@ -511,29 +493,22 @@ def test_every_instance_is_on_the_page_of_rows(systems):
     ],
 )
 def test_a_sheet_that_is_none(tmp_path, text, problem):
-    instances = derive.instances(source.read(source.files(MINI), {}).scenarios, 1)
     (tmp_path / "s.csv").write_text(text)
     with pytest.raises(InputInvalid, match=re.escape(problem)):
-        answers.read_sheet(tmp_path / "s.csv", instances)
-
-
-def excam(*words):
-    return CliRunner().invoke(cli.app, ["macaron", *map(str, words)])
+        answers.read_sheet(tmp_path / "s.csv", INSTANCES)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """What a benchmark author makes by the commands, from templates to instances."""
     folder = tmp_path_factory.mktemp("author")
-    build = ("build", MINI / "exports", "--templates", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv")
-    assert excam("lint", MINI / "templates.yaml").exit_code == 0
-    assert (
-        excam("draw", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--to", folder / "c.json").exit_code
-        == 0
-    )
-    built = excam(*build, "--to", folder / "scenarios.parquet")
+    succeed("macaron", "lint", MINI / "templates.yaml")
+    contexts = ("--contexts", MINI / "contexts.csv")
+    succeed("macaron", "draw", MINI / "templates.yaml", *contexts, "--to", folder / "c.json")
+    options = ("--templates", MINI / "templates.yaml", *contexts)
+    built = succeed("macaron", "build", MINI / "exports", *options, "--to", folder / "scenarios.parquet")
     assert "40 scenarios; left out: not-applicable 5" in built.stderr
-    assert excam("derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet").exit_code == 0
+    succeed("macaron", "derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet")
     return folder
 
 
@@ -559,10 +534,7 @@ def test_bad_input_is_one_line(folder, tmp_path):
         ("report", folder / "instances.parquet", "--instances", folder / "instances.parquet", "--to", tmp_path / "r"),
     ]  # fmt: skip
     for call in calls:
-        result = excam(*call)
-        assert result.exit_code == 2, call
-        assert len(result.stderr.strip().splitlines()) == 1, result.stderr
-        assert "expected" in result.stderr, result.stderr
+        assert "expected" in refusal("macaron", *call), call
     assert not list(tmp_path.glob("[sia]"))
 
 
@@ -575,10 +547,9 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     ][::2]
     folder = tmp_path / "few"
     tables.write_frame(folder / "scenarios.parquet", scenarios.to_frame(few))
-    assert excam("derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet").exit_code == 0
+    succeed("macaron", "derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet")
     for mode in ("choose", "text"):
-        asked = excam("ask", folder / "instances.parquet", "--model", tmp_path / "model", "--mode", mode, "--max-tokens", 4, "--to", tmp_path / f"{mode}.parquet")  # fmt: skip
-        assert asked.exit_code == 0, asked.output
+        succeed("macaron", "ask", folder / "instances.parquet", "--model", tmp_path / "model", "--mode", mode, "--max-tokens", 4, "--to", tmp_path / f"{mode}.parquet")  # fmt: skip
     assert not list(tmp_path.glob(".*.journal"))
     files = [tmp_path / "choose.parquet", tmp_path / "text.parquet"]
     instances = derive.read(folder / "instances.parquet")
@@ -592,16 +563,17 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     first, _ = answers.join(instances, files)
     assert {row["said"]["by"] for row in first.rows} == {"json"}
     assert all(len(row["said"]["letter_logprobs"]) == len(row["said"]["logprobs"]) for row in first.rows)
-    result = excam("report", *files, "--instances", folder / "instances.parquet", "--to", tmp_path / "report")
-    assert result.exit_code == 0, result.output
+    succeed("macaron", "report", *files, "--instances", folder / "instances.parquet", "--to", tmp_path / "report")
     declared = stems("macaron", "answers", "instances")
     assert {path.stem for path in (tmp_path / "report").iterdir()} == declared, "the pages of the workflow"
-    excam("derive", folder / "scenarios.parquet", "--seed", 1, "--to", tmp_path / "other.parquet")
-    other = excam("report", files[0], "--instances", tmp_path / "other.parquet", "--to", tmp_path / "r")
-    assert "was asked with another text or order of options" in other.stderr
+    succeed("macaron", "derive", folder / "scenarios.parquet", "--seed", 1, "--to", tmp_path / "other.parquet")
+    other = refusal("macaron", "report", files[0], "--instances", tmp_path / "other.parquet", "--to", tmp_path / "r")
+    assert "was asked with another text or order of options" in other
     again = shutil.copy(files[0], tmp_path / "again.parquet")
-    twice = excam("report", *files, again, "--instances", folder / "instances.parquet", "--to", tmp_path / "r")
-    assert re.search(r"again\.parquet: \S+/choose is in \S+/choose\.parquet too; expected one file", twice.stderr)
+    twice = refusal(
+        "macaron", "report", *files, again, "--instances", folder / "instances.parquet", "--to", tmp_path / "r"
+    )
+    assert re.search(r"again\.parquet: \S+/choose is in \S+/choose\.parquet too; expected one file", twice)
 
 
 def test_multiple_choice_equals_lm_evaluation_harness(folder, tmp_path):

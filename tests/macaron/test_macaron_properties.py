@@ -1,34 +1,23 @@
 """Macaron on any text: templates, scenarios, tables and answers keep what they are given, and count what they leave out."""
 
 import json
-import tempfile
 from collections import Counter
-from pathlib import Path
 
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from mini_macaron import BUILT, CONTEXTS, MINI, TEMPLATES
 from one_line_errors import line_of
 from text_strategies import ANSWERS, TEXTS
+from there_and_back import there_and_back
 
-from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.inference import Completion
-from excam.macaron import answers, asks, campaign, contexts, derive, numbers, proofread, scenarios, source, templates
+from excam.macaron import answers, asks, campaign, contexts, derive, numbers, proofread, scenarios, templates
 
-MINI = Path(__file__).parents[2] / "mini/macaron"
-TEMPLATES = templates.read(MINI / "templates.yaml")
-CONTEXTS = contexts.read_contexts(MINI / "contexts.csv")
 SUBMISSIONS = [row for row in scenarios.read_exports(MINI / "exports") if row.get("status") != "not-applicable"]
-SCENARIOS = source.read(source.files(MINI), {}).scenarios
+SCENARIOS = BUILT.scenarios
 OPTIONS = ("Rice", "Tea", "Not tea", "A cake")
 FRAMES = st.lists(TEXTS.map(lambda text: text.replace("[", "(").replace("]", ")")), min_size=3, max_size=3)
-
-
-def there_and_back(frame, read):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "table.parquet")
-        tables.write_frame(path, frame)
-        return read(path)
 
 
 @given(FRAMES, TEXTS, TEXTS)
