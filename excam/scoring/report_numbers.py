@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from excam.scoring.compare import cluster, mean_interval
 from excam.scoring.metric import Description
@@ -77,16 +77,20 @@ def left_out_interval(rows: Sequence[Result], clusters: Sequence[Hashable]) -> I
     return mean_interval(without, clusters) if any(without) else None
 
 
-def lines(rows: Sequence[Result], by: str, clusters: Sequence[Hashable] | None = None) -> list[Line]:
+def lines(
+    rows: Sequence[Result], by: str, clusters: Sequence[Hashable] | None = None, whole: Line | None = None
+) -> list[Line]:
     """Return the rows by language, culture or system, the largest group first; nothing where no row names one.
 
-    `clusters` are those of `line`.
+    `clusters` are those of `line`, and `whole` is the line of all rows, which is not computed again for a single group.
     """
     groups: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         groups.setdefault(getattr(row, by), []).append(at)
     if set(groups) <= {""}:
         return []
+    if whole is not None and len(groups) == 1:
+        return [replace(whole, name=next(iter(groups)))]
     names = clusters or list(map(cluster, rows))
 
     def of_places(name: str, places: Sequence[int]) -> Line:

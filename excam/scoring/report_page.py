@@ -51,7 +51,7 @@ def write(name: str, digest: str, rows: Sequence[Result]) -> str:
     about, in_bands, clusters = rows[0].metric, bands(rows, rows[0].metric), list(map(cluster, rows))
     whole = line("all", rows, clusters)
     title = escape(about.title)
-    groups = {by: lines(rows, by, clusters) for by in report_charts.GROUPS}
+    groups = {by: lines(rows, by, clusters, whole) for by in report_charts.GROUPS}
     marks = about.lists_errors or any(row.errors for row in rows)
     several = len({row.signature for row in rows}) > 1
     browser = Browser(

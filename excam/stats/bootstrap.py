@@ -96,9 +96,13 @@ def interval(
 
 
 def _drawn_sums(sums: NDArray[np.float64], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Yield the column sums of draws of clusters with replacement, some draws at a time, shape (columns, draws)."""
+    """Yield the column sums of draws of clusters with replacement, some draws at a time, shape (columns, draws).
+
+    Clusters are drawn from their ascending order, so that the order of the items does not matter.
+    """
+    ordered = sums[:, np.lexsort(sums[::-1])]
     # Clusters with equal sums are exchangeable: drawing the number of each kind is the same bootstrap; cheaper if few.
-    kinds, counts = _kinds(sums)
+    kinds, counts = _kinds(ordered)
     generator, size = np.random.default_rng(seed), sums.shape[1]
     is_by_kind = len(counts) * KIND_COST <= size
     batch = max(1, min(BATCH, NUMBERS_AT_ONCE // (len(counts) if is_by_kind else size)))
@@ -108,7 +112,7 @@ def _drawn_sums(sums: NDArray[np.float64], draws: int, seed: int) -> Iterator[ND
             yield kinds @ generator.multinomial(size, counts / size, size=shape).T
         else:
             clusters = generator.integers(size, size=(shape, size))
-            yield np.stack([_sums_of_draws(column, clusters) for column in sums])
+            yield np.stack([_sums_of_draws(column, clusters) for column in ordered])
 
 
 def _sums_of_draws(column: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -118,11 +122,10 @@ def _sums_of_draws(column: NDArray[np.float64], clusters: NDArray[np.int64]) -> 
     return column.take(clusters, mode="clip").sum(axis=1)  # clip: unchecked
 
 
-def _kinds(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct clusters in ascending order, and how many there are of each (`np.unique`, but faster)."""
-    ordered = sums[:, np.lexsort(sums[::-1])]
+def _kinds(ordered: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct ones of ordered clusters, and how many there are of each (`np.unique`, but faster)."""
     first = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)])
-    return ordered[:, first], np.diff(np.r_[first, sums.shape[1]])
+    return ordered[:, first], np.diff(np.r_[first, ordered.shape[1]])
 
 
 def drawn_times(clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.intp]]:

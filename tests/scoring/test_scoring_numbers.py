@@ -220,6 +220,15 @@ def test_groups_in_order_of_size_then_name():
     assert numbers.MOST == 200
 
 
+def test_a_single_group_has_the_numbers_of_all_rows():
+    rows = [judged(n, score=n / 7, language="Thai") for n in range(20)]
+    whole = numbers.line("all", rows)
+    assert numbers.lines(rows, "language", None, whole) == numbers.lines(rows, "language") != [whole]
+    two = [*rows, judged(20, score=1.0)]
+    of_each = numbers.lines(two, "language", None, numbers.line("all", two))
+    assert [(line.name, line.n) for line in of_each] == [("Thai", 20), ("not given", 1)]
+
+
 def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
     monkeypatch.setattr(numbers, "MOST", 2)
     assert [line.name for line in numbers.lines([judged(0, culture="a"), judged(1, culture="b")], "culture")] == [
