@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from importlib import resources
+
+from excam.core.package_tables import table_rows
 
 
 @cache
 def _lines() -> tuple[tuple[str, ...], ...]:
     """Return country, adjective and, separated by semicolons, other names of each line."""
-    text = resources.files("excam.core").joinpath("countries.tsv").read_text(encoding="utf-8")
-    return tuple(tuple(line.split("\t")) for line in text.splitlines())
+    return tuple(map(tuple, table_rows("excam.core", "countries.tsv")))
 
 
 @cache

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 import regex
 
 from excam.core import extras
 from excam.core.exceptions import InputInvalid
-from excam.core.languages import ENOUGH, language_name
+from excam.core.languages import ENOUGH, langid_code, language_name
+from excam.core.package_tables import table_rows
 from excam.core.text import as_word
 
 Detector = Literal["cld2", "langid"]
@@ -31,11 +31,9 @@ _CODE = re.compile(r"[a-z]{2,3}")
 @cache
 def _table() -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """Return codes by every accepted name, and every name by code, the English one first."""
-    text = resources.files("excam.core").joinpath("language_codes.tsv").read_text(encoding="utf-8")
     codes: dict[str, str] = {}
     names: dict[str, tuple[str, ...]] = {}
-    for line in text.splitlines()[1:]:
-        code, name, also = line.split("\t")
+    for code, name, also in table_rows("excam.core", "language_codes.tsv")[1:]:
         others = [word.replace("_", " ") for word in also.split()]
         names[code] = (name, *others)
         codes |= dict.fromkeys([code, name.casefold(), *map(str.casefold, others)], code)
@@ -77,8 +75,6 @@ def identify(text: str, detector: Detector = "cld2") -> str:
     CLD2 is asked for its best guess even on short texts. Raises ModuleNotFoundError without the detector's package.
     """
     if detector == "langid":
-        from excam.core.languages import langid_code
-
         return _plain(langid_code(text)) if text.strip() else UNKNOWN
     return _cld2(text)[1][0][0]
 

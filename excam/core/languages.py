@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources, util
+from importlib import util
 from typing import TYPE_CHECKING
+
+from excam.core.package_tables import table_rows
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -23,10 +25,8 @@ _SCRIPT_OR_REGION = re.compile(r"[-_](?:[a-z]{4}|[a-z]{2}|\d{3})(?=$|[-_])")  # 
 @cache
 def _names() -> dict[str, str]:
     """Return English names by every accepted name and code."""
-    text = resources.files("excam.core").joinpath("languages.tsv").read_text(encoding="utf-8")
     names = {}
-    for line in text.splitlines()[1:]:
-        name, also = line.split("\t")
+    for name, also in table_rows("excam.core", "languages.tsv")[1:]:
         names |= dict.fromkeys([name.casefold(), *(word.replace("_", " ") for word in also.split())], name)
     return names
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import resources
 
 import regex
+
+from excam.core.package_tables import table_rows
 
 _BARE = r"(?![\p{GCB=EX}\p{GCB=ZWJ}\p{GCB=SM}])"  # no accent stands on the space before
 _SPACES = regex.compile(rf"(?:\s{_BARE})*")
@@ -72,15 +73,10 @@ def _going_on(language: str) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
 
     An abbreviation that often ends a sentence (usw., etc., и т. д.) is in no list.
     """
-    table = resources.files("excam.core").joinpath("abbreviations.tsv").read_text(encoding="utf-8")
-    rows = {code: (short.split("|"), counted) for code, short, counted in map(_fields, table.splitlines()[1:])}
-    abbreviations, counted = rows.get(language, ([], ""))
-    parts = [phrase.split() for phrase in abbreviations]
+    rows = {code: more for code, *more in table_rows("excam.core", "abbreviations.tsv")}
+    abbreviations, counted = rows.get(language, ["", ""])
+    parts = [phrase.split() for phrase in abbreviations.split("|")]
     beginnings = {" ".join(part[:count]).rstrip(".") for part in parts for count in range(1, len(part) + 1)}
     short = "|".join(regex.escape(words).replace(r"\ ", r"\s*") for words in sorted(beginnings)) or "(?!)"
     abbreviated = rf"(?:^|[\s.(])(?:{_SHORT}|(?i:{short}))\.\s*$"
     return regex.compile(abbreviated), regex.compile(rf"(?i)(?:{counted}|\d{{1,2}}\.)(?!\w)" if counted else "(?!)")
-
-
-def _fields(line: str) -> list[str]:
-    return line.split("\t")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 import regex
 
+from excam.core.package_tables import table_rows
 from excam.core.sentences import sentence_places
 from excam.knowledge.passages import words
 
@@ -82,8 +82,7 @@ def _plain(text: str) -> str:
 
 @cache
 def _phrases(kind: Kind) -> tuple[str, ...]:
-    table = resources.files("excam.knowledge").joinpath("claimless.tsv").read_text(encoding="utf-8")
-    rows = (line.split("\t") for line in table.splitlines()[1:])
+    rows = table_rows("excam.knowledge", "claimless.tsv")
     return tuple(_plain(phrase) for named, phrases in rows if named == kind for phrase in phrases.split("|"))
 
 

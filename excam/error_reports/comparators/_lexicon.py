@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import regex
 
+from excam.core.package_tables import table_rows
 from excam.error_reports.comparators._words import Word, atoms, fold
 
 KOREAN = regex.compile(
@@ -54,9 +54,8 @@ class Entry:
 
 @cache
 def _rows(name: str) -> tuple[Mapping[str, str], ...]:
-    text = resources.files("excam.error_reports.comparators").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
-    head, *lines = text.splitlines()
-    return tuple(dict(zip(head.split("\t"), line.split("\t"), strict=True)) for line in lines)
+    head, *rows = table_rows("excam.error_reports.comparators", f"{name}.tsv")
+    return tuple(dict(zip(head, row, strict=True)) for row in rows)
 
 
 def _key(form: str) -> Key:
