@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
+from excam.error_reports.comparators._lexicon import minutes_before_hour
 from excam.error_reports.comparators._value import Value
 from excam.error_reports.comparators._words import fold
 
@@ -16,12 +17,13 @@ TIME = regex.compile(
 HOUR_AND_MINUTE = regex.compile(
     r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:h|[点點时時시])\s*(\p{Nd}{2})\s?(?:[分분]|min\b)?(?!\p{Nd})", regex.I
 )
+PARTS = minutes_before_hour()
 HOUR = regex.compile(
-    r"(?:\b(half past|quarter past|quarter to)\s+)?(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*"
+    rf"(?:\b({'|'.join(PARTS)})\s+)?"
+    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*"
     r"(?:([ap])\.?\s?m\b\.?|o['’]?\s?clock\b)",
     regex.I,
 )
-PARTS = {"half past": 30, "quarter past": 15, "quarter to": -15}  # minutes
 ISO = regex.compile(r"(?<!\p{Nd})(\p{Nd}{4})[-/.](\p{Nd}{1,2})[-/.](\p{Nd}{1,2})(?!\p{Nd})")
 DAY_FIRST = regex.compile(
     r"(?<![\p{Nd}.])(\p{Nd}{1,2})([-/.])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?!\p{Nd})|(?<![\p{Nd}.])(\p{Nd}{1,2})/(\p{Nd}{1,2})(?![\p{Nd}/])"

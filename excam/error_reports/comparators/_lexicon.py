@@ -62,6 +62,12 @@ def _key(form: str) -> Key:
     return tuple(atom.key for atom in atoms(form))
 
 
+def minutes_before_hour() -> dict[str, int]:
+    """Return what English says before an hour ("half past"), and the minutes that it adds."""
+    rows = (row for row in _rows("numerals") if (row["language"], row["kind"]) == ("English", "before-hour"))
+    return {form: int(row["value"]) for row in rows for form in row["forms"].split("|")}
+
+
 @cache
 def _words_by_language(name: str) -> Mapping[str, frozenset[str]]:
     return {row["language"]: frozenset(map(fold, row["words"].split())) for row in _rows(name)}
@@ -75,10 +81,7 @@ def word_list(name: str, languages: Languages) -> frozenset[str]:
 
 
 def _entries(languages: Languages) -> Iterable[Entry]:
-    for row in _rows("concepts"):
-        if row["language"] in languages:
-            yield from (Entry(row["kind"], row["value"], _key(form)) for form in row["forms"].split("|"))
-    for row in _rows("numerals"):
+    for row in (*_rows("concepts"), *_rows("numerals")):
         if row["language"] in languages:
             yield from (Entry(row["kind"], row["value"], _key(form)) for form in row["forms"].split("|"))
     for row in _rows("units"):
