@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+from excam.core.exceptions import ConfigInvalid
 
 PACKAGE = Path(__file__).parents[1]
 LAYOUTS = PACKAGE / "training" / "layouts"
@@ -14,6 +18,17 @@ def modules_in(package: str) -> tuple[str, ...]:
     folder = PACKAGE / package
     names = (path.stem for path in folder.glob("*.py") if path.stem != "base" and not path.stem.startswith("_"))
     return tuple(sorted(name.replace("_", "-") for name in names))
+
+
+def load_module(package: str, name: str) -> Any:
+    """Return the module of a sub-package with that name. Raises ConfigInvalid, listing the known names, without one."""
+    known, kind = modules_in(package), Path(package).name
+    if name not in known:
+        raise ConfigInvalid(
+            f"{kind}: no such {kind.removesuffix('s')} {name!r}; known: {', '.join(known)}; "
+            f"add excam/{package}/<name>.py for a new one"
+        )
+    return import_module(f"excam.{package}.{name}".replace("/", ".").replace("-", "_"))
 
 
 def stems(folder: Path, pattern: str) -> tuple[str, ...]:

@@ -5,12 +5,9 @@ load("containment").compare(case)    a generator: yields requests, receives answ
 
 from __future__ import annotations
 
-import importlib
 from importlib.util import find_spec
-from typing import cast
 
-from excam.config import modules_in
-from excam.core.exceptions import ConfigInvalid
+from excam.core.registries import load_module, modules_in
 from excam.error_reports.comparators.base import Comparator
 
 
@@ -30,10 +27,4 @@ def load(name: str) -> Comparator:
 
     Raises ConfigInvalid, listing the known comparators, if there is none.
     """
-    if name not in available():
-        known = ", ".join(available())
-        raise ConfigInvalid(
-            f"comparators: no such comparator {name!r}; known: {known}; "
-            "add excam/error_reports/comparators/<name>.py for a new one"
-        )
-    return cast(Comparator, importlib.import_module(f"{__name__}.{name.replace('-', '_')}"))
+    return load_module("error_reports/comparators", name)

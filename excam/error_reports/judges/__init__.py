@@ -5,11 +5,7 @@ load("report").judge(sample)    a generator: yields requests, receives completio
 
 from __future__ import annotations
 
-import importlib
-from typing import cast
-
-from excam.config import modules_in
-from excam.core.exceptions import ConfigInvalid
+from excam.core.registries import load_module, modules_in
 from excam.error_reports.judges.base import Judge
 
 
@@ -23,9 +19,4 @@ def load(name: str) -> Judge:
 
     Raises ConfigInvalid, listing the known judges, if there is none.
     """
-    if name not in available():
-        known = ", ".join(available())
-        raise ConfigInvalid(
-            f"judges: no such judge {name!r}; known: {known}; add excam/error_reports/judges/<name>.py for a new one"
-        )
-    return cast(Judge, importlib.import_module(f"{__name__}.{name.replace('-', '_')}"))
+    return load_module("error_reports/judges", name)
