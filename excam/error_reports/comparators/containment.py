@@ -6,8 +6,6 @@ and the values differ, that decides; so do a negation and an opposite that only 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from excam.error_reports.comparators._lexicon import variants
 from excam.error_reports.comparators._statements import (
     Forms,
@@ -16,16 +14,13 @@ from excam.error_reports.comparators._statements import (
     alternatives,
     asked_beside,
     contradiction,
-    language_of,
-    options,
     prefix_opposite,
-    resolved,
     sentences,
     statement,
 )
 from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.differences import lacking, stated_range, unsupported
+from excam.error_reports.comparators.differences import Sides, lacking, sides_of, stated_range, unsupported
 from excam.inference import Flow
 
 VERSION = 3
@@ -38,15 +33,6 @@ SURE = 3  # content units of a text up to which a missing word shows that someth
 POLARITY = 0.5  # share from which a negation on one side only means the opposite
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The statements of a case, options and letters resolved."""
-
-    expected: Statement
-    text: Statement
-    question: Statement
-
-
 def compare(case: Case) -> Flow[Comparison]:
     """Compare without asking anything: margin is a share of content minus a threshold, -1 to 1."""
     return contained(case, variants)
@@ -57,7 +43,7 @@ def contained(case: Case, forms: Forms) -> Comparison:
     """Return the comparison of a case, with words compared by their forms."""
     if lack := lacking(case):
         return Comparison(None, reason=lack)
-    sides = _sides(case)
+    sides = sides_of(case)
     margin, reason = _decided(sides, forms) or _share(sides, forms)
     differing = (unsupported(case, forms) or stated_range(case)) if margin < 0 else ()
     return Comparison(margin, differing, reason)
@@ -70,7 +56,7 @@ def _decided(sides: Sides, forms: Forms) -> tuple[float, str] | None:
 
 def decides(case: Case, forms: Forms) -> bool:
     """Return whether values, the same wording or a negation decide a case, so that no count of words is needed."""
-    return _decided(_sides(case), forms) is not None
+    return _decided(sides_of(case), forms) is not None
 
 
 def _word_for_word(sides: Sides) -> tuple[float, str] | None:
@@ -79,13 +65,6 @@ def _word_for_word(sides: Sides) -> tuple[float, str] | None:
     if len(sides.expected.negations) == len(sides.text.negations) and wanted in stated:
         return 1 - THRESHOLD, "the expected statement word for word"
     return None
-
-
-def _sides(case: Case) -> Sides:
-    language = language_of(case.language, case.question)
-    asked, by_letter = options(case.question)
-    texts = [resolved(text, statement(text, language), by_letter) for text in (case.expected, case.text)]
-    return Sides(*(statement(text, language) for text in (*texts, asked)))
 
 
 def _typed(sides: Sides) -> tuple[float, str] | None:

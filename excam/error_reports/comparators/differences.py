@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from excam.error_reports.comparators._lexicon import variants, word_list
 from excam.error_reports.comparators._statements import (
@@ -31,6 +32,23 @@ VERSION = 3
 NEEDS: tuple[Need, ...] = ("expected",)
 THRESHOLD = 0.5  # share of unsupported content
 SCALES = ("degree", "opposite:agree", "opposite:favour", "opposite:good", "opposite:better")
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The statements of a case, options and letters resolved."""
+
+    expected: Statement
+    text: Statement
+    question: Statement
+
+
+def sides_of(case: Case) -> Sides:
+    """Return the statements of a case, read in its language."""
+    language = language_of(case.language, case.question)
+    asked, by_letter = options(case.question)
+    texts = [resolved(text, statement(text, language), by_letter) for text in (case.expected, case.text)]
+    return Sides(*(statement(text, language) for text in (*texts, asked)))
 
 
 def compare(case: Case) -> Flow[Comparison]:
@@ -63,12 +81,11 @@ def unsupported(case: Case, forms: Forms = variants) -> tuple[Range, ...]:
     nor in a passage, neighbours joined across function words. Answer options in the question support nothing. Where a
     text names an option only by its letter, that is marked. Empty if all is supported.
     """
-    language = language_of(case.language, case.question)
-    asked, by_letter = options(case.question)
-    text, question = statement(case.text, language), statement(asked, language)
-    expected = statement(resolved(case.expected, statement(case.expected, language), by_letter), language)
-    if resolved(case.text, text, by_letter) != case.text:
+    sides = sides_of(case)
+    expected, text, question = sides.expected, sides.text, sides.question
+    if text.text != case.text:
         return stated_range(case)
+    language = language_of(case.language, case.question)
     support = [expected, *(statement(passage, language) for passage in case.passages)]
     known, asked = Held(support, forms), asked_beside(expected, question, forms)
     decisive = _decisive(expected, text, question)
