@@ -347,7 +347,7 @@ class _Scanner:
             return *self._multiplied(readings, after), False, ""
         if HAN.fullmatch(key):
             return self._han(at)
-        if (match := SINO_KOREAN.match(key)) and (korean := _korean(match.group())):
+        if (match := SINO_KOREAN.match(key)) and (korean := _by_powers(match.group(), KOREAN_DIGITS, KOREAN_POWERS)):
             rest = key[match.end() :]
             counter = rest[:1] if rest[:1] in ("월", "일") else ""
             return {korean}, at + 1, False, counter
@@ -463,10 +463,6 @@ def _han_number(signs: str) -> float:
     if not any(sign in HAN_POWERS for sign in signs):
         return float("".join(str(HAN_DIGITS[sign]) for sign in signs)[:300])
     return _by_powers(signs, HAN_DIGITS, HAN_POWERS)
-
-
-def _korean(signs: str) -> float:
-    return _by_powers(signs, KOREAN_DIGITS, KOREAN_POWERS)
 
 
 def _by_powers(signs: str, digits: dict[str, int], powers: dict[str, int]) -> float:
