@@ -26,7 +26,7 @@ from typing import Any
 from bench.taught_training import passes
 from excam.error_reports.comparators import agreement, entailment
 from excam.error_reports.judges import grounded, likelihood
-from excam.error_reports.yes_no import ANSWERS
+from excam.error_reports.yes_no import ANSWERS, numbered
 from excam.inference import Answer, Choice, Choose, Completion, Flow, Generate, Message, Request, Sampling
 from excam.inference.journal import InMemory
 from excam.inference.run import run
@@ -204,7 +204,7 @@ def flow(task: Task, options: bool, wordings: bool) -> Flow[dict[str, Any]]:
         compared = tuple(row["options"] or [text])
         prompts = {"bare": question, "few": likelihood.PROPOSE.format(question=question)} | ALONE
         if task.kind != "none":
-            prompts = {"bare": f"{grounded.numbered(task.passages)}\n\n{question}"}
+            prompts = {"bare": f"{numbered(task.passages)}\n\n{question}"}
         choices = yield [Choose((Message("user", prompt),), compared) for prompt in prompts.values()]
         measured["likelihoods"] = {name: logprobs(choice) for name, choice in zip(prompts, choices, strict=True)}
         first = choices[0]

@@ -14,9 +14,9 @@ from excam.error_reports.comparators._statements import Held, statement
 from excam.error_reports.comparators._words import words as spanned_words
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.comparators.lemmas import forms_of
+from excam.error_reports.judges.base import ask_for_words
 from excam.error_reports.yes_no import FENCE, one_line
-from excam.inference import Flow, Message, ask_for_text
-from excam.inference.answer_text import reasoning_and_answer
+from excam.inference import Flow, Message
 from excam.knowledge.passages import words
 
 ABOUT = "What do the passages say about {subject}?"
@@ -66,15 +66,10 @@ def ask_question(instruction: str, text: str, place: tuple[int, int]) -> Flow[Se
         "context": one_line(text[max(0, start - CONTEXT) : start]),
         "sentence": one_line(text[start:end]),
     }
-    answer = yield from ask_for_text((Message("user", ASKED.format(fence=FENCE, **fields)),))
-    said = reasoning_and_answer(answer)[1]
-    if answer.finish == "refused":
-        return SentenceQuestion("", "refused")
-    if said is None or answer.finish == "length":
-        return SentenceQuestion("", "truncated")
-    question = next((line.strip() for line in said.splitlines() if line.strip()), "")
-    if not question:
-        return SentenceQuestion("", "empty")
+    _, said, failure = yield from ask_for_words((Message("user", ASKED.format(fence=FENCE, **fields)),))
+    if failure:
+        return SentenceQuestion("", failure)
+    question = next(line.strip() for line in said.splitlines() if line.strip())
     if _NONE.match(question):
         return SentenceQuestion("")
     return SentenceQuestion(question if is_usable(question, text[start:end]) else instruction)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
@@ -26,6 +27,11 @@ class Leaning:
 def one_line(text: str) -> str:
     """Return a text in one line that cannot end a block between lines of equal signs."""
     return " ".join(_SIGNS.sub("== ==", text).split())
+
+
+def numbered(passages: Sequence[str]) -> str:
+    """Return passages as numbered lines, a line each: none can end the block of passages."""
+    return "\n".join(f"[{number}] {one_line(text)}" for number, text in enumerate(passages, 1))
 
 
 def ask_yes_no(asked: tuple[Message, ...], contrast: tuple[Message, ...] = ()) -> Flow[Leaning]:

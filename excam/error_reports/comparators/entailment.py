@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from excam.error_reports.comparators.base import Case, Comparison, Need
 from excam.error_reports.comparators.differences import unsupported
-from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, one_line
+from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, numbered, one_line
 from excam.inference import Flow, Message
 
 VERSION = 3
@@ -25,8 +25,7 @@ ASKED = (
 
 def entail_messages(question: str, text: str, passages: Sequence[str]) -> tuple[Message, ...]:
     """Return the conversation that asks whether a text is right by the passages ("title: text")."""
-    listed = "\n".join(f"[{number}] {one_line(passage)}" for number, passage in enumerate(passages, 1))
-    prompt = ASKED.format(fence=FENCE, passages=listed, question=one_line(question), text=one_line(text))
+    prompt = ASKED.format(fence=FENCE, passages=numbered(passages), question=one_line(question), text=one_line(text))
     return (Message("user", prompt),)
 
 

@@ -87,6 +87,17 @@ def failed(reason: str) -> Verdict:
     return Verdict(errors_found=None, score=None, failure=reason)
 
 
+def ask_for_words(messages: tuple[Message, ...]) -> Flow[tuple[str, str, str]]:
+    """Ask once; return the reasoning, what is said after it, and which of `SHARED_REASONS` there is not to read it."""
+    answer = yield from ask_for_text(messages)
+    thinking, said = reasoning_and_answer(answer)
+    if answer.finish == "refused":
+        return thinking, "", "refused"
+    if said is None or answer.finish == "length":
+        return thinking, "", "truncated"
+    return thinking, said, "" if said.strip() else "empty"
+
+
 def complete(verdict: Verdict, answer: Completion, reasoning: str) -> Verdict:
     """Return the verdict with the reasoning and the sequence confidence of the answer that it was read from.
 

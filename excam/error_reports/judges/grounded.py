@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import regex
@@ -27,6 +28,7 @@ from excam.error_reports.comparators.lemmas import contained_by_forms
 from excam.error_reports.judges.base import (
     SHARED_REASONS,
     Version,
+    ask_for_words,
     by_comparison,
     chance_of_agreement,
     expected_line,
@@ -35,9 +37,8 @@ from excam.error_reports.judges.base import (
 )
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.error_reports.sentence_questions import about, ask_question, repeats
-from excam.error_reports.yes_no import FENCE, one_line
-from excam.inference import Flow, Message, ask_for_text
-from excam.inference.answer_text import reasoning_and_answer
+from excam.error_reports.yes_no import FENCE, numbered, one_line
+from excam.inference import Flow, Message
 from excam.inference.run import together
 from excam.knowledge.claimless import is_claimless, is_refusal
 from excam.knowledge.passages import words
@@ -136,11 +137,6 @@ def state_messages(question: str, passages: Sequence[str]) -> tuple[Message, ...
     return (Message("user", prompt),)
 
 
-def numbered(passages: Sequence[str]) -> str:
-    """Return passages as numbered lines, a line each: none can end the block of passages."""
-    return "\n".join(f"[{number}] {one_line(text)}" for number, text in enumerate(passages, 1))
-
-
 def read_stated(text: str, passages: int) -> Stated:
     """Return what an answer states: its first line with words, without its citations and a label before it."""
     lines = (_LEAD.sub("", line.strip()) for line in text.splitlines())
@@ -166,14 +162,9 @@ def ask_stated(question: str, passages: Sequence[str], answers: str | None = Non
 
     Words of the answer may be those of `answers`, by default the question, and otherwise must stand in the passages.
     """
-    answer = yield from ask_for_text(state_messages(question, passages))
-    thinking, said = reasoning_and_answer(answer)
-    if answer.finish == "refused":
-        return Stated("", failure="refused", thinking=thinking)
-    if said is None or answer.finish == "length":
-        return Stated("", failure="truncated", thinking=thinking)
-    if not said.strip():
-        return Stated("", failure="empty", thinking=thinking)
+    thinking, said, failure = yield from ask_for_words(state_messages(question, passages))
+    if failure:
+        return Stated("", failure=failure, thinking=thinking)
     stated = replace(read_stated(said, len(passages)), thinking=thinking)
     if passages and not is_held(stated.answer, question if answers is None else answers, passages):
         return replace(stated, answer="", invented=stated.answer)
@@ -226,9 +217,9 @@ class Judged:
     place: tuple[int, int]
     claim: str
     stated: Stated
-    comparison: Comparison
-    cited: tuple[Passage, ...]  # that it follows from; none: the model's own knowledge
-    probability: float | None  # that it agrees; None: not known
+    comparison: Comparison = Comparison(None)  # noqa: RUF009  # it is frozen
+    cited: tuple[Passage, ...] = ()  # that it follows from; none: the model's own knowledge
+    probability: float | None = None  # that it agrees; None: not known
     because: str = ""  # why it is not known
 
     @property
@@ -304,7 +295,7 @@ def _judged_sentence(sample: Sample, place: tuple[int, int], search: Search | No
     if search is None:
         question, failure = yield from ask_question(sample.instruction, sample.output, place)
         if failure:
-            return Judged(place, sentence, Stated("", failure=failure), Comparison(None), (), None)
+            return Judged(place, sentence, Stated("", failure=failure))
         return (yield from _judged(sample, Asked(question, question), place, Evidence(), way)) if question else None
     evidence = search(sample.instruction, sentence)
     if not evidence.passages:
@@ -325,44 +316,42 @@ def _judged_sentence(sample: Sample, place: tuple[int, int], search: Search | No
 
 
 def _unknown(place: tuple[int, int], claim: str, reason: str, because: str) -> Judged:
-    return Judged(place, claim, Stated(""), Comparison(None, reason=reason), (), None, because)
+    return Judged(place, claim, Stated(""), Comparison(None, reason=reason), because=because)
 
 
 def _judged(sample: Sample, asked: Asked, place: tuple[int, int], evidence: Evidence, way: Way) -> Flow[Judged]:
     text = sample.output[slice(*place)]
     texts = as_texts(evidence.passages)
-    unknown = _unknown(place, text, "", "")
     stated = yield from ask_stated(asked.question, texts, asked.answers)
     if asked.sentence and repeats(stated.answer, text, texts, sample.language):
         stated = replace(stated, answer="", invented=stated.answer)
     cited = cited_places(stated, texts, sample.language)
     sources = tuple(evidence.passages[at] for at in cited)
-    unknown = replace(unknown, stated=stated, cited=sources)
+    judged = partial(Judged, place, text, stated, cited=sources)
     if stated.failure:
-        return replace(unknown, comparison=Comparison(None, reason=stated.failure), because="")
+        return judged(Comparison(None, reason=stated.failure))
     if stated.invented:
         reason = f"the model states what no passage says: {stated.invented}"
-        return replace(unknown, comparison=Comparison(None, reason=reason), because=IN_NO_PASSAGE)
+        return judged(Comparison(None, reason=reason), because=IN_NO_PASSAGE)
     share = SHARE_OF_SENTENCE if asked.sentence else relevance.SHARE
     support = [texts[at] for at in cited]
     if stated.answer and support:
         why = relevance.unrelated(asked.topic, support, sample.language, share)
         why = why or relevance.unrelated(asked.answers, support, sample.language, share=0.0)  # of the same culture
         if why:
-            return replace(unknown, comparison=Comparison(None, reason=why), because=UNRELATED)
+            return judged(Comparison(None, reason=why), because=UNRELATED)
     if others := _others_about(asked.topic, stated, cited, texts):
         other = yield from ask_stated(asked.question, [texts[at] for at in others], asked.answers)
         if differ(asked.answers, stated.answer, other.answer, sample.language):
             sources += tuple(evidence.passages[at] for at in others)
             reason = f"{DISAGREEING}: {stated.answer} against {other.answer}"
-            return replace(unknown, cited=sources, comparison=Comparison(None, reason=reason), because=DISAGREEING)
+            return judged(Comparison(None, reason=reason), cited=sources, because=DISAGREEING)
     case = Case(asked.answers, text, stated.answer, texts, evidence.unrelated, sample.language)
     comparison = yield from compared(way.comparator, case)
-    unknown = replace(unknown, comparison=comparison)
     if comparison.margin is None or (way.needs_statement and not stated.answer):
-        return replace(unknown, because=NOT_SURE if stated.answer else NOT_STATED)
+        return judged(comparison, because=NOT_SURE if stated.answer else NOT_STATED)
     probability = if_decisive(way.agrees(comparison.margin), way.least)
-    return replace(unknown, probability=probability, because=NOT_SURE if probability is None else "")
+    return judged(comparison, probability=probability, because=NOT_SURE if probability is None else "")
 
 
 def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list[int]:

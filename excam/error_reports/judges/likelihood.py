@@ -31,9 +31,9 @@ from excam.error_reports.judges.grounded import (
     OWN_KNOWLEDGE,
     Search,
     as_texts,
-    numbered,
 )
 from excam.error_reports.records import CulturalError, Sample, Verdict
+from excam.error_reports.yes_no import numbered
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.knowledge.claimless import is_refusal
