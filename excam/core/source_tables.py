@@ -18,10 +18,10 @@ import polars as pl
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.core.row_layouts import PACKED, SUFFIXES
+from excam.core.text import SURROGATE
 
 Patterns = Sequence[str | Sequence[str]]  # of files; a sequence among them holds alternatives
 HALF = "\ufffe"  # a noncharacter; replaces a lone surrogate, which UTF-8 cannot encode
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
 _WITHOUT_COMMA = re.compile(r"'\s+'|\"\s+\"|'\s+\"|\"\s+'")  # numpy's lists: Python would join their texts into one
 
 
@@ -175,7 +175,7 @@ def _list_cell(row: Mapping[str, Any], name: str) -> list[str] | None:
 
 def replace_surrogates(text: str) -> str:
     """Return the text with HALF for every lone surrogate, so that it can be written; `gather` drops such a row."""
-    return text if text.isascii() else _SURROGATES.sub(HALF, text)
+    return text if text.isascii() else SURROGATE.sub(HALF, text)
 
 
 def text_list(value: Any, part: str = "text") -> list[str] | None:

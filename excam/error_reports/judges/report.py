@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 
 from excam.core.hash_order import digest
 from excam.core.phrases import PhraseFinder
+from excam.core.text import SURROGATE
 from excam.error_reports import scoring
 from excam.error_reports.judges.base import SHARED_REASONS, Version, complete, failed, fill
 from excam.error_reports.records import (
@@ -86,7 +87,6 @@ MAX_DRAFTS = 100  # whole reports in the reasoning; with more of them it is none
 REPORT_BEGINS = re.compile(rf'\{{\s*+"(?:{"|".join(REPORT_KEYS)})"')
 REPORT_OR_END = re.compile(rf"{REPORT_BEGINS.pattern}|(?i:{ENDS.pattern})")
 CLOSED = re.compile(ENDS.pattern + r"\Z", re.IGNORECASE)
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 NO_LETTERS = re.compile(r"[\W_]+")
 DECODER = answer_decoder(twice="wrong-schema", not_finite="not-finite", number=0)
 
@@ -302,7 +302,7 @@ def _word(text: str) -> str:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise Rejected("wrong-schema")
-    if LONE_SURROGATE.search(value):
+    if SURROGATE.search(value):
         raise Rejected("bad-text")
     return value
 
