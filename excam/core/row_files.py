@@ -57,10 +57,10 @@ def rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, Mapping
     Raises InputInvalid naming the first that is not.
     """
     for number, record in records(path, encoding):
-        if isinstance(record, BadRow) and record is not EMPTY:
-            raise InputInvalid(f"{path}:{number}: {record.detail}")
         if not isinstance(record, BadRow):
             yield number, record
+        elif record is not EMPTY:
+            raise InputInvalid(f"{path}:{number}: {record.detail}")
 
 
 def records_of(layout: Layout) -> Records:
@@ -304,9 +304,7 @@ def _csv_row(names: Sequence[str], line: list[str]) -> Record:
 
 
 def _parquet(path: Path, layout: Layout) -> Records:
-    import polars as pl
-
-    from excam.core.tables import class_labels, scan_parquet
+    from excam.core.tables import UNREADABLE, class_labels, scan_parquet
 
     at = 0
     try:
@@ -317,18 +315,16 @@ def _parquet(path: Path, layout: Layout) -> Records:
             at += len(part)
             if len(part) < CHUNK:
                 return
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
+    except UNREADABLE as problem:
         raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a Parquet file") from None
 
 
 def _arrow(path: Path, layout: Layout) -> Records:
-    import polars as pl
-
-    from excam.core.tables import read_arrow
+    from excam.core.tables import UNREADABLE, read_arrow
 
     try:
         frame = read_arrow(path)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
+    except UNREADABLE as problem:
         raise InputInvalid(f"{path}: {in_a_line(problem)}; expected an Arrow file") from None
     yield from enumerate(_with_labels(frame.iter_rows(named=True), layout.labels or {}), 1)
 

@@ -175,15 +175,12 @@ def open_text(path: Path, encoding: str = "utf-8-sig", newline: str = "", errors
 def _is_json_lines(start: str, kind: Kind) -> bool:
     """Return whether a JSON text has a row on each line; an array, or an object over several lines, has not."""
     text = start.lstrip("\ufeff \r\n\t")
-    first, more, rest = text.partition("\n")
+    first, _, rest = text.partition("\n")
     if kind == "json-lines":  # people call an array of objects so, too
         return not re.match(r"\[\s*[{\]]", text) or (_is_json(first) and bool(rest.strip()))
-    if not text.startswith("{") or not more or not rest.strip():
+    if not text.startswith("{") or not rest.strip():
         return not text.startswith(("{", "["))  # no JSON: each line is a bad row
-    try:
-        return isinstance(json.loads(first), dict)
-    except (ValueError, RecursionError):
-        return not first.strip().startswith("{") or (len(first.strip()) > 1 and rest.lstrip().startswith("{"))
+    return _is_json(first) or (len(first.strip()) > 1 and rest.lstrip().startswith("{"))
 
 
 def _is_json(line: str) -> bool:

@@ -27,6 +27,7 @@ from excam.core.spreadsheets import guard_cell, remove_guard
 _SYSTEM = re.compile(r"\(os error (\d+)\)")
 _TRANSPORT = "Invalid thrift: transport error"  # what Polars says of an error without its number
 _PROBE = 2**20  # bytes; more than Polars keeps in its buffer
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # of a file that polars reads
 
 
 def write_frame(path: Path, frame: pl.DataFrame) -> None:
@@ -105,7 +106,7 @@ def read_frame(path: Path) -> pl.DataFrame:
     """Read a Parquet file. Raise ArtifactBroken if it is not readable as Parquet."""
     try:
         return scan_parquet(path).collect()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
+    except UNREADABLE as problem:
         detail = in_a_line(problem)
         raise ArtifactBroken(f"{path}: not a readable Parquet file ({detail}); delete it and run again") from None
 
