@@ -84,14 +84,10 @@ class Connection(H11Protocol):
 
     def _take_a_place(self) -> None:
         """Close the connection that has been without a complete request for longest, unless all are being answered."""
-        others = [
-            connection
-            for connection in self.connections
-            if isinstance(connection, Connection) and connection is not self
-        ]
+        others = (other for other in self.connections if isinstance(other, Connection) and other is not self)
         oldest = min(
-            (connection for connection in others if connection._waits_for_client()),
-            key=lambda connection: connection._since,
+            (other for other in others if other._waits_for_client()),
+            key=lambda other: other._since,
             default=None,
         )
         if oldest:

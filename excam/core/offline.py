@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 from functools import cache
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -56,11 +56,16 @@ def _host(url: str) -> str:
         return ""
 
 
-def _is_here(host: str) -> bool:
+def _address(host: str) -> IPv4Address | IPv6Address | None:
     try:
-        return host == "localhost" or ip_address(host).is_loopback
+        return ip_address(host)
     except ValueError:
-        return False
+        return None
+
+
+def _is_here(host: str) -> bool:
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 @cache
@@ -83,15 +88,7 @@ def _refuse_sockets(event: str, args: tuple[Any, ...]) -> None:
         return
     if os.environ[NAME] == LOOPBACK and _is_here(host):
         return
-    if event in RESOLVING and _is_address(host):  # a literal address needs no name lookup
+    if event in RESOLVING and _address(host):  # a literal address needs no name lookup
         return
     line = f"{host}: refused, since {NAME}={os.environ[NAME]}"
     raise socket.gaierror(socket.EAI_NONAME, line) if event in RESOLVING else OSError(errno.ENETUNREACH, line)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True

@@ -182,12 +182,12 @@ def read_json(path: Path, *keys: str) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as problem:  # also bytes that are not UTF-8
-        value, fault = None, f"{type(problem).__name__}: {problem}"[:120]
+        fault = f"{type(problem).__name__}: {problem}"[:120]
     else:
-        lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
-        fault = f"no {', '.join(lacking)}" if isinstance(value, dict) else f"a {type(value).__name__}"
+        lacking = [key for key in keys if key not in value] if isinstance(value, dict) else []
         if isinstance(value, dict) and not lacking:
             return value
+        fault = f"no {', '.join(lacking)}" if lacking else f"a {type(value).__name__}"
     wanted = f" with {', '.join(keys)}" if keys else ""
     raise ArtifactBroken(f"{path}: {fault}; expected a JSON object{wanted}; delete it and run again")
 
