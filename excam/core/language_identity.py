@@ -57,6 +57,16 @@ def language_code(name: str) -> str:
     raise InputInvalid(f"language: found {name[:40]!r}; expected its ISO 639 code, English name or own name")
 
 
+def language_key(name: str) -> str:
+    """Return what a language is compared by: its ISO 639 code, else its name in lower case; "" for none."""
+    if not name.strip():
+        return ""
+    try:
+        return language_code(name)
+    except InputInvalid:
+        return name.strip().casefold()
+
+
 def code_name(code: str) -> str:
     """Return the English name of a code, else the code itself; words for `UNKNOWN`."""
     names = _table()[1].get(code)

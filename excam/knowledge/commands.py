@@ -48,6 +48,8 @@ def build(
 
 
 def _say_what_was_read(reading: Reading) -> None:
+    from excam.knowledge.passages import repeated
+
     for kind in dict.fromkeys(file.kind for file in reading.files):
         files = [file for file in reading.files if file.kind == kind]
         documents, passages = (sum(getattr(file, name) for file in files) for name in ("documents", "passages"))
@@ -58,7 +60,7 @@ def _say_what_was_read(reading: Reading) -> None:
         say(f"skipped: {len(reading.skipped) - LISTED} more")
     notes = {
         "skipped files and rows": len(reading.skipped),
-        "passages that repeat another": reading.repeated,
+        "passages that repeat another": repeated(reading.passages),
         "page numbers and running heads left out": reading.left_out,
     }
     say("; ".join(f"{name}: {count}" for name, count in notes.items()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reading:
     """The passages of files and folders, in the order of the files, and what became of each file."""
 
@@ -84,18 +84,10 @@ class Reading:
     skipped: list[Skipped] = field(default_factory=list)
     left_out: int = 0  # running heads and page numbers
 
-    @property
-    def repeated(self) -> int:
-        """Return how many passages have the title and text of an earlier one."""
-        return len(self.passages) - len({(passage.title, passage.text) for passage in self.passages})
-
     def facts(self) -> dict[str, Any]:
         """Return what a pack records of its making: the options and the files, without folders of this machine."""
-        options = {option.name: getattr(self.stated, option.name) for option in fields(Stated)}
-        files = [
-            {attribute.name: getattr(file, attribute.name) for attribute in fields(SourceFile)} for file in self.files
-        ]
-        return {"options": {name: value for name, value in options.items() if value}, "files": files}
+        options = {name: value for name, value in asdict(self.stated).items() if value}
+        return {"options": options, "files": [asdict(file) for file in self.files]}
 
 
 def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it is frozen
@@ -111,7 +103,6 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
     """
     reading = Reading(sources, stated)
     ids: set[str] = set()
-    left_out = 0
     for file, name in files_of(sources):
         try:
             kind, documents, lines = _file(file, name, stated, reading.skipped)
@@ -129,9 +120,8 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
                     raise InputInvalid(f"{at}: id {passage.id} of a passage occurs twice; expected unique ids")
                 ids.add(passage.id)
                 reading.passages.append(passage)
-        left_out += lines
-        added = len(reading.passages) - before
-        if added:
+        reading.left_out += lines
+        if added := len(reading.passages) - before:
             reading.files.append(SourceFile(name, kind, sha256(file), count, added))
     if not reading.passages:
         where = ", ".join(map(str, sources))
@@ -139,7 +129,7 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
         raise InputInvalid(
             f"{where}: no documents{first}; expected tables of id, text, licence, or files of {', '.join(PROSE)}"
         )
-    return replace(reading, left_out=left_out)
+    return reading
 
 
 def files_of(sources: Sequence[Path]) -> list[tuple[Path, str]]:

@@ -22,13 +22,12 @@ from excam.core import tables
 from excam.core.cultures import culture_key
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.hashing import sha256
-from excam.core.language_identity import code_name
+from excam.core.language_identity import code_name, language_key
 from excam.core.provenance import read_json, remove_published, write_json
 from excam.core.typed_tables import read_typed
 from excam.knowledge import documents, embeddings
 from excam.knowledge.documents import EMBEDDINGS, ENCODER, FILES, INDEX, NEEDED, PASSAGES, Reading, Stated
 from excam.knowledge.embeddings import Embeddings, EncoderFolder
-from excam.knowledge.names import language_key
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
 from excam.knowledge.passages import LONGEST, VERSION, Found, Passage, words
 
@@ -65,9 +64,7 @@ def write(reading: Reading, to: Path, encoder: Path | None = None) -> Index:
     had.
     """
     passages = reading.passages
-    if not _has_words(passages):
-        where = ", ".join(map(str, reading.sources))
-        raise InputInvalid(f"{where}: {len(passages)} passages without a word; expected texts that can be searched")
+    _refuse_wordless(passages, ", ".join(map(str, reading.sources)))
     chosen = embeddings.encoder_folder(encoder) if encoder else None
     is_known = (to / INDEX).is_file()
     if is_known:
@@ -160,13 +157,13 @@ def _opened_passages(path: Path) -> list[Passage]:
     passages = [Passage(**row) for row in frame.iter_rows(named=True)]
     if any(not getattr(passage, name).strip() for passage in passages for name in NEEDED):
         raise InputInvalid(f"{path}: a passage without {', '.join(NEEDED)}; expected passages of an index")
-    if not _has_words(passages):
-        raise InputInvalid(f"{path}: {len(passages)} passages without a word; expected texts that can be searched")
+    _refuse_wordless(passages, str(path))
     return passages
 
 
-def _has_words(passages: Iterable[Passage]) -> bool:
-    return any(words(f"{passage.title} {passage.text}") for passage in passages)
+def _refuse_wordless(passages: Sequence[Passage], where: str) -> None:
+    if not any(words(f"{passage.title} {passage.text}") for passage in passages):
+        raise InputInvalid(f"{where}: {len(passages)} passages without a word; expected texts that can be searched")
 
 
 def _facts(index: Index, digests: Mapping[str, str]) -> dict[str, Any]:
@@ -258,14 +255,10 @@ class Index:
         """
         import numpy as np
 
-        scores = self._scores(query)
-        if language or culture:
-            scores = np.where(self._allowed(language, culture), scores, 0)
+        allowed = self._allowed(language, culture)
+        scores = np.where(allowed, self._scores(query), 0)
         if self.embeddings and words(query):
-            cosines = self.embeddings.cosines(query)
-            if language or culture:
-                cosines = np.where(self._allowed(language, culture), cosines, -1)
-            scores = embeddings.joined(scores, cosines)
+            scores = embeddings.joined(scores, np.where(allowed, self.embeddings.cosines(query), -1))
         best: list[Found] = []
         texts: set[tuple[str, str]] = set()
         for at in np.argsort(-scores, kind="stable"):
@@ -334,26 +327,21 @@ class Index:
         """Return for each passage whether it is of a language and culture, or states none; "" allows all."""
         import numpy as np
 
-        wanted = language_key(language), culture_key(culture)
+        language, culture = wanted = language_key(language), culture_key(culture)
         if wanted not in self._masks:
-            languages, cultures = self._keys
             kept = [
-                wanted[0] in ("", spoken) or not spoken for spoken in languages
-            ], [
-                wanted[1] in ("", lived) or not lived for lived in cultures
-            ]  # fmt: skip
-            self._masks[wanted] = np.array(kept[0]) & np.array(kept[1])
+                (not language or spoken in ("", language)) and (not culture or lived in ("", culture))
+                for spoken, lived in self._keys
+            ]
+            self._masks[wanted] = np.array(kept)
         return self._masks[wanted]
 
     @cached_property
-    def _keys(self) -> tuple[list[str], list[str]]:
+    def _keys(self) -> list[tuple[str, str]]:
         """Return the language and the culture of each passage, as they are compared."""
-        languages = {name: language_key(name) for name in {passage.language for passage in self.passages}}
-        cultures = {name: culture_key(name) for name in {passage.culture for passage in self.passages}}
-        return (
-            [languages[passage.language] for passage in self.passages],
-            [cultures[passage.culture] for passage in self.passages],
-        )
+        stated = [(passage.language, passage.culture) for passage in self.passages]
+        keys = {pair: (language_key(pair[0]), culture_key(pair[1])) for pair in set(stated)}
+        return [keys[pair] for pair in stated]
 
 
 def _shown(field: str, value: str) -> str:

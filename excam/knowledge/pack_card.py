@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from excam.core.language_identity import code_name
+from excam.core.language_identity import code_name, language_key
 from excam.knowledge.index import Index
-from excam.knowledge.names import language_key
-from excam.knowledge.passages import VERSION, Passage, words
+from excam.knowledge.passages import VERSION, Passage, repeated, words
 from excam.pages.markdown import escape, table
 
 LISTED = 30  # lines of a table
@@ -20,13 +19,12 @@ def card(index: Index, name: str) -> str:
     """Return the card of a pack as Markdown. All texts in it are of the documents, and shown literally."""
     passages = index.passages
     lengths = [len(words(passage.text)) for passage in passages]
-    repeated = len(passages) - len({(passage.title, passage.text) for passage in passages})
     facts = [
         ("passages", len(passages)),
         ("documents", len({passage.document for passage in passages})),
         ("sources", len({source for passage in passages for source in passage.sources})),
         ("words", f"{sum(lengths)}, {max(lengths)} in the longest passage"),
-        ("passages that repeat another", repeated),
+        ("passages that repeat another", repeated(passages)),
         ("identity", f"`{index.identity}`"),
         ("in signatures", f"`{index.signature}`"),
         ("version", VERSION),

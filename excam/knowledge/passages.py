@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import regex
@@ -66,6 +66,11 @@ def words(text: str) -> list[str]:
     from icu4py.breakers import WordBreaker  # loads 40 MB of tables
 
     return [word for piece in WordBreaker(plain.replace("\0", " "), "root") for word in _WORD.findall(piece)]
+
+
+def repeated(passages: Collection[Passage]) -> int:
+    """Return how many passages have the title and text of an earlier one."""
+    return len(passages) - len({(passage.title, passage.text) for passage in passages})
 
 
 def overlap(text: str, passages: Sequence[str]) -> float | None:
