@@ -143,20 +143,13 @@ class ErrorReports(Metric):
         """Ask about a pair; the score is Eq. 1."""
         sample = _sample(row)
         verdict = yield from (self._judged(sample, row) if self._settings else self._way.judge(sample))
-        if verdict.report is None:
-            return Outcome(
-                None,
-                verdict.failure,
-                verdict.parts,
-                certainty=verdict.certainty,
-                thinking=verdict.thinking,
-                recovered=verdict.recovered,
-            )
+        report = verdict.report or Report()
         return Outcome(
-            scoring.score(verdict.report, verdict.certainty),
-            parts=verdict.parts,
-            explanation=verdict.report.explanation,
-            spans=verdict.report.errors,
+            None if verdict.report is None else scoring.score(report, verdict.certainty),
+            verdict.failure,
+            verdict.parts,
+            report.explanation,
+            report.errors,
             certainty=verdict.certainty,
             recovered=verdict.recovered,
             thinking=verdict.thinking,

@@ -90,34 +90,24 @@ def write_judgements(
     """
     rows = [
         {
-            "id": sample.id,
-            "pair": sample.pair,
-            "base": sample.base,
+            **{
+                name: getattr(sample, name)
+                for name in ("id", "pair", "base", "dataset", "origin", "language", "culture")
+            },
             "group": sample.group or sample.base,
-            "dataset": sample.dataset,
-            "origin": sample.origin,
-            "language": sample.language,
-            "culture": sample.culture,
             "gold_score": sample.score,
             "gold_error": bool(sample.report.errors),
-            "errors_found": verdict.errors_found,
-            "score": verdict.score,
+            **{name: getattr(verdict, name) for name in ("errors_found", "score", "certainty_without_end", "failure")},
             "certainty": verdict.certainty if end_token else verdict.certainty_without_end,
-            "certainty_without_end": verdict.certainty_without_end,
             "report": report_json(verdict.report) if verdict.report else None,
             "recovered": ",".join(verdict.recovered),
-            "spans_not_found": _not_found(verdict.report) if verdict.report else None,
-            "failure": verdict.failure,
+            "spans_not_found": sum(error.start < 0 for error in verdict.report.errors) if verdict.report else None,
             "thinking": verdict.thinking.encode(errors="replace").decode(),  # a lone surrogate cannot be encoded
             "parts": json.dumps(verdict.parts, ensure_ascii=True) if verdict.parts else None,
         }
         for sample, verdict in zip(samples, verdicts, strict=True)
     ]
     write_frame(path, pl.DataFrame(rows, schema=JUDGEMENT_SCHEMA, orient="row"))
-
-
-def _not_found(report: Report) -> int:
-    return sum(error.start < 0 for error in report.errors)
 
 
 def report_json(report: Report) -> str:
