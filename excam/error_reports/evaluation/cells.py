@@ -122,7 +122,7 @@ def p_better(system: str, comparisons: Sequence[Test], against: Callable[[System
     for test in comparisons:
         if system in (test["a"], test["b"]):
             other = test["b"] if test["a"] == system else test["a"]
-            if against(System(*other.split("/"))):
+            if against(System.from_key(other)):
                 ahead = test["difference"] * (1 if test["a"] == system else -1) > 0
                 p_values.append(float(test["p_value"]) if ahead else 1.0)
     return max(p_values, default=None)

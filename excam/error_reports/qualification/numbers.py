@@ -16,9 +16,9 @@ import numpy as np
 from excam.core.hash_order import digest
 from excam.error_reports.comparators.base import Range
 from excam.error_reports.judges import grounded, likelihood
-from excam.error_reports.judges.base import chance_of_agreement
+from excam.error_reports.judges.base import chance_of_agreement, if_decisive
 from excam.error_reports.qualification.asking import GAINS, Examined
-from excam.knowledge.passages import words
+from excam.knowledge.passages import overlap
 from excam.stats import fit_calibration
 from excam.stats.bootstrap import ratio_interval
 
@@ -51,8 +51,8 @@ class Fit:
         """Return the label that a margin stands for."""
         if margin is None:
             return "undecidable"
-        chance = chance_of_agreement(margin, self.threshold, self.slope)
-        if max(chance, 1 - chance) < self.least:
+        chance = if_decisive(chance_of_agreement(margin, self.threshold, self.slope), self.least)
+        if chance is None:
             return "undecidable"
         return "right" if chance >= 0.5 else "wrong"
 
@@ -112,12 +112,8 @@ def _floor(row: Examined, name: str) -> Judged:
     elif name == "always right":
         margin = 1.0
     else:
-        stated = words(question.text)
-        best = 0.0
-        for passage in pack().passages_for(question.question, question.text):
-            known = set(words(f"{passage.title} {passage.text}"))
-            best = max(best, sum(word in known for word in stated) / max(1, len(stated)))
-        margin = best
+        passages = pack().passages_for(question.question, question.text)
+        margin = overlap(question.text, [f"{passage.title} {passage.text}" for passage in passages]) or 0.0
     return Judged(question.pair, question.label, question.kind, margin)
 
 
