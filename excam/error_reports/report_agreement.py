@@ -69,8 +69,9 @@ class Match:
 
     @property
     def f1(self) -> float:
-        """Return both shares as one, their harmonic mean: 1 for the same span."""
-        return 2 * self.of_gold * self.of_predicted / (self.of_gold + self.of_predicted)
+        """Return both shares as one, their harmonic mean: 1 for the same span, 0 if they share nothing."""
+        total = self.of_gold + self.of_predicted
+        return 2 * self.of_gold * self.of_predicted / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,10 @@ def matches(gold: Sequence[CulturalError], predicted: Sequence[CulturalError]) -
     """
     from scipy.optimize import linear_sum_assignment
 
-    shares = np.array(
-        [[overlap(gold_error, predicted_error) for predicted_error in predicted] for gold_error in gold]
-    ).reshape(len(gold), len(predicted), 2)
-    total = shares.sum(axis=2)
-    value = np.divide(2 * shares.prod(axis=2), total, out=np.zeros_like(total), where=total > 0)
-    rows, columns = linear_sum_assignment(value, maximize=True)
-    chosen = zip(rows.tolist(), columns.tolist(), strict=True)
-    return [Match(i, j, *map(float, shares[i, j])) for i, j in chosen if value[i, j] > 0]
+    pairs = [[Match(i, j, *overlap(g, p)) for j, p in enumerate(predicted)] for i, g in enumerate(gold)]
+    value = np.array([[pair.f1 for pair in row] for row in pairs]).reshape(len(gold), len(predicted))
+    chosen = zip(*linear_sum_assignment(value, maximize=True), strict=True)
+    return [pairs[i][j] for i, j in chosen if pairs[i][j].f1 > 0]
 
 
 def count_spans(gold: Sequence[CulturalError], predicted: Sequence[CulturalError]) -> SpanCounts:

@@ -191,8 +191,10 @@ def _explanations(rows: Sequence[Row], seed: int) -> dict[str, Any]:
     `held` is the paper's number, of the detected errors; `outside` takes no place inside the wrong words for it. The
     gold explanations' own share is the ceiling.
     """
-    explained = [_explained(row, row.report.explanation) if row.report and row.predicted else None for row in rows]
-    detected = [(row, explanation) for row, explanation in zip(rows, explained, strict=True) if explanation]
+    explained = [
+        (row, _explained(row, row.report.explanation) if row.report and row.predicted else None) for row in rows
+    ]
+    detected = [(row, explanation) for row, explanation in explained if explanation]
     named = Counter((explanation.right, explanation.wrong) for _, explanation in detected)
     numbers = {
         "n": len(rows),
@@ -201,13 +203,7 @@ def _explanations(rows: Sequence[Row], seed: int) -> dict[str, Any]:
         "unreadable": sum(row.report is None for row in rows),
         "held": _share([(row, explanation.held) for row, explanation in detected], seed),
         "outside": _share([(row, explanation.right) for row, explanation in detected], seed),
-        "strict": _share(
-            [
-                (row, explanation is not None and explanation.held)
-                for row, explanation in zip(rows, explained, strict=True)
-            ],
-            seed,
-        ),
+        "strict": _share([(row, explanation is not None and explanation.held) for row, explanation in explained], seed),
         "answer_shown": _share([(row, explanation.held) for row, explanation in detected if explanation.shown], seed),
         "answer_not_shown": _share(
             [(row, explanation.held) for row, explanation in detected if not explanation.shown], seed
