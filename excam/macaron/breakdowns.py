@@ -60,7 +60,7 @@ def _chance(rows: Sequence[Line], groups: Callable[[Line], Sequence[str]]) -> di
     for row in rows:
         for group in groups(row):
             for lang in (row["lang"], "all"):
-                chances[group, lang].append(numbers.CHANCE["MC" if row["format"] == "MC" else "TF"])
+                chances[group, lang].append(numbers.CHANCE["mc" if row["format"] == "MC" else "tf"])
     return {key: sum(values) / len(values) for key, values in chances.items()}
 
 

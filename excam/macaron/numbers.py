@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -27,7 +26,7 @@ MEANS = {  # numbers that are the mean of cells
     "tf_avg": ("tf_en", "tf_l"),
     "paired_tf": ("paired_tf_en", "paired_tf_l"),
 }
-CHANCE = {"MC": 25.0, "TF": 50.0, "paired": 25.0}
+CHANCE = {"mc": 25.0, "tf": 50.0, "paired": 25.0}  # by how the names of cells begin
 
 
 def _share(cell: str) -> Callable[[Floats], Floats]:
@@ -143,15 +142,12 @@ def counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def floors(rows: Rows) -> dict[str, dict[str, float | None]]:
     """Return the numbers of two answerers without knowledge: always the first answer (A, T), and a fair coin or die."""
     first = [dict(row) | {"pred": "A" if row["format"] == "MC" else "T"} for row in rows]
-    coin = {
-        name: CHANCE["MC" if name.startswith("mc") else "TF"] for name in ("mc_en", "mc_l", "tf_en", "tf_l", "tf_avg")
-    }
-    coin |= dict.fromkeys(("paired_tf_en", "paired_tf_l", "paired_tf", "drop"), CHANCE["paired"])
-    coin |= {"delta_mc": 0.0, "delta_tf": 0.0, "overall": (2 * CHANCE["MC"] + 2 * CHANCE["TF"]) / 4}
     first_accuracies = accuracies(first)
+    guessed = np.array([[share] for cell in CELLS for share in (CHANCE[cell.partition("_")[0]], 100)])
+    chance = {name: float(statistic(guessed)[0]) for name, statistic in STATISTICS.items()}
     return {
         "always A and T": first_accuracies,
-        "chance": {name: None if first_accuracies[name] is None else coin[name] for name in STATISTICS},
+        "chance": {name: None if first_accuracies[name] is None else value for name, value in chance.items()},
     }
 
 
@@ -218,20 +214,11 @@ def by_script(rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A number of one system minus that of another, in points, with its interval and the p-value of the paired test."""
-
-    value: float
-    low: float | None
-    high: float | None
-    p_value: float
-
-
-def compare(systems: Sequence[Sequence[Mapping[str, Any]]], number: str, seed: int = 0) -> list[Difference]:
+def compare(systems: Sequence[Sequence[Mapping[str, Any]]], number: str, seed: int = 0) -> list[dict[str, Any]]:
     """Test whether systems differ in a number of `MEANS`, each pair in the order of `itertools.combinations`.
 
-    The p-value is two-sided, from random swaps of whole scenarios. Raise InputInvalid unless all systems have the same
+    Return each difference in points (`value`, `low`, `high`) with `p`, two-sided, from random swaps of whole scenarios.
+    Raise InputInvalid unless all systems have the same
     instances in the same order, and some in each cell.
     """
     first = systems[0]
@@ -242,12 +229,10 @@ def compare(systems: Sequence[Sequence[Mapping[str, Any]]], number: str, seed: i
     shares = [_contributions(rows, number) for rows in systems]
     steps = [first - second for first, second in combinations(shares, 2)]
     p_values = pairwise_sign_permutation(np.column_stack(shares), seed=seed)
-    return [_difference(step, scenarios, p_value, seed) for step, p_value in zip(steps, p_values, strict=True)]
-
-
-def _difference(step: Floats, scenarios: Sequence[Hashable], p_value: float, seed: int) -> Difference:
-    estimate = bootstrap.mean(len(step) * step, scenarios, seed)
-    return Difference(float(step.sum()), estimate["low"], estimate["high"], p_value)
+    return [
+        {**bootstrap.mean(len(step) * step, scenarios, seed), "value": float(step.sum()), "p": p_value}
+        for step, p_value in zip(steps, p_values, strict=True)
+    ]
 
 
 def _contributions(rows: Rows, number: str) -> Floats:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -131,9 +130,10 @@ def _differences(systems: Sequence[System], estimated: Estimates, number: str, t
     if not pairs or estimated[0][number]["value"] is None:
         return ""
     tests = numbers.compare([system.rows for system in systems], number, seed)
+    p_values = [test["p"] for test in tests]
     body = [
-        [escape(first.name), escape(other.name), with_interval(asdict(test)), f"{test.p_value:.2g}", f"{p:.2g}"]
-        for (first, other), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
+        [escape(first.name), escape(other.name), with_interval(test), f"{test['p']:.2g}", f"{p:.2g}"]
+        for (first, other), test, p in zip(pairs, tests, holm(p_values), strict=True)
     ]
     head = ["a", "b", "a − b, points", "p", "p after Holm"]
     scenarios = numbers.counts(systems[0].rows)["scenarios"]
@@ -141,7 +141,7 @@ def _differences(systems: Sequence[System], estimated: Estimates, number: str, t
         f"Of {title}, as the table has it, over {scenarios} scenarios. The interval draws scenarios; p is two-sided, "
         "from 10,000 random swaps of whole scenarios.\n\n"
     )
-    note = floor_note([test.p_value for test in tests], DRAWS)
+    note = floor_note(p_values, DRAWS)
     return "\n## Differences between systems\n\n" + text + table(head, body) + f"\n{note}\n" * bool(note)
 
 

@@ -140,7 +140,7 @@ OF_SCENARIOS: Mapping[str, Callable[[Data], Value]] = {
     "scripts": lambda known: known.count("script"),
     "annotators-per-context": _authors,
     "payment": lambda known: Absent("a benchmark's files do not say what its authors were paid"),
-    "tf-random": lambda known: numbers.CHANCE["TF"],
+    "tf-random": lambda known: numbers.CHANCE["tf"],
 }
 
 
