@@ -38,6 +38,7 @@ TEXTS = (
     *("source", "term", "translation", "category", "reference", "explication", "equivalent"),  # ACRE
 )
 LISTS = ("accepted", "literal")  # also ACRE
+COLUMNS = (*TEXTS, *LISTS, "unsafe")
 SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "set", "cluster", "local"), pl.String()),
     "right": pl.Boolean(),
@@ -48,6 +49,7 @@ SCHEMA: dict[str, Any] = {
     **dict.fromkeys(LISTS, pl.List(pl.String())),
     "unsafe": pl.Boolean(),
 }
+OWN = tuple(name for name in SCHEMA if name not in COLUMNS)
 TRANSLATE = "Translate into English: "
 
 
@@ -247,10 +249,7 @@ def drawn(rows: Sequence[Row], contents: int | None, seed: int) -> list[Row]:
 def write(path: Path, rows: Iterable[Row]) -> None:
     """Write rows as a table of `SCHEMA`. Raise InputInvalid for no rows, or an id that occurs twice."""
     lines = [
-        {"id": row.id, "set": row.set, "cluster": row.cluster, "local": row.local, "right": row.right}
-        | {"kinds": list(row.kinds), "said": list(row.said), "rating": row.rating}
-        | {name: row.columns.get(name) for name in (*TEXTS, *LISTS, "unsafe")}
-        for row in rows
+        {name: getattr(row, name) for name in OWN} | {name: row.columns.get(name) for name in COLUMNS} for row in rows
     ]
     if not lines:
         raise InputInvalid(f"{path}: 0 rows; expected labelled rows of at least one system; switch one on")
@@ -264,9 +263,9 @@ def read(path: Path) -> list[Row]:
     """Return the rows of a table that `write` wrote."""
     rows = []
     for values in tables.read_frame(path).iter_rows(named=True):
-        columns = {name: values[name] for name in (*TEXTS, *LISTS, "unsafe") if values[name] is not None}
-        own = {name: values[name] for name in ("id", "set", "cluster", "right", "local", "rating")}
-        rows.append(Row(**own, kinds=tuple(values["kinds"]), said=tuple(values["said"]), columns=columns))
+        columns = {name: values[name] for name in COLUMNS if values[name] is not None}
+        own = {name: values[name] for name in OWN} | {name: tuple(values[name]) for name in ("kinds", "said")}
+        rows.append(Row(**own, columns=columns))
     return rows
 
 
