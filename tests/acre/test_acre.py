@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from declared_pages import stems
 from excam_commands import refusal, succeed
+from exported_answers import answer_to, export
 from json_lines import write_rows
 from mini_cult_eval import ITEMS, MINI, ROWS
 from one_line_errors import line_of
@@ -30,8 +31,7 @@ from excam.acre import (
     translate,
     translations,
 )
-from excam.annotation import exchange
-from excam.annotation.answers import Answer, open_points
+from excam.annotation.answers import open_points
 from excam.annotation.answers import read as read_answer
 from excam.annotation.form import SUBMITTED
 from excam.core import counts, tables
@@ -762,19 +762,10 @@ def test_exports_for_other_metrics():
 # --- campaigns
 
 
-def answers_to(drawn_campaign, annotator, values):
-    """What an annotator submits: the blank answer of the form with these values."""
-    answers = [
-        Answer(
-            task.id,
-            annotator,
-            drawn_campaign.form.empty() | values(task) | {SUBMITTED: True},
-            5,
-            "2026-04-01T12:00:00.000Z",
-        )
-        for task in drawn_campaign.tasks
-    ]
-    return exchange.to_json(drawn_campaign, answers)
+def submitted(folder, drawn, annotator, values):
+    """The file of what an annotator submits: these values of each task."""
+    answers = [answer_to(drawn, task, annotator, values(task) | {SUBMITTED: True}) for task in drawn.tasks]
+    return export(folder / f"{annotator}.json", drawn, answers)
 
 
 def test_labels_come_back_from_a_campaign(tmp_path):
@@ -793,10 +784,7 @@ def test_labels_come_back_from_a_campaign(tmp_path):
     def other(task):
         return truth(task) if task.row != ROWS[0].id else {"correct": "no", "omission": True}
 
-    files = []
-    for name, values in (("ada", truth), ("eve", other)):
-        files.append(tmp_path / f"{name}.json")
-        files[-1].write_text(answers_to(drawn, name, values), encoding="utf-8")
+    files = [submitted(tmp_path, drawn, "ada", truth), submitted(tmp_path, drawn, "eve", other)]
     collected = campaign.collect(files, drawn)
     assert collected.summary == "119 rows; left out: annotators disagree 1"
     path = write_rows(tmp_path / "labels.jsonl", collected.rows)
@@ -823,8 +811,7 @@ def test_items_come_back_from_a_campaign(tmp_path):
             "equivalents": "\n".join(item.accepted),
         }
 
-    (tmp_path / "ada.json").write_text(answers_to(drawn, "ada", mark), encoding="utf-8")
-    collected = campaign.collect([tmp_path / "ada.json"], drawn)
+    collected = campaign.collect([submitted(tmp_path, drawn, "ada", mark)], drawn)
     assert collected.summary == "28 rows; left out: little salience 1, unglossed transliteration 1"
     removed = write_rows(tmp_path / "removed.jsonl", collected.removed)
     reasons = items.read_removed(removed, {row["id"] for row in collected.rows})
@@ -852,9 +839,7 @@ def test_a_sentence_that_annotators_mark_differently_is_no_item(tmp_path):
             return texts | {"source_span": [[0, 1, "Linguistic"]]}
         return texts | {"source_span": [[0, 1, "Social"]], "equivalents": "both\nlast"}
 
-    files = [tmp_path / "ada.json", tmp_path / "eve.json"]
-    for file, values in zip(files, (ada, eve), strict=True):
-        file.write_text(answers_to(drawn, file.stem, values), encoding="utf-8")
+    files = [submitted(tmp_path, drawn, "ada", ada), submitted(tmp_path, drawn, "eve", eve)]
     collected = campaign.collect(files, drawn)
     assert collected.summary == "28 rows; left out: annotators disagree 2"
     assert {tuple(row["accepted"]) for row in collected.rows} == {("first", "both", "last")}
@@ -888,10 +873,9 @@ def test_an_item_is_complete_and_a_candidate_that_is_left_out_has_a_reason(chang
 
 def test_an_expression_has_one_category():
     drawn, _ = campaign.marking(MINI / "items.jsonl", 1, 0)
-    values = drawn.form.empty() | {"source_span": [[0, 1, "Social"], [0, 1, "Linguistic"]]}
-    row = Answer(drawn.tasks[0].id, "ada", values, 5, "2026-04-01T12:00:00.000Z").row()
+    said = answer_to(drawn, drawn.tasks[0], "ada", {"source_span": [[0, 1, "Social"], [0, 1, "Linguistic"]]})
     with pytest.raises(InputInvalid, match="source_span has 2 marks; expected at most 1"):
-        read_answer(row, drawn)
+        read_answer(said.row(), drawn)
 
 
 # --- commands

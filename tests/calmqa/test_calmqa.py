@@ -16,7 +16,7 @@ from json_lines import write_rows
 from mini_calmqa import MINI, QUESTIONS, SHEETS
 from one_line_errors import line_of
 
-from excam.calmqa import asks, claims, rows_page, source, stages, surface
+from excam.calmqa import asks, claims, numbers, rows_page, source, stages, surface
 from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Answer
 from excam.core import provenance, tables
@@ -628,34 +628,15 @@ def test_a_judge_that_failed_leaves_no_score_and_a_refusal_is_zero():
     assert (second.empty, second.failure) == (True, "")
 
 
-def test_the_page_of_rows_shows_texts_as_data(stage_files, tmp_path):
-    by_overlap = tmp_path / "verdicts.parquet"
-    options = ["--claims", stage_files["claims"], "--evidence", stage_files["evidence"], "--to", by_overlap]
-    call(calmqa_verdicts, "--name", "rules", *options)
-    answers = [
-        replace(answer, text="<script>alert(1)</script>") for answer in source.answers_of(stage_files["answers"])
-    ]
-    scores = [
-        {
-            "answer": answer.id,
-            "s": 0.0,
-            "factuality": 0.0,
-            "precision": 0.0,
-            "relevance": 0.5,
-            "supported": 0,
-            "claims": 1,
-        }
-        | {"k": 1, "failure": ""}
-        for answer in answers
-    ]
-    page = rows_page.page(
-        QUESTIONS,
-        answers,
-        tables.read_frame(stage_files["surface"]).to_dicts(),
-        stages.read_claims(stage_files["claims"]),
-        tables.read_frame(by_overlap).to_dicts(),
-        scores,
-    )
+def test_the_page_of_rows_shows_texts_as_data(stage_files):
+    surfaces = tables.read_frame(stage_files["surface"]).to_dicts()
+    stated = stages.read_claims(stage_files["claims"])
+    verdicts = stages.verdict_rows(stages.to_verify(stated, stage_files["evidence"]), None, "overlap")
+    hostile = "<script>alert(1)</script>"
+    answers = [replace(answer, text=hostile) for answer in source.answers_of(stage_files["answers"])]
+    rated = [{"answer": answer.id, "relevance": 0.5, "failure": ""} for answer in answers]
+    scores = numbers.scores(stages.judged(QUESTIONS, answers, surfaces, stated, verdicts, rated))
+    page = rows_page.page(QUESTIONS, answers, surfaces, stated, verdicts, scores)
     assert "<script>alert" not in page
 
 

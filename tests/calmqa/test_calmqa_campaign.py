@@ -6,12 +6,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 from excam_commands import refusal, succeed
+from exported_answers import answer_to, export
 from mini_calmqa import QUESTIONS, SHEETS
 from one_line_errors import line_of
 
 from excam.annotation import campaign as campaigns
 from excam.annotation import exchange, form
-from excam.annotation.answers import Answer as Said
 from excam.calmqa import campaign, ratings, seeds, source
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
@@ -28,15 +28,14 @@ def submitted(drawn_campaign, annotator="ada"):
     """An answer to every task: the careful sheet is the best one."""
     rows = []
     for task in drawn_campaign.tasks:
-        values = dict(drawn_campaign.form.empty())
+        values = {form.SUBMITTED: True}
         careful = next(place for place in (1, 2, 3) if task.hidden[f"model_{place}"] == "careful")
         for place in (1, 2, 3):
             best = place == careful
             values |= {f"rating_{place}": 5 if best else 2, f"omissions_{place}": "none" if best else "major"}
             values |= {f"factuality_{place}": "none" if best else "minor", f"language_{place}": "yes"}
         values["ranking"] = [str(careful), *(str(place) for place in (1, 2, 3) if place != careful)]
-        values[form.SUBMITTED] = True
-        rows.append(Said(task.id, annotator, values, 30, "2026-04-01T12:00:00.000Z"))
+        rows.append(answer_to(drawn_campaign, task, annotator, values))
     return rows
 
 
@@ -83,8 +82,7 @@ def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_
     succeed("calmqa", *words, "--people", 2, "--to", tmp_path / "campaign.json")
     assert campaigns.read(tmp_path / "campaign.json").content == drawn_campaign.content
     for name in ("ada", "grace"):
-        exports.append(tmp_path / f"{name}.json")
-        exports[-1].write_text(exchange.to_json(drawn_campaign, submitted(drawn_campaign, name)), encoding="utf-8")
+        exports.append(export(tmp_path / f"{name}.json", drawn_campaign, submitted(drawn_campaign, name)))
     more = [*exports, *asked, "--to", tmp_path / "r.csv"]
     succeed("calmqa", "collect", tmp_path / "campaign.json", *more)
     twice = refusal("calmqa", "collect", tmp_path / "campaign.json", exports[0], *more)
@@ -140,19 +138,19 @@ def test_answers_of_another_form_are_refused():
 # --- questions that people write
 
 
-def written(drawn_, question, **more):
+def written(drawn_, questions):
     """An answer to each task of a campaign: its question, or None for no further one."""
     rows = []
-    for task, text in zip(drawn_.tasks, question, strict=True):
-        values = dict(drawn_.form.empty()) | {form.SUBMITTED: True, "no_more": text is None}
+    for task, text in zip(drawn_.tasks, questions, strict=True):
+        values = {form.SUBMITTED: True, "no_more": text is None}
         if text:
             values |= {"question": text, "question_en": "Why?", "category": "food and drinks", "why": "Only here."}
-        rows.append(Said(task.id, task.assigned[0], values | more, 30, "2026-04-01T12:00:00.000Z"))
+        rows.append(answer_to(drawn_, task, task.assigned[0], values))
     return rows
 
 
 def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_path):
-    file, exported, to = tmp_path / "campaign.json", tmp_path / "all.json", tmp_path / "questions.jsonl"
+    file, to = tmp_path / "campaign.json", tmp_path / "questions.jsonl"
     done = succeed("calmqa", "draw-seeds", "Wolof,de", "--people", 2, "--each", 2, "--to", file)
     assert "8 questions to write, by wo-1, wo-2, de-1, de-2" in done.stderr
     drawn_campaign = campaigns.read(file)
@@ -160,7 +158,7 @@ def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_p
     texts = ["Lu tax?", None, " lu  TAX?", "Kan?", "Lu tax?", "Warum?", None, "Wer?"]
     answers_ = written(drawn_campaign, texts)
     answers_[-1] = replace(answers_[-1], values=dict(answers_[-1].values) | {form.SUBMITTED: False})
-    exported.write_text(exchange.to_json(drawn_campaign, answers_), encoding="utf-8")
+    exported = export(tmp_path / "all.json", drawn_campaign, answers_)
     done = succeed("calmqa", "collect-seeds", file, exported, "--to", to)
     assert "4 questions; submitted 7, not submitted 1, no_more 2, repeated 1" in done.stderr
     read = source.read_questions([to])
@@ -180,8 +178,6 @@ def test_what_cannot_be_collected_is_refused(tmp_path):
     file = tmp_path / "campaign.json"
     drawn_campaign = seeds.drawing(["Wolof"], 1, 1)
     campaigns.write(file, drawn_campaign)
-    (tmp_path / "a.json").write_text(
-        exchange.to_json(drawn_campaign, written(drawn_campaign, [None])), encoding="utf-8"
-    )
-    words = (file, tmp_path / "a.json", "--to", tmp_path / "q.jsonl")
+    exported = export(tmp_path / "a.json", drawn_campaign, written(drawn_campaign, [None]))
+    words = (file, exported, "--to", tmp_path / "q.jsonl")
     assert "no submitted question" in refusal("calmqa", "collect-seeds", *words)

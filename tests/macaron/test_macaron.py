@@ -13,11 +13,12 @@ import polars as pl
 import pytest
 import yaml
 from excam_commands import succeed
+from exported_answers import answer_to, export
 from json_lines import write_rows
 from mini_macaron import BUILT, CONTEXTS, INSTANCES, MINI, TEMPLATES
 from one_line_errors import line_of
 
-from excam.annotation import answers, exchange
+from excam.annotation import answers
 from excam.core import tables
 from excam.core.exceptions import InputInvalid, SourceInvalid, expect_choice
 from excam.inference import Choice, Choose, Completion, Generate
@@ -144,17 +145,6 @@ def test_each_author_fills_every_template_that_is_not_retired():
     assert drawn == campaign.authoring(retired, CONTEXTS, each=2, seed=3)
 
 
-def _exported(folder, form_campaign, rows):
-    """A file of answers as the page exports it: (task, annotator, values)."""
-    made = [
-        answers.Answer(task.id, who, {**form_campaign.form.empty(), **values}, 9, "2026-04-01T12:00:00.000Z")
-        for task, who, values in rows
-    ]
-    path = folder / "answers.json"
-    path.write_text(exchange.to_json(form_campaign, made), encoding="utf-8")
-    return path
-
-
 def filled_in(task, **changes):
     """Values of an author's answer that can be submitted."""
     gaps = {name: task.shown["allowed"].get(name, name.lower()).split("\n")[-1] for name in task.shown["gaps"]}
@@ -192,8 +182,8 @@ def test_an_author_confirms_the_facts_and_says_where_they_stand(tmp_path):
     values = {**drawn.form.empty(), **filled_in(task, source=" ", checked=False)}
     said = ["Say where you checked it.", "Confirm that you looked up the facts."]
     assert answers.open_points(drawn.form, task, values) == said
-    good_values = filled_in(task, source="A dictionary, page 3", submitted=True)
-    (row,) = campaign.submissions([_exported(tmp_path, drawn, [(task, "Japan-1", good_values)])], drawn)
+    good_answer = answer_to(drawn, task, "Japan-1", filled_in(task, source="A dictionary, page 3", submitted=True))
+    (row,) = campaign.submissions([export(tmp_path / "a.json", drawn, [good_answer])], drawn)
     (built,) = scenarios.build(TEMPLATES, CONTEXTS, [row]).scenarios
     assert built.source == "A dictionary, page 3"
     assert campaign.reviewing([built]).tasks[0].shown["source"] == built.source
@@ -202,8 +192,9 @@ def test_an_author_confirms_the_facts_and_says_where_they_stand(tmp_path):
 def test_only_what_is_submitted_is_collected(tmp_path):
     drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
     first, second = drawn.tasks_of("Japan-1")[:2]
-    left_out = {"not_applicable": True, "why": "No such feast.", "submitted": True}
-    path = _exported(tmp_path, drawn, [(first, "Japan-1", left_out), (second, "Japan-1", {"why": "not yet"})])
+    no_feast = {"not_applicable": True, "why": "No such feast.", "submitted": True}
+    said = [answer_to(drawn, task, "Japan-1", why) for task, why in ((first, no_feast), (second, {"why": "not yet"}))]
+    path = export(tmp_path / "a.json", drawn, said)
     (row,) = campaign.submissions([path], drawn)
     assert (row["status"], row["why"], row["author"]) == ("not-applicable", "No such feast.", "Japan-1")
     built = scenarios.build(TEMPLATES, CONTEXTS, [row])
@@ -213,9 +204,9 @@ def test_only_what_is_submitted_is_collected(tmp_path):
 def test_a_review_is_of_one_person(tmp_path):
     review = campaign.reviewing(BUILT.scenarios[:2])
     task, other = review.tasks
-    rows = [(task, "li", {"decision": "approve", "submitted": True})]
-    rows += [(other, "li", {"decision": "remove", "reason": "two are right", "submitted": True})]
-    path = _exported(tmp_path, review, rows)
+    decisions = ((task, {"decision": "approve"}), (other, {"decision": "remove", "reason": "two are right"}))
+    said = [answer_to(review, about, "li", decided | {"submitted": True}) for about, decided in decisions]
+    path = export(tmp_path / "a.json", review, said)
     assert list(campaign.reviews([path], review)) == [
         {"scenario": task.row, "decision": "approve", "reason": "", "reviewer": "li"},
         {"scenario": other.row, "decision": "remove", "reason": "two are right", "reviewer": "li"},
@@ -260,7 +251,6 @@ def test_the_miniature_builds_whole():
     ("changes", "reason"),
     [
         ({"template": 99}, "unknown-template"),
-        ({"template": "1"}, "unknown-template"),
         ({"language": "Klingon"}, "unknown-context"),
         ({"slots": {"COUNTRY": "Japan"}}, "slot-unfilled"),
         ({"slots": {"COUNTRY": "Japan", "DISH": "  "}}, "slot-unfilled"),
@@ -529,9 +519,7 @@ def official_rows(tmp_path, *changes, statements=()):
     ("change", "reason"),
     [
         ({"english_question": {"a": 1}}, "not-text"),
-        ({"english_question": -1}, "not-text"),
         ({"question": True}, "not-text"),
-        ({"question": ["Ποιο;"]}, "not-text"),
         ({"english_option1": []}, "not-text"),
         ({"option2": 4}, "not-text"),
         ({"correct_option": 1}, "not-text"),
@@ -540,21 +528,15 @@ def official_rows(tmp_path, *changes, statements=()):
         ({"country": {"a": 1}}, "not-text"),
         ({"language": 5}, "not-text"),
         ({"question": "\ud83d"}, "lone-surrogate"),
-        ({"country": ""}, "no-country"),
         ({"country": "NaN"}, "no-country"),
         ({"country": None}, "no-country"),
         ({"country": math.nan}, "no-country"),
         ({"language": " "}, "no-language"),
-        ({"language": "nan"}, "no-language"),
         ({"id": {}}, "no-id"),
-        ({"id": ""}, "no-id"),
-        ({"id": None}, "no-id"),
         ({"id": "NaN"}, "no-id"),
         ({"id": 1.5}, "no-id"),
         ({"id": True}, "no-id"),
-        ({"template_id": [3]}, "unknown-template"),
         ({"template_id": "x"}, "unknown-template"),
-        ({"template_id": True}, "unknown-template"),
         ({"template_id": None}, "unknown-template"),
         ({"english_question": "NaN"}, "text-missing"),
         ({"english_question": math.nan}, "text-missing"),
