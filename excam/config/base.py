@@ -56,6 +56,13 @@ class Place:
                 f"{entry}: no such {what}: `{json_escaped(value)}`; {hint}known: {', '.join(names)}{otherwise}"
             )
 
+    def known_models(self, section: Section, entry: str, roles: Sequence[str], models: Sequence[str]) -> None:
+        """Raise ConfigInvalid if a role of a section, one model or several, names a model that is not there."""
+        for role in roles:
+            named = getattr(section, role)
+            for name in [named] if isinstance(named, str) else named or ():
+                self.known(name, f"{entry}.{role}", "model", models)
+
 
 def json_escaped(text: str) -> str:
     """Return a text with control characters and quotes escaped as in JSON, in one line, without quotes around it."""

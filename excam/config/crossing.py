@@ -52,8 +52,7 @@ def check(
             raise at.invalid(f"crossing.sets: {name}: no labelled rows; expected its section, with labels")
     for name, crossed in section.metrics.items():
         entry = f"crossing.metrics.{name}"
-        if crossed.model:
-            at.known(crossed.model, f"{entry}.model", "model", models)
+        at.known_models(crossed, entry, ("model",), models)
         if crossed.trained_on and (crossed.model, crossed.trained_on) not in adapters:
             trained = ", ".join("/".join(pair) for pair in adapters) or "none"
             raise at.invalid(f"{entry}: no such adapter: `{crossed.judge}`; known: {trained}; or `crossing: null`")

@@ -35,7 +35,4 @@ class CultEval(Section):
 
 def check(section: CultEval, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a model that is not there."""
-    named = {"models": section.models, "judges": section.judges}
-    for role, names in {**named, "encoder": [section.encoder], "metricx": [section.metricx]}.items():
-        for name in filter(None, names):
-            at.known(name, f"cult_eval.{role}", "model", models)
+    at.known_models(section, "cult_eval", ("models", "judges", "encoder", "metricx"), models)

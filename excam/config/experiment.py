@@ -7,19 +7,19 @@ import json
 from collections import Counter
 from datetime import date
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field, ValidationError
 
 from excam.config import annotation, calmqa, crossing, cult_eval, datasets, macaron, models, rubric
 from excam.config.annotation import Annotation
 from excam.config.base import EACH, LEXICON, DatasetName, Name, Place, Section, json_escaped
-from excam.config.calmqa import Calmqa, Repetition
+from excam.config.calmqa import Calmqa
 from excam.config.crossing import Crossing, RowSet
 from excam.config.cult_eval import CultEval
-from excam.config.datasets import Construction, Dataset, Invented
+from excam.config.datasets import Construction, Dataset
 from excam.config.macaron import Macaron
-from excam.config.models import Model, Price, Sampling, Server, Teaching, Wheel
+from excam.config.models import Model
 from excam.config.rubric import Rubric
 from excam.config.training import Baselines, Generation, Judging, Recipe, Scoring, Tuned
 from excam.core.escapes import visible_line
@@ -172,12 +172,10 @@ def _check_systems(experiment: Experiment, at: Place) -> None:
     judges, models = modules_in("error_reports/judges"), tuple(experiment.models)
     for role in ("tuned", "baselines", "external"):
         section = getattr(experiment, role)
-        for model_name in section.models:
-            at.known(model_name, f"{role}.models", "model", models)
+        at.known_models(section, role, ("models",), models)
         for judge in section.judges:
             at.known(judge, f"{role}.judges", "judge", judges)
-    for model_name in experiment.tuned.compared:
-        at.known(model_name, "tuned.compared", "model", models)
+    at.known_models(experiment.tuned, "tuned", ("compared",), models)
     for model_name in dict.fromkeys([*experiment.tuned.models, *experiment.tuned.compared]):
         if not experiment.models[model_name].is_local:
             raise at.invalid(f"tuned.models: `{model_name}` is behind a server; expected weights")
@@ -250,32 +248,15 @@ def _as_text(value: object) -> str:
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
     """Return the valid keys of the section at a path of the configuration."""
-    kinds: dict[str, type[Section]] = {
-        "datasets": Dataset,
-        "models": Model,
-        "construction": Construction,
-        "generation": Generation,
-        "training": Recipe,
-        "scoring": Scoring,
-        "tuned": Tuned,
-        "baselines": Baselines,
-        "external": Baselines,
-        "annotation": Annotation,
-        "macaron": Macaron,
-        "rubric": Rubric,
-        "cult_eval": CultEval,
-        "calmqa": Calmqa,
-    }
-    if not loc:
-        return list(Experiment.model_fields)
-    section = kinds.get(str(loc[0]), Experiment)
-    inner = {
-        "sampling": Sampling,
-        "wheel": Wheel,
-        "server": Server,
-        "price": Price,
-        "repetition": Repetition,
-        "invented": Invented,
-        "teach": Teaching,
-    }.get(str(loc[-1]), section)
-    return list(inner.model_fields)
+    section: type[Section] = Experiment
+    for key in loc:  # a key that is no section is the name of an entry
+        field = section.model_fields.get(str(key))
+        section = (field and _section_in(field.annotation)) or section
+    return list(section.model_fields)
+
+
+def _section_in(kind: Any) -> type[Section] | None:
+    """Return the section that the type of a field holds: itself, or in `Section | None` or a mapping."""
+    if isinstance(kind, type) and issubclass(kind, Section):
+        return kind
+    return next(filter(None, map(_section_in, get_args(kind))), None)

@@ -37,13 +37,7 @@ class Macaron(Section):
 
 def check(section: Macaron, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a model that is not there or not asked, or if nobody answers."""
-    for role, names in (
-        ("models", section.models),
-        ("thinking", section.thinking),
-        ("proofreader", [section.proofreader]),
-    ):
-        for name in filter(None, names):
-            at.known(name, f"macaron.{role}", "model", models)
+    at.known_models(section, "macaron", ("models", "thinking", "proofreader"), models)
     for name in section.categories:
         at.known(name, "macaron.categories", "model that is asked", [*section.models, *section.thinking])
     if not (section.models and section.modes) and not section.thinking and not section.written:

@@ -34,7 +34,6 @@ class Rubric(Section):
 
 def check(section: Rubric, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a rater that is not there, or if nobody rates."""
-    for name in section.models:
-        at.known(name, "rubric.models", "model", models)
+    at.known_models(section, "rubric", ("models",), models)
     if not (section.models or section.people or section.evaluator):
         raise at.invalid("rubric: nobody rates; expected `models`, `people` or `evaluator`")

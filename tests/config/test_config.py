@@ -181,6 +181,17 @@ def test_an_external_model_is_judged_on_the_subset_only():
         ("generation/shrads", 2, "config.yaml: generation.shrads: unknown key; did you mean `shards`?"),
         ("construction/span", "x", "config.yaml: construction.span: unknown key; did you mean `spans`?"),
         ("baselines/model", ["tiny"], "config.yaml: baselines.model: unknown key; did you mean `models`?"),
+        ("judging/splits", "test", "config.yaml: judging.splits: unknown key; did you mean `split`?"),
+        (
+            "training/evidence",
+            {"passage": 3},
+            "config.yaml: training.evidence.passage: unknown key; did you mean `passages`?",
+        ),
+        (
+            "crossing",
+            {"metrics": {"bleu": {"metric": "bleu", "modell": "tiny"}}},
+            "config.yaml: crossing.metrics.bleu.modell: unknown key; did you mean `model`?",
+        ),
         ("tuned/zzz", 1, "config.yaml: tuned.zzz: unknown key; known: compared, judges, mixtures, models"),
     ],
 )
