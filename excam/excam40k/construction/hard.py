@@ -57,9 +57,8 @@ def _name_of(culture: str) -> regex.Pattern[str]:
     return regex.compile(as_word(rf"(?:{either})s?"), regex.I)
 
 
-MISTAKES: Mapping[
-    Mistake, tuple[str, str]
-] = {  # error type of a wrong answer, file with explanations true of every one
+# The error type of a wrong answer, and the file with explanations that are true of all of them.
+MISTAKES: Mapping[Mistake, tuple[str, str]] = {
     "fact": ("incorrect answer", "explanation"),
     "opinion": ("misrepresented opinion", "explanation_opinion"),
     "irony": ("misread irony", "explanation_irony"),
