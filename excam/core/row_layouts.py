@@ -194,12 +194,8 @@ def _is_json(line: str) -> bool:
 def _separator(header: str, suffix: str) -> str:
     """Return what separates the columns of a header: what gives the most of them, else that of the suffix."""
     usual = "\t" if suffix in (".tsv", ".tab") else ","
-    counts = {separator: len(_cells(header, separator)) for separator in (usual, *SEPARATORS)}
+    counts = {separator: len(next(csv.reader([header], delimiter=separator), [])) for separator in (usual, *SEPARATORS)}
     return max(counts, key=lambda separator: counts[separator])
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    return next(csv.reader([line], delimiter=separator), [])
 
 
 def _folder(path: Path) -> Layout:

@@ -69,15 +69,10 @@ def minutes_before_hour() -> dict[str, int]:
 
 
 @cache
-def _words_by_language(name: str) -> Mapping[str, frozenset[str]]:
-    return {row["language"]: frozenset(map(fold, row["words"].split())) for row in _rows(name)}
-
-
-@cache
 def word_list(name: str, languages: Languages) -> frozenset[str]:
     """Return the folded words of `function_words`, `negations` or `carriers` in these languages."""
-    by_language = _words_by_language(name)
-    return frozenset().union(*(by_language.get(language, frozenset()) for language in languages))
+    rows = (row for row in _rows(name) if row["language"] in languages)
+    return frozenset(fold(word) for row in rows for word in row["words"].split())
 
 
 def _entries(languages: Languages) -> Iterable[Entry]:

@@ -342,7 +342,11 @@ class _Scanner:
                 return {part}, after, False, ""
             if self._continues(after) and (part := self._fraction(after)):
                 readings, after = {number + part for number in readings}, after + 1
-            if after < len(self.atoms) and self.atoms[after].key in ORDER and self._touches(after):
+            if (
+                after < len(self.atoms)
+                and self.atoms[after].key in ORDER
+                and self.atoms[after - 1].end == self.atoms[after].start
+            ):
                 return readings, after + 1, False, ""
             return *self._multiplied(readings, after), False, ""
         if HAN.fullmatch(key):
@@ -373,9 +377,6 @@ class _Scanner:
         numbers = _digits(key) if key[0].isdecimal() else {float(small.value)} if small else set()
         readings = {number * (1 + part) if number >= 100 else number + part for number in numbers}
         return (readings, at + (len(small.key) if small else 1)) if readings else None
-
-    def _touches(self, after: int) -> bool:
-        return self.atoms[after - 1].end == self.atoms[after].start
 
     def _fraction(self, at: int) -> float:
         """Return the value of a sign such as ½; 0 for every other atom."""

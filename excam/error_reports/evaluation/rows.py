@@ -70,17 +70,11 @@ class Row:
                     lines += [_labelled_text("reasoning", answer.reasoning)] if answer.reasoning else []
                     lines.append(_labelled_text(f"answer ({answer.finish})", answer.text))
                 else:
-                    lines.append(
-                        _labelled_text("answer", f"log-probabilities {answer.logprobs} of {_options_of(request)}")
-                    )
+                    options = getattr(request, "options", ())  # of a `Choose`
+                    lines.append(_labelled_text("answer", f"log-probabilities {answer.logprobs} of {options}"))
         lines += [_labelled_text("report", judged["report"])] if judged["report"] else []
         gold = json.dumps(asdict(self.sample.report), ensure_ascii=False)
         return "\n".join([*lines, _labelled_text("gold", gold), ""])
-
-
-def _options_of(request: Any) -> tuple[str, ...]:
-    """Return the options of a `Choose` request; none for other requests."""
-    return getattr(request, "options", ())
 
 
 def _labelled_text(who: str, text: str) -> str:

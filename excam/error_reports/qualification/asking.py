@@ -39,8 +39,8 @@ def examine(
     """
     end, seconds = time.monotonic() + 60 * minutes, dict[str, float]()
     examined: list[Examined] = []
-    for part in _parts(questions):
-        done = [Examined(question) for question in part]
+    for start in range(0, len(questions), PART):
+        done = [Examined(question) for question in questions[start : start + PART]]
         for way, flows in _stages(done):
             started = time.monotonic()
             for row, result in zip(done, run(flows, [row.question for row in done], ask), strict=True):
@@ -51,10 +51,6 @@ def examine(
         if time.monotonic() > end:
             break
     return examined, seconds
-
-
-def _parts(questions: Sequence[Question]) -> Iterator[Sequence[Question]]:
-    return (questions[at : at + PART] for at in range(0, len(questions), PART))
 
 
 def _stages(rows: Sequence[Examined]) -> Iterator[tuple[str, Callable[[Question], Flow[object]]]]:
