@@ -22,6 +22,7 @@ SINO_KOREAN = regex.compile(
 KOREAN_DIGITS = {sign: at for at, sign in enumerate("일이삼사오육칠팔구", 1)}
 KOREAN_POWERS = {"십": 10, "백": 100, "천": 1000}
 COUNTERS = frozenset("个個月日号年点點时時岁歲天次人元つ回本度分秒円才名枚杯条件家位层层楼周里米斤")
+COUNTED = {"月": "month", "월": "month", "日": "day", "号": "day", "일": "day"}  # counters, and what they count
 CLOCK = frozenset(("uhr", "oclock", "点", "點", "时", "時", "시", "बजे", "h", "uur"))
 BEFORE_CLOCK = frozenset(("saat", "jam", "pukul", "الساعه"))
 PARTS_BEHIND = {"半": 30, "반": 30, "一刻": 15, "三刻": 45}  # behind a full hour
@@ -189,9 +190,7 @@ class _Scanner:
     def _measured(self, value: Value, at: int, after: int) -> tuple[Value, int]:
         """Return the number with the unit, month or clock word that follows it."""
         unit = self._entry(after, ("unit",))
-        key = next(
-            (key for key in variants(self.atoms[after].key)[::-1] if key in CLOCK | {"月", "월", "日", "号", "일"}), ""
-        )
+        key = next((key for key in variants(self.atoms[after].key)[::-1] if key in CLOCK | COUNTED.keys()), "")
         if unit and not (key and len(unit.key) == 1):
             return self._in_unit(value, at, after, unit)
         if key in CLOCK or self._clock_before(at):
@@ -315,11 +314,8 @@ class _Scanner:
         return ""
 
     def _counted(self, value: Value, key: str) -> Value:
-        """Return the number as a month or as a day of one, if that is what its counter means."""
-        kind = {"月": "month", "월": "month", "日": "day", "号": "day", "일": "day"}.get(key)
-        if kind is None:
-            return value
-        return replace(value, kind=kind, values=frozenset(str(int(number)) for number in value.plain))
+        """Return the number as a month or as a day of one."""
+        return replace(value, kind=COUNTED[key], values=frozenset(str(int(number)) for number in value.plain))
 
     def _with_unit(self, value: Value, unit: Entry, end: int) -> Value:
         dimension, factor = unit.value.split(" ")

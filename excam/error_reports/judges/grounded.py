@@ -430,7 +430,7 @@ def _of_many(claims: Sequence[Judged], sentences_of_text: int, unseen: int) -> V
     if unseen:
         parts["not judged"] = unseen
     parts["statements"] = [_line_of(claim) for claim in claims]
-    parts |= _shown(claim for claim in claims if outcome(claim) in ("agrees", "differs"))
+    parts |= _shown(claim for claim in claims if claim.probability is not None)
     known = outcomes["agrees"] + outcomes["differs"]
     if not outcomes["differs"] and outcomes["failed"] + unseen > known:  # too little was seen to call it clean
         failures = [claim.stated.failure for claim in claims if claim.stated.failure]
@@ -457,8 +457,8 @@ def outcome(claim: Judged) -> str:
 
 
 def _line_of(claim: Judged) -> str:
-    decided = outcome(claim) in ("agrees", "differs")
-    expected = f"; expected: {claim.stated.answer or NOT_STATED} (by {', '.join(claim.evidence)})" if decided else ""
+    known = claim.probability is not None
+    expected = f"; expected: {claim.stated.answer or NOT_STATED} (by {', '.join(claim.evidence)})" if known else ""
     because = f" ({claim.because})" if claim.because else ""
     return f"{outcome(claim)}{because}: {claim.claim}{expected}"
 
