@@ -213,7 +213,9 @@ def _trainer(
         base = _base(files, chosen, args)
         attention.set_attention(base, chosen)
         model = sft.with_lora(base, recipe)
-    kind = trainers.ordered_trainer_class() if way in ("trl", "unsloth") else trainers.trainer_class(chosen)
+    from trl.trainer.sft_trainer import SFTTrainer  # behind unsloth, which changes it
+
+    kind = trainers.in_given_order(SFTTrainer) if way in ("trl", "unsloth") else trainers.trainer_class(chosen)
     kind = _plain(kind) if way.endswith("plain") else kind
     return trainers.build_trainer(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
 

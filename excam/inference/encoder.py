@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.core.extras import require_extra
-from excam.inference.loading import loading
+from excam.inference.loading import load_pretrained, loading
 
 if TYPE_CHECKING:
     import torch
 
 ENCODERS = ("bert", "roberta", "xlm-roberta", "mpnet")  # `model_type` of config.json
+EXPECTED = "config.json, *.safetensors and a tokenizer of a sentence encoder"
 BATCH, LONGEST = 32, 256  # texts at once; tokens of a text, as all-MiniLM-L6-v2 was trained
 
 
@@ -65,12 +66,9 @@ def open_encoder(folder: Path) -> Encoder:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    with loading(folder, "config.json, *.safetensors and a tokenizer of a sentence encoder"):
+    with loading(folder, EXPECTED):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        model = AutoModel.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, use_safetensors=True, dtype=torch.float32
-        ).eval()
-    return Encoder(tokenizer, model)
+    return Encoder(tokenizer, load_pretrained(AutoModel, folder, torch.float32, EXPECTED).eval())
 
 
 def cosines(folder: Path, pairs: Sequence[tuple[str, str]]) -> list[float]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import ModelInvalid, in_a_line
 from excam.core.provenance import DISK_FULL
+
+if TYPE_CHECKING:
+    import torch
 
 MODEL = "config.json, *.safetensors and a tokenizer"
 # Exceptions of Python when a value in a file is not of the type, size or position that a library assumes.
@@ -42,24 +47,30 @@ def load_failures() -> tuple[type[BaseException], ...]:
     return (*BUILTIN, SafetensorError, StrictDataclassError, TemplateError)
 
 
-class loading:
+@contextmanager
+def loading(path: str | Path, expected: str = MODEL) -> Iterator[None]:
     """Convert exceptions of a library about the files at `path` to ModelInvalid in one line.
 
     Wrap only calls of libraries, since a bug of our own would look like a damaged file. `expected` describes a valid
     file.
     """
+    try:
+        yield
+    except BaseException as problem:
+        if not _is_about_files(problem):
+            raise
+        raise ModelInvalid(f"{path}: cannot be used: {in_a_line(problem)}; expected {expected}") from None
 
-    def __init__(self, path: str | Path, expected: str = MODEL) -> None:
-        self.path, self.expected = path, expected
 
-    def __enter__(self) -> None:
-        pass
+def load_pretrained(kind: Any, folder: Path, dtype: torch.dtype, expected: str = MODEL) -> Any:
+    """Return the model of a folder, of a class of transformers: safetensors only, local files only, none of its code.
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if problem is not None and _is_about_files(problem):
-            raise ModelInvalid(f"{self.path}: cannot be used: {in_a_line(problem)}; expected {self.expected}") from None
+    Raise ModelInvalid.
+    """
+    with loading(folder, expected):
+        return kind.from_pretrained(
+            folder, dtype=dtype, local_files_only=True, use_safetensors=True, trust_remote_code=False
+        )
 
 
 def _is_about_files(problem: BaseException) -> bool:

@@ -39,20 +39,12 @@ class Layout(Section):
     fsdp: dict[str, Any] | None = Field(default=None, description="accelerate's settings of FSDP2")
 
     @model_validator(mode="after")
-    def _deepspeed_or_fsdp(self) -> Layout:
+    def _settings_fit(self) -> Layout:
         if self.deepspeed and self.fsdp:
             raise ValueError("deepspeed and fsdp together; expected one of them")
-        return self
-
-    @model_validator(mode="after")
-    def _split_only_packed(self) -> Layout:
         # padded rows are limited by `rows_per_pass`, and synchronised processes need equal numbers of passes
         if self.tokens_per_pass and (self.padding != "free" or self.processes > 1):
             raise ValueError("tokens_per_pass with padded rows or several processes; expected padding: free in one")
-        return self
-
-    @model_validator(mode="after")
-    def _rows_only_packed(self) -> Layout:
         if self.attention == ROWS and self.padding != "free":
             raise ValueError("attention: rows with padded rows; expected padding: free")
         return self

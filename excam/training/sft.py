@@ -170,18 +170,8 @@ def training_order(rows: pl.DataFrame, recipe: Recipe, seed: int) -> pl.DataFram
 
 
 def _load_with_lora(weights: Path, recipe: Recipe, layout: Layout) -> PeftModel:
-    from transformers import AutoModelForCausalLM
-
-    if not any(weights.glob("*.safetensors")):
-        raise ModelInvalid(f"{weights}: no *.safetensors; expected the folder of a fetched model")
+    base = trainers.load_base(weights, devices.weights_dtype(layout))
     with loading(weights):
-        base = AutoModelForCausalLM.from_pretrained(
-            weights,
-            dtype=devices.weights_dtype(layout),
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
-        )
         attention.set_attention(base, layout)
     return with_lora(base, recipe)
 
@@ -211,10 +201,9 @@ def trainer_settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Pat
     """Return the settings of SFTConfig; every default that affects results is set explicitly."""
     on_gpu = layout.device == "gpu"
     return {
-        "output_dir": str(checkpoints),
+        **trainers.run_settings(checkpoints, recipe.save_steps, seed),
         "per_device_train_batch_size": layout.rows_per_pass,
         "gradient_accumulation_steps": layout.passes(recipe.rows_per_step),
-        "num_train_epochs": 1,  # the rows already contain every epoch
         "learning_rate": recipe.learning_rate,
         "lr_scheduler_type": recipe.schedule,
         "warmup_steps": recipe.warmup_steps,
@@ -233,15 +222,7 @@ def trainer_settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Pat
         "bf16": on_gpu,
         "use_cpu": not on_gpu and layout.processes == 1,  # with several processes it would prevent DeepSpeed
         "logging_steps": 1,
-        "logging_nan_inf_filter": False,  # else a loss that is no number is logged as the mean of those before
-        "save_strategy": "steps",
-        "save_steps": recipe.save_steps,
-        "save_total_limit": 2,
-        "report_to": "none",  # overridden by `_tracker_settings`
-        "disable_tqdm": True,
-        "seed": seed,
         "dataset_num_proc": None,
-        "dataloader_num_workers": 0,
     }
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.config import Teaching
-from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say
 from excam.inference import Message, chat
-from excam.inference.loading import loading
 from excam.inference.sources import TOKENIZER, matching_files
+from excam.training import trainers
 from excam.training.checkpoints import MARK, TrainingRun, exclusive_lock, last_complete_checkpoint, progress_callback
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def teach(run: TrainingRun, texts: Iterable[Text], settings: Teaching) -> dict[s
     bfloat16 when published; one process, on a card where there is one. Continue from the last complete checkpoint of
     the same run. Raise InputInvalid if there is less text than one step needs, or if a checkpoint is of another seed.
     """
+    import torch
     from transformers import set_seed
 
     with exclusive_lock(run.checkpoints, run.name):
@@ -53,7 +54,8 @@ def teach(run: TrainingRun, texts: Iterable[Text], settings: Teaching) -> dict[s
         last = last_complete_checkpoint(run.checkpoints, run_id)
         if last:
             say(f"{run.name}: goes on from {last.name}")
-        trainer = _trainer(_load(run.weights), rows[:wanted], settings, run.seed, run.checkpoints)
+        base = trainers.load_base(run.weights, torch.float32)
+        trainer = _trainer(base, rows[:wanted], settings, run.seed, run.checkpoints)
         steps = wanted // settings.rows_per_step
         trainer.add_callback(progress_callback(trainer, run.name, run_id, steps, last))
         started = time.monotonic()
@@ -87,32 +89,14 @@ def _ids(tokenizer: PreTrainedTokenizerBase, text: Text) -> Iterator[int]:
     yield from chat.encode(tokenizer, before, answer.content).input_ids
 
 
-def _load(weights: Path) -> Any:
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    if not any(weights.glob("*.safetensors")):
-        raise ModelInvalid(f"{weights}: no *.safetensors; expected the folder of a fetched model")
-    with loading(weights):
-        return AutoModelForCausalLM.from_pretrained(
-            weights, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False
-        )
-
-
 def _trainer(model: Any, rows: list[list[int]], settings: Teaching, seed: int, checkpoints: Path) -> Any:
     import torch
     from datasets import Dataset
-    from torch.utils.data import SequentialSampler
     from transformers import Trainer, TrainingArguments, default_data_collator
 
-    class InGivenOrder(Trainer):
-        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
-            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
-
     arguments = TrainingArguments(
-        output_dir=str(checkpoints),
+        **trainers.run_settings(checkpoints, settings.save_steps, seed),
         per_device_train_batch_size=settings.rows_per_step,
-        num_train_epochs=1,
         learning_rate=settings.learning_rate,
         lr_scheduler_type="cosine",
         warmup_steps=settings.warmup_steps,
@@ -123,17 +107,10 @@ def _trainer(model: Any, rows: list[list[int]], settings: Teaching, seed: int, c
         bf16=True,
         use_cpu=not torch.cuda.is_available(),
         logging_steps=10,
-        logging_nan_inf_filter=False,
-        save_strategy="steps",
-        save_steps=settings.save_steps,
-        save_total_limit=2,
-        report_to="none",
-        disable_tqdm=True,
-        seed=seed,
-        dataloader_num_workers=0,
     )
     data = Dataset.from_dict({"input_ids": rows, "labels": rows})
-    return InGivenOrder(model=model, args=arguments, train_dataset=data, data_collator=default_data_collator)
+    kind = trainers.in_given_order(Trainer)
+    return kind(model=model, args=arguments, train_dataset=data, data_collator=default_data_collator)
 
 
 def _refuse_other_seed(checkpoints: Path, digest: str, seed: int, name: str) -> None:

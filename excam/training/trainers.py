@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import ModelInvalid, in_a_line
+from excam.inference.loading import load_pretrained
 from excam.training.layout import ROWS, Layout
 from excam.training.tokens import IGNORED_LABEL, Row
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedTokenizerBase, TrainerCallback
 
 WEIGHTS = "weights"  # of tokens in the loss, a field of a batch; in a row the place of the token that has one
@@ -36,14 +39,38 @@ def build_trainer(
     return trainer
 
 
-def ordered_trainer_class() -> Any:
-    """Return a subclass of TRL's SFTTrainer that reads the rows in the given order."""
-    from torch.utils.data import SequentialSampler
-    from trl.trainer.sft_trainer import SFTTrainer
+def load_base(weights: Path, dtype: torch.dtype) -> Any:
+    """Return the base model of a folder. Raise ModelInvalid."""
+    from transformers import AutoModelForCausalLM
 
-    class InGivenOrder(SFTTrainer):
+    if not any(weights.glob("*.safetensors")):
+        raise ModelInvalid(f"{weights}: no *.safetensors; expected the folder of a fetched model")
+    return load_pretrained(AutoModelForCausalLM, weights, dtype)
+
+
+def run_settings(checkpoints: Path, save_steps: int, seed: int) -> dict[str, Any]:
+    """Return the settings of a trainer that all trainings have."""
+    return {
+        "output_dir": str(checkpoints),
+        "num_train_epochs": 1,  # the rows already contain every epoch
+        "logging_nan_inf_filter": False,  # else a loss that is no number is logged as the mean of those before
+        "save_strategy": "steps",
+        "save_steps": save_steps,
+        "save_total_limit": 2,
+        "report_to": "none",  # overridden by `sft`, for a loss tracker
+        "disable_tqdm": True,
+        "seed": seed,
+        "dataloader_num_workers": 0,
+    }
+
+
+def in_given_order(kind: Any) -> Any:
+    """Return a subclass of a class of trainers that reads the rows in the given order."""
+    from torch.utils.data import SequentialSampler
+
+    class InGivenOrder(kind):
         def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
-            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
+            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)
 
     return InGivenOrder
 
@@ -57,8 +84,9 @@ def trainer_class(layout: Layout) -> Any:
     plain attention, whose backward pass is several times faster on a CPU than the fused one.
     """
     from peft.helpers import disable_input_dtype_casting
+    from trl.trainer.sft_trainer import SFTTrainer
 
-    class SeparatedRows(ordered_trainer_class()):
+    class SeparatedRows(in_given_order(SFTTrainer)):
         unproven = layout.padding == "free"
 
         def compute_loss(

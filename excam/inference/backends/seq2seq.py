@@ -19,7 +19,7 @@ from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Message, Sampling
 from excam.inference.backends.transformers import choose
 from excam.inference.cache_keys import request_seed
-from excam.inference.loading import loading
+from excam.inference.loading import load_pretrained, loading
 
 if TYPE_CHECKING:
     import torch
@@ -62,13 +62,8 @@ class Backend:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         with loading(weights):
             self.tokenizer: Any = AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
-            model: Any = AutoModelForSeq2SeqLM.from_pretrained(
-                weights,
-                dtype=getattr(torch, dtype),
-                local_files_only=True,
-                use_safetensors=True,
-                trust_remote_code=False,
-            )
+        model = load_pretrained(AutoModelForSeq2SeqLM, weights, getattr(torch, dtype))
+        with loading(weights):
             self.model = model.to(self.device).eval()
         config = self.model.config
         self.identity = identity or f"seq2seq|{weights}"

@@ -23,7 +23,7 @@ from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat, lora
 from excam.inference.cache_keys import request_seed
-from excam.inference.loading import loading
+from excam.inference.loading import load_pretrained, loading
 
 if TYPE_CHECKING:
     import torch
@@ -436,14 +436,7 @@ def load_model(weights: Path, adapter: Path | None, *, dtype: str, serve: str = 
     import torch
     from transformers import AutoModelForCausalLM
 
-    with loading(weights):
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            weights,
-            dtype=getattr(torch, dtype),
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
-        )
+    model = load_pretrained(AutoModelForCausalLM, weights, getattr(torch, dtype))
     if adapter is not None:
         model = _with_adapter(model, adapter)
         model = model.merge_and_unload() if serve == "merged" else model
