@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice, takewhile
 from pathlib import Path
@@ -113,12 +113,17 @@ def _driver() -> str:
     with suppress(OSError):
         if match := DRIVER_VERSION.search(DRIVER.read_text(encoding="utf-8", errors="replace")):
             return match[0]
-    with suppress(OSError, subprocess.TimeoutExpired):
-        words = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-        output = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60).stdout
-        if match := DRIVER_VERSION.search(output):
-            return match[0]
-    return "none"
+    match = DRIVER_VERSION.search(nvidia_smi("--query-gpu=driver_version", "--format=csv,noheader")[1])
+    return match[0] if match else "none"
+
+
+def nvidia_smi(*words: str) -> tuple[int, str]:
+    """Return the exit status of the driver's own program and what it printed; 127 and nothing without a driver."""
+    try:
+        done = subprocess.run(["nvidia-smi", *words], capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return 127, ""
+    return done.returncode, done.stdout
 
 
 def visible_gpus() -> dict[str, str]:
@@ -140,11 +145,7 @@ def _machine_wide_name(word: str, listed: Mapping[str, str]) -> str:
 
 def _driver_gpus() -> dict[str, str]:
     """Return the UUID of each GPU by its number in the driver; empty without a driver."""
-    try:
-        output = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False, timeout=60).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[^)]+)\)", output, re.MULTILINE))
+    return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[^)]+)\)", nvidia_smi("-L")[1], re.MULTILINE))
 
 
 def _wait_for_gpus(wanted: int, seen: Mapping[str, str], job: str) -> list[str]:
@@ -170,18 +171,18 @@ def _lock_free_gpus(wanted: int, seen: Mapping[str, str]) -> list[str]:
     if len(got) == wanted:
         _held_locks.extend(got.values())
         return list(got)
-    _close(got.values())
+    for lock in got.values():
+        os.close(lock)
     return []
-
-
-def _close(files: Iterable[int]) -> None:
-    for file in files:
-        os.close(file)
 
 
 def _try_lock(name: str) -> int | None:
     """Lock a name and return the open file; None if another process holds the lock."""
-    file = _open_lock_file(Path(os.environ.get(LOCKS, FOLDER)) / re.sub(r"[^\w.-]", "_", name))
+    return lock_or_close(_open_lock_file(Path(os.environ.get(LOCKS, FOLDER)) / re.sub(r"[^\w.-]", "_", name)))
+
+
+def lock_or_close(file: int) -> int | None:
+    """Lock an open file and return it; close it and return None if another process holds the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when the process ends, also if killed
     except BlockingIOError:

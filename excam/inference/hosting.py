@@ -9,7 +9,6 @@ engine is killed, a job fails with a one-line message and its journal keeps the 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -41,6 +40,7 @@ from excam.inference import (
     answer_to_row,
     request_to_row,
 )
+from excam.inference.gpus import lock_or_close
 from excam.inference.vllm_environment import python_with_vllm
 
 FOLDER = "/tmp/excam-engines"  # noqa: S108 - socket paths must be short; owner and mode are checked
@@ -136,17 +136,18 @@ def _free_engine(wanted: EngineSpec) -> Iterator[EngineSpec]:
         return
     for number in count():
         engine = replace(wanted, number=number)
-        lock = open_plain(Path(f"{engine.place}.turn"), os.O_RDWR | os.O_CREAT)  # a killed job releases it
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            continue
-        try:
-            yield engine
-        finally:
-            os.close(lock)
-        return
+        lock = _try_lock(f"{engine.place}.turn")  # a killed job releases it
+        if lock is not None:
+            try:
+                yield engine
+            finally:
+                os.close(lock)
+            return
+
+
+def _try_lock(path: str) -> int | None:
+    """Lock a file and return it open; None if another process holds the lock."""
+    return lock_or_close(open_plain(Path(path), os.O_RDWR | os.O_CREAT))
 
 
 def answer_to_json(answer: Answer | Missing) -> dict[str, Any]:
@@ -177,15 +178,10 @@ def _next_message(wanted: EngineSpec, stream: BinaryIO) -> dict[str, Any]:
 
 def _await_end(place: Path) -> None:
     """Wait until a failed engine has logged the reason and exited, which releases its lock after its connections."""
-    lock = open_plain(Path(f"{place}.lock"), os.O_RDWR | os.O_CREAT)
     until = time.monotonic() + SHUTDOWN_SECONDS
-    try:
-        while time.monotonic() < until:
-            with suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            time.sleep(RETRY_INTERVAL)
-    finally:
+    while (lock := _try_lock(f"{place}.lock")) is None and time.monotonic() < until:
+        time.sleep(RETRY_INTERVAL)
+    if lock is not None:
         os.close(lock)
 
 
@@ -240,12 +236,10 @@ def _not_started(wanted: EngineSpec) -> ModelInvalid:
 
 def start_engine(place: Path, python: Path, command: Sequence[str]) -> subprocess.Popen[bytes] | None:
     """Start an engine and return its process; None if another engine holds the lock of `place`."""
-    lock = open_plain(Path(f"{place}.lock"), os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    lock = _try_lock(f"{place}.lock")
+    if lock is None:
         return None
-    else:
+    try:
         log = open_plain(Path(f"{place}.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         words = [str(python), *command, "--place", str(place)]
         try:

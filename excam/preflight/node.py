@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from excam.inference import gpus
+from excam.training import devices
 
 ASKED = ("name", "driver_version", "memory.total", "memory.free")  # of nvidia-smi, in this order; memory in MiB
 CACHES = ("XDG_CACHE_HOME", "HF_HOME", "VLLM_CACHE_ROOT", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
@@ -27,18 +29,12 @@ def facts() -> dict[str, Any]:
 
 def cards() -> list[dict[str, Any]]:
     """Return name, driver and memory of each card that the driver shows; empty without a driver."""
-    query = ["nvidia-smi", f"--query-gpu={','.join(ASKED)}", "--format=csv,noheader,nounits"]
-    try:
-        done = subprocess.run(query, capture_output=True, text=True, check=False, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    if done.returncode:
-        return []
-    rows = [[cell.strip() for cell in line.split(",")] for line in done.stdout.splitlines()]
+    status, printed = gpus.nvidia_smi(f"--query-gpu={','.join(ASKED)}", "--format=csv,noheader,nounits")
+    rows = [[cell.strip() for cell in line.split(",")] for line in printed.splitlines()]
     return [
         {"name": row[0], "driver": row[1], "total_bytes": _mebibytes(row[2]), "free_bytes": _mebibytes(row[3])}
         for row in rows
-        if len(row) == len(ASKED)
+        if not status and len(row) == len(ASKED)
     ]
 
 
@@ -48,21 +44,13 @@ def _mebibytes(text: str) -> int | None:
 
 def memory() -> int | None:
     """Return the bytes that this job may take: what is free, or the limit of Slurm or the kernel where that is less."""
-    limits = [_available()]
+    limits = [devices.available_memory()]
     if asked := os.environ.get("SLURM_MEM_PER_NODE", ""):
         limits.append(int(asked) << 20 if asked.isdecimal() else None)
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         limits.append(_number(Path(name)))
     known = [limit for limit in limits if limit]
     return min(known) if known else None
-
-
-def _available() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), None)
 
 
 def _number(path: Path) -> int | None:
