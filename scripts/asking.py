@@ -89,7 +89,7 @@ class Asker:
     def __init__(self, options: AskingOptions, name: str, job: str) -> None:
         model = model_of(options)
         prepare_process(model, job, options.weights_path, options.adapter_path)
-        self.backend = backend_factory.shared_backend_for(name, model, options.weights_path, options.adapter_path)
+        self.backend = backend_factory.SharedBackend(name, model, options.weights_path, options.adapter_path)
         self.sampling = backend_factory.sampling_for(model, options.seed)
         self.journal = Journal(options.journal_path)
         self.name, self.model, self.thinking = name, model, model.thinking

@@ -23,9 +23,12 @@ IGNORED_SUFFIXES = (
 
 
 class LazyBackend:
-    """A backend that loads its model at the first request: a job with only cached answers loads none."""
+    """A backend that loads its model at the first request: a job with only cached answers loads none.
 
-    def __init__(self, name: str, model: Model, weights: Path | None, adapter: Path | None) -> None:
+    `weights` and `adapter` are paths of manifests.
+    """
+
+    def __init__(self, name: str, model: Model, weights: Path | None, adapter: Path | None = None) -> None:
         self.name, self.model, self.weights, self.adapter = name, model, weights, adapter
         self.identity = _identity(name, model, weights, adapter)
         self._backend: Backend | None = None
@@ -107,16 +110,6 @@ def shares_engine(model: Model) -> bool:
 def backend_module(model: Model) -> ModuleType:
     """Return the module of `backends/` that runs a model; see the docstring of that package for its interface."""
     return importlib.import_module(f"excam.inference.backends.{model.backend.replace('-', '_')}")
-
-
-def backend_for(name: str, model: Model, weights: Path | None, adapter: Path | None = None) -> LazyBackend:
-    """Return a backend for an entry of `models:`; `weights` and `adapter` are paths of manifests."""
-    return LazyBackend(name, model, weights, adapter)
-
-
-def shared_backend_for(name: str, model: Model, weights: Path | None, adapter: Path | None = None) -> SharedBackend:
-    """Return a backend for a workflow job, which shares the engine with other jobs of the same base model."""
-    return SharedBackend(name, model, weights, adapter)
 
 
 def parse_model_spec(settings: str, gpus: int, pace: str = "{}") -> Model:

@@ -37,7 +37,7 @@ def try_model(name: str, model: Model, weights: Path, seed: int, originals: Sequ
     """
     import torch
 
-    backend = backend_factory.backend_for(name, model, weights)
+    backend = backend_factory.LazyBackend(name, model, weights)
     whole = backend_factory.sampling_for(model, seed)
     sampling = replace(whole, max_tokens=min(whole.max_tokens, LONGEST))
     started = time.monotonic()

@@ -138,11 +138,11 @@ def _opened(
     manifests_ = weights / adapters.MANIFEST, adapter / adapters.MANIFEST if adapter else None
     if engine == "transformers":
         gpus.refuse_unusable(cards, f"set {gpus.VISIBLE}= (nothing)")
-        return OpenedModel(backend_factory.backend_for(name, model, *manifests_), base, dtype, engine)
+        return OpenedModel(backend_factory.LazyBackend(name, model, *manifests_), base, dtype, engine)
     gpus.refuse_unusable(
         cards, f"give --backend transformers, or set {gpus.VISIBLE}= (nothing)", python_with_vllm() or sys.executable
     )
-    backend = backend_factory.shared_backend_for(name, model.model_copy(update={"gpus": cards}), *manifests_)
+    backend = backend_factory.SharedBackend(name, model.model_copy(update={"gpus": cards}), *manifests_)
     return OpenedModel(backend, base, dtype, engine)
 
 

@@ -131,7 +131,7 @@ def test_the_identity_of_an_adapter_is_of_its_weights_and_not_of_the_gpu(weights
     def identity(**digests):
         path = tmp_path / "manifest.json"
         path.write_text(json.dumps({"outputs": {FILE: "a", "README.md": "b", "loss.csv": "c"} | digests}))
-        return backend_factory.backend_for("tiny", Model(backend="transformers", licence="MIT"), weights, path).identity
+        return backend_factory.LazyBackend("tiny", Model(backend="transformers", licence="MIT"), weights, path).identity
 
     assert identity(**{"README.md": "other", "loss.csv": "other"}) == identity()
     assert identity(**{FILE: "other"}) != identity()

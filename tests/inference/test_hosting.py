@@ -146,27 +146,25 @@ def test_a_job_that_stops_early_calls_its_answers_off(wanted):
     assert len(texts(wanted)) == 20
 
 
-def test_an_engine_with_a_mistake_is_one_line_that_names_it(wanted):
-    """Its connection closes before it has said what it was."""
-    wanted.orders.write_text("break")
-    with pytest.raises(ModelInvalid, match=r"base: its engine ended \(LookupError: no block 7\); what was answered"):
-        texts(wanted)
-
-
-def test_a_refused_value_is_reported_and_not_taken_for_a_closed_connection(wanted):
-    wanted.orders.write_text("value")
-    with pytest.raises(ModelInvalid, match=r"base: its engine ended \(ValueError: no such token\); what was answered"):
-        texts(wanted)
-
-
-def test_an_engine_that_dies_is_one_line_and_the_next_job_gets_a_new_one(wanted):
-    wanted.orders.write_text("die")
-    with pytest.raises(
-        ModelInvalid, match=r"base: its engine ended \(CUDA error: out of memory\); what was answered is k"
-    ):
+@pytest.mark.parametrize(
+    ("order", "line"),
+    [
+        (
+            "break",
+            r"base: its engine ended \(LookupError: no block 7\); what was answered",
+        ),  # it closes before it says so
+        ("value", r"base: its engine ended \(ValueError: no such token\); what was answered"),  # no closed connection
+        ("die", r"base: its engine ended \(CUDA error: out of memory\); what was answered is k"),
+        ("fail", "vLLM failed with 3 requests in flight"),
+    ],
+)
+def test_an_engine_that_ends_is_one_line_and_the_next_job_gets_a_new_one(wanted, order, line):
+    wanted.orders.write_text(order)
+    with pytest.raises(ModelInvalid, match=line):
         texts(wanted)
     wanted.orders.write_text("")
     assert len(texts(wanted)) == 20
+    assert len(starts(wanted.orders)) == 2
 
 
 @pytest.mark.parametrize("moment", ["is sent requests", "answers"])
@@ -204,15 +202,6 @@ class Counting(hosting.HostedBackend):
     def generate(self, requests, sampling):
         self.asked.append(len(requests))
         return super().generate(requests, sampling)
-
-
-def test_an_engine_that_fails_says_so_and_is_not_asked_again(wanted):
-    wanted.orders.write_text("fail")
-    with pytest.raises(ModelInvalid, match="vLLM failed with 3 requests in flight"):
-        texts(wanted)
-    wanted.orders.write_text("")
-    assert len(texts(wanted)) == 20
-    assert len(starts(wanted.orders)) == 2
 
 
 def test_a_model_that_cannot_be_loaded_is_one_line(wanted):
@@ -270,4 +259,4 @@ def test_engines_with_weights_of_their_own_are_shared(tmp_path):
     (tmp_path / "files").mkdir()
     (tmp_path / "files/model.safetensors").write_bytes(b"weights")
     write_json(manifest, {"outputs": {"model.safetensors": sha256(tmp_path / "files/model.safetensors")}})
-    assert isinstance(backend_factory.shared_backend_for("base", MODEL, manifest)._opened(), hosting.HostedBackend)
+    assert isinstance(backend_factory.SharedBackend("base", MODEL, manifest)._opened(), hosting.HostedBackend)
