@@ -7,7 +7,7 @@ translation by the item's reference, a long answer by `ANSWER`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,15 +46,6 @@ class Requests:
     prompt_bytes: int
     texts: int
 
-    def times(self, factor: int) -> Requests:
-        """Return the same requests so many times."""
-        sizes = (self.count * factor, self.prompt_bytes * factor, self.texts * factor)
-        return Requests(self.what, self.model, *sizes)
-
-    def to(self, model: str) -> Requests:
-        """Return the same requests to another model."""
-        return Requests(self.what, model, self.count, self.prompt_bytes, self.texts)
-
 
 def requests(experiment: Experiment) -> list[Requests]:
     """Return the requests of each section that is not null. Raises InputInvalid for files that cannot be read."""
@@ -70,11 +61,17 @@ def requests(experiment: Experiment) -> list[Requests]:
     return counted
 
 
-def _sized(what: str, flows: Iterable[Flow[Any]], model: str = "") -> Requests:
-    """Return what flows ask first."""
+def _sized(what: str, flows: Iterable[Flow[Any]], model: str = "", times: int = 1) -> Requests:
+    """Return what flows ask first, so many times."""
     asked: list[Request] = [request for flow in flows for request in next(flow, ())]
     size = sum(len(message.content.encode("utf-8", "replace")) for request in asked for message in request.messages)
-    return Requests(what, model, len(asked), size, sum(not isinstance(request, Choose) for request in asked))
+    texts = sum(not isinstance(request, Choose) for request in asked)
+    return Requests(what, model, times * len(asked), times * size, times * texts)
+
+
+def _to_each(asked: Requests, models: Iterable[str]) -> Iterator[Requests]:
+    """Yield the same requests to each of these models."""
+    return (replace(asked, model=model) for model in dict.fromkeys(models))
 
 
 def _macaron(section: Macaron, experiment: Experiment) -> Iterator[Requests]:
@@ -89,8 +86,8 @@ def _macaron(section: Macaron, experiment: Experiment) -> Iterator[Requests]:
         server = experiment.models[model].server
         blind = server is not None and "logprobs" in server.omit
         modes = dict.fromkeys("text" if mode == "choose" and blind else mode for mode in section.modes)
-        yield from (by_mode[mode].to(model) for mode in modes)
-    yield from (by_mode["thinking"].to(model) for model in dict.fromkeys(section.thinking))
+        yield from (replace(by_mode[mode], model=model) for mode in modes)
+    yield from _to_each(by_mode["thinking"], section.thinking)
     if section.proofreader:
         yield _sized("macaron, proofreading", map(proofread.proofread, scenarios), section.proofreader)
 
@@ -100,7 +97,7 @@ def _rubric(section: Rubric) -> Iterator[Requests]:
     manual = changes.opened(section.version).with_weights(section.weights)
     known = responses.read(responses.files(Path(section.responses)))
     asked = _sized(f"rubric, {section.mode}", map(rubric.rater(section.mode, manual, ""), known))
-    yield from (asked.to(model) for model in dict.fromkeys(section.models))
+    yield from _to_each(asked, section.models)
 
 
 def _cult_eval(section: CultEval, experiment: Experiment) -> Iterator[Requests]:
@@ -118,18 +115,17 @@ def _cult_eval(section: CultEval, experiment: Experiment) -> Iterator[Requests]:
             yield _sized(f"cult-eval, {shots}-shot", map(flow, items_by_id.values()), model)
             rows += [Translated(item, model, item.reference, shots) for item in items_by_id.values()]
     tasks = acre.tasks(rows, ("no-gate",), section.mode, section.quality)
-    asked = _sized("cult-eval, judging", map(acre.flow, tasks)).times(len(dict.fromkeys(section.variants)))
-    yield from (asked.to(model) for model in dict.fromkeys(section.judges))
+    asked = _sized("cult-eval, judging", map(acre.flow, tasks), times=len(dict.fromkeys(section.variants)))
+    yield from _to_each(asked, section.judges)
 
 
 def _calmqa(section: Calmqa) -> Iterator[Requests]:
     """Yield a line for each model that answers, and each later stage that asks a model."""
     questions = calmqa_source.read_questions(calmqa_source.files(Path(section.questions), "calmqa.questions"))
     asked = _sized("calmqa, answers", map(calmqa.answer, questions))
-    subjects = list(dict.fromkeys(section.models))
-    yield from (asked.to(model) for model in subjects)
+    yield from _to_each(asked, section.models)
     written = calmqa_source.files(Path(section.written), "calmqa.written") if section.written else []
-    answers = len(questions) * (len(subjects) + len(written))
+    answers = len(questions) * (len(set(section.models)) + len(written))
     for what, model, each, size in (
         ("translations", section.translator, 1, ANSWER),
         ("claims", section.extractor, SENTENCES, ANSWER),

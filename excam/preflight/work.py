@@ -116,18 +116,12 @@ def _asking_task(what: str, experiment: Experiment, model: str, rows: int, loads
     tokens = measured["together_tokens"] / measured["together"]
     rests = f"{measured['together']} answers at once, {tokens:.0f} tokens each"
     if measured["cut"]:
-        tokens = (measured["together_tokens"] + measured["cut"] * _more(entry.sampling.max_tokens)) / measured[
-            "together"
-        ]
+        more = max(0, entry.sampling.max_tokens - LONGEST)  # tokens that a truncated answer could still have had
+        tokens = (measured["together_tokens"] + measured["cut"] * more) / measured["together"]
         rests += f"; {measured['cut']} were cut and count with max_tokens"
     seconds = rows * tokens * measured["together_seconds"] / max(1, measured["together_tokens"])
     seconds += loads * (measured["open_seconds"] + measured["check_seconds"])
     return Task(what, model, amount, seconds / 3600, entry.gpus, rests)
-
-
-def _more(max_tokens: int) -> int:
-    """Return the tokens that a truncated answer could still have had."""
-    return max(0, max_tokens - LONGEST)
 
 
 def _training_tasks(
