@@ -87,10 +87,7 @@ def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: P
         files = matching_files(start, patterns)
         if not files:
             raise SourceInvalid(f"{name}: {start}: no file matches {', '.join(patterns)}; check datasets.{name}.folder")
-        for file in files:
-            target = folder / file.relative_to(start)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
+        _copy(files, start, folder)
         return {"origin": f"folder {source.folder}", "revision": "by content"}
     if source.hub:
         revision = _from_hub(name, source.hub, "dataset", source.revision, patterns, folder)
@@ -154,10 +151,7 @@ def _from_folder(name: str, start: Path, folder: Path) -> None:
 
     packed = matching_files(start, ["*.gguf"])
     if matching_files(start, ["*.safetensors"]):
-        for file in model_files(start):
-            target = folder / file.relative_to(start)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
+        _copy(model_files(start), start, folder)
     elif len(packed) == 1:
         say(f"{name}: converting {packed[0].name} to safetensors")
         convert(packed[0], folder)
@@ -165,6 +159,13 @@ def _from_folder(name: str, start: Path, folder: Path) -> None:
         raise ModelInvalid(
             f"models.{name}.folder: {start}: no *.safetensors and {len(packed)} *.gguf; expected a model's folder"
         )
+
+
+def _copy(files: Sequence[Path], start: Path, folder: Path) -> None:
+    for file in files:
+        target = folder / file.relative_to(start)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
 
 
 def _folder_digest(folder: Path) -> str:
