@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from math import floor
 from types import MappingProxyType
 from typing import Any, Literal
@@ -55,6 +55,11 @@ class Answer:
         """Return the answer of a flat dictionary, unchecked: the inverse of `row`."""
         values = {name: value for name, value in row.items() if name not in ("task", "annotator", "seconds", "saved")}
         return cls(row["task"], row["annotator"], values, row["seconds"], row["saved"])
+
+
+def utc_text(moment: datetime) -> str:
+    """Return an aware time in UTC, as `saved` has it."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def columns(form: Form) -> tuple[str, ...]:
@@ -149,8 +154,7 @@ def is_compared(form: Form, task: Task) -> bool:
 
 
 def _check_submitted(form: Form, task: Task, answer: Answer) -> None:
-    if type(answer[SUBMITTED]) is not bool:
-        raise InputInvalid(f"answer: submitted is a {type(answer[SUBMITTED]).__name__}; expected bool")
+    _check_type(SUBMITTED, answer[SUBMITTED], bool)
     if answer[SUBMITTED] and (points := open_points(form, task, answer.values)):
         more = f" ({len(points)} points)" if len(points) > 1 else ""
         raise InputInvalid(f"answer: task {task.id} is submitted, but: {points[0]}{more}; expected none open")
@@ -257,10 +261,14 @@ def weighted_mean(weights: Mapping[str, float], values: Mapping[str, Any]) -> in
 # --- values
 
 
+def _check_type(name: str, value: Any, kind: type) -> None:
+    if type(value) is not kind:
+        raise InputInvalid(f"answer: {name} is a {type(value).__name__}; expected {kind.__name__}")
+
+
 def _check_name(name: str, value: Any) -> None:
     """Raise InputInvalid if the task, the annotator or the time of an answer cannot be one."""
-    if type(value) is not str:
-        raise InputInvalid(f"answer: {name} is a {type(value).__name__}; expected str")
+    _check_type(name, value, str)
     if not PATTERNS[name].fullmatch(value):
         raise InputInvalid(f"answer: {name} is {value[:40]!r}; expected {PATTERNS[name].pattern}")
     if name == "saved" and not _is_time(value):
@@ -268,8 +276,7 @@ def _check_name(name: str, value: Any) -> None:
 
 
 def _check_seconds(value: Any) -> None:
-    if type(value) is not int:
-        raise InputInvalid(f"answer: seconds is a {type(value).__name__}; expected int")
+    _check_type("seconds", value, int)
     if not 0 <= value <= MAX_SECONDS:
         raise InputInvalid(f"answer: seconds is {value}; expected 0 to {MAX_SECONDS}")
 

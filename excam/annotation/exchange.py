@@ -135,7 +135,7 @@ def read_all(files: Iterable[Path], campaign: Campaign) -> list[Answer]:
 
 def _refuse_future(answers: Sequence[Answer]) -> None:
     """Raise InputInvalid if an answer was saved more than a day from now: it would replace every later one."""
-    latest = (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    latest = checked.utc_text(datetime.now(UTC) + timedelta(days=1))
     if late := [answer for answer in answers if answer.saved > latest]:
         raise InputInvalid(
             f"{len(late)} of {len(answers)} answers are saved more than a day from now, as task {late[0].task} at "

@@ -230,8 +230,7 @@ def _utc(text: Any) -> str:
         moment = datetime.fromisoformat(str(text))
     except ValueError:
         return utc_now()
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return aware.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return checked.utc_text(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
 
 
 def _answer(campaign: Campaign, task: Task, name: str, values: Mapping[str, Any], seconds: int, saved: str) -> Answer:
@@ -254,10 +253,10 @@ def to_doccano(campaign: Campaign, answers: Iterable[Answer], field: str) -> tup
 
     Raise InputInvalid for a field that a project of doccano cannot have.
     """
-    question, tasks = _doccano_field(campaign.form, field), {task.id: task for task in campaign.tasks}
+    question = _doccano_field(campaign.form, field)
     lines: list[str] = []
     for answer in in_campaign_order(campaign, answers):
-        task = tasks[answer.task]
+        task = campaign.by_id[answer.task]
         text = task.shown.get(_about(campaign.form, question))
         if question.kind == "flags":
             label = [column for column in question.columns if answer[column]]
@@ -275,10 +274,10 @@ def to_doccano(campaign: Campaign, answers: Iterable[Answer], field: str) -> tup
 
 def _doccano_field(form: Form, field: str) -> Question:
     kinds = ("choice", "flags", "text", "span")
-    possible = [question.field for question in form.questions if question.kind in kinds]
+    possible = {question.field: question for question in form.questions if question.kind in kinds}
     if field not in possible:
         raise InputInvalid(f"field {field[:40]!r}: expected one that doccano can hold: {', '.join(possible) or 'none'}")
-    return next(question for question in form.questions if question.field == field)
+    return possible[field]
 
 
 def from_doccano(text: str, campaign: Campaign, field: str, annotator: str) -> tuple[list[Answer], Left]:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from excam.annotation import campaign
+from excam.annotation.answers import utc_text
 from excam.annotation.campaign import Campaign
 from excam.core.exceptions import ArtifactBroken, ExcamError, InputInvalid
 from excam.core.provenance import publish
@@ -61,7 +62,7 @@ class Unwritable(ExcamError):
 
 def utc_now() -> str:
     """Return the current time in UTC, in the format of answers."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return utc_text(datetime.now(UTC))
 
 
 def row_checksum(values: Sequence[object]) -> str:
