@@ -236,8 +236,7 @@ def import_(
 
     with exit_on_error(), Store(store) as opened:
         for file in files:
-            counts = opened.merge(exchange.read(file, opened.campaign))
-            print_text(f"{file}: {', '.join(f'{counts[kind]} {kind}' for kind in ('new', 'newer', 'older', 'same'))}")
+            other_tool_commands.merge(opened, file, exchange.read(file, opened.campaign))
 
 
 @app.command()

@@ -55,7 +55,8 @@ def from_label_studio(
 
     with exit_on_error(), Store(store) as opened:
         answers, left = other_tools.from_label_studio(_text(file), opened.campaign)
-        _merge(opened, file, answers, left)
+        merge(opened, file, answers)
+        _print_left(left)
 
 
 def to_doccano(store: STORE, field: FIELD, to: Annotated[Path, typer.Option(help="the .jsonl file to write")]) -> None:
@@ -89,7 +90,8 @@ def from_doccano(
 
     with exit_on_error(), Store(store) as opened:
         answers, left = other_tools.from_doccano(_text(file), opened.campaign, field, annotator)
-        _merge(opened, file, answers, left)
+        merge(opened, file, answers)
+        _print_left(left)
 
 
 def _text(file: Path) -> str:
@@ -99,10 +101,10 @@ def _text(file: Path) -> str:
         stop(f"{file}: not UTF-8 at byte {problem.start}; export it again")
 
 
-def _merge(opened: Store, file: Path, answers: list[Answer], left: Mapping[str, int]) -> None:
+def merge(opened: Store, file: Path, answers: list[Answer]) -> None:
+    """Import the answers of a file into a store, and print how many of them count."""
     counts = opened.merge(answers)
     print_text(f"{file}: {', '.join(f'{counts[kind]} {kind}' for kind in ('new', 'newer', 'older', 'same'))}")
-    _print_left(left)
 
 
 def _print_left(left: Mapping[str, int]) -> None:
