@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -81,8 +82,8 @@ def campaign(title: str, form: Form, tasks: Sequence[Task]) -> Campaign:
         "tasks": [asdict(task) for task in tasks],
     }
     content = json.loads(json.dumps(content))
-    document = {"format": FORMAT, "id": _digest(content), **content}
-    made = _checked(Campaign(str(document["id"]), title, form, tuple(tasks), document))
+    name = _digest(content)
+    made = _checked(Campaign(name, title, form, tuple(tasks), {"format": FORMAT, "id": name, **content}))
     return replace(made, tasks=_TASKS.validate_python(content["tasks"]))  # as they are read from its file
 
 
@@ -139,16 +140,12 @@ def _checked(drawn: Campaign) -> Campaign:
     if len(set(ids)) < len(ids):
         raise InputInvalid(f"{drawn.title}: {len(ids) - len(set(ids))} tasks with the id of another")
     for task in drawn.tasks:
-        if not _has_id(task):
+        if not re.fullmatch("[0-9a-f]{16}", task.id):
             raise InputInvalid(f"task {task.id[:40]!r}: expected an id of 16 hexadecimal digits")
         for problem in unshowable(drawn.form, task):
             raise InputInvalid(f"task {task.id}: {problem}; draw the campaign again")
         _refuse_half_characters(f"task {task.id}", asdict(task))
     return drawn
-
-
-def _has_id(task: Task) -> bool:
-    return len(task.id) == 16 and set(task.id) <= set("0123456789abcdef")
 
 
 def unshowable(form: Form, task: Task) -> Iterable[str]:
