@@ -15,7 +15,6 @@ OF_TASK = (
     "SELECT max(revision), answer FROM history WHERE revision IS NOT NULL AND task = ? GROUP BY annotator "
     "ORDER BY annotator"
 )
-EVENTS = "SELECT revision, base, kind, received, answer FROM history WHERE annotator = ? AND task = ? ORDER BY number"
 _LATEST = """SELECT revision, answer FROM history WHERE annotator = ? AND task = ? AND revision IS NOT NULL
     ORDER BY revision DESC LIMIT 1"""
 _KNOWN = "SELECT 1 FROM history WHERE annotator = ? AND task = ? AND answer = ?"
@@ -37,25 +36,9 @@ class Conflict:
     latest: Saved
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A row of the history. `kind` is saved or imported, with a revision; or conflict or older, without one."""
-
-    revision: int | None
-    base: int
-    kind: str
-    received: str
-    answer: Answer
-
-
 def saved_from_row(revision: int, answer: str) -> Saved:
     """Return the current answer from its database row."""
     return Saved(revision, Answer.from_row(json.loads(answer)))
-
-
-def event_from_row(revision: int | None, base: int, kind: str, received: str, answer: str) -> Event:
-    """Return an event from its database row."""
-    return Event(revision, base, kind, received, Answer.from_row(json.loads(answer)))
 
 
 def take(db: sqlite3.Connection, base: int, answer: Answer) -> Saved | Conflict:

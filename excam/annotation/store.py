@@ -20,7 +20,7 @@ from typing import Self
 
 from excam.annotation import history, storage
 from excam.annotation.answers import PATTERNS, Answer
-from excam.annotation.history import Conflict, Event, Saved
+from excam.annotation.history import Conflict, Saved
 from excam.annotation.storage import utc_now
 from excam.core.exceptions import InputInvalid
 
@@ -63,11 +63,10 @@ class Store:
         return sorted(name for (name,) in self._rows("SELECT name FROM annotators"))
 
     def add(self, names: Sequence[str]) -> list[str]:
-        """Add annotators, all or none, and return a token for each.
+        """Add annotators, all or none, and return a token for each; `refuse_names` has let the names pass.
 
-        Raises InputInvalid for an invalid or existing name.
+        Raises InputInvalid for an existing name.
         """
-        refuse_names(names)
         with self._transaction() as db:
             for name in names:
                 if db.execute("SELECT 1 FROM annotators WHERE name = ?", (name,)).fetchone():
@@ -112,10 +111,6 @@ class Store:
     def about(self, task: str) -> list[Answer]:
         """Return the current answers about one task, by annotator."""
         return [history.saved_from_row(*row).answer for row in self._rows(history.OF_TASK, task)]
-
-    def events(self, annotator: str, task: str) -> list[Event]:
-        """Return everything that arrived from an annotator about a task, in the order of arrival."""
-        return [history.event_from_row(*row) for row in self._rows(history.EVENTS, annotator, task)]
 
     def save(self, base: int, answer: Answer) -> Saved | Conflict:
         """Save an answer that was edited from revision `base` (0: from none), unless there is a later one.

@@ -9,11 +9,12 @@ from annotation_page_driver import (
     chosen,
     downloaded,
     imported,
+    leaving,
     shown,
     text_of,
     wished,
 )
-from annotation_server_process import Running, made, put
+from annotation_server_process import Running, events, made, put
 from campaigns import changed
 
 from excam.annotation import answers, exchange
@@ -66,6 +67,9 @@ def test_every_change_is_sent_to_the_server(browser, running, name):
         browser.click("#next")
     browser.wait(SENT)
     assert text_of(browser, "saved").startswith("Saved on the server ")
+    asked = [event["request"]["url"] for event in browser.said("Network.requestWillBeSent")]
+    assert {url.split("/a/")[0] for url in asked} == {running.url}  # no one else
+    assert not browser.said("Log.entryAdded")  # nor what the content policy refuses
     assert chosen([answer for _, answer in saved(running, name).values()]) == wanted
     opened(browser, running, name, "")
     assert browser.js("session.task.place") == 5  # where one was
@@ -85,38 +89,22 @@ def test_a_server_that_is_down_loses_nothing(browser, running, name):
     browser.wait("session.task.place === 2")
     browser.click("#culture_related-no")
     assert text_of(browser, "saved") == "Not sent yet: 2"
-    leaving = "(() => { const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented; })()"
-    assert browser.js(leaving)
+    assert leaving(browser)
     pauses = "session.keeper.pause"
     browser.wait(f"{pauses} >= 2")
     running.start()
     browser.js("dispatchEvent(new Event('online'))")
     browser.wait(SENT)
     assert not shown(browser, "trouble")
-    assert not browser.js(leaving)
+    assert not leaving(browser)
     assert [(a["culture_related"], a["error_valid"]) for _, a in saved(running, name).values()] == [
         ("yes", "partly"),
         ("no", ""),
     ]
 
 
-def test_what_was_not_sent_waits_for_the_next_time(browser, running, name):
-    opened(browser, running, name)
-    running.end()
-    browser.click("#culture_related-yes")
-    browser.wait("document.getElementById('trouble').textContent")
-    browser.js("session.keeper.unsafe = () => 0")  # no question on leaving: the browser is gone
-    browser.open("about:blank")
-    running.start()
-    opened(browser, running, name)
-    browser.wait(SENT)
-    ((revision, answer),) = saved(running, name).values()
-    assert (revision, answer["culture_related"]) == (1, "yes")
-    assert browser.js("Object.keys(localStorage).filter((key) => key.includes('/unsent/')).length") == 0
-
-
 def test_no_task_is_shown_before_its_answers_are_loaded(browser, running, name):
-    """Who answers while the server is slow would replace what was not sent yet with an answer on top of none."""
+    """What was not sent waits for the next time; whoever answers before would replace it with an answer on top of none."""
     opened(browser, running, name)
     running.end()
     browser.click("#culture_related-yes")
@@ -139,6 +127,7 @@ def test_no_task_is_shown_before_its_answers_are_loaded(browser, running, name):
     browser.wait(SENT)
     ((_, answer),) = saved(running, name).values()
     assert (answer["culture_related"], answer["error_valid"], answer["borderline"]) == ("yes", "partly", True)
+    assert browser.js("Object.keys(localStorage).filter((key) => key.includes('/unsent/')).length") == 0
 
 
 def test_a_lost_reply_is_no_conflict(browser, running, name):
@@ -182,7 +171,11 @@ def test_two_versions_are_shown_and_one_is_chosen(browser, running, name, button
     assert revision == (2 if expected == "yes" else 1)
     assert not shown(browser, "trouble")
     with Store(running.store) as store:
-        assert {event.kind for event in store.events(name, other.task)} >= {"conflict"}
+        kept = [
+            (event.revision, event.kind, event.answer["culture_related"]) for event in events(store, name, other.task)
+        ]
+    mine = [(2, "saved", "yes")] if expected == "yes" else []
+    assert kept == [(1, "saved", "no"), (None, "conflict", "yes"), *mine]
     browser.click("#borderline")  # and on it goes, from the newest revision
     browser.wait(SENT)
     assert saved(running, name)[other.task][0] == revision + 1

@@ -1,6 +1,10 @@
 """Drive the annotation page in a real Chromium as an annotator does: by mouse and by keyboard."""
 
+import base64
+import json
+import re
 import time
+import zlib
 
 from base_samples import HOSTILE
 from campaigns import CHOICES, STEPS, blank, changed
@@ -15,12 +19,38 @@ ATTACKS = (
 READY = "document.getElementById('loading').hidden"
 
 
+def unpacked(page):
+    """What the script of a page unpacks."""
+    packed = re.search(r'id="data">([A-Za-z0-9+/]+=*)</script>', page)[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
 def text_of(browser, name):
     return browser.js(f"document.getElementById('{name}').textContent")
 
 
 def shown(browser, name):
     return browser.js(f"Boolean(document.getElementById('{name}').offsetParent)")
+
+
+def choose(browser, name, value):
+    """Choose a value in a list, or write it into a field."""
+    browser.js(
+        f"(() => {{ const e = document.getElementById('{name}'); e.value = '{value}'; e.dispatchEvent(new Event('change')); }})()"
+    )
+
+
+def go_to(browser, number):
+    """Open a task of the campaign by its address."""
+    browser.js(f"location.hash = 'task-{number:016x}'")
+    browser.wait(f"session.task.place === {number + 1}")
+
+
+def leaving(browser):
+    """Whether the page asks before it is left."""
+    return browser.js(
+        "(() => { const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented; })()"
+    )
 
 
 def typed(browser, selector, text):

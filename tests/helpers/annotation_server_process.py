@@ -1,17 +1,20 @@
 """Run a campaign's server in a process as `excam annotate serve` does, and send it the requests of a page."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 from typer.testing import CliRunner
 
 from excam import cli
 from excam.annotation import campaign, storage
+from excam.annotation.answers import Answer
 from excam.annotation.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +31,22 @@ def made(path, new_campaign, names):
     storage.create(path, new_campaign)
     with Store(path) as store:
         return dict(zip(names, (f"/a/{token}" for token in store.add(names)), strict=True))
+
+
+class Event(NamedTuple):
+    """A row of the history. `kind` is saved or imported, with a revision; or conflict or older, without one."""
+
+    revision: int | None
+    base: int
+    kind: str
+    answer: Answer
+
+
+def events(store, annotator, task):
+    """Everything that arrived from an annotator about a task, in the order of arrival."""
+    query = "SELECT revision, base, kind, answer FROM history WHERE annotator = ? AND task = ? ORDER BY number"
+    rows = store._rows(query, annotator, task)
+    return [Event(*row, Answer.from_row(json.loads(answer))) for *row, answer in rows]
 
 
 def written(path, new_campaign):
