@@ -37,7 +37,6 @@ FITTED: Mapping[str, tuple[shortcuts.View, shortcuts.Matrix]] = {
     "template-only": shortcuts.AT_CHANCE["templates"],
 }
 VOTE = "vote-of-others"
-NAMES = ("constant", *FITTED, VOTE, "random")
 RULES: Mapping[str, str] = {
     "constant": "the test set's more frequent answer for every row",
     "length-only": "logistic regression on lengths, fitted on train and dev",
@@ -46,6 +45,7 @@ RULES: Mapping[str, str] = {
     VOTE: "the label that most other annotators of the text chose; no baseline, the most that can be known",
     "random": f"the gold scores in another order; mean of {DRAWS}, and where 95 % of them lie",
 }
+NAMES = tuple(RULES)
 
 Scores = NDArray[np.float64]
 

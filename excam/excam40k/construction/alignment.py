@@ -68,7 +68,7 @@ def _hard(right: Sample, wrong: Sample) -> tuple[Edit] | Unaligned:
     error = wrong.report.errors[0]
     end = len(right.output) - (len(wrong.output) - error.end)
     start = end - len(wrong.answer)
-    alone = len(wrong.report.errors) == 1 and error.where == "output" and start >= 0
+    alone = len(wrong.report.errors) == 1 and error.where == "output"
     if alone and (right.output[start:end], right.output[end:]) == (wrong.answer, wrong.output[error.end :]):
         return (Edit("output", (0, error.end), (0, end), (start, end)),)
     return Unaligned("other-spans")

@@ -46,7 +46,7 @@ def draw_to_cap(
 
 def _drawn_rows(rows: pl.DataFrame, limit: int, seed: int, allocation: Allocation) -> pl.DataFrame:
     sizes = dict(rows.group_by("stratum").len().iter_rows())
-    quotas = (_equal if allocation == "equal" else _proportional)(sizes, max(limit, 0), seed)
+    quotas = (_equal if allocation == "equal" else _proportional)(sizes, limit, seed)
     place = pl.int_range(pl.len()).over("stratum")
     return rows.sort("order", "id").filter(place < pl.col("stratum").replace_strict(quotas)).select("id")
 

@@ -31,29 +31,9 @@ _COUNTRY = re.compile(r"\[your country\]|[(\[<](?:the )?survey country([’']s)?
 _ALTERNATIVES = re.compile(r"<([^<>\[\]]{1,60})>|\((state(?: or |/)government)\)")
 _ITEM = re.compile(r"(?:(?P<end>[.?!:…])\s*|\s+)\b[a-z]\d?\.(?!\.)\s*(?P<item>\S.*)\Z", re.S)
 _DOTS = re.compile(r"(?P<word>\w*)(?P<end>[.?!)]?)\s*(?:\.{3,}|…\.?)\s*(?P<next>[\w“\"'])")
-_OPEN = {  # words after which a sentence goes on
-    *(
-        "a",
-        "about",
-        "an",
-        "and",
-        "as",
-        "at",
-        "by",
-        "do",
-        "does",
-        "for",
-        "from",
-        "has",
-        "have",
-        "in",
-        "is",
-        "of",
-        "on",
-        "or",
-    ),
-    *("than", "that", "the", "to", "trust", "was", "with", "would"),
-}
+_OPEN = re.compile(  # words after which a sentence goes on
+    r"an?|about|and|as|at|by|do|does|for|from|has|have|in|is|of|on|or|than|that|the|to|trust|was|with|would", re.I
+)
 # What only says how much: "very big problem" and "moderately big problem" are one direction
 _DEGREES = re.compile(
     r"\b(?:very|somewhat|rather|fairly|quite|moderately|mostly|mainly|completely|strongly|totally|definitely|probably|"
@@ -109,7 +89,7 @@ def _joined(dots: re.Match[str]) -> str:
     word, end, following = dots.groups()
     if end:
         return f"{word}{end} {following if end == ')' else following.upper()}"
-    return f"{word} {following}" if word.casefold() in _OPEN else f"{word}: {following}"
+    return f"{word} {following}" if _OPEN.fullmatch(word) else f"{word}: {following}"
 
 
 def is_unfilled(text: str) -> bool:
