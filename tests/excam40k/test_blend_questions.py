@@ -15,25 +15,31 @@ REAL = Path(__file__).parents[3] / "shared" / "data" / "blend"
 HEADER = "MCQID,ID,country,prompt,choices,choice_countries,answer_idx\n"
 
 
+def write_records(folder, region, questions):
+    """Write the annotations of a region: question id -> local and English wording, groups of (votes, English, local)."""
+    records = {
+        key: {
+            "question": local,
+            "en_question": english,
+            "annotations": [{"count": votes, "en_answers": en, "answers": own} for votes, en, own in groups],
+            "idks": {},
+        }
+        for key, (local, english, groups) in questions.items()
+    }
+    (folder / "annotations").mkdir(exist_ok=True)
+    with gzip.open(folder / "annotations" / f"{region}_data.json.gz", "wt") as stream:
+        json.dump(records, stream)
+
+
 def annotate(folder, question, **regions):
     """Write annotations of one question "K", or of several: region -> groups of (votes, English, local wordings)."""
-    (folder / "annotations").mkdir(exist_ok=True)
     for region, groups in regions.items():
         keyed = groups if isinstance(groups, dict) else {"K": groups}
-        records = {
-            key: {
-                "question": "",
-                "en_question": question.format(region=region),
-                "annotations": [
-                    {"count": votes, "en_answers": english, "answers": local[0] if local else english}
-                    for votes, english, *local in answers
-                ],
-                "idks": {},
-            }
+        asked = {
+            key: ("", question.format(region=region), [(votes, en, *(own or [en])) for votes, en, *own in answers])
             for key, answers in keyed.items()
         }
-        with gzip.open(folder / "annotations" / f"{region}_data.json.gz", "wt") as stream:
-            json.dump(records, stream)
+        write_records(folder, region, asked)
     return folder
 
 
@@ -193,25 +199,18 @@ def test_an_answer_that_many_give_to_other_questions_only_is_no_wrong_one(tmp_pa
     assert "mathematics" not in wrong_in("Iran", tmp_path)
 
 
-PLAYED = "What is the most popular sport{place} in {region}?"
-PAID = "What is the best paid sport{place} in {region}?"
+PLAYED = "What is the most popular sport in {region}?"
+PAID = "What is the best paid sport in {region}?"
 
 
 def ask_locally(folder, **regions):
     """Write annotations of "K" and "L", of one kind: region -> local name, answers to "K", answers to "L"."""
-    (folder / "annotations").mkdir(exist_ok=True)
     for region, (name, *answers) in regions.items():
-        records = {
-            key: {
-                "question": f"{key}? {name}",
-                "en_question": question.format(region=region, place=""),
-                "annotations": [{"count": votes, "en_answers": en, "answers": own} for votes, en, own in groups],
-                "idks": {},
-            }
+        asked = {
+            key: (f"{key}? {name}", question.format(region=region), groups)
             for key, question, groups in zip("KL", (PLAYED, PAID), answers, strict=True)
         }
-        with gzip.open(folder / "annotations" / f"{region}_data.json.gz", "wt") as stream:
-            json.dump(records, stream)
+        write_records(folder, region, asked)
     return folder
 
 

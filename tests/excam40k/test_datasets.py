@@ -23,6 +23,7 @@ from excam.core.exceptions import ConfigInvalid, SourceInvalid
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.construction.drawing import draw_stratified
 from excam.excam40k.datasets import _cells, _survey, base
+from tests.excam40k.test_blend_questions import annotate
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini"
@@ -49,6 +50,26 @@ def write_jsonl(path, *rows):
 
 def read(name, folder):
     return benchmarks.load(name).read(folder)
+
+
+MCQ = ("MCQID", "ID", "country", "prompt", "choices", "choice_countries", "answer_idx")
+EASY = ("data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country")
+EPIC = ("user", "label", "id_original", "text", "parent_text", "Age", "Sex", "Ethnicity simplified", "Nationality")
+NORMAD_COLUMNS = "ID,Country,Background,Axis,Subaxis,Value,Rule-of-Thumb,Story,Explanation,Gold Label"
+FILES = {  # benchmark -> a file of its release, and the columns
+    "blend": ("mc_questions.csv", MCQ),
+    "culturalbench": ("CulturalBench-Easy.csv", EASY),
+    "epic": ("EPICorpus.csv", EPIC),
+    "globalopinionqa": ("global_opinions.csv", ("question", "selections", "options", "source")),
+    "normad": ("normad_etiquette_final_data.csv", NORMAD_COLUMNS.split(",")),
+}
+
+
+def read_rows(name, folder, *rows):
+    """What the reader makes of a file with these rows."""
+    file, columns = FILES[name]
+    write_csv(folder / file, columns, *rows)
+    return read(name, folder)
 
 
 def rows_of(path, *arguments, **options):
@@ -199,31 +220,29 @@ def test_a_file_that_cannot_be_read_is_one_line_naming_it(tmp_path, name, conten
 
 
 @pytest.mark.parametrize(
-    ("name", "file", "columns", "row", "said"),
+    ("name", "row", "said"),
     [
-        ("culturalbench", "CulturalBench-Easy.csv", "EASY", [1, 1, "Q?", "w", "x", "y", "z", "E", "Peru"],
+        ("culturalbench", [1, 1, "Q?", "w", "x", "y", "z", "E", "Peru"],
          "row 1: answer: found 'E'; expected A, B, C or D"),
-        ("epic", "EPICorpus.csv", "EPIC", ["u", "maybe", "p", "T.", "P.", "26", "Male", "Asian", "India"],
+        ("epic", ["u", "maybe", "p", "T.", "P.", "26", "Male", "Asian", "India"],
          "row 1: label: found 'maybe'; expected iro or not"),
-        ("blend", "mc_questions.csv", "MCQ", ["K_0", "K", "UK", "Q? Without any explanation", "[]", "{}", "A"],
+        ("blend", ["K_0", "K", "UK", "Q? Without any explanation", "[]", "{}", "A"],
          "row 1: answer_idx: found 'A'; expected a letter of choices"),
-        ("globalopinionqa", "global_opinions.csv", "OPINIONS", ["Q?", "{'Peru': [1.0]}", "['Yes', 'No']", ""],
+        ("globalopinionqa", ["Q?", "{'Peru': [1.0]}", "['Yes', 'No']", ""],
          "row 1: selections: found '{'Peru': [1.0]}'; expected one share for each option"),
-        ("normad", "normad_yes_no.csv", "NORMAD", [1, "peru", "", "", "", "", "Rule.", "Story?", "", "perhaps"],
+        ("normad", [1, "peru", "", "", "", "", "Rule.", "Story?", "", "perhaps"],
          "row 1: Gold Label: found 'perhaps'; expected yes, no or neutral"),
     ],
 )  # fmt: skip
-def test_wrong_values_name_file_row_column_found_and_expected(tmp_path, name, file, columns, row, said):
-    path = write_csv(tmp_path / file, globals()[columns], row)
-    line = line_of(SourceInvalid, read, name, tmp_path)
+def test_wrong_values_name_file_row_column_found_and_expected(tmp_path, name, row, said):
+    line = line_of(SourceInvalid, read_rows, name, tmp_path, row)
     assert re.match(rf"{name}: none of 1 rows is usable \([a-z-]+ 1\); e\.g\. ", line)
-    assert f" 1); e.g. {path.name}, {said}" in line
+    assert f" 1); e.g. {FILES[name][0]}, {said}" in line
 
 
 def test_a_wrong_value_among_right_ones_is_shown_with_the_counts(tmp_path):
     rows = [[i, i, "Q?", "w", "x", "y", "z", "AE"[i == 3], ["Peru", "Atlantis"][i == 2]] for i in range(5)]
-    write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *rows)
-    lines = benchmarks.summary_lines(read("culturalbench", tmp_path), 4)
+    lines = benchmarks.summary_lines(read_rows("culturalbench", tmp_path, *rows), 4)
     assert lines == [
         "culturalbench: 5 rows, 1 dropped (answer-outside-options 1); 4 of 4 base samples drawn",
         "culturalbench: answer-outside-options, e.g. CulturalBench-Easy.csv, row 4: answer: found 'E'; "
@@ -235,8 +254,8 @@ def test_a_wrong_value_among_right_ones_is_shown_with_the_counts(tmp_path):
 
 
 def test_a_benchmark_of_one_culture_has_no_line_about_the_fewest_questions(tmp_path):
-    write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *([i, i, "Q?", "w", "x", "y", "z", "A", "Peru"] for i in "12"))
-    assert len(benchmarks.summary_lines(read("culturalbench", tmp_path), 2)) == 1
+    reading = read_rows("culturalbench", tmp_path, *([i, i, "Q?", "w", "x", "y", "z", "A", "Peru"] for i in "12"))
+    assert len(benchmarks.summary_lines(reading, 2)) == 1
 
 
 def test_unknown_languages_and_answers_that_are_no_text_are_counted(tmp_path):
@@ -469,12 +488,8 @@ def test_template_markers_and_markup_are_data(text):
     assert gather(row("d/1", answer=text)).samples()[0].answer == text
 
 
-@pytest.mark.parametrize("token", CHAT)
-def test_hostile_text_of_a_generator_has_the_same_reasons(token):
-    assert sanitize.rejection_reason("a", f"a{token}b\x00") == "chat-control-token"
-
-
 def test_hostile_reasons():
+    assert sanitize.rejection_reason("a", "a<s>b\x00") == "chat-control-token"
     for text in ("\x00", "\x1b", "\x7f", "\x85", "\x9f", "\u202e", "\u2069", tags("a"), f"\U0001f3f4{tags('obey me')}"):
         assert sanitize.rejection_reason("a", f"a{text}b") == "control-characters"
     assert sanitize.rejection_reason(*DATA, "a\tb\r\nc", "\u200fa\u200db", WALES, "\xa0é") == ""
@@ -565,39 +580,17 @@ def draw(rows, limit, seed=1, allocation="equal"):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "limit", "drawn"),
+    ("allocation", "sizes", "limit", "drawn"),
     [
-        ({"a": 10, "b": 10}, 6, {"a": 3, "b": 3}),
-        ({"a": 1, "b": 10, "c": 10}, 9, {"a": 1, "b": 4, "c": 4}),
-        ({"a": 1, "b": 3, "c": 50}, 20, {"a": 1, "b": 3, "c": 16}),
-        ({"a": 2, "b": 3}, 50, {"a": 2, "b": 3}),
-        ({"a": 5}, 0, {}),
-        ({"a": 5}, -1, {}),
+        ("equal", {"a": 1, "b": 3, "c": 50}, 20, {"a": 1, "b": 3, "c": 16}),
+        ("equal", {"a": 2, "b": 3}, 50, {"a": 2, "b": 3}),
+        ("equal", {"a": 5}, -1, {}),
+        ("proportional", {"a": 10, "b": 30}, 8, {"a": 2, "b": 6}),
+        ("proportional", {"a": 5}, 0, {}),
     ],
 )
-def test_strata_share_equally(sizes, limit, drawn):
-    assert Counter(kept.stratum for kept in draw(population(**sizes), limit)) == drawn
-
-
-@pytest.mark.parametrize(
-    ("sizes", "limit", "drawn"),
-    [
-        ({"a": 10, "b": 30}, 8, {"a": 2, "b": 6}),
-        ({"a": 1, "b": 10, "c": 89}, 10, {"b": 1, "c": 9}),  # shares .1, 1.0, 8.9: c lost most
-        ({"a": 5, "b": 5, "c": 90}, 50, {"a": 2.5, "b": 2.5, "c": 45}),
-        ({"a": 2, "b": 3}, 50, {"a": 2, "b": 3}),
-        ({"a": 5}, 0, {}),
-    ],
-)
-def test_strata_share_in_proportion(sizes, limit, drawn):
-    counts = Counter(kept.stratum for kept in draw(population(**sizes), limit, allocation="proportional"))
-    assert counts.total() == min(limit, sum(sizes.values()))
-    assert all(abs(counts[name] - drawn.get(name, 0)) < 1 for name in sizes)
-
-
-def test_the_rest_of_an_uneven_quota_is_given_to_some_strata():
-    sizes = Counter(kept.stratum for kept in draw(population(a=9, b=9, c=9), 8))
-    assert sorted(sizes.values()) == [2, 3, 3]
+def test_strata_share_equally_or_in_proportion(allocation, sizes, limit, drawn):
+    assert Counter(kept.stratum for kept in draw(population(**sizes), limit, allocation=allocation)) == drawn
 
 
 @pytest.mark.parametrize("allocation", ["equal", "proportional"])
@@ -626,7 +619,7 @@ def test_labels_are_drawn_equally_often(limit, each):
 
 # --- one trap each ----------------------------------------------------------------------------------------------------
 
-MCQ = ("MCQID", "ID", "country", "prompt", "choices", "choice_countries", "answer_idx")
+EATEN = "What do people eat in {region}?"
 PROMPT = "What do people eat? Without any explanation, choose only one from the given alphabet choices(e.g., A, B)."
 
 
@@ -642,8 +635,7 @@ def test_blend_placeholders_and_five_per_question(tmp_path):
     rows += [mcq("Al-en-02_0", "Al-en-02", "US", "A", "as usual", "rice", "tea", "cake")]
     rows += [mcq("Al-en-03_0", "Al-en-03", "US", "E", "nuts", "rice", "tea", "cake")]
     rows += [mcq("Al-en-04_0", "Al-en-04", "US", "A", "nuts", "n/a", "None", "as usual")]
-    write_csv(tmp_path / "mc_questions.csv", MCQ, *rows)
-    reading = read("blend", tmp_path)
+    reading = read_rows("blend", tmp_path, *rows)
     assert len(reading.samples()) == 5
     assert reading.dropped == {
         "over-5-per-question": 2, "placeholder-answer": 1, "answer-outside-options": 1, "no-wrong-option": 1,
@@ -656,36 +648,17 @@ def test_blend_placeholders_and_five_per_question(tmp_path):
     )
     assert first.wrong == ("rice",)
     assert len(first.options) == 4
-    write_csv(tmp_path / "mc_questions.csv", MCQ, *rows[::-1])
-    assert {kept.id for kept in read("blend", tmp_path).samples()} == {kept.id for kept in reading.samples()}
-    write_csv(tmp_path / "mc_questions.csv", MCQ, *rows, *rows)
-    assert {kept.id for kept in read("blend", tmp_path).samples()} == {kept.id for kept in reading.samples()}
-
-
-def annotate(folder, **regions):
-    """Write BLEnD annotations: region -> question id -> groups of (votes, wordings)."""
-    (folder / "annotations").mkdir(exist_ok=True)
-    for region, questions in regions.items():
-        records = {
-            key: {
-                "question": "",
-                "en_question": f"What do people eat in {region}?",
-                "annotations": [{"answers": [], "en_answers": words, "count": votes} for votes, words in groups],
-                "idks": {},
-            }
-            for key, groups in questions.items()
-        }
-        with gzip.open(folder / "annotations" / f"{region}_data.json.gz", "wt") as stream:
-            json.dump(records, stream)
+    for again in (rows[::-1], rows + rows):
+        others = read_rows("blend", tmp_path, *again).samples()
+        assert {kept.id for kept in others} == {kept.id for kept in reading.samples()}
 
 
 def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
-    write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
     top = {"UK": ["toast"], "Iran": ["kebab"], "Greece": ["Gyros"], "Spain": ["tapas"], "China": ["apples", "fruit"]}
     answers = {region: {"K": [(3 if region == "China" else 4, words)]} for region, words in top.items()}
     answers["Spain"]["K"].append((1, ["an apple"]))  # an answer a Spaniard gave too is no wrong answer in Spain
-    annotate(tmp_path, **answers, Peru={"K": [(3, ["soup"]), (3, ["rice"])]})
-    reading = read("blend", tmp_path)
+    annotate(tmp_path, EATEN, **answers, Peru={"K": [(3, ["soup"]), (3, ["rice"])]})
+    reading = read_rows("blend", tmp_path, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
     built = {kept.id: kept for kept in reading.samples() if "built" in kept.id}
     assert {key.split(":")[1] for key in built} == {"Iran", "Greece", "Spain", "China", "Peru"}
     assert reading.dropped == {}
@@ -701,9 +674,9 @@ def test_blend_takes_no_option_that_annotators_grouped_with_the_right_one(tmp_pa
     sports = {"soccer": "Iran", "cricket": "India", "tennis": "Spain", "golf": "UK", "rugby": "Peru"}
     answers = {region: {"K": [(4, [sport])]} for sport, region in sports.items()}
     groups = {"A": [(2, ["football", "soccer"]), (1, ["football", "rugby"])], "B": [(2, ["Soccer", "the football"])]}
-    annotate(tmp_path, **answers, Greece={"K": [(4, ["football"])], **groups})
-    write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("Z_0", "Z", "US", "A", "toast", "rice", "tea", "cake"))
-    built = {kept.id: kept for kept in read("blend", tmp_path).samples() if "built" in kept.id}
+    annotate(tmp_path, EATEN, **answers, Greece={"K": [(4, ["football"])], **groups})
+    reading = read_rows("blend", tmp_path, mcq("Z_0", "Z", "US", "A", "toast", "rice", "tea", "cake"))
+    built = {kept.id: kept for kept in reading.samples() if "built" in kept.id}
     assert "soccer" not in built["blend/built:Greece:K"].options
     assert "football" not in built["blend/built:Iran:K"].options
     assert {"football", "rugby"} & set(built["blend/built:UK:K"].options)
@@ -723,9 +696,8 @@ def test_blend_takes_no_option_that_annotators_grouped_with_the_right_one(tmp_pa
 )
 def test_blend_drops_official_options_that_the_annotations_make_right(tmp_path, groups, wrong, left):
     rows = [mcq("K_0", "K", "UK", "A", "toast", wrong, "milk"), mcq("Z_0", "Z", "UK", "A", "nuts", "ham", "salt")]
-    write_csv(tmp_path / "mc_questions.csv", MCQ, *rows)
-    annotate(tmp_path, UK={"K": groups}, Peru={"K": [(1, ["tea"]), (1, ["milk"])]})
-    reading = read("blend", tmp_path)
+    annotate(tmp_path, EATEN, UK={"K": groups}, Peru={"K": [(1, ["tea"]), (1, ["milk"])]})
+    reading = read_rows("blend", tmp_path, *rows)
     if isinstance(left, str):
         assert reading.dropped == Counter(["few-votes", left])
     else:
@@ -735,7 +707,7 @@ def test_blend_drops_official_options_that_the_annotations_make_right(tmp_path, 
 
 def test_blend_requires_the_configured_number_of_votes(tmp_path):
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "tea", "milk", "nuts"))
-    annotate(tmp_path, UK={"K": [(2, ["toast"])]}, Peru={"K": [(1, ["tea"])]})
+    annotate(tmp_path, EATEN, UK={"K": [(2, ["toast"])]}, Peru={"K": [(1, ["tea"])]})
     assert len(benchmarks.read("blend", tmp_path, {"least_votes": 2}).samples()) == 1
     assert "few-votes 2" in line_of(SourceInvalid, benchmarks.read, "blend", tmp_path, {"least_votes": 3})
 
@@ -750,19 +722,17 @@ def test_blend_requires_the_configured_number_of_votes(tmp_path):
     ],
 )
 def test_blend_broken_annotations(tmp_path, content):
-    write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
     (tmp_path / "annotations").mkdir()
     (tmp_path / "annotations" / "Iran_data.json").write_text(content)
-    assert line_of(SourceInvalid, read, "blend", tmp_path).startswith("blend: Iran_data.json: not readable")
-
-
-EASY = ("data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country")
+    line = line_of(
+        SourceInvalid, read_rows, "blend", tmp_path, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake")
+    )
+    assert line.startswith("blend: Iran_data.json: not readable")
 
 
 def test_culturalbench(tmp_path):
     rows = [[0, 7, "Q?", "w", "x", "y", "X.", "B", "Czech Republic"], [1, 8, "Q?", "w", "x", "y", "z", "E", "Peru"]]
-    write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *rows)
-    reading = read("culturalbench", tmp_path)
+    reading = read_rows("culturalbench", tmp_path, *rows)
     (kept,) = reading.samples()
     assert (kept.id, kept.answer, kept.culture) == ("culturalbench/7", "x", "Czechia")
     assert kept.options == ("w", "x", "y", "X.")
@@ -779,16 +749,13 @@ def test_culturalbench(tmp_path):
     ],
 )
 def test_culturalbench_options_end_alike(tmp_path, options, ended):
-    write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, [0, 7, "Q?", *options, "B", "Peru"])
-    (kept,) = read("culturalbench", tmp_path).samples()
+    (kept,) = read_rows("culturalbench", tmp_path, [0, 7, "Q?", *options, "B", "Peru"]).samples()
     assert (kept.options, kept.answer) == (ended, ended[1])
 
 
 def test_duplicate_question_idx_is_refused(tmp_path):
-    write_csv(
-        tmp_path / "CulturalBench-Easy.csv", EASY, *[[i, 7, "Q?", "w", "x", "y", "z", "AB"[i], "Peru"] for i in (0, 1)]
-    )
-    line = line_of(SourceInvalid, read, "culturalbench", tmp_path)
+    rows = [[i, 7, "Q?", "w", "x", "y", "z", "AB"[i], "Peru"] for i in (0, 1)]
+    line = line_of(SourceInvalid, read_rows, "culturalbench", tmp_path, *rows)
     assert "CulturalBench-Easy.csv: id culturalbench/7 occurs twice" in line
 
 
@@ -879,9 +846,6 @@ def test_mango_zip_refuses_damage(tmp_path):
     assert "not a readable zip" in line_of(SourceInvalid, read, "mango", tmp_path)
 
 
-OPINIONS = ("question", "selections", "options", "source")
-
-
 def opinions(question, options, **shares):
     return [question, f"defaultdict(<class 'list'>, {shares!r})", repr(options), "GAS"]
 
@@ -893,15 +857,14 @@ def test_globalopinionqa_traps(tmp_path):
         "India (Old national sample)": [0.1, 0.6, 0.2, 0.1],
     }
     labels |= {"China (Non-national sample)": [0.6, 0.1, 0.2, 0.1], "Chile": [1.0]}
-    write_csv(
-        tmp_path / "global_opinions.csv",
-        OPINIONS,
+    reading = read_rows(
+        "globalopinionqa",
+        tmp_path,
         opinions("Hell?", ["Yes", "No", "Both (VOL)", "DK/Refused"], **labels),
         opinions("", ["Yes", "No"], Peru=[0.6, 0.4]),
         opinions("One?", ["Yes", "Don't know"], Peru=[0.6, 0.4]),
         ["Evil?", "{'Peru': __import__('os').getcwd()}", "['Yes', 'No']", ""],
     )
-    reading = read("globalopinionqa", tmp_path)
     kept = {s.culture: s for s in reading.samples()}
     assert {country: s.answer for country, s in kept.items()} == {"South Korea": "No", "India": "Yes"}
     assert kept["India"].wrong == ("No",)  # neither an answer that was not offered nor a non-answer
@@ -917,8 +880,7 @@ def test_globalopinionqa_traps(tmp_path):
 
 def test_shares_that_no_float_holds_are_malformed(tmp_path):
     shares = {"Japan": [10**400, 0], "Peru": [0.9, 0.1]}
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No"], **shares))
-    reading = read("globalopinionqa", tmp_path)
+    reading = read_rows("globalopinionqa", tmp_path, opinions("Q?", ["Yes", "No"], **shares))
     assert [kept.culture for kept in reading.samples()] == ["Peru"]
     assert reading.dropped == {"malformed": 1}
 
@@ -926,8 +888,7 @@ def test_shares_that_no_float_holds_are_malformed(tmp_path):
 def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
     shares = {"Peru": [0.45, 0.36, 0.1, 0.09], "Chile": [0.46, 0.36, 0.1, 0.08], "Kenya": [0.45, 0.15, 0.0, 0.4]}
     asked = opinions("Q?", ["Yes", "No", "Never", "Hard to say"], **shares)
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, asked)
-    reading = read("globalopinionqa", tmp_path)
+    reading = read_rows("globalopinionqa", tmp_path, asked)
     assert [kept.culture for kept in reading.samples()] == ["Chile", "Kenya"], "a non-answer is no opinion behind it"
     assert reading.dropped == {"small-margin": 1}
     assert len(benchmarks.read("globalopinionqa", tmp_path, {"least_margin": 0.09}).samples()) == 3
@@ -937,46 +898,27 @@ def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
     assert all(set(kept.wrong) <= set(kept.minor) for kept in minor)
 
 
-@pytest.mark.parametrize(
-    "option",
-    ["Hard to say", "Other answer", "Other (VOL)", "Others", "Other reasons", "Neither", "Neither/Both equally (VOL)",
-     "Never heard of", "INAP: No internet", "Total                  N=", "I do not know examples", "Depends"],
-)  # fmt: skip
-def test_an_answer_without_an_opinion_is_neither_right_nor_wrong(tmp_path, option):
-    shares = {"Peru": [0.1, 0.2, 0.7], "Chile": [0.7, 0.2, 0.1]}
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", option], **shares))
-    reading = read("globalopinionqa", tmp_path)
-    assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("No",))]
-    assert reading.dropped == {"non-answer": 1}
-
-
-def test_a_point_of_a_scale_says_nothing_alone(tmp_path):
-    scale = ["Not at all", "2", "3", "Completely"]
-    shares = {"Peru": [0.1, 0.2, 0.6, 0.1], "Chile": [0.2, 0.1, 0.1, 0.6]}
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("How free?", scale, **shares))
-    reading = read("globalopinionqa", tmp_path)
-    assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("Not at all",))]
-    assert reading.dropped == {"bare-number": 1}
-
-
-@pytest.mark.parametrize("point", ["6.0", "10", "-1", "Statement #2", "statement 1", "Second statement"])
-def test_an_option_that_only_points_is_no_answer(tmp_path, point):
-    shares = {"Peru": [0.1, 0.2, 0.7], "Chile": [0.7, 0.2, 0.1]}
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", point], **shares))
-    reading = read("globalopinionqa", tmp_path)
-    assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("No",))]
-    assert reading.dropped == {"bare-number": 1}
+UNUSABLE = {  # why an answer is dropped -> options that are neither right nor wrong
+    "non-answer": (
+        "Hard to say", "Other answer", "Other (VOL)", "Others", "Other reasons", "Neither", "Neither/Both equally (VOL)",
+        "Never heard of", "INAP: No internet", "Total                  N=", "I do not know examples", "Depends",
+    ),
+    "bare-number": ("2", "6.0", "10", "-1", "Statement #2", "statement 1", "Second statement"),
+    "unoffered-answer": (
+        "Same (VOL)", "Same (Vol.)", "Same (spontaneous)", "Same (DO NOT READ)", "Same [ONLY IF VOLUNTEERED]",
+        "Same [Spontaneous]",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "mark", ["(VOL)", "(Vol.)", "(spontaneous)", "(DO NOT READ)", "[ONLY IF VOLUNTEERED]", "[Spontaneous]"]
+    ("reason", "option"), [(reason, option) for reason, options in UNUSABLE.items() for option in options]
 )
-def test_what_was_not_read_aloud_is_neither_right_nor_wrong(tmp_path, mark):
+def test_an_option_that_is_no_opinion_is_neither_right_nor_wrong(tmp_path, reason, option):
     shares = {"Peru": [0.1, 0.2, 0.7], "Chile": [0.7, 0.2, 0.1]}
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", f"Same {mark}"], **shares))
-    reading = read("globalopinionqa", tmp_path)
+    reading = read_rows("globalopinionqa", tmp_path, opinions("Q?", ["Yes", "No", option], **shares))
     assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("No",))]
-    assert reading.dropped == {"unoffered-answer": 1}
+    assert reading.dropped == {reason: 1}
 
 
 def test_every_mark_of_an_option_of_the_real_file_is_known():
@@ -995,8 +937,7 @@ def test_every_mark_of_an_option_of_the_real_file_is_known():
 
 def test_an_option_without_votes_is_never_the_wrong_answer(tmp_path):
     shares = {"Peru": [0.7, 0.3, 0.0], "Chile": [0.6, 0.1, 0.3], "Kenya": [1.0, 0.0, 0.0]}
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", "Never"], **shares))
-    reading = read("globalopinionqa", tmp_path)
+    reading = read_rows("globalopinionqa", tmp_path, opinions("Q?", ["Yes", "No", "Never"], **shares))
     samples = {kept.culture: (kept.options, kept.wrong, kept.agreement) for kept in reading.samples()}
     assert samples == {
         "Peru": (("Yes", "No"), ("No",), 0.7),
@@ -1009,8 +950,7 @@ def test_shares_of_another_question_are_dropped(tmp_path):
     asked = "Which is closer to your view: we should reduce air pollution, or we should have growth?"
     options = ["We should reduce air pollution", "We should have growth", "Few problems can be solved together", "No"]
     shares = {"Peru": [0.7, 0.3, 0.0, 0.0], "Chile": [0.0, 0.0, 0.7, 0.3]}
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions(asked, options, **shares))
-    reading = read("globalopinionqa", tmp_path)
+    reading = read_rows("globalopinionqa", tmp_path, opinions(asked, options, **shares))
     assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Peru", ("We should have growth",))]
     assert reading.dropped == {"another-question": 1}
 
@@ -1032,16 +972,20 @@ def test_shares_of_another_question_are_dropped(tmp_path):
 )
 def test_questions_with_nothing_behind_them_are_dropped(tmp_path, asked, dropped):
     options = ["The left way", "The right way"]
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions(asked, options, Peru=[0.7, 0.3]),
-              opinions("Q?", ["Yes", "No"], Peru=[0.7, 0.3]))  # fmt: skip
-    reading = read("globalopinionqa", tmp_path)
+    reading = read_rows(
+        "globalopinionqa",
+        tmp_path,
+        opinions(asked, options, Peru=[0.7, 0.3]),
+        opinions("Q?", ["Yes", "No"], Peru=[0.7, 0.3]),
+    )
     assert reading.dropped == ({"nothing-follows": 1} if dropped else {})
 
 
 @pytest.mark.parametrize("option", ["Neither agree nor disagree", "Other countries", "None at all", "Both"])
 def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", option], Peru=[0.7, 0.3]))
-    assert read("globalopinionqa", tmp_path).samples()[0].wrong == (option,)
+    assert read_rows("globalopinionqa", tmp_path, opinions("Q?", ["Yes", option], Peru=[0.7, 0.3])).samples()[
+        0
+    ].wrong == (option,)
 
 
 @pytest.mark.parametrize(
@@ -1072,9 +1016,12 @@ def test_survey_questions_are_complete(asked, worded):
 
 @pytest.mark.parametrize("asked", ["Is ____ fair?", "The [INSERT TERM], is it over?", "The (insert nationality) army?"])
 def test_survey_questions_that_cannot_be_completed_are_dropped(tmp_path, asked):
-    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions(asked, ["Yes", "No"], Peru=[0.7, 0.3]),
-              opinions("Q?", ["Yes", "No"], Peru=[0.7, 0.3]))  # fmt: skip
-    reading = read("globalopinionqa", tmp_path)
+    reading = read_rows(
+        "globalopinionqa",
+        tmp_path,
+        opinions(asked, ["Yes", "No"], Peru=[0.7, 0.3]),
+        opinions("Q?", ["Yes", "No"], Peru=[0.7, 0.3]),
+    )
     assert [kept.question for kept in reading.samples()] == ["Q?"]
     assert reading.dropped == {"unfilled-question": 1}
 
@@ -1114,28 +1061,13 @@ def test_nativqa(tmp_path):
     assert "unknown config klingon_qo; known: arabic_qa" in line_of(SourceInvalid, read, "nativqa", tmp_path)
 
 
-NORMAD = (
-    "ID",
-    "Country",
-    "Background",
-    "Axis",
-    "Subaxis",
-    "Value",
-    "Rule-of-Thumb",
-    "Story",
-    "Explanation",
-    "Gold Label",
-)
-
-
 def test_normad_official_columns_win_over_the_rule_of_thumb(tmp_path):
     rows = [
         [1, "hong_kong", "Visiting- B.", "", "", "", "Rule.", "Story?", "Because.", "no"],
         [2, "peru", "", "", "", "", "Rule.", "Story?", "", "yes"],
         [3, "peru", "B.", "", "", "", "Rule.", "Story?", "E.", "neutral"],
     ]
-    write_csv(tmp_path / "normad_etiquette_final_data.csv", NORMAD, *rows)
-    reading = read("normad", tmp_path)
+    reading = read_rows("normad", tmp_path, *rows)
     first, second = reading.samples()
     assert (first.role, first.context, first.answer) == (
         "Nation: Hong Kong",
@@ -1193,9 +1125,6 @@ def test_calmqa_without_answers_that_come_twice(tmp_path):
     assert reading.dropped == {"answer-repeated": 1}
 
 
-EPIC = ("user", "label", "id_original", "text", "parent_text", "Age", "Sex", "Ethnicity simplified", "Nationality")
-
-
 def test_epic_role_and_withdrawn_attributes(tmp_path):
     rows = [
         ["u1", "iro", "p1", "T.", "P.", "26", "Male", "Asian", "India", "English"],
@@ -1231,7 +1160,7 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
             ]
         )
     ]
-    reading = read("epic", write_csv(tmp_path / "EPICorpus.csv", EPIC, *rows).parent)
+    reading = read_rows("epic", tmp_path, *rows)
     assert [kept.question.partition(": ")[2] for kept in reading.samples()] == ["What?", "you & me...?"]
     assert {kept.context for kept in reading.samples()} == {"Tom & Ann > me ????"}
     assert reading.escaped == {"html-entities": 2, "lost-emoji": 2}
@@ -1239,33 +1168,16 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
 
 
 def test_culturalbench_statements_stand_for_their_numbers(tmp_path):
-    head = ["data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country"]
     asked = "What is eaten?\nRead the following statements and select.\n(i) Ramen.\n(ii) Pierogi\n(iii) Soba\nor udon."
     rows = [
         [0, 1, asked, "i, iii", "i", "ii, iii", "i, ii, iii", "A", "Japan"],
         [1, 2, asked, "i", "iv", "ii", "iii", "A", "Japan"],
         [2, 3, "Which (i) is it?", "i", "ii", "v", "x", "B", "Japan"],
     ]
-    numbered, unknown, plain = read(
-        "culturalbench", write_csv(tmp_path / "CulturalBench-Easy.csv", head, *rows).parent
-    ).samples()
+    numbered, unknown, plain = read_rows("culturalbench", tmp_path, *rows).samples()
     assert (numbered.question, numbered.answer) == ("What is eaten?", "Ramen; Soba\nor udon")
     assert numbered.wrong == ("Pierogi; Soba\nor udon", "Ramen; Pierogi; Soba\nor udon"), "a part of it is not wrong"
     assert (unknown.question, unknown.answer, plain.answer) == (asked, "i", "ii")
-
-
-def test_epic_labels_the_answers(tmp_path):
-    rows = [
-        [f"u{i}", ("not", "iro")[i % 3 == 0], "p1", "T.", "P.", str(20 + i), "Male", "Asian", "India"]
-        for i in range(30)
-    ]
-    reading = read("epic", write_csv(tmp_path / "EPICorpus.csv", EPIC, *rows).parent)
-    assert {(kept.label, kept.answer) for kept in reading.samples()} == {
-        ("ironic", "The text is ironic."),
-        ("not ironic", "The text is not ironic."),
-    }
-    drawn = draw_stratified(reading, 30, 1)
-    assert Counter(kept.label for kept in drawn) == {"ironic": 10, "not ironic": 10}
 
 
 def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):
@@ -1275,7 +1187,7 @@ def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):
             [("iro", "p1", "Male"), ("not", "p1", "Male"), ("not", "p1", "Female"), ("iro", "p2", "Male")]
         )
     ]
-    reading = read("epic", write_csv(tmp_path / "EPICorpus.csv", EPIC, *rows).parent)
+    reading = read_rows("epic", tmp_path, *rows)
     assert [kept.group for kept in reading.samples()] == ["p1", "p2"]
     assert reading.dropped["annotators-disagree"] == 2
 
@@ -1330,7 +1242,7 @@ def test_poisoned_json_lines(tmp_path, surrogate):
 
 def test_poisoned_csv(tmp_path):
     rows = [[i, name, "Q?", "w", "x", text, "z", "C", "Peru"] for i, (name, (text, _)) in enumerate(POISON.items())]
-    reading = read("culturalbench", write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *rows).parent)
+    reading = read_rows("culturalbench", tmp_path, *rows)
     assert reading.dropped == REFUSED
     assert_poison_is_gone(reading)
     assert all(kept.answer in kept.options for kept in reading.samples())
@@ -1342,13 +1254,13 @@ def test_poison_behind_escapes_of_a_cell(tmp_path):
         mcq(f"K{i}_0", f"K{i}", "UK", "A", text, "b", "c", "d") for i, text in enumerate(["\x00a", "\ud800", "a\u202e"])
     ]
     odd += [["K9_0", "K9", "UK", PROMPT, "[" * 100_000, "{}", "A"]]
-    reading = read("blend", write_csv(tmp_path / "mc_questions.csv", MCQ, *odd).parent)
+    reading = read_rows("blend", tmp_path, *odd)
     assert [(kept.answer, kept.options[0]) for kept in reading.samples()] == [("a", "a"), ("a", "a")]
     assert reading.dropped == {"not-unicode": 1, "options-not-a-list": 1}
     assert reading.escaped == {"control-characters": 1, "bidi-controls": 1}
 
     asked = [opinions(f"{text!r}?", [text, "b"], Peru=[0.9, 0.1]) for text in ("\x00a", "\ud800", "a\u202e")]
-    reading = read("globalopinionqa", write_csv(tmp_path / "global_opinions.csv", OPINIONS, *asked).parent)
+    reading = read_rows("globalopinionqa", tmp_path, *asked)
     assert [kept.answer for kept in reading.samples()] == ["a", "a"]
     assert reading.dropped == {"not-unicode": 1}
     assert reading.escaped == {"control-characters": 1, "bidi-controls": 1}

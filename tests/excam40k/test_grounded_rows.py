@@ -6,6 +6,8 @@ from collections import Counter
 from typing import get_args
 
 import pytest
+from base_samples import base as base_sample
+from base_samples import wrapped
 
 from excam.config import Evidence, Recipe, Wording
 from excam.core.exceptions import InputInvalid
@@ -13,7 +15,7 @@ from excam.error_reports import adapter_card
 from excam.error_reports.judges import grounded as judge
 from excam.error_reports.records import BaseSample
 from excam.excam40k import evidence, grounded
-from excam.excam40k.construction import hard, wrapping
+from excam.excam40k.construction import hard
 from excam.excam40k.evidence import ORDERS
 from excam.excam40k.near_misses import NearMisses
 
@@ -28,15 +30,14 @@ def answers(place: str, thing: str) -> str:
 
 def facts() -> list[BaseSample]:
     return [
-        BaseSample(
+        base_sample(
             id=f"own/{place}/{thing}",
             dataset="own",
-            task="qa",
             question=f"What is the most popular {thing} in {place}?",
             answer=answers(place, thing),
-            language="English",
             culture=place,
             stratum=place,
+            options=(),
             wrong=tuple(answers(other, thing) for other in PLACES if other != place)[:3],
         )
         for place in PLACES
@@ -49,7 +50,7 @@ NEAR = NearMisses(BASES)
 
 
 def samples() -> list:
-    right = wrapping.right_samples(BASES, "hard", "CC0-1.0", SEED, {base.id: "train" for base in BASES})
+    right = wrapped(BASES, licence="CC0-1.0", seed=SEED)
     wrong, _ = hard.hard_errors(right, {base.id: base for base in BASES}, SEED)
     return [*right, *wrong]
 
