@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from base_samples import base
 
 from excam.core import tables
 from excam.core.exceptions import AuditFailed
@@ -32,18 +33,18 @@ SCRIPTS = {
 
 def bases(count: int, dataset: str = "blend") -> list[BaseSample]:
     """Questions with options; which option is right, and which is drawn as wrong, goes around."""
-    made = []
-    for number in range(count):
-        answer = OPTIONS[number % 4]
-        made.append(
-            BaseSample(
-                **{"id": f"{dataset}/{number}", "dataset": dataset, "task": "qa", "answer": answer},
-                **{"question": f"What is drunk on day {number}?", "language": "English", "culture": "China"},
-                **{"stratum": f"s{number % 3}", "options": OPTIONS},
-                wrong=tuple(option for option in OPTIONS if option != answer),
-            )
+    return [
+        base(
+            number,
+            dataset,
+            question=f"What is drunk on day {number}?",
+            stratum=f"s{number % 3}",
+            options=OPTIONS,
+            answer=OPTIONS[number % 4],
+            wrong=tuple(option for option in OPTIONS if option != OPTIONS[number % 4]),
         )
-    return made
+        for number in range(count)
+    ]
 
 
 def rows(count: int = 300, dataset: str = "blend") -> pl.DataFrame:
@@ -226,13 +227,6 @@ def test_words_are_of_the_first_1500_characters(view):
         assert verdicts(rows)[view] == ("tells the label" if told else "at chance")
 
 
-def test_shortcuts_are_in_the_order_of_the_datasets():
-    rows = ROWS.filter(pl.col("base").is_in([f"blend/{at}" for at in range(15)])).with_columns(dataset=pl.col("base"))
-    names = rows["dataset"].unique(maintain_order=True).to_list()
-    for table in shortcuts.audit(rows).tables.values():
-        assert table["dataset"].unique(maintain_order=True).to_list() == names
-
-
 RULE = "On such a day people drink it before noon, and "
 PLANTED = {
     "templates": {"templates": pl.col("templates").list.head(1).list.concat(pl.lit(["qa/output/07"]))},
@@ -264,11 +258,6 @@ def test_a_planted_shortcut_of_each_kind_is_found(view, enough, monkeypatch):
     assert {check for check, _ in failed(shortcuts.audit(planted))} >= {f"at chance: {view}"}
 
 
-def test_a_shortcut_in_a_third_of_the_rows_is_found():
-    some = WRONG & (pl.col("base").str.extract(r"(\d+)$").cast(pl.Int64) % 3 == 0)
-    assert verdicts(with_values(ROWS, some, **PLANTED["lengths"]))["lengths"] == "tells the label"
-
-
 def test_a_rule_given_twice_is_no_shortcut_where_both_rows_repeat_it():
     assert verdicts(with_rule(ROWS))["copied from the instruction"] == "at chance"
 
@@ -285,36 +274,10 @@ def test_the_words_of_the_instruction_are_reported_and_cannot_fail():
     assert "- **shortcuts**: at chance: words of the instruction, blend: found 1.000" in shown.split("## Reported")[1]
 
 
-def test_few_groups_are_not_believed():
-    few = with_values(ROWS, WRONG, **PLANTED["lengths"]).with_columns(group=pl.lit("g") + (pl.col("base").str.tail(1)))
-    assert verdicts(few)["lengths"] == "tells the label"
-    assert verdicts(few.filter(pl.col("group").is_in(["g1", "g2"])))["lengths"] == "not decidable"
-    assert verdicts(few.filter(group="g1"))["lengths"] == "not decidable"
-
-
-def test_an_interval_that_excludes_nothing_has_not_passed():
-    import numpy as np
-
-    sums = np.array([2.0, -2] * 5)
-    wide, narrow = (
-        shortcuts.Found("d", "v", "", np.tile(sums, copies), np.full(10 * copies, 2.0)) for copies in (1, 20)
-    )
-    assert wide.interval(0.95)[1] > shortcuts.BOUND > narrow.interval(0.95)[1]
-    assert shortcuts.verdict(wide, 1) == "not decidable"
-    assert shortcuts.verdict(narrow, 1) == "at chance"
+def test_what_is_not_decidable_has_a_section_of_its_own():
     undecided = checks.Check("at chance: v", "d", "0.000 [-1.000, 1.000]", "an interval", "not decidable")
     assert page.verdict([undecided]) == "Passed: 0 of 1 checks; 1 not decidable"
     assert "at chance: v" in page.summary({"shortcuts": [undecided]}).split("## Not decidable")[1]
-
-
-def test_the_interval_is_of_groups():
-    """By hand: sums 2, 0, 0, -2 of groups of 2 rows: mean 0, standard error sqrt(4/3 * 8) / 8, t(.975, 3) = 3.1824."""
-    import numpy as np
-
-    result = shortcuts.Found("d", "v", "", np.array([2.0, 0, 0, -2]), np.full(4, 2.0))
-    assert result.scaled == 0
-    assert result.interval(0.95) == pytest.approx((-1, 1)), "3.1824 * .4082 is more than there is"
-    assert result.interval(0.5)[1] == pytest.approx(0.7649 * (4 / 3 * 8) ** 0.5 / 8, abs=1e-4)
 
 
 def test_shortcuts_say_the_same_twice_and_in_any_order():
