@@ -138,7 +138,7 @@ def test_a_culture_is_claimed_only_where_the_question_names_it(changes, named):
 
 
 def test_no_explanation_claims_a_majority():
-    explanations = explanations_of(acting(agreement=0.9), "opinion")
+    explanations = explanations_of(acting(agreement=0.9, role="Nation: China"), "opinion")
     assert len(explanations) == 12
     assert not any(SPEAKS_OF_MOST.search(text) for text in explanations)
 
@@ -175,7 +175,9 @@ def test_rows_without_a_wrong_answer_are_counted_and_impossible_ones_refused():
     assert hard.hard_errors(right, {"blend/0": base(wrong=())}, SEED) == ([], Counter({"no-wrong-answer": 2}))
     assert hard.hard_errors(right, {}, SEED) == ([], Counter({"no-base-sample": 2}))
     for wrong in ((), ("tea",), ("cola", " ")):
-        with pytest.raises(InputInvalid, match="wrong answers"):
+        with pytest.raises(
+            InputInvalid, match=f"blend/0: {len(wrong)} wrong answers; expected one or more, none empty"
+        ):
             hard.wrong_answers([base(wrong=wrong)], SEED)
 
 
@@ -191,12 +193,6 @@ def test_same_seed_same_rows_in_any_order():
     wrong = {wrong.id: wrong for _, wrong in pairs_of(ALL)}
     assert wrong == {wrong.id: wrong for _, wrong in pairs_of(ALL[::-1])}
     assert wrong != {wrong.id: wrong for _, wrong in pairs_of(ALL, SEED + 1)}
-
-
-def test_wrong_answers_are_as_long_as_right_ones_as_a_set():
-    """Right answers of 30 characters, distractors of 5 to 40: drawn blindly, a third of them would be as long."""
-    rows = [base(n, answer=f"{n:030d}", wrong=(f"{n:05d}", f"{n:029d}", f"{n:040d}"), options=()) for n in range(300)]
-    assert Counter(map(len, hard.wrong_answers(rows, SEED).values()))[29] == 300
 
 
 def test_a_wording_that_is_often_right_is_as_often_wrong():

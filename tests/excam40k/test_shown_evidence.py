@@ -58,13 +58,6 @@ def test_every_row_has_passages_and_the_file_holds_them(
     assert shown_evidence.read(tmp_path / "test.parquet") == passages_of
 
 
-def test_both_texts_of_a_pair_have_the_same_passages(passages_of: dict[str, Shown]) -> None:
-    by_pair: dict[str, set[tuple[str, ...]]] = {}
-    for row in passages_of.values():
-        by_pair.setdefault(row.pair, set()).add((row.question, *(passage.shown for passage in row.passages)))
-    assert all(len(variants) == 1 for variants in by_pair.values())
-
-
 def test_a_right_statement_gives_right_verdicts_and_citations(
     samples: list[Sample], passages_of: dict[str, Shown]
 ) -> None:

@@ -69,18 +69,6 @@ def test_the_linter_names_each_problem(monkeypatch):
     ]
 
 
-def test_paraphrases_that_share_most_words_are_listed(monkeypatch):
-    lines = (
-        "Now name the one right answer: {answer}",
-        "Name the one right answer now, please: {answer}",
-        "So: {answer}",
-    )
-    monkeypatch.setattr(templates, "languages", lambda: {"en": None})
-    monkeypatch.setattr(templates, "SLOTS", {"freeform/output": (frozenset({"answer"}), frozenset())})
-    monkeypatch.setattr(templates, "paraphrases", lambda slot: lines)
-    assert templates.alike() == [("freeform/output", 1, 2, 1.0)]
-
-
 def test_answer_is_the_last_value_of_an_output_so_that_its_place_is_known():
     for name in templates.SLOTS:
         if name.endswith("/output"):
@@ -91,6 +79,21 @@ def test_answer_is_the_last_value_of_an_output_so_that_its_place_is_known():
 def test_unknown_slot_and_template_are_named():
     with pytest.raises(ConfigInvalid, match="no such slot"):
         templates.paraphrases("../records")
-    for name in ("qa/output/51", "qa/output/00", "qa/output/x", "07", ""):
+    for name in (
+        "qa/output/00",
+        "qa/output/51",
+        "qa/output/x",
+        "qa/output/-1",
+        "output/01",
+        "a/qa/output/01",
+        "07",
+        "",
+    ):
         with pytest.raises(ConfigInvalid, match="no such template"):
             wrapping.render(base(), "tea", "options", (name,), SEED)
+
+
+def test_an_id_is_that_of_a_line():
+    lines = templates.paraphrases("qa/output")
+    assert templates.names("qa/output")[:2] == ["qa/output/01", "qa/output/02"]
+    assert [templates.paraphrase(f"qa/output/{number}") for number in ("01", "2", "50")] == [*lines[:2], lines[49]]
