@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,7 +23,7 @@ from excam.inference import Backend, Generate, Sampling, backend_factory
 from excam.inference.backends import _openai_connection, openai
 from excam.inference.backends.openai import Refusal, is_same_reason
 from excam.inference.budget import Budget
-from excam.scoring.server_options import Serving
+from excam.scoring.server_options import Serving, without
 
 KEY = "EXCAM_ENDPOINT_KEY"
 OPENAI = "https://api.openai.com/v1"
@@ -205,38 +205,22 @@ Attempt = Callable[[Server], None]  # sends the request once; raises Refusal, or
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a request that a server may refuse: words that name it, and the settings without it."""
+    """A part of a request that a server may refuse, by its name in `server_options.without`."""
 
-    named: re.Pattern[str]
+    name: str
     line: str  # for people, once it is left out
-    settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    omit: str = ""
-
-    def without(self, server: Server) -> Server:
-        """Return the settings of a server that does not get this part."""
-        omitted = [*server.omit, self.omit] if self.omit else server.omit
-        return server.model_copy(update={**self.settings, "omit": omitted})
+    words: str = ""  # a pattern of what names it in a refusal, by default its name
 
 
-def _omitted(name: str, line: str = "") -> Part:
-    return Part(re.compile(name), line or f"the server takes no {name}; its own is used", omit=name)
-
-
-LIMIT = Part(
-    re.compile("max_tokens|max_completion_tokens"),
-    "the limit of an answer is sent as max_completion_tokens",
-    {"limit_field": "max_completion_tokens"},
-)
-SAMPLING = (_omitted("seed"), _omitted("temperature"), _omitted("top_p"))
-LOGPROBS = _omitted("logprobs", "the server gives no log-probabilities; p(R) is missing, and a clean report scores 0")
+LIMIT = Part("limit", "the limit of an answer is sent as max_completion_tokens", "max_tokens|max_completion_tokens")
+SAMPLING = [Part(name, f"the server takes no {name}; its own is used") for name in ("seed", "temperature", "top_p")]
+LOGPROBS = Part("logprobs", "the server gives no log-probabilities; p(R) is missing, and a clean report scores 0")
 SCHEMA = Part(
-    re.compile("response_format|json_schema|schema|structured|guided|grammar"),
+    "schema",
     "the server takes no JSON Schema; answers are plain text",
-    {"structure": False},
+    "response_format|json_schema|schema|structured|guided|grammar",
 )
-SYSTEM = Part(
-    re.compile("system"), "the server takes no system messages; they begin the user's first one", {"system": False}
-)
+SYSTEM = Part("system", "the server takes no system messages; they begin the user's first one")
 
 
 def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: Attempt) -> tuple[Server, list[str]]:
@@ -246,8 +230,8 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     without all of them, and then with one after the other again. Raises ModelInvalid with the server's words.
     """
     parts = [LIMIT] if server.limit_field == "max_tokens" else []
-    parts += [part for part in SAMPLING if part.omit not in server.omit]
-    parts += [LOGPROBS] if sampling.logprobs and LOGPROBS.omit not in server.omit else []
+    parts += [part for part in SAMPLING if part.name not in server.omit]
+    parts += [LOGPROBS] if sampling.logprobs and LOGPROBS.name not in server.omit else []
     parts += [SCHEMA] if request.schema and server.structure else []
     asks_system = server.system and any(message.role == "system" for message in request.messages)
     parts += [SYSTEM] if asks_system else []
@@ -255,14 +239,15 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     whole = server
     first = refusal = _refusal(server, attempt)
     while refusal:
-        for part in [part for part in parts if part not in left_out and part.named.search(refusal.lower())]:
-            other = _refusal(part.without(server), attempt)
+        sent = [part for part in parts if part not in left_out]
+        for part in [part for part in sent if re.search(part.words or part.name, refusal.lower())]:
+            other = _refusal(without(server, part.name), attempt)
             if other is None or not is_same_reason(other, refusal):
-                server, refusal = part.without(server), other
+                server, refusal = without(server, part.name), other
                 left_out.append(part)
                 break
         else:
-            server, more = _barest(server, [part for part in parts if part not in left_out], attempt, first or refusal)
+            server, more = _barest(server, sent, attempt, first or refusal)
             left_out += more
             break
     if left_out and _refusal(whole, attempt) is None:  # a fault that passed
@@ -284,10 +269,8 @@ def _barest(server: Server, parts: Sequence[Part], attempt: Attempt, words: str)
     return _without(server, left_out), left_out
 
 
-def _without(server: Server, parts: Sequence[Part]) -> Server:
-    for part in parts:
-        server = part.without(server)
-    return server
+def _without(server: Server, parts: Iterable[Part]) -> Server:
+    return without(server, *(part.name for part in parts))
 
 
 def _refusal(server: Server, attempt: Attempt) -> str | None:

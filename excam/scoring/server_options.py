@@ -19,11 +19,19 @@ if TYPE_CHECKING:
 
 MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
 ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
-OMITTED: dict[str, dict[str, Any]] = {  # what people may leave out of requests, and the settings that do it
-    **{name: {"omit": [name]} for name in ("temperature", "top_p", "seed", "logprobs")},
+OMITTED = ("temperature", "top_p", "seed", "logprobs", "schema", "system")  # what people may leave out of requests
+SETTINGS: dict[str, dict[str, Any]] = {  # without a part of requests that is no field to omit
     "schema": {"structure": False},
     "system": {"system": False},
+    "limit": {"limit_field": "max_completion_tokens"},  # it gets another name
 }
+
+
+def without(server: Server, *parts: str) -> Server:
+    """Return the settings of a server that does not get these parts of requests, each of OMITTED, or the limit."""
+    for name in parts:
+        server = server.model_copy(update=SETTINGS.get(name) or {"omit": [*server.omit, name]})
+    return server
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +69,7 @@ class Serving:
         named = {"concurrency": self.concurrency, "requests_per_minute": self.rate, "timeout": self.timeout}
         named["limit_field"] = self.limit_field
         changed: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        for name in self.omit:
-            left_out = OMITTED[name]
-            changed |= left_out | ({"omit": [*changed.get("omit", []), name]} if "omit" in left_out else {})
-        return server.model_copy(update=changed)
+        return without(server.model_copy(update=changed), *self.omit)
 
 
 OPTIONS: dict[str, Any] = {  # by their names in `Serving`
