@@ -76,13 +76,18 @@ def lines(*arguments):
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+def of_kind(kind, records, **fields):
+    """The records of a kind with these values, in order."""
+    return [record for record in records if record["kind"] == kind and record.items() >= fields.items()]
+
+
 def test_own_and_common_rows_and_failures_are_counted(files):
     records = lines(*files, "--cluster", "question")
     assert records[0] == {"kind": "labels", "labelled": 48, "without_label": 0, "without_text": 48, "common": 39}
-    rows = {record["metric"]: record for record in records if record["kind"] == "rows"}
+    rows = {record["metric"]: record for record in of_kind("rows", records)}
     counts = ("rows", "scored", "failures", "missing", "unlabelled")
     assert [rows["partly"][name] for name in counts] == [40, 39, 1, 8, 0]
-    agreements = {(record["metric"], record["on"]): record for record in records if record["kind"] == "agreement"}
+    agreements = {(record["metric"], record["on"]): record for record in of_kind("agreement", records)}
     assert agreements["partly", "own"]["auc"]["value"] == 1
     assert (agreements["facts", "own"]["n"], agreements["facts", "common"]["n"]) == (48, 39)
     assert agreements["(constant)", "own"]["auc"]["value"] == 0.5
@@ -96,11 +101,8 @@ def test_own_and_common_rows_and_failures_are_counted(files):
 
 def test_a_group_is_an_error_with_its_twins(files):
     records = lines(*files, "--cluster", "question", "--group", "error")
-    auc = {
-        record["group"]: (record["n"], record["auc"]["value"])
-        for record in records
-        if record["kind"] == "agreement" and record["metric"] == "facts" and record["on"] == "own"
-    }
+    own = of_kind("agreement", records, metric="facts", on="own")
+    auc = {record["group"]: (record["n"], record["auc"]["value"]) for record in own}
     assert auc["factual"] == (24, 1.0)
     assert auc["omission"][0] == 24
     assert 0.3 < auc["omission"][1] < 0.7, "a blind spot"
@@ -111,28 +113,17 @@ def test_a_row_with_several_errors_is_in_several_groups(files, tmp_path):
     kinds = [row | {"error": [row["error"], "literal"] if row["error"] == "factual" else row["error"]} for row in GOLD]
     several = write(tmp_path / "several.jsonl", kinds)
     records = lines(several, facts, "--group", "error", "--cluster", "question")
-    numbers = {
-        (record["group"], record["metric"]): record
-        for record in records
-        if record["kind"] == "agreement" and record["on"] == "own"
-    }
+    numbers = {(record["group"], record["metric"]): record for record in of_kind("agreement", records, on="own")}
     assert {name for name, _ in numbers} == {"", "factual", "literal", "omission"}
     assert numbers["literal", "facts"] == numbers["factual", "facts"] | {"group": "literal"}
-    alone = [
-        record
-        for record in lines(gold, facts, "--group", "error", "--cluster", "question")
-        if record["kind"] == "agreement"
-    ]
-    assert numbers["factual", "facts"] in alone
+    assert numbers["factual", "facts"] in lines(gold, facts, "--group", "error", "--cluster", "question")
 
 
 def test_a_metric_whose_lower_scores_are_better_is_turned_round(files, tmp_path):
     gold, facts, _ = files
     turned = {row["id"]: -sees_facts(row, at) for at, row in enumerate(GOLD)}
     lower = scored(tmp_path / "lower.jsonl", turned, "mine.lower|1", "lower")
-    agreements = [
-        record for record in lines(gold, facts, lower) if record["kind"] == "agreement" and record["on"] == "own"
-    ]
+    agreements = of_kind("agreement", lines(gold, facts, lower), on="own")
     assert agreements[0]["kendall"] == agreements[1]["kendall"]
     said = run(gold, facts, lower).stdout
     assert said.count("times -1") == 1
@@ -140,12 +131,9 @@ def test_a_metric_whose_lower_scores_are_better_is_turned_round(files, tmp_path)
 
 
 def test_tests_are_adjusted_and_only_of_metrics_that_order(files):
-    tests = [record for record in lines(*files, "--cluster", "question") if record["kind"] == "test"]
-    assert [(record["a"], record["b"]) for record in tests] == [("facts", "partly")], (
-        "no texts, so no length; no constant"
-    )
-    assert tests[0]["n"] == 39
-    assert 0 < tests[0]["p_value"] <= tests[0]["p_holm"] <= 1
+    (test,) = of_kind("test", lines(*files, "--cluster", "question"))
+    assert (test["a"], test["b"], test["n"]) == ("facts", "partly", 39), "no texts, so no length; no constant"
+    assert 0 < test["p_value"] <= test["p_holm"] <= 1
 
 
 def test_icc_only_on_one_scale(tmp_path):
@@ -195,7 +183,7 @@ def test_parts_are_metrics_of_their_own(files, tmp_path):
     told = [row | {"parts": {"surface": -row["score"], "note": "x"}} for row in rows]
     told[0]["parts"] = {}
     records = lines(gold, write(tmp_path / "told.jsonl", told), "--part", "surface")
-    own = {record["metric"]: record for record in records if record["kind"] == "agreement" and record["on"] == "own"}
+    own = {record["metric"]: record for record in of_kind("agreement", records, on="own")}
     assert list(own) == ["told", "told: surface", "(constant)"]
     assert (own["told: surface"]["n"], own["told: surface"]["failures"]) == (47, 1)
     assert own["told: surface"]["auc"]["value"] < 0.5 < own["told"]["auc"]["value"]
@@ -220,9 +208,8 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
     rows = [{"id": row["id"], "score": float(row["label"]), "signature": "comet|22"} for row in GOLD]
     rows[0] |= {"score": None, "failure": "too-long"}
     records = lines(gold, write(tmp_path / "comet.jsonl", rows), facts)
-    assert [(record["metric"], record["scored"], record["failures"]) for record in records if record["kind"] == "rows"][
-        :1
-    ] == [("comet", 47, 1)]
+    comet, *_ = of_kind("rows", records)
+    assert (comet["metric"], comet["scored"], comet["failures"]) == ("comet", 47, 1)
     del rows[1]["signature"]
     line = refused(gold, write(tmp_path / "comet.jsonl", rows), facts)
     assert "comet.jsonl:2: no scored row: no signature; expected a line that `excam score` wrote, or id, score" in line
@@ -260,9 +247,8 @@ def test_ids_that_differ_in_form_alone_are_one_row(files, tmp_path):
     assert "pandas: 48 ids joined although they differ in form ('0' as '0.0')" in said
     ours = lines(gold, scored(tmp_path / "plain.jsonl", {f"{at}": facts[f"{at}.0"] for at in range(48)}))
     theirs = lines(gold, tmp_path / "pandas.jsonl")
-    assert [record["kendall"] for record in ours if record["kind"] == "agreement"] == [
-        record["kendall"] for record in theirs if record["kind"] == "agreement"
-    ]
+    kendalls = [[record["kendall"] for record in of_kind("agreement", records)] for records in (ours, theirs)]
+    assert kendalls[0] == kendalls[1]
     twice = scored(tmp_path / "twice.jsonl", {**facts, "00": 1.0})
     assert "twice: ids differ in form ('0', '0.0') and are ambiguous" in refused(gold, twice)
 
@@ -322,7 +308,7 @@ def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
     gold, facts, _ = files
     (tmp_path / "other").mkdir()
     other = scored(tmp_path / "other/facts.jsonl", {row["id"]: float(row["label"]) for row in GOLD}, "other|1")
-    metrics = [record["metric"] for record in lines(gold, facts, other) if record["kind"] == "rows"]
+    metrics = [record["metric"] for record in of_kind("rows", lines(gold, facts, other))]
     assert metrics == [f"{tmp_path.name}/facts", "other/facts", "(constant)"]
 
 
@@ -447,11 +433,7 @@ def test_pairs_within_a_language_and_within_an_item(tmp_path):
     gold = write(tmp_path / "gold.jsonl", rows)
     scores = {row["id"]: float(len(row["output"]) + (row["language"] == "de") * 9) for row in rows}
     records = lines(gold, scored(tmp_path / "m.jsonl", scores), "--item", "instruction", "--within", "language")
-    numbers = {
-        record["within"]: record
-        for record in records
-        if record["kind"] == "agreement" and record["metric"] == "m" and record["on"] == "own"
-    }
+    numbers = {record["within"]: record for record in of_kind("agreement", records, metric="m", on="own")}
 
     def signs(same):
         for i, j in combinations(rows, 2):
@@ -470,9 +452,9 @@ def test_pairs_within_a_language_and_within_an_item(tmp_path):
         assert (record["pairs"], record["ordered"]["value"]) == (len(ordered), pytest.approx(np.mean(ordered)))
     binary = [row | {"label": int(row["label"] > 3)} for row in rows]
     auc = lines(write(tmp_path / "b.jsonl", binary), tmp_path / "m.jsonl", "--within", "language")
-    value = next(record["auc"]["value"] for record in auc if record.get("within") == "language")
+    first, *_ = of_kind("agreement", auc, within="language")
     rows = binary
-    assert value == pytest.approx(np.mean([(1 + a * b) / 2 for a, b in signs(["language"]) if a]))
+    assert first["auc"]["value"] == pytest.approx(np.mean([(1 + a * b) / 2 for a, b in signs(["language"]) if a]))
 
 
 def test_it_says_which_language_or_system_makes_a_number(tmp_path):
@@ -481,48 +463,26 @@ def test_it_says_which_language_or_system_makes_a_number(tmp_path):
         tmp_path / "gold.jsonl", [{k: v for k, v in row.items() if k not in ("system", "language")} for row in rows]
     )
     knows_c = {row["id"]: float(row["system"] == "c") for row in rows}
-    about = Description()
     results = [
-        Result(
-            id=row["id"],
-            score=knows_c[row["id"]],
-            metric=about,
-            signature="m|1",
-            system=row["system"],
-            language=row["language"],
-        )
+        Result(score=knows_c[row["id"]], signature="m|1", **{name: row[name] for name in ("id", "system", "language")})
         for row in rows
     ]
     file = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
     records = lines(gold, file)
-    whole = next(record for record in records if record["kind"] == "agreement" and record["metric"] == "m")["kendall"]
-    (told,) = [
-        record
-        for record in records
-        if record["kind"] == "influence" and record["metric"] == "m" and record["name"] == "c"
-    ]
+    whole = of_kind("agreement", records, metric="m")[0]["kendall"]
+    influences = of_kind("influence", records, metric="m")
+    (told,) = of_kind("influence", influences, name="c")
     assert (told["facet"], told["rows"], told["n"], told["without"]) == ("system", 30, 60, None)
     assert told["half_width"] == pytest.approx((whole["high"] - whole["low"]) / 2)
-    for record in records:
-        if record["kind"] == "influence" and record["metric"] == "m" and record["without"] is not None:
-            kept = [row for row in rows if row[record["facet"]] != record["name"]]
-            rest = correlation.kendall([row["label"] for row in kept], [knows_c[row["id"]] for row in kept])
-            assert record["without"] == pytest.approx(rest)
-            assert abs(rest - record["value"]) > record["half_width"]
-    named = {
-        (record["facet"], record["name"])
-        for record in records
-        if record["kind"] == "influence" and record["metric"] == "m"
-    }
+    without = {(record["facet"], record["name"]): record["without"] for record in influences}
     for facet, name in (("system", "a"), ("system", "b"), ("language", "de"), ("language", "en")):
         kept = [row for row in rows if row[facet] != name]
         rest = correlation.kendall([row["label"] for row in kept], [knows_c[row["id"]] for row in kept])
-        assert ((facet, name) in named) == (abs(rest - told["value"]) > told["half_width"])
+        is_named = abs(rest - told["value"]) > told["half_width"]
+        assert without.get((facet, name)) == (pytest.approx(rest) if is_named else None)
     said = run(gold, file).stdout
     assert f"m: tau-b {whole['value']:.2f}; without system c (30 rows) nothing is ordered (n = 60)" in said
-    assert [
-        record["level"]["systems"] for record in records if record["kind"] == "systems" and record["metric"] == "m"
-    ] == [3, 3]
+    assert [record["level"]["systems"] for record in of_kind("systems", records, metric="m")] == [3, 3]
     assert "soft accuracy" in said
 
 
@@ -533,16 +493,11 @@ def test_likelihoods_are_a_baseline_and_baselines_need_no_scored_file(tmp_path):
     said = run(gold, scored(tmp_path / "lm.jsonl", scores, "excam|likelihood:gain@0|v1"))
     assert "\n(lm) " in said.stdout
     assert "lm: a baseline: likelihoods" in said.stdout
-    tests = [(record["a"], record["b"]) for record in lines(gold, tmp_path / "lm.jsonl") if record["kind"] == "test"]
-    assert ("lm", "(length)") in tests
+    assert of_kind("test", lines(gold, tmp_path / "lm.jsonl"), a="lm", b="(length)")
     alone = lines(gold)
-    assert {record["metric"] for record in alone if record["kind"] == "rows"} >= {
-        "(constant)",
-        "(length)",
-        "(words)",
-        "(system)",
-    }
-    assert not [record for record in alone if record["kind"] == "test"]
+    listed = {record["metric"] for record in of_kind("rows", alone)}
+    assert listed >= {"(constant)", "(length)", "(words)", "(system)"}
+    assert not of_kind("test", alone)
     assert "None is of tie-calibrated or ordered" in run(gold, tmp_path / "lm.jsonl", "--item", "instruction").stdout
 
 
@@ -563,11 +518,7 @@ def test_what_the_docs_say_of_the_public_ratings(tmp_path):
     gold = tmp_path / "ratings.csv"
     frame.with_columns(pl.concat_str("annotation_id", "system", separator="/").alias("id")).write_csv(gold)
     records = lines(gold, "--label", "rating", "--item", "instruction", "--within", "language")
-    numbers = {
-        (record["metric"], record["within"]): record
-        for record in records
-        if record["kind"] == "agreement" and record["on"] == "own"
-    }
+    numbers = {(record["metric"], record["within"]): record for record in of_kind("agreement", records, on="own")}
     assert {record["pairs"] for record in numbers.values()} == {208}
     ordered = {name: round(record["ordered"]["value"], 2) for (name, within), record in numbers.items() if not within}
     assert ordered["(length)"] == 0.66
@@ -576,13 +527,7 @@ def test_what_the_docs_say_of_the_public_ratings(tmp_path):
     assert ordered["(system)"] == 0.84
     tau = {key: round(record["kendall"]["value"], 2) for key, record in numbers.items() if key[0] == "(surface)"}
     assert tau == {("(surface)", ""): 0.42, ("(surface)", "language"): 0.38}
-    (told,) = [
-        record
-        for record in records
-        if record["kind"] == "influence"
-        and (record["metric"], record["number"]) == ("(surface)", "tau_b")
-        and record["without"] is None
-    ]
+    (told,) = of_kind("influence", records, metric="(surface)", number="tau_b", without=None)
     assert (told["facet"], told["name"], told["n"]) == ("system", "mixtral22b", 200)
 
 
