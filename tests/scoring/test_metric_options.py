@@ -61,25 +61,35 @@ def answer(body):
     return right(text, tokens=[(text, -draw.random())])
 
 
+def rows_of(name, endings):
+    """Rows of a metric's example; each text has one of these endings."""
+    example = {"question": "Why?", "answer": "So it is.", "language": "English"} if name == "calmqa" else TRANSLATION
+    example, text = dict(METRICS[name].example) or example, text_of(METRICS[name])
+    return [{"id": str(at)} | example | {text: f"{example[text]}{ending}"} for at, ending in enumerate(endings)]
+
+
+def text_of(scored_by):
+    """The column of the text that a metric scores."""
+    return scored_by.pair[1] if scored_by.pair else "translation"
+
+
+def words_of(name, model, index):
+    """Options of `excam score` for a metric, the words for its model, and an index of evidence."""
+    evidence = ["--evidence", str(index)] if METRICS[name].evidence == "own" else []
+    return ["--metric", name if name in metric.available() else str(OWN), *model, *evidence]
+
+
 class Trial:
     """A metric, and all that options of it need."""
 
     def __init__(self, name, folder, index):
-        self.metric, self.folder, self.index = METRICS[name], folder, index
-        self.name = str(OWN) if name not in metric.available() else name
+        self.metric, self.folder, self.index = METRICS[name], folder, str(index)
         self.server = Server(default=answer)
-        example = (
-            {"question": "Why?", "answer": "So it is.", "language": "English"} if name == "calmqa" else TRANSLATION
-        )
-        example = dict(self.metric.example) or example
-        self.text = self.metric.pair[1] if self.metric.pair else "translation"
-        self.rows = [
-            {"id": str(at)} | example | {self.text: f"{example[self.text]} {'so ' * at}"} for at in range(ROWS)
-        ]
+        self.text = text_of(self.metric)
+        self.rows = rows_of(name, (f" {'so ' * at}" for at in range(ROWS)))
         self.file = self.written("rows.jsonl", self.rows)
-        self.words = ["--metric", self.name]
-        self.words += [] if self.metric.asks == "nothing" else self.model("judge")
-        self.words += ["--evidence", index] if self.metric.evidence == "own" else []
+        self.words = words_of(name, [] if self.metric.asks == "nothing" else self.model("judge"), index)
+        self.name = self.words[1]
         self.plain = self(*self.words)
         assert self.plain.exit_code == 0, self.plain.output
         assert len(self.plain.results) == ROWS

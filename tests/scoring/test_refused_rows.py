@@ -4,7 +4,7 @@ import json
 
 import pytest
 from fake_chat_server import Server, wrong
-from test_metric_options import METRICS, OWN, TRANSLATION, answer, index  # noqa: F401  # a fixture
+from test_metric_options import METRICS, answer, index, rows_of, words_of  # noqa: F401  # a fixture
 from typer.testing import CliRunner
 
 from excam import cli
@@ -20,24 +20,11 @@ ROWS = 100
 )
 def test_one_refused_row_is_one_failure(tmp_path, monkeypatch, index, name, status):  # noqa: F811
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
-    metric = METRICS[name]
-    example = {"question": "Why?", "answer": "So it is.", "language": "English"} if name == "calmqa" else TRANSLATION
-    example = dict(metric.example) or example
-    text = metric.pair[1] if metric.pair else "translation"
-    texts = [example[text] + (" TROUBLE." if at == 57 else f" {at}.") for at in range(ROWS)]
-    rows = [{"id": str(at)} | example | {text: value} for at, value in enumerate(texts)]
+    rows = rows_of(name, (" TROUBLE." if at == 57 else f" {at}." for at in range(ROWS)))
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     refusal = wrong(status, "zut alors 4711", "z9")
     server = Server(default=lambda body: refusal if "TROUBLE" in str(body["messages"]) else answer(body))
-    words = [
-        "--metric",
-        name if name in available() else str(OWN),
-        "--model",
-        f"m@{server.endpoint}",
-        "--to",
-        str(tmp_path / "out.jsonl"),
-    ]
-    words += ["--evidence", str(index)] if metric.evidence == "own" else []
+    words = [*words_of(name, ["--model", f"m@{server.endpoint}"], index), "--to", str(tmp_path / "out.jsonl")]
     try:
         done = CliRunner().invoke(cli.app, ["score", str(tmp_path / "rows.jsonl"), *words])
     finally:
@@ -50,4 +37,4 @@ def test_one_refused_row_is_one_failure(tmp_path, monkeypatch, index, name, stat
     assert failed["57"].endswith(f": HTTP {status}: zut alors 4711")  # beside what a metric of one's own makes of it
     if name in available():
         assert failed["57"].endswith(f"refused: HTTP {status}: zut alors 4711")
-    assert sum("TROUBLE" in str(body["messages"]) for body in server.calls) <= 2 * len(metric.columns)
+    assert sum("TROUBLE" in str(body["messages"]) for body in server.calls) <= 2 * len(METRICS[name].columns)
