@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from fake_chat_server import send
 
 from excam.config import Server
 from excam.core.exceptions import InputInvalid, ModelInvalid
@@ -98,18 +98,11 @@ class Listing(BaseHTTPRequestHandler):
     """A server that lists two models and knows none by another name."""
 
     def do_GET(self) -> None:
-        self.answered(200, {"data": [{"id": "small"}, {"id": "large"}]} if self.path == "/v1/models" else {})
+        send(self, 200, {"data": [{"id": "small"}, {"id": "large"}]} if self.path == "/v1/models" else {})
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self.answered(404, {"error": {"message": "model not found"}})
-
-    def answered(self, status: int, body: object) -> None:
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
+        send(self, 404, {"error": {"message": "model not found"}})
 
     def log_message(self, *_: object) -> None: ...
 
