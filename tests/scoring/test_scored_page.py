@@ -71,6 +71,8 @@ def test_every_table_adds_up_to_all_rows():
     assert [line.name for line in numbers.lines(SIX, "language")] == ["English", "not given", "Hebrew", "Turkish"]
     assert numbers.lines([judged(1)], "language") == []
     assert sum(number for _, number in numbers.counts(SIX, EXCAM)) == 6
+    nobody = numbers.line("none", [failed(1)])
+    assert (nobody.n, nobody.judged, nobody.share, nobody.score) == (1, 0, None, None)
 
 
 def test_a_table_holds_no_half_of_a_character():
