@@ -8,27 +8,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-import excam
 from excam import cli
-from excam.error_reports import Report, Unreadable, read
-from excam.excam40k import diff_spans
-from excam.stats import kendall, paired_permutation, scaled_accuracy, tie_calibrated_accuracy
-
-
-def test_a_report_is_read_from_text():
-    assert read('{"errors": [], "explanation": ""}') == Report()
-    assert isinstance(read("I see no error."), Unreadable)
-
-
-def test_the_spans_of_a_difference():
-    (span,) = diff_spans("a red house", "a green house").spans
-    assert (span.start, span.end) == (2, 7)
-
-
-def test_what_is_called_by_name_is_there():
-    names = (excam.load, excam.connect, kendall, paired_permutation, scaled_accuracy, tie_calibrated_accuracy)
-    assert all(map(callable, names))
-
 
 STATISTICS = ("scaled_accuracy", "kendall", "tie_calibrated_accuracy", "paired_permutation")
 

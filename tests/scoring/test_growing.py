@@ -2,13 +2,12 @@
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from one_line_errors import line_of
 
 from excam.core.exceptions import InputInvalid
-from excam.core.provenance import open_plain, publish
+from excam.core.provenance import publish
 from excam.error_reports.records import Report
 from excam.scoring import result_files
 from excam.scoring.metric import Row
@@ -122,11 +121,6 @@ def test_what_waits_at_a_hidden_name_is_not_written_through(tmp_path, name, kind
     with Growing(tmp_path / "v.jsonl", Maker()) as growing:
         growing.add(map(result_of, ROWS))
         growing.finish()
-
-
-def test_a_device_is_refused_as_a_file():
-    line = line_of(InputInvalid, open_plain, Path("/dev/full"), os.O_RDWR)
-    assert line.startswith("/dev/full: is a link or no plain file")
 
 
 def test_a_temporary_file_has_an_unpredictable_name(tmp_path):

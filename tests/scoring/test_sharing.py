@@ -25,7 +25,7 @@ from excam.core.provenance import sha256
 from excam.inference import backend_factory, fake
 from excam.scoring import adapters
 from excam.scoring.sharing import base as bases
-from excam.scoring.sharing import getting, parcel, places
+from excam.scoring.sharing import parcel, places
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "hf_" + "canary" * 6
@@ -341,11 +341,6 @@ def test_what_a_hub_does_wrong_is_one_line(here):
         assert "Traceback" not in process.stderr
         assert TOKEN not in process.stderr
         assert re.match(r"excam: (owner/|adapter_model)", process.stderr.splitlines()[-1]), process.stderr
-
-
-def test_getting_is_what_the_command_does(shared):
-    getting.get(places.Folder(shared), Path("there"))
-    assert (Path("there") / "adapter_model.safetensors").read_bytes() == WEIGHTS
 
 
 def test_the_commands_of_the_page_run():
