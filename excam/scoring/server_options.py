@@ -114,9 +114,9 @@ def with_options(
 
         @wraps(command)
         def with_added(**values: Any) -> None:
-            given = {item.name: value for item in added if (value := values.pop(item.name)) is not None}
-            given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-            command(**values, **{parameter: make(**given)})
+            chosen = {item.name: value for item in added if (value := values.pop(item.name)) is not None}
+            chosen = {name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()}
+            command(**values, **{parameter: make(**chosen)})
 
         parameters: list[inspect.Parameter] = []  # typer reads the signature
         for item in own.values():
