@@ -10,8 +10,7 @@ import pytest
 from excam.core import tables
 from excam.core.exceptions import ArtifactBroken
 from excam.error_reports import record_files
-from excam.error_reports.evaluation import cells, leave_one_out
-from excam.error_reports.evaluation.cells import System
+from excam.error_reports.evaluation import leave_one_out
 from excam.excam40k.publishing import about
 from excam.stats import holm, paired_permutation
 from scripts import evaluation, figures
@@ -81,28 +80,6 @@ def judged(system, dataset, right, split="test", groups=2):
 
 
 # --- cells
-
-
-def test_better_than_every_one_is_the_worst_single_test():
-    comparisons = [won(TUNED, COUNT, 0.01), won(OTHER, TUNED, 0.03, difference=-0.2), won("y/all/report", TUNED, 0.5)]
-    assert cells.p_better(TUNED, comparisons, lambda other: not other.tuned) == 0.03
-    assert cells.p_better(TUNED, comparisons, lambda other: other.model == "m") == 0.01
-    assert cells.p_better(TUNED, comparisons, lambda other: True) == 1.0, "not ahead of y"
-    assert cells.p_better(TUNED, comparisons, lambda other: other.model == "nobody") is None
-    assert cells.p_better(COUNT, comparisons, lambda other: True) == 1.0
-
-
-def test_holm_leaves_what_does_not_exist_in_its_place():
-    assert cells.holm_adjusted([None, 0.01, None, 0.04]) == [None, 0.02, None, 0.04]
-
-
-def test_an_invalid_cell_file_is_refused(tmp_path):
-    for text in ("", "[]", "{}", "7"):
-        path = tmp_path / "m/nothing/count/all/test.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        with pytest.raises(ArtifactBroken, match=r"test\.json"):
-            cells.read(path)
 
 
 # --- figure 3
@@ -415,9 +392,6 @@ def test_every_contradiction_of_the_paper_is_listed():
     assert text.count("\n| ") == len(listed) + 2, "head and rule"
 
 
-def test_names_of_systems_in_figures():
-    assert System("m", "without-x", "report").name == "ExCAM (m)"
-    assert System("m", "all", "count").name == "ExCAM (m, count)"
-    assert System("m", "nothing", "report").name == "m (report)"
+def test_titles_of_datasets_in_figures():
     assert about.title("globalopinionqa") == "GlobalOpinionQA"
     assert about.title("ALL (ID)") == "ALL (ID)"

@@ -18,7 +18,7 @@ from excam.error_reports.evaluation import report_quality
 from excam.error_reports.judges.report import locate
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Verdict
 from excam.excam40k.construction import hard
-from excam.stats import accuracy, bootstrap
+from excam.stats import bootstrap
 from scripts.reports import evaluate_reports, table_reports
 
 ROOT = Path(__file__).parents[2]
@@ -32,30 +32,6 @@ LOST = CulturalError("output", "nowhere", "major", "t")
 
 
 # --- bootstrap
-
-
-def test_interval_is_the_plain_cluster_bootstrap():
-    rng = np.random.default_rng(0)
-    sizes = rng.integers(1, 9, 60)
-    clusters = np.repeat(np.arange(60), sizes)
-    below = rng.integers(0, 4, len(clusters))
-    above = rng.binomial(below, np.repeat(rng.random(60), sizes))
-    plain = []
-    for _ in range(1500):
-        items = np.concatenate([np.flatnonzero(clusters == c) for c in rng.integers(0, 60, 60)])
-        plain.append(above[items].sum() / below[items].sum())
-    interval = bootstrap.ratio_interval(above, below, [f"g{c}" for c in clusters], draws=3000)
-    assert np.allclose(interval, np.quantile(plain, [0.025, 0.975]), atol=0.015)
-    rows = bootstrap.ratio_interval(above, below)
-    assert interval[1] - interval[0] > 1.2 * (rows[1] - rows[0]), "rows of one cluster are not independent"
-
-
-def test_interval_of_a_mean_is_the_one_of_scaled_accuracy():
-    rng = np.random.default_rng(1)
-    right, clusters = rng.random(300) < 0.7, rng.integers(0, 90, 300).tolist()
-    low, high = bootstrap.ratio_interval(right, np.ones(300), clusters, seed=5)
-    expected = accuracy.accuracy_interval(np.ones(300, bool), right, clusters, seed=5)
-    assert (2 * low - 1, 2 * high - 1) == pytest.approx(expected)
 
 
 def test_interval_covers():
@@ -78,47 +54,20 @@ def test_same_seed_same_interval_in_any_order():
 
 
 def test_draws_that_tell_nothing_are_no_interval():
-    assert bootstrap.ratio_interval([1, 2], [0, 0]) is None, "nothing to divide by"
     assert bootstrap.ratio_interval([1, 2, 0], [3, 4, 0], ["a", "a", "b"]) is None, "one cluster holds everything"
     assert bootstrap.ratio_interval([0] * 50, [1] * 50) is None, "all alike: 0 of 50 is not certainly 0"
     assert bootstrap.ratio_interval([0.1] * 50, [0.3] * 50) is None
     assert bootstrap.ratio_interval([0, 1], [1, 1]) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [([1], [1, 2]), ([np.nan], [1]), ([1, 1], [1, 1], ["a"]), ([1], [1], None, 1.0), ([1], [1], None, 0.9, 0)],
-)
-def test_what_cannot_be_drawn_is_refused(arguments):
-    with pytest.raises(InputInvalid):
-        bootstrap.ratio_interval(*arguments)
-
-
 # --- spans
 
 
-def test_credit_of_one_pair_is_the_share_of_common_characters():
-    for gold, predicted in itertools.product([(0, 5), (3, 4), (4, 12), (7, 9)], repeat=2):
-        common = set(range(*gold)) & set(range(*predicted))
-        shares = report_agreement.overlap(error(*gold), error(*predicted))
-        assert shares == pytest.approx((len(common) / (gold[1] - gold[0]), len(common) / (predicted[1] - predicted[0])))
-
-
-def test_other_text_and_nowhere_never_match():
-    assert report_agreement.overlap(error(0, 5), error(0, 5, where="instruction")) == (0, 0)
-    counts = report_agreement.count_spans([error(0, 5), LOST], [error(0, 5, where="instruction"), LOST])
-    assert (counts.gold, counts.predicted, counts.exact, counts.of_gold, counts.of_predicted) == (2, 2, 0, 0, 0)
-
-
-def test_an_empty_span_is_the_same_position_or_nothing():
-    """A deletion that marks a position; ours mark the word beside it."""
-    assert report_agreement.overlap(error(4, 4), error(4, 4)) == (1, 1)
-    for other in (error(5, 5), error(0, 9), error(4, 9), error(0, 4)):
-        assert report_agreement.overlap(error(4, 4), other) == report_agreement.overlap(other, error(4, 4)) == (0, 0)
-    assert report_agreement.count_spans([error(4, 4)], [error(4, 4)]) == report_agreement.SpanCounts(1, 1, 1, 1.0, 1.0)
-
-
 def test_each_span_is_used_once():
+    for at in (error(4, 4), error(0, 5)):  # a position, as for a deletion; ours mark the word beside it
+        assert report_agreement.count_spans([at], [at]) == report_agreement.SpanCounts(1, 1, 1, 1.0, 1.0)
+    elsewhere = report_agreement.count_spans([error(0, 5), LOST], [error(0, 5, where="instruction"), LOST])
+    assert elsewhere == report_agreement.SpanCounts(2, 2, 0, 0, 0)
     assert report_agreement.count_spans([error(0, 4)], [error(0, 4), error(0, 4)]) == report_agreement.SpanCounts(
         1, 2, 1, 1.0, 1.0
     )
@@ -126,12 +75,6 @@ def test_each_span_is_used_once():
     assert (counts.exact, counts.of_gold, counts.of_predicted) == (0, pytest.approx(0.6), 1.0)
     whole = report_agreement.count_spans([error(0, 4), error(6, 10)], [error(0, 10)])
     assert (whole.of_gold, whole.of_predicted) == (1.0, pytest.approx(0.4))
-
-
-def test_greedy_is_not_best():
-    """The first prediction overlaps the first gold span most, and the second overlaps no other."""
-    gold, predicted = [error(0, 10), error(10, 20)], [error(2, 19), error(0, 3)]
-    assert [(m.gold, m.predicted) for m in report_agreement.matches(gold, predicted)] == [(0, 1), (1, 0)]
 
 
 def test_assignment_is_the_best_of_all():
@@ -159,47 +102,7 @@ def test_assignment_is_the_best_of_all():
         assert len({m.gold for m in matches}) == len({m.predicted for m in matches}) == len(matches)
 
 
-def test_f1_is_the_harmonic_mean():
-    sums = np.array([[2.0], [5.0], [3.0], [4.0]])
-    precision, recall = 2 / 5, 3 / 4
-    assert report_agreement.f1(sums)[0] == pytest.approx(2 * precision * recall / (precision + recall))
-    assert report_agreement.f1(np.array([[0.0], [5.0], [0.0], [0.0]]))[0] == 0
-    assert report_agreement.f1(np.array([[0.0], [0.0], [0.0], [3.0]]))[0] == 0
-    assert np.isnan(report_agreement.f1(np.zeros((4, 1)))[0])
-
-
 # --- explanations
-
-
-@pytest.mark.parametrize(
-    ("text", "answer", "held"),
-    [
-        ("'gayageum' is wrong, 'Angklung' is right.", "angklung", True),
-        ("It should say “St. Patrick’s  Day”.", "St. Patrick's Day.", True),
-        ("ＡＮＧＫＬＵＮＧ", "angklung", True),  # NFKC
-        ("Die STRASSE", "straße", True),  # case folding, not lower case
-        ("red\u00ad\u200bwine", "redwine", True),  # nothing invisible
-        ("a steak", "tea", False),
-        ("tea-house", "tea", True),
-        ("15", "5", False),
-        ("1.5 litres", "5", False),
-        ("It is 5.", "5", True),
-        ("50% off", "50%", True),
-        ("50 of them", "50%", False),  # the sign says something
-        ("正确的是红色，不是白色", "红色", True),  # no spaces are set
-        ("用iPhone拍照", "iPhone", True),
-        ("दशैंमा", "दशैं", False),  # a suffix makes it another word; its vowel signs are no boundary
-        ("दशैं", "दशै", False),
-        ("The text is not ironic.", "The text is ironic.", False),
-        ("The text is ironic because", "The text is ironic.", True),  # outer punctuation
-        ("anything", "", False),
-        ("so ... what", "...", True),
-        ("(a|b)* is", "(a|b)*", True),  # no pattern
-        ("", "tea", False),
-    ],
-)
-def test_the_right_answer_word_for_word(text, answer, held):
-    assert bool(report_agreement.mentions(text, answer)) is held
 
 
 def test_the_wrong_answer_does_not_hold_the_right_one():
@@ -211,11 +114,6 @@ def test_the_wrong_answer_does_not_hold_the_right_one():
     assert explanation == report_agreement.Explanation(held=True, right=True, wrong=True, shown=False)
     explanation = report_agreement.explanation("It is 'October 5'.", "October 5", ["October"], "When?")
     assert explanation == report_agreement.Explanation(held=True, right=True, wrong=False, shown=False)
-
-
-def test_the_same_words_are_no_longer_text():
-    """Right and wrong answer that differ in what is normalised away: the place is the right one's too."""
-    assert report_agreement.mentions_outside("It is tea.", "tea", ["Tea!"])
 
 
 def test_gold_explanations_of_hard_errors_hold_the_answer():
@@ -241,17 +139,6 @@ def test_independent_guessing_by_simulation():
     units = [[(bool(a), bool(b)) for a, b in zip(rng.random(k) < 0.8, rng.random(k) < 0.6, strict=True)] for k in sizes]
     observed = np.mean([all(map(all, unit)) for unit in units])
     assert report_agreement.expected_if_independent(units) == pytest.approx(observed, abs=0.01)
-
-
-def test_strata_have_their_own_rates():
-    """Good on one dataset and always silent on the other: together that looks like consistency."""
-    units = [[(True, True)]] * 10 + [[(True, False)]] * 10
-    assert report_agreement.expected_if_independent(units) == 0.5
-    assert report_agreement.expected_if_independent(units, ["a"] * 10 + ["b"] * 10) == 0.5
-    units = [[(True, False)]] * 10 + [[(False, True)]] * 10
-    assert report_agreement.expected_if_independent(units) == 0.25
-    assert report_agreement.expected_if_independent(units, ["a"] * 10 + ["b"] * 10) == 0
-    assert report_agreement.expected_if_independent([]) is None
 
 
 # --- a cell by hand
@@ -330,6 +217,7 @@ def test_rows_and_errors(cell):
     assert (numbers["n"], numbers["readable"], numbers["failures"], numbers["groups"]) == (8, 7, {"no-json": 1}, 4)
     assert numbers["gold"] == {"n": 5, "rows": 4, "in_instruction": 0, "not_found": 0, "empty": 0}
     assert numbers["predicted"] == {"n": 7, "rows": 5, "in_instruction": 0, "not_found": 1, "empty": 0}
+    assert (numbers["explanations"]["n"], numbers["explanations"]["soft"]) == (3, 1)
 
 
 def test_spans_by_hand(cell):
@@ -359,18 +247,6 @@ def test_an_unreadable_answer_misses_the_gold_spans(cell):
     assert value(spans["readable"]["exact"]["recall"]) == (2 / 4, 4)
 
 
-def test_place_severity_and_type_of_matched_errors(cell):
-    agreement = numbers_of(cell)["agreement"]
-    assert value(agreement["place"]) == (3 / 4, 4)
-    assert value(agreement["severity"]) == (2 / 4, 4)
-    assert agreement["severity"]["confusion"] == {"minor": {"minor": 1, "major": 1}, "major": {"minor": 1, "major": 1}}
-    assert agreement["severity"]["one_severity"] == 0.5
-    assert value(agreement["type"]) == (3 / 4, 4)
-    assert agreement["type"]["one_type"] == 0.75
-    assert agreement["type"]["common"][0] == {"gold": "incorrect answer", "predicted": "incorrect answer", "n": 2}
-    assert agreement["type"]["not_listed"] == 0
-
-
 def test_counts_and_scores(cell):
     numbers = numbers_of(cell)
     count = numbers["error_count"]  # 0, 0, +2, 0, 0, 0, 0 and a failure
@@ -384,50 +260,12 @@ def test_counts_and_scores(cell):
     assert [value(score["erroneous"][name]) for name in ("signed", "absolute", "exact")] == [(0, 4), (2, 4), (0.5, 4)]
 
 
-def test_explanations_by_hand(cell):
-    numbers = numbers_of(cell)["explanations"]
-    assert {name: numbers[name] for name in ("n", "detected", "missed", "unreadable", "soft")} == {
-        "n": 3, "detected": 3, "missed": 0, "unreadable": 0, "soft": 1,
-    }  # fmt: skip
-    assert value(numbers["held"]) == (2 / 3, 3), "tea, and rice inside of 'rice cake'"
-    assert value(numbers["outside"]) == (1 / 3, 3)
-    assert (value(numbers["answer_shown"]), value(numbers["answer_not_shown"])) == ((1 / 2, 2), (1, 1))
-    assert value(numbers["gold_held"]) == (1, 3)
-    names = ("right_only", "right_and_wrong", "wrong_only", "neither")
-    assert [numbers[name] for name in names] == [1, 0, 1, 1]
-
-
-def test_missed_and_unreadable_count_against_strict_alone(cell):
-    judgements = tables.read_frame(cell["judgements"])
-    empty = pl.lit(record_files.report_json(Report()))
-    missed, lost = pl.col("id") == "blend/b/0/wrong", pl.col("id") == "blend/c/0/wrong"
-    judgements = judgements.with_columns(
-        report=pl.when(missed).then(empty).when(lost).then(None).otherwise(pl.col("report")),
-        failure=pl.when(lost).then(pl.lit("empty")).otherwise(pl.col("failure")),
-    )
-    numbers = report_quality.evaluate(judgements, tables.read_frame(cell["samples"]), seed=1)["explanations"]
-    assert (numbers["detected"], numbers["missed"], numbers["unreadable"]) == (1, 1, 1)
-    assert (value(numbers["held"]), value(numbers["strict"])) == ((1, 1), (1 / 3, 3))
-
-
 def test_twins_by_hand(cell):
     twins = numbers_of(cell)["twins"]
-    assert value(twins["pairs"]) == (2 / 4, 4)
     assert twins["pairs"]["independent"] == pytest.approx(2 / 4 * 4 / 4)
-    assert {name: twins[name] for name in ("both_right", "right_row_only", "wrong_row_only", "neither")} == {
-        "both_right": 2, "right_row_only": 0, "wrong_row_only": 2, "neither": 0,
-    }  # fmt: skip
-    assert twins["rows_without_twin"] == 0
     one_base = numbers_of(cell, base=pl.lit("blend/z"))["twins"]["bases"]
     assert value(one_base) == (0, 1), "a base sample counts only when all its pairs do"
     assert one_base["independent"] == pytest.approx(0.5**4)
-
-
-def test_a_row_without_its_twin_is_counted_and_left_out(cell):
-    keep = pl.col("id") != "blend/a/0/right"
-    judgements, samples = (tables.read_frame(cell[name]).filter(keep) for name in ("judgements", "samples"))
-    twins = report_quality.evaluate(judgements, samples, seed=1)["twins"]
-    assert (twins["rows_without_twin"], value(twins["pairs"])) == (1, (1 / 3, 3))
 
 
 def test_perfect_reports_are_perfect(tmp_path):
@@ -471,15 +309,15 @@ def test_intervals_draw_whole_groups(cell):
 def test_rows_that_do_not_belong_together_are_refused(cell):
     judgements, samples = (tables.read_frame(cell[name]) for name in ("judgements", "samples"))
     broken = [
-        (judgements.head(7), samples),
-        (judgements, samples.head(7)),
-        (pl.concat([judgements, judgements.head(1)]), samples),
-        (judgements, samples.with_columns(score=pl.col("score") - 1)),  # judged before the gold rows changed
-        (judgements.with_columns(report=pl.lit(None, pl.String)), samples),  # a judge without reports
-        (judgements.head(0), samples.head(0)),
+        (judgements.head(7), samples, "judge the gold rows again"),
+        (judgements, samples.head(7), "judge the gold rows again"),
+        (pl.concat([judgements, judgements.head(1)]), samples, "judge the gold rows again"),
+        (judgements, samples.with_columns(score=pl.col("score") - 1), "judge it again"),  # gold changed
+        (judgements.with_columns(report=pl.lit(None, pl.String)), samples, "expected one of them"),  # no reports
+        (judgements.head(0), samples.head(0), "0 rows"),
     ]
-    for judged_rows, other in broken:
-        with pytest.raises(InputInvalid) as problem:
+    for judged_rows, other, said in broken:
+        with pytest.raises(InputInvalid, match=said) as problem:
             report_quality.evaluate(judged_rows, other, seed=1)
         assert "\n" not in str(problem.value)
 
