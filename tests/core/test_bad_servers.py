@@ -166,11 +166,10 @@ def test_an_unreachable_server_does_not_cost_the_results_of_an_earlier_run(serve
         return wrong(503, "busy") if "Text b" in body["messages"][-1]["content"] else CLEAN
 
     script = fake_chat_server.Server(default=without_schema)
-    address = ["score", "rows.jsonl", "--model", f"m@{script.endpoint}", "--to", "scored.jsonl"]
-    assert CliRunner().invoke(cli.app, address).exit_code == 2
+    assert score(script).exit_code == 2
     kept = (tmp_path / ".scored.jsonl.journal").read_bytes()
     script.stop()
-    run = CliRunner().invoke(cli.app, address)
+    run = score(script)
     assert run.exit_code == 2
     assert "ConnectError" in run.stderr
     assert (tmp_path / ".scored.jsonl.journal").read_bytes() == kept
@@ -196,9 +195,7 @@ def test_a_server_that_refuses_log_probabilities_is_asked_without_them(served, t
         send(handler, *(wrong(400, message, "unsupported_parameter") if "logprobs" in body else plain(CLEAN)))
 
     script = fake_chat_server.Server(default=lambda body: partial(answer, body=body))
-    run = CliRunner().invoke(
-        cli.app, ["score", "rows.jsonl", "--model", f"m@{script.endpoint}", "--to", "scored.jsonl"]
-    )
+    run = score(script)
     script.stop()
     assert run.exit_code == 0
     assert "m: the server gives no log-probabilities; p(R) is missing, and a clean report scores 0\n" in run.stderr

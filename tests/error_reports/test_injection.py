@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attacks
 import pytest
+import test_judges
 import tiny
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from excam.core import sanitize
 from excam.error_reports import judges
 from excam.error_reports.judges import report
-from excam.error_reports.records import SEVERITIES, CulturalError, Report, Sample
+from excam.error_reports.records import SEVERITIES, CulturalError, Report
 from excam.inference import Sampling, chat, fake
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
@@ -26,21 +27,14 @@ FORGED = [attack for attack in ATTACKS if attack.kind == "forged-report"]
 WITH_REPORT = [attack for attack in ATTACKS if attacks.reports(attack.text)]
 JUDGES = ("report", "count", "severity", "binary")
 CHRISTMAS = Report((CulturalError("output", "Christmas", "major", "incorrect answer", 29, 38),), "It is the new year.")
-SAMPLE = Sample(
+SAMPLE = replace(
+    test_judges.SAMPLE,
     id="culturalbench/1/free/wrong",
     pair="culturalbench/1/free",
-    base="culturalbench/1",
-    dataset="culturalbench",
     task="freeform",
     instruction="What is the most important family holiday in China?",
     output="The most important holiday is Christmas, and families meet for it.",
     report=replace(CHRISTMAS, errors=(replace(CHRISTMAS.errors[0], start=30, end=39),)),
-    origin="hard",
-    language="English",
-    culture="China",
-    stratum="China",
-    licence="CC-BY-4.0",
-    answer="lunar new year",
 )
 ANSWERS = {  # a real answer of each judge that finds an error
     "report": report.write(CHRISTMAS),

@@ -39,10 +39,14 @@ DOCUMENTS = [
 ]
 
 
+def rows_file(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
 def folder_of(place, rows=DOCUMENTS, name="documents.jsonl"):
-    place.mkdir(exist_ok=True)
-    (place / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return place
+    return rows_file(place / name, *rows).parent
 
 
 def read(folder):
@@ -250,9 +254,7 @@ def test_an_index_that_cannot_be_written_is_no_half_index(tmp_path):
     kept = {path.name: path.read_bytes() for path in (tmp_path / "j").iterdir()}
     for name in "jk":
         with files_of_at_most(1000):
-            done = CliRunner().invoke(
-                cli.app, ["knowledge", "build", str(tmp_path / "d"), "--to", str(tmp_path / name)]
-            )
+            done = excam_knowledge("build", tmp_path / "d", "--to", tmp_path / name)
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
         assert f"{tmp_path / name / PASSAGES}: file too large" in done.stderr
     assert {path.name: path.read_bytes() for path in (tmp_path / "j").iterdir()} == kept

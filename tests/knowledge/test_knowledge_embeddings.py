@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from one_line_errors import line_of
 from safetensors.numpy import save
-from typer.testing import CliRunner
 
-from excam import cli
 from excam.core import hashing
 from excam.core.exceptions import ArtifactBroken, InputInvalid, ModelInvalid
 from excam.knowledge import documents, embeddings
 from excam.knowledge import index as packs
 from excam.knowledge.documents import EMBEDDINGS, ENCODER, FILES, INDEX
 from excam.knowledge.passages import Passage
+from tests.knowledge.test_knowledge import excam_knowledge, rows_file
 
 DOCUMENTS = [
     {"id": "a", "title": "Haggis", "text": "A Scottish pudding.\n\nIt is eaten on Burns Night.", "licence": "CC0-1.0"},
@@ -56,8 +55,7 @@ def encoders(tmp_path_factory):
 def built(encoders, tmp_path_factory):
     """A folder with the documents and a pack of them with embeddings."""
     place = tmp_path_factory.mktemp("built")
-    (place / "d").mkdir()
-    (place / "d/documents.jsonl").write_text("".join(json.dumps(row) + "\n" for row in DOCUMENTS))
+    rows_file(place / "d/documents.jsonl", *DOCUMENTS)
     packs.build([place / "d"], place / "pack", encoder=encoders[0])
     return place
 
@@ -66,10 +64,6 @@ def built(encoders, tmp_path_factory):
 def pack(built, tmp_path):
     """A copy of the pack, to change."""
     return Path(shutil.copytree(built / "pack", tmp_path / "pack"))
-
-
-def excam_knowledge(*arguments):
-    return CliRunner().invoke(cli.app, ["knowledge", *map(str, arguments)])
 
 
 def test_a_pack_with_embeddings_is_byte_equal_and_plain_packs_stay(built, encoders, tmp_path):

@@ -8,24 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from one_line_errors import line_of
-from typer.testing import CliRunner
 
-from excam import cli
 from excam.core.cultures import adjectives, culture_key
 from excam.core.exceptions import InputInvalid
 from excam.knowledge import documents, markdown, prose, web_page
 from excam.knowledge import index as packs
 from excam.knowledge.documents import Stated
 from excam.knowledge.passages import LONGEST, pieces, words
+from tests.knowledge.test_knowledge import excam_knowledge as knowledge
+from tests.knowledge.test_knowledge import rows_file
 
 ROOT = Path(__file__).parents[2]
 LICENSED = Stated(licence="CC0-1.0")
-
-
-def rows_file(path, *rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 def blocks(document):
@@ -401,10 +395,6 @@ def test_cultures_by_any_of_their_names():
 
 
 # --- commands
-
-
-def knowledge(*arguments):
-    return CliRunner().invoke(cli.app, ["knowledge", *map(str, arguments)])
 
 
 def test_the_commands(tmp_path):
