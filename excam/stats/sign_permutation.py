@@ -29,11 +29,7 @@ def sign_permutation(
     _, exponent = np.frexp(np.abs(step).max())
     step = np.ldexp(step, -exponent)  # by a power of two, which is exact and prevents overflow of sums
     sums = np.bincount(cluster_numbers(clusters, len(step)), weights=step)
-    sums = sums[sums != 0]  # swapping a zero has no effect
-    observed, rounding = abs(sums.sum()), 1e-9 * float(np.abs(sums).sum())
-    masks = swap_masks(len(sums), draws, np.random.default_rng(seed))
-    hits = sum(int((np.abs(sums.sum() - 2 * (swap @ sums)) >= observed - rounding).sum()) for swap in masks)
-    return (hits + 1) / (draws + 1)
+    return pairwise_sign_permutation(np.column_stack([sums, np.zeros_like(sums)]), draws, seed)[0]
 
 
 def pairwise_sign_permutation(values: ArrayLike, draws: int = DRAWS, seed: int = 0) -> list[float]:

@@ -64,6 +64,8 @@ def test_fleiss_own_example():
     kappa = agreement.kappa([*ratings, ["1"]], FIVE, 14, 0)
     assert kappa.value == pytest.approx(0.210, abs=5e-4)
     assert (kappa.n, kappa.ratings) == (10, 140)
+    pairs = agreement.kappa([["a", "a"], ["b", "b"], ["a", "b"]] * 30, ["a", "b"], 2, 0)
+    assert pairs.low < pairs.value < pairs.high < pairs.low + 0.5
 
 
 RATINGS = st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=2, max_size=12)
@@ -126,7 +128,7 @@ def test_nothing_is_claimed_where_there_is_no_variation():
 def test_strange_ratings_are_refused():
     with pytest.raises(InputInvalid, match="'c'; expected one of a, b"):
         agreement.alpha([["a", "c"]], ["a", "b"], "nominal", 0)
-    with pytest.raises(InputInvalid, match="1 raters"):
+    with pytest.raises(InputInvalid, match="kappa got 1 raters; expected at least two"):
         agreement.kappa([["a"]], ["a"], 1, 0)
 
 
