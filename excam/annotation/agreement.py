@@ -35,12 +35,12 @@ class Measure:
 
     field: str
     kind: str
-    measure: str
-    value: float | None
-    low: float | None
-    high: float | None
-    items: int
-    ratings: int
+    measure: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    items: int = 0
+    ratings: int = 0
     note: str = ""
 
 
@@ -96,17 +96,14 @@ def study(campaign: Campaign, answers: Iterable[Answer], seed: int) -> Study:
     """Return the agreement of all raters. Raise InputInvalid for answers that are not of the campaign."""
     form, kept = campaign.form, in_campaign_order(campaign, answers)
     rated = [answer for answer in kept if state(form, answer.values) == "finished"]
-    columns = {
-        name: _ratings(name, question, campaign.by_id, rated)
-        for name, question in form.columns.items()
-        if name != form.skip and question.kind in COMPARED
-    }
+    columns: dict[str, Ratings] = {}
     measures: list[Measure] = []
     for name, question in form.columns.items():
-        if name in columns:
-            measures += _measures(name, question, columns[name], seed)
+        if name != form.skip and question.kind not in COMPARED:
+            measures.append(Measure(name, question.kind, note=NOT_COMPARED))
         elif name != form.skip:
-            measures.append(Measure(name, question.kind, "", None, None, None, 0, 0, NOT_COMPARED))
+            columns[name] = _ratings(name, question, campaign.by_id, rated)
+            measures += _measures(name, question, columns[name], seed)
     alike = _likenesses(form, columns)
     return Study(
         tasks=len(campaign.tasks),
@@ -141,7 +138,7 @@ def _measures(name: str, question: Question, ratings: Ratings, seed: int) -> Ite
         return Measure(name, kind, label, value, low, high, *(sizes or (len(ratings), total)), note=note)
 
     if not ratings:
-        yield Measure(name, kind, "", None, None, None, 0, 0, FEW_RATERS)
+        yield Measure(name, kind, note=FEW_RATERS)
         return
     groups = [list(by_rater.values()) for by_rater in ratings.values()]
     same = [mean(first == second for first, second in combinations(group, 2)) for group in groups]

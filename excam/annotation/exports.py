@@ -24,7 +24,6 @@ class Export:
     """The answers of one annotator from one file."""
 
     file: Path
-    annotator: str  # "" where the file has no answers
     placed: bool  # in the annotator's own sub-folder
     answers: tuple[Answer, ...]
 
@@ -62,7 +61,7 @@ def read(file: Path, folder: Path, campaign: Campaign) -> Export:
             f"{file}: answers of {names[0]}; expected those of {owner}, whose name the folder has; move the file to "
             f"{folder / names[0]} if {names[0]} sent it"
         )
-    return Export(file, names[0] if names else "", owner is not None, tuple(answers))
+    return Export(file, owner is not None, tuple(answers))
 
 
 def merge_exports(campaign: Campaign, exports: Sequence[Export]) -> Merged:
