@@ -118,34 +118,6 @@ def test_hostile_comments_come_back_as_they_were(store, text):
     assert store.latest("ada") == [Saved(1, mine)]
 
 
-def test_threads_overwrite_nothing(store):
-    """Eight writers of one answer, each from what it last saw: as many revisions as were accepted, none skipped."""
-    accepted, refused, lock = [], [], threading.Lock()
-
-    def write(name):
-        base = 0
-        for number in range(25):
-            mine = answer(0, "ada", comment_1=f"{name} {number}")
-            outcome = store.save(base, mine)
-            with lock:
-                (accepted if isinstance(outcome, Saved) else refused).append((outcome, mine))
-            base = outcome.revision if isinstance(outcome, Saved) else outcome.latest.revision
-
-    threads = [threading.Thread(target=write, args=(name,)) for name in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(accepted) + len(refused) == 200
-    assert refused
-    assert sorted(outcome.revision for outcome, _ in accepted) == list(range(1, len(accepted) + 1))
-    history = events(store, "ada", answer(0, "ada").task)
-    assert {each.revision: each.answer for each in history if each.revision} == {
-        outcome.revision: mine for outcome, mine in accepted
-    }
-    assert row_texts(each.answer for each in history if not each.revision) == row_texts(mine for _, mine in refused)
-
-
 def test_programs_overwrite_nothing(store, path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, str(n)], env=environment) for n in range(3)]
