@@ -107,12 +107,6 @@ def test_a_sub_folder_holds_the_answers_of_its_annotator(write_export, tmp_path)
     assert f"move the file to {tmp_path / 'exports/mallory'}" in str(refused.value)
 
 
-def test_an_answer_about_no_task_of_the_campaign_is_refused_with_its_file(write_export, tmp_path):
-    write_export("ada/one.json").write_text(exchange.to_json(campaigns.small(5), [campaigns.answer(4, "ada")]))
-    with pytest.raises(InputInvalid, match=r"ada/one\.json: answers of campaign"):
-        merged(tmp_path)
-
-
 def collected(tmp_path):
     """The table and the counts of the folder, by the script of the workflow."""
     files = {"campaign": tmp_path / "campaign.json", "folder": tmp_path / "exports"}

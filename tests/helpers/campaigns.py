@@ -2,7 +2,7 @@
 
 from dataclasses import fields, replace
 
-from excam.annotation import campaign, form
+from excam.annotation import campaign, exchange, form
 from excam.annotation.answers import Answer
 
 SOFT = form.load("soft_errors")
@@ -99,3 +99,11 @@ def blank(task, annotator, **values):
 def changed(answer, **changes):
     """The answer with other values of its columns."""
     return Answer.from_row({**answer.row(), **changes})
+
+
+def owners_csv(about, answers):
+    """The CSV file with the columns that only the campaign's owner may see."""
+    return exchange.to_csv(about, answers, about.form.owner)
+
+
+WRITERS = (exchange.to_json, exchange.to_csv, owners_csv)
