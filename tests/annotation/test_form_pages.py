@@ -9,11 +9,11 @@ import pytest
 from annotation_page_driver import ATTACKS, READY, downloaded, imported, text_of
 from annotation_server_process import Running, made, put
 from form_campaigns import MADE, MINI, finished, values
-from form_page_driver import answer_by_tab, enter_tasks, press, write
+from form_page_driver import answer_by_tab, opened, phone, press, with_form, write
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.annotation import answers, campaign, exchange, page
+from excam.annotation import answers, campaign, exchange
 from excam.core.exceptions import InputInvalid
 from excam.macaron import contexts, scenarios, templates
 from excam.macaron.campaign import authoring
@@ -26,12 +26,6 @@ EACH = [pytest.param(name, marks=() if name == ONE else pytest.mark.nightly) for
 
 def annotator(form_campaign):
     return form_campaign.tasks[0].assigned[0] if form_campaign.tasks[0].assigned else "ann-1"
-
-
-def opened(browser, folder, form_campaign, name):
-    """The page as a file, at its tasks."""
-    (folder / "page.html").write_text(page.write(form_campaign), encoding="utf-8")
-    enter_tasks(browser, (folder / "page.html").as_uri(), name)
 
 
 def read_or_none(row, form_campaign):
@@ -123,8 +117,7 @@ def test_a_form_by_keyboard_alone(browser, tmp_path, name):
 @pytest.mark.parametrize("name", MADE)
 def test_a_form_on_a_phone_in_the_dark(browser, tmp_path, name):
     form_campaign = MADE[name]()
-    try:
-        browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
+    with phone(browser, 360, 740, scale=2):
         browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
         opened(browser, tmp_path, form_campaign, annotator(form_campaign))
         assert browser.js("document.documentElement.dataset.theme") == "dark"
@@ -138,8 +131,6 @@ def test_a_form_on_a_phone_in_the_dark(browser, tmp_path, name):
             "a task begins on the first screen"
         )
         assert page_faults.skipped_headings(browser) == []
-    finally:
-        browser.call("Emulation.clearDeviceMetricsOverride")
         browser.call("Emulation.setEmulatedMedia", features=[])
 
 
@@ -210,8 +201,7 @@ def test_no_text_of_a_task_is_run(browser, tmp_path, name):
 
 def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser, tmp_path):
     campaign_shown = MADE["long_form"]()
-    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
-    try:
+    with phone(browser):
         opened(browser, tmp_path, campaign_shown, "ann-1")
         required = sum(question.required for question in campaign_shown.form.questions)
         for where in (0, 1500, 3000):
@@ -240,8 +230,6 @@ def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser
         browser.open((tmp_path / "page.html").as_uri(), READY)  # what is begun is there again after a reload
         browser.wait("session.task && document.getElementById('open-count').textContent !== ''")
         assert text_of(browser, "open-count") == f"Still open: {required - 1}"
-    finally:
-        browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 LINES = """Object.fromEntries([...document.querySelectorAll('#steps [data-field]')].filter((e) => e.offsetParent)
@@ -249,8 +237,7 @@ LINES = """Object.fromEntries([...document.querySelectorAll('#steps [data-field]
 
 
 def test_on_a_phone_one_question_is_open_and_a_tap_opens_the_next(browser, tmp_path):
-    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
-    try:
+    with phone(browser):
         opened(browser, tmp_path, MADE["long_form"](), "ann-1")
         assert browser.js("document.scrollingElement.scrollHeight / innerHeight") < 4
         before = browser.js(LINES)
@@ -264,8 +251,6 @@ def test_on_a_phone_one_question_is_open_and_a_tap_opens_the_next(browser, tmp_p
         assert browser.js(LINES)["omissions_1"] == "open"
         browser.click("[data-field=rating_1] > .unfold")  # an answer can be changed
         assert (browser.js(LINES)["rating_1"], browser.js("document.activeElement.id")) == ("open", "rating_1-4")
-    finally:
-        browser.call("Emulation.clearDeviceMetricsOverride")
     assert browser.js("[...document.querySelectorAll('.unfold')].every((button) => !button.offsetParent)")
 
 
@@ -305,7 +290,7 @@ def test_the_question_of_a_template_is_live(browser, tmp_path):
     assert "A gap has [brackets] in it" in text_of(browser, "open-points")
 
 
-def test_a_gap_takes_listed_fullalone(browser, tmp_path):
+def test_a_gap_takes_listed_values_alone(browser, tmp_path):
     places = contexts.read_contexts(MINI / "contexts.csv")[:1]
     authoring_campaign = authoring(templates.read(MINI / "templates.yaml"), places, each=1, seed=0)
     opened(browser, tmp_path, authoring_campaign, annotator(authoring_campaign))
@@ -320,14 +305,8 @@ def test_a_gap_takes_listed_fullalone(browser, tmp_path):
 
 def test_others_are_shown_after_ones_own(browser, tmp_path):
     """In tasks that the form compares, and without names."""
-    form_campaign, chance = MADE["long_form"](), random.Random(5)
-    compared = {
-        **form_campaign.form.model_dump(),
-        "compare": {"when": {"kind": ["specific"]}, "fields": ["rating_1", "ranking"]},
-    }
-    form_campaign = campaign.campaign(
-        "Calibration", type(form_campaign.form).model_validate(compared), form_campaign.tasks
-    )
+    compared = {"when": {"kind": ["specific"]}, "fields": ["rating_1", "ranking"]}
+    form_campaign, chance = with_form(MADE["long_form"](), compare=compared), random.Random(5)
     task, other = form_campaign.tasks[:2]
     links = made(tmp_path / "answers.store", form_campaign, ["eva", "li"])
     with Running(tmp_path / "answers.store", log=tmp_path / "log") as server, server.client() as client:
@@ -361,12 +340,9 @@ def test_an_input_method_cannot_change_the_text_to_mark(browser, tmp_path):
 
 
 def test_a_wrong_number_takes_back_the_one_before(browser, tmp_path):
-    form_campaign = MADE["long_form"]()
     years = {"field": "years", "kind": "number", "label": "Years", "low": 0, "high": 99}
-    raw = form_campaign.form.model_dump(mode="json", exclude_defaults=True)
-    raw["steps"][1]["blocks"].append(years)
-    form_campaign = campaign.campaign("Numbers", type(form_campaign.form).model_validate(raw), form_campaign.tasks)
-    opened(browser, tmp_path, form_campaign, "ann-1")
+    step = {"title": "Years", "blocks": [years]}
+    opened(browser, tmp_path, with_form(MADE["long_form"](), steps=[step], rules=[]), "ann-1")
     write(browser, "#years", "5")
     assert browser.js("answerHere().years") == 5
     write(browser, "#years", "500")
@@ -376,13 +352,9 @@ def test_a_wrong_number_takes_back_the_one_before(browser, tmp_path):
 
 
 def test_the_key_shown_is_the_key_that_answers(browser, tmp_path):
-    form_campaign = MADE["long_form"]()
-    raw = form_campaign.form.model_dump(mode="json", exclude_defaults=True)
     scale = {"field": "warmth", "kind": "scale", "label": "Warmth", "values": {"0": "cold", "1": "warm", "12": "hot"}}
-    raw["steps"] = [{"title": "Warmth", "blocks": [scale]}]
-    raw["rules"] = []
-    form_campaign = campaign.campaign("Keys", type(form_campaign.form).model_validate(raw), form_campaign.tasks)
-    opened(browser, tmp_path, form_campaign, "ann-1")
+    step = {"title": "Warmth", "blocks": [scale]}
+    opened(browser, tmp_path, with_form(MADE["long_form"](), steps=[step], rules=[]), "ann-1")
     keys = "[...document.querySelectorAll('#task .choice')].map((one) => one.querySelector('kbd')?.textContent ?? '')"
     assert browser.js(keys) == ["0", "1", ""]
     press(browser, "0", 48, text="0")
@@ -391,16 +363,8 @@ def test_the_key_shown_is_the_key_that_answers(browser, tmp_path):
 
 def test_pauses_are_proposed_once(browser, tmp_path):
     """At every n tasks, and where the last ones took long or were spread."""
-    form_campaign = MADE["long_form"]()
     pauses = [{"say": "Two are done.", "every": 2}, {"say": "You are slow.", "last": 3, "minutes": 1}]
-    changed = form_campaign.form.model_copy(
-        update={
-            "pauses": type(form_campaign.form)
-            .model_validate({**form_campaign.form.model_dump(), "pauses": pauses})
-            .pauses
-        }
-    )
-    form_campaign = campaign.campaign("Pauses", changed, form_campaign.tasks)
+    form_campaign = with_form(MADE["long_form"](), pauses=pauses)
     opened(browser, tmp_path, form_campaign, "ann-1")
     chance = random.Random(3)
     for at, task in enumerate(form_campaign.tasks):

@@ -5,9 +5,9 @@ import random
 
 import pytest
 from form_campaigns import MADE
-from form_page_driver import enter_tasks
+from form_page_driver import opened
 
-from excam.annotation import answers, form, page, wording
+from excam.annotation import answers, form, wording
 from excam.annotation.campaign import campaign
 
 SENTENCES = {
@@ -53,8 +53,7 @@ def test_a_text_names_another_by_three_of_its_words(pair):
 
 def test_the_page_counts_as_python_does(browser, tmp_path):
     form_campaign, chance = MADE["culture_spans"](), random.Random(1)
-    (tmp_path / "page.html").write_text(page.write(form_campaign), encoding="utf-8")
-    enter_tasks(browser, (tmp_path / "page.html").as_uri(), "ann-1")
+    opened(browser, tmp_path, form_campaign, "ann-1")
     pieces = [
         *SENTENCES,
         *[
@@ -113,9 +112,7 @@ def test_a_pause_links_instructions_and_the_answers_on_a_border(browser, tmp_pat
     )
     tasks = MADE["long_form"]().tasks
     tasks = [tasks[0].__class__(f"{at:016x}", f"r{at}", "English", "India", 1, {}, {}) for at in range(4)]
-    drawn = campaign("Small", made, tasks)
-    (tmp_path / "page.html").write_text(page.write(drawn), encoding="utf-8")
-    enter_tasks(browser, (tmp_path / "page.html").as_uri(), "ann-1")
+    opened(browser, tmp_path, campaign("Small", made, tasks), "ann-1")
     for at, (name, scores) in enumerate(BORDER.items()):
         values = dict(zip(names, scores, strict=True)) | {"sure": 1 if name == "d" else 5}
         browser.js(f"goTo(data.tasks[{at}]); change({json.dumps(values)})")

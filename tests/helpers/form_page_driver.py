@@ -1,6 +1,32 @@
 """Drive the page of any form in a real Chromium, with the keyboard alone."""
 
+from contextlib import contextmanager
+
 from annotation_page_driver import READY
+
+from excam.annotation import campaign, page
+
+
+@contextmanager
+def phone(browser, width=390, height=844, scale=1):
+    """Inside, the page is on a phone."""
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=True)
+    try:
+        yield
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+
+
+def with_form(form_campaign, **changes):
+    """A campaign of the same tasks, whose form has other parts."""
+    raw = {**form_campaign.form.model_dump(mode="json", exclude_defaults=True), **changes}
+    return campaign.campaign("Changed", type(form_campaign.form).model_validate(raw), form_campaign.tasks)
+
+
+def opened(browser, folder, form_campaign, name):
+    """The page as a file, at its tasks."""
+    (folder / "page.html").write_text(page.write(form_campaign), encoding="utf-8")
+    enter_tasks(browser, (folder / "page.html").as_uri(), name)
 
 
 def press(browser, name, code, modifiers=0, text=""):

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 from annotation_page_driver import text_of
-from form_page_driver import enter_tasks
+from form_page_driver import opened
 from typer.testing import CliRunner
 
-from excam.annotation import campaign as campaigns
-from excam.annotation import page
 from excam.cli import app
 from excam.core.exceptions import InputInvalid
 from excam.rubric import anchoring, campaign, checks, manual, responses
@@ -139,8 +137,7 @@ def test_as_commands(tmp_path):
 
 
 def test_the_page_starts_from_the_words_of_the_metric(browser, tmp_path, drawn):
-    (tmp_path / "page.html").write_text(page.write(drawn), encoding="utf-8")
-    enter_tasks(browser, (tmp_path / "page.html").as_uri(), "eva")
+    opened(browser, tmp_path, drawn, "eva")
     brings = f"'{anchoring.KEY}stereotype_phrase'"
     browser.js(f"goTo(data.tasks.find((one) => {brings} in one.shown))")
     words = browser.js(f"session.task.shown[{brings}]")
@@ -154,18 +151,3 @@ def test_the_page_starts_from_the_words_of_the_metric(browser, tmp_path, drawn):
     browser.js(f"goTo(data.tasks.find((one) => !({brings} in one.shown)))")
     assert browser.js("document.getElementById('stereotype_phrase').value") == ""
     assert "arm" not in browser.js("Object.keys(session.task)")
-
-
-def test_only_texts_are_prefilled():
-    field = {"field": "a", "kind": "choice", "label": "A", "values": {"x": "X"}, "prefilled": "b"}
-    raw = {
-        "name": "f",
-        "version": "1",
-        "title": "F",
-        "purpose": "P",
-        "warning": "",
-        "instructions": [],
-        "steps": [{"title": "S", "blocks": [field]}],
-    }
-    with pytest.raises(InputInvalid, match="a choice that is prefilled; expected a text"):
-        campaigns.forms.parse(raw, "form")
