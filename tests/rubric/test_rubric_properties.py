@@ -10,7 +10,7 @@ from text_strategies import ANSWERS, TEXTS
 from excam.inference import Completion
 from excam.rubric import asks, checks, manual, ratings, responses
 from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES
-from excam.rubric.rules import Draft, Findings, settle
+from excam.rubric.rules import Draft, Findings, settle, wrong_caps
 
 RUBRIC = manual.load()
 KNOWN = responses.read(responses.files(Path(__file__).parents[2] / "mini/rubric/responses.jsonl"))
@@ -37,7 +37,9 @@ def test_settled_scores_are_on_the_scale_and_settled_once(draft, findings, respo
     assert all(settled.scores[name] <= getattr(draft, name) for name in DIMENSIONS)
     again = Draft(**settled.scores, sentence=draft.sentence, edge_case=draft.edge_case, caps=settled.caps)
     twice = settle(again, findings, response, RUBRIC)
-    assert (twice.scores, twice.caps, twice.breaches) == (settled.scores, settled.caps, ())
+    assert (twice.scores, twice.base, twice.caps, twice.breaches) == (settled.scores, settled.base, settled.caps, ())
+    by_rule = [cap for cap in settled.caps if cap.rule in RUBRIC.manual.rules]
+    assert all(settled.scores[cap.dimension] <= cap.after < cap.before for cap in by_rule)
 
 
 @given(DRAFT, FINDING)
@@ -81,6 +83,7 @@ def test_an_answer_is_a_rating_by_the_rules_or_a_failure(text, finish, response)
     if rating.scores:
         settled = settle(ratings.draft_of(rating), rating.findings, response, RUBRIC)
         assert (settled.scores, settled.breaches) == (rating.scores, ())
+        assert not [*wrong_caps(rating.caps, rating.scores, "model", RUBRIC)]
 
 
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(("task_id", "prompt", "response", "model", "culture"))), max_size=4))
