@@ -322,10 +322,26 @@ def test_others_are_shown_after_ones_own(browser, tmp_path):
         browser.js("submit()")
         browser.wait("!$('others').hidden")
         assert "li" not in text_of(browser, "others").split()
-        assert text_of(browser, "others-rows").startswith(str(theirs["rating_1"]))
+        rating, ranking = (form_campaign.form.columns[name].values for name in ("rating_1", "ranking"))
+        said = [
+            f"{theirs['rating_1']} {rating[str(theirs['rating_1'])]}",
+            *(ranking[name] for name in theirs["ranking"]),
+        ]
+        assert text_of(browser, "others-rows") == said[0] + " > ".join(said[1:])
         assert client.get(place).json() == {"answers": [{name: theirs[name] for name in ("rating_1", "ranking")}]}
         put(client, links["eva"], 0, finished(form_campaign, other, "eva", chance))
         assert client.get(place.replace(task.id, other.id)).json() == {"answers": []}
+
+
+def test_marks_are_said_with_their_words_and_gaps_with_their_names(browser, tmp_path):
+    opened(browser, tmp_path, MADE["culture_spans"](), "ann-1")
+    ((label, words), *_) = browser.js("Object.entries(questionOf('source_span').values)")
+    text = browser.js("session.task.shown[questionOf('source_span').of]")
+    said = browser.js(f"valueShown('source_span', [[0, 2, '{label}'], [1, 2, '{label}']], session.task)")
+    assert said == f"marked 2: “{text[:2]}” (0–2) {words}; “{text[1]}” (1–2) {words}"
+    opened(browser, tmp_path, MADE["macaron_author"](), annotator(MADE["macaron_author"]()))
+    assert browser.js("valueShown('options', {'OPTION A': 'tofu', B: ''}, session.task)") == "OPTION A: tofu; B: "
+    assert browser.js("valueShown('options', {'OPTION A': ' ', B: ''}, session.task)") == "not answered"
 
 
 def test_an_input_method_cannot_change_the_text_to_mark(browser, tmp_path):

@@ -18,6 +18,14 @@ function columnsOf(question) {
   return question.kind === "flags" ? Object.keys(question.values) : [question.field];
 }
 
+function questionOf(column) {
+  return allQuestions().find((one) => columnsOf(one).includes(column));
+}
+
+function optionalTexts() {
+  return allQuestions().filter((one) => one.kind === "text" && one.optional).map((one) => one.field);
+}
+
 function isRequired(question) {
   return !question.optional && question.kind !== "flags";
 }
@@ -74,7 +82,7 @@ function same(one, other) {
 
 // a skipped task has nothing but optional texts
 function withoutAnswers(answer) {
-  const kept = allQuestions().filter((one) => one.kind === "text" && one.optional).map((one) => one.field);
+  const kept = optionalTexts();
   const cleared = Object.keys(data.empty).filter((name) => !kept.includes(name));
   return { ...answer, ...Object.fromEntries(cleared.map((name) => [name, data.empty[name]])) };
 }
@@ -206,6 +214,6 @@ function answerProblem(raw) {
 
 function answeredTooEarly(answer) {
   const later = data.form.steps.slice(stepsAnswered(answer) + 1).filter((step) => step.reveal);
-  const asked = later.flatMap(questionsOf).filter((one) => !(one.kind === "text" && one.optional));
-  return asked.flatMap(columnsOf).find((name) => !isEmpty(answer[name]));
+  const kept = optionalTexts();
+  return later.flatMap(questionsOf).flatMap(columnsOf).find((name) => !kept.includes(name) && !isEmpty(answer[name]));
 }

@@ -1,26 +1,16 @@
 // Two versions of one task (served form): they are shown side by side, and one is chosen.
 
-function valueShown(name, value) {
-  const question = allQuestions().find((one) => columnsOf(one).includes(name));
-  if (name === "saved") return value ? clock(value) : "";
-  if (typeof value === "boolean") return value ? "ticked" : "not ticked";
-  if (question && isEmpty(value)) return question.kind === "text" ? "" : "not answered";
-  if (question?.kind === "choice") return question.values[value];
-  if (question?.kind === "order") return value.map((one) => question.values[one]).join(" > ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
-
 function fieldLabel(name) {
   const other = { seconds: "Seconds on the screen", saved: "Saved", submitted: "Submitted" };
-  const question = allQuestions().find((one) => columnsOf(one).includes(name));
+  const question = questionOf(name);
   return other[name] ?? (question.kind === "flags" ? question.values[name] : question.label);
 }
 
-function conflictRow(name, mine, theirs) {
+function conflictRow(name, task, mine, theirs) {
   const head = make("th", "", fieldLabel(name));
   head.scope = "row";
   const cells = [mine, theirs].map((answer) => {
-    const cell = make("td", "", ...visible(valueShown(name, answer[name])));
+    const cell = make("td", "", ...visible(valueShown(name, answer[name], task)));
     cell.dir = "auto";
     return cell;
   });
@@ -37,7 +27,8 @@ function offerConflict() {
   const asked = data.columns.filter((name) => !["task", "annotator", "saved", "seconds"].includes(name));
   const names = ["saved", ...asked.filter(differs), ...asked.filter((name) => !differs(name)), "seconds"];
   $("conflict-task").textContent = task;
-  $("conflict-rows").replaceChildren(...names.map((name) => conflictRow(name, mine, theirs)));
+  const about = data.tasks.find((one) => one.id === task);
+  $("conflict-rows").replaceChildren(...names.map((name) => conflictRow(name, about, mine, theirs)));
   const decide = (act) => () => {
     $("conflict").close();
     act();

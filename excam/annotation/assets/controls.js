@@ -4,10 +4,6 @@ const STATUS_VIEWS = { all: "All fixed tasks", todo: "To do", done: "Done", skip
 const MOST_SKIPS = 12; // of one person
 const EXPORT_EVERY = 10; // finished tasks
 
-function placeOf(task) {
-  return task ? task.place : 0;
-}
-
 function fits(task) {
   const wanted = $("status").value;
   return (
@@ -24,7 +20,7 @@ function inView() {
 // the next one to do in view behind a task, else the first one in view
 function nextToDo(task) {
   const open = data.tasks.filter((one) => one !== task && fits(one) && statusOf(answers().get(one.id)) === "todo");
-  return open.find((one) => placeOf(one) > placeOf(task)) ?? open[0];
+  return open.find((one) => one.place > (task?.place ?? 0)) ?? open[0];
 }
 
 function progressLine() {
@@ -180,7 +176,7 @@ function exportAs(kind) {
   const name = `${data.campaign}-${session.annotator}.${kind}`;
   if (kind === "csv") download(name, toCsv(answers()), "text/csv;charset=utf-8");
   else download(name, toJson(answers()), "application/json");
-  exported();
+  remind({ exported: new Date().toISOString() });
   say(`Exported ${answers().size} answers as ${name}.`);
 }
 

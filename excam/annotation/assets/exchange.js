@@ -74,9 +74,6 @@ function backupProblem(answer, at, all, annotator) {
   if (answer.annotator !== annotator) {
     return `The file holds answers of ${quoted(answer.annotator)}, you are "${annotator}"; choose your own file.`;
   }
-  if (!data.tasks.some((task) => task.id === answer.task)) {
-    return `Answer ${at + 1} of the file: task ${answer.task} is not in this campaign; choose this campaign's file.`;
-  }
   const twice = all.slice(0, at).some((earlier) => earlier?.task === answer.task);
   return twice ? `Answer ${at + 1} of the file: task ${answer.task} is there twice; keep one of the two.` : "";
 }

@@ -1,6 +1,12 @@
 // The eight kinds of field: how each is made, and how it shows an answer. `make` is called once, `fill` at each change,
 // `draw` where a field depends on the task.
 
+function buttonOf(name, words, act, more) {
+  const button = Object.assign(make("button", name, ...words), { type: "button", ...more });
+  button.addEventListener("click", act);
+  return button;
+}
+
 function keyHint(key) {
   return key ? make("kbd", "", key) : "";
 }
@@ -122,9 +128,7 @@ function fillNumber(question, value) {
 function orderField(question) {
   const list = make("ol", "order");
   list.id = `${question.field}-list`;
-  const keep = make("button", "", "This is my order");
-  Object.assign(keep, { type: "button", id: `${question.field}-keep` });
-  keep.addEventListener("click", () => change({ [question.field]: orderShown(question) }));
+  const keep = buttonOf("", ["This is my order"], () => change({ [question.field]: orderShown(question) }), { id: `${question.field}-keep` });
   return group(question, list, make("div", "row", keep));
 }
 
@@ -149,10 +153,8 @@ function fillOrder(question, given) {
   const order = orderShown(question);
   const lines = order.map((value, at) => {
     const buttons = [["up", -1, "▲"], ["down", 1, "▼"]].map(([name, by, sign]) => {
-      const button = make("button", "", sign);
-      Object.assign(button, { type: "button", id: `${question.field}-${value}-${name}`, disabled: !order[at + by] });
+      const button = buttonOf("", [sign], () => moved(question, at, by), { id: `${question.field}-${value}-${name}`, disabled: !order[at + by] });
       button.setAttribute("aria-label", `${question.values[value]}: ${name}`);
-      button.addEventListener("click", () => moved(question, at, by));
       return button;
     });
     return make("li", "", make("span", "", question.values[value]), " ", ...buttons);
@@ -190,6 +192,23 @@ function drawSlots(question) {
 
 function fillSlots(question, values) {
   Object.keys(session.task.shown[question.of]).forEach((slot, at) => fillText($(`${question.field}-${at}`), values[slot] ?? ""));
+}
+
+// --- the value of a column in the form's words, beside others: in a line of its question, of two versions, of other people
+
+function valueShown(name, value, task) {
+  if (name === "saved") return value ? clock(value) : "";
+  if (typeof value === "boolean") return value ? "ticked" : "not ticked";
+  const { kind, of, values } = questionOf(name) ?? {}; // none: seconds
+  if (kind && isBlank(value)) return kind === "text" ? "" : "not answered";
+  if (kind === "choice") return values[value];
+  if (kind === "scale") return `${value} ${values[value]}`;
+  if (kind === "order") return value.map((one) => values[one]).join(" > ");
+  if (kind === "slots") return Object.entries(value).map((pair) => pair.join(": ")).join("; ");
+  if (kind !== "span") return String(value);
+  const text = [...task.shown[of]];
+  const marks = value.map(([start, end, label]) => `“${text.slice(start, end).join("")}” (${start}–${end}) ${values[label]}`);
+  return `marked ${value.length}: ${marks.join("; ")}`;
 }
 
 const FIELDS = {

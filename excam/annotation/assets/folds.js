@@ -10,9 +10,7 @@ function makeFold(question) {
   if (question.kind === "flags") return;
   const place = document.querySelector(`#steps [data-field="${question.field}"]`);
   place.classList.add("folds");
-  const button = make("button", "unfold", make("span", "", question.label), make("span", "hint"));
-  button.type = "button";
-  button.addEventListener("click", () => {
+  const button = buttonOf("unfold", [make("span", "", question.label), make("span", "hint")], () => {
     unfold(place);
     (place.querySelector(":checked:enabled") ?? place.querySelector("input:enabled, textarea:enabled, button:enabled:not(.unfold)"))?.focus({ preventScroll: true });
   });
@@ -49,13 +47,9 @@ function unfoldFirst() {
   foldPlaces().find(isBlankPlace)?.classList.add("open");
 }
 
-function foldedAnswer(question, answer) {
-  const value = answer[question.field];
-  if (isBlank(value)) return question.optional ? "optional" : "not answered";
-  if (question.kind === "scale") return `${value} ${question.values[value]}`;
-  if (question.kind === "span") return `marked: ${value.length}`;
-  if (question.kind === "slots") return Object.values(value).filter(trimmed).join("; ");
-  return valueShown(question.field, value);
+function foldedAnswer({ field, optional }, answer) {
+  if (isBlank(answer[field])) return optional ? "optional" : "not answered";
+  return valueShown(field, answer[field], session.task);
 }
 
 function fillFolds(answer) {

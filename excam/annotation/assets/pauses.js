@@ -57,7 +57,7 @@ function pauseLinks(pause, recent) {
   const answers = pause.review ? toReview(pause.review, recent) : [];
   const tasks = new Map(data.tasks.map((task) => [task.id, task]));
   const scores = (answer) => [...Object.keys(pause.review.mean), pause.review.sure].map((name) => `${fieldLabel(name)} ${answer[name]}`).join(", ");
-  return [...sections, ...answers.map((answer) => linkTo(`task-${answer.task}`, `Look again: task ${placeOf(tasks.get(answer.task))} (${scores(answer)})`))];
+  return [...sections, ...answers.map((answer) => linkTo(`task-${answer.task}`, `Look again: task ${tasks.get(answer.task).place} (${scores(answer)})`))];
 }
 
 function refreshPauses() {

@@ -23,7 +23,7 @@ class ServerKeeper {
 
   async load() {
     for (const [task, item] of storedUnder(this.prefix)) {
-      if (isTask(task) && !answerProblem(item?.answer)) this.queue.set(task, { tried: [], ...item });
+      if (!answerProblem(item?.answer) && item.answer.task === task) this.queue.set(task, { tried: [], ...item });
     }
     for (let reply = await this.fetchAll(); reply.status !== 200; reply = await this.fetchAll()) {
       this.failed(reply);

@@ -56,7 +56,7 @@ function change(changes) {
   remember();
   refresh();
   if (open.length) say(`No longer submitted: ${open[0]}`);
-  if (was !== "done" && statusOf(answer) === "done") say(`Task ${placeOf(session.task)} is done. ${progressLine()}`);
+  if (was !== "done" && statusOf(answer) === "done") say(`Task ${session.task.place} is done. ${progressLine()}`);
 }
 
 function skip(skipped) {
@@ -67,8 +67,7 @@ function skip(skipped) {
     say(`Skipped: nothing more is asked${data.form.submit ? "; submit it" : ""}. Untick the box to undo.`);
   } else {
     const before = { ...session.before.get(here.task), [data.form.skip]: false };
-    const texts = allQuestions().filter((one) => one.kind === "text" && one.optional).map((one) => one.field);
-    change({ ...before, ...Object.fromEntries(texts.map((name) => [name, here[name]])) }); // newer than those before
+    change({ ...before, ...Object.fromEntries(optionalTexts().map((name) => [name, here[name]])) }); // newer than those before
     say("No longer skipped.");
   }
 }
@@ -137,10 +136,6 @@ function recall() {
     const options = [...$(name).options];
     $(name).selectedIndex = Math.max(0, options.findIndex((option) => option.value === place.view?.[name]));
   }
-}
-
-function exported() {
-  remind({ exported: new Date().toISOString() });
 }
 
 function remind(notice) {

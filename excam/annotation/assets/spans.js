@@ -11,12 +11,7 @@ function spanField(question) {
   area.addEventListener("drop", (event) => event.preventDefault());
   for (const kind of ["input", "compositionend"]) area.addEventListener(kind, () => (area.value = session.task.shown[question.of])); // what input methods compose
   area.setAttribute("aria-label", `${question.label}: select words here`);
-  const buttons = Object.entries(question.values).map(([label, words]) => {
-    const button = make("button", "", words);
-    Object.assign(button, { type: "button", id: `${question.field}-${label}` });
-    button.addEventListener("click", () => markSelection(question, label));
-    return button;
-  });
+  const buttons = Object.entries(question.values).map(([label, words]) => buttonOf("", [words], () => markSelection(question, label), { id: `${question.field}-${label}` }));
   const list = make("ul", "marks");
   list.id = `${question.field}-marks`;
   const hint = make("p", "hint", "Select words in the text (mouse, finger, or Shift with the arrow keys), then press what they are.");
@@ -54,13 +49,12 @@ function fillSpan(question, marks) {
     const [start, end, label] = mark;
     const words = foreign("q", "", ...visible(text.slice(start, end).join("")));
     words.lang = session.task.tag;
-    const button = make("button", "", "Remove");
-    button.type = "button";
-    button.setAttribute("aria-label", `Remove the mark ${question.values[label]} on ${text.slice(start, end).join("")}`);
-    button.addEventListener("click", () => {
+    const remove = () => {
       change({ [question.field]: marks.filter((other) => other !== mark) });
       $(`${question.field}-text`).focus();
-    });
+    };
+    const button = buttonOf("", ["Remove"], remove);
+    button.setAttribute("aria-label", `Remove the mark ${question.values[label]} on ${text.slice(start, end).join("")}`);
     return make("li", "", make("b", "", question.values[label]), " ", words, " ", button);
   });
   $(`${question.field}-marks`).replaceChildren(...lines);

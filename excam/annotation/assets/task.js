@@ -34,9 +34,7 @@ function makeStep(step, number) {
 function makeReveal(number) {
   const { reveal: words } = data.form.steps[number - 1] ?? {};
   if (!words) return "";
-  const button = make("button", "main", words);
-  Object.assign(button, { type: "button", id: `reveal-${number}` });
-  button.addEventListener("click", () => reveal(number));
+  const button = buttonOf("main", [words], () => reveal(number), { id: `reveal-${number}` });
   const hint = make("span", "hint", STEP_HINT);
   hint.id = `reveal-${number}-hint`;
   const row = make("div", "row reveal", button, " ", hint);
@@ -207,15 +205,12 @@ function showSubmission(answer) {
 
 // a line of what is open, which leads to its question
 function openPoint({ field, line, wrong }) {
-  const button = make("button", wrong ? "jump problem" : "jump", line);
-  button.type = "button";
-  button.addEventListener("click", () => goToField(field));
-  return make("li", "", button);
+  return make("li", "", buttonOf(wrong ? "jump problem" : "jump", [line], () => goToField(field)));
 }
 
 // to the question of a column; to the button that reveals its step, where that is not open yet
 function goToField(column) {
-  const { field } = allQuestions().find((one) => columnsOf(one).includes(column));
+  const { field } = questionOf(column);
   const place = document.querySelector(`[data-field="${field}"]`);
   const shown = place.getClientRects().length ? place : (document.querySelector(".reveal:not([hidden])") ?? $("task-head"));
   if (NARROW.matches) $("open-list").open = false; // it would cover the question
@@ -235,10 +230,10 @@ async function showOthers(task) {
   const { status, body } = await session.keeper.ask(`/answers/${task.id}/others`, {});
   if (status !== 200 || session.task !== task) return; // it is not on the server yet: the next refresh asks again
   const names = data.form.compare.fields;
-  const cells = (values) => values.map((value) => foreign("td", "", ...visible(String(value ?? ""))));
   const head = names.map((name) => Object.assign(make("th", "", fieldLabel(name)), { scope: "col" }));
   $("others-columns").replaceChildren(make("tr", "", ...head));
-  const rows = body.answers.map((answer) => make("tr", "", ...cells(names.map((name) => answer[name]))));
+  const cell = (name, answer) => foreign("td", "", ...visible(valueShown(name, answer[name], task)));
+  const rows = body.answers.map((answer) => make("tr", "", ...names.map((name) => cell(name, answer))));
   const none = make("tr", "", Object.assign(make("td", "", "Nobody else has submitted this task yet."), { colSpan: names.length }));
   $("others-rows").replaceChildren(...(rows.length ? rows : [none]));
   $("others").dataset.task = task.id;
