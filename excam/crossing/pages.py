@@ -20,14 +20,19 @@ FEW = 30  # erroneous texts, or scenarios: with fewer, a mark says so
 Line = Mapping[str, Any]
 
 
+def _kinds(lines: Sequence[Line]) -> list[str]:
+    return [kind for kind in KINDS if any(kind == line["kind"] for line in lines)]
+
+
+def _metrics(lines: Sequence[Line]) -> list[str]:
+    return list(dict.fromkeys(str(line["metric"]) for line in lines))
+
+
 def blind_spots(lines: Sequence[Line], notes: Sequence[str]) -> str:
     """Return the page of the blind-spot matrix."""
     at = {(line["metric"], line["kind"]): line for line in lines}
-    kinds = [kind for kind in KINDS if any(kind == line["kind"] for line in lines)]
-    body = [
-        [escape(metric), *(_cell(at.get((metric, kind))) for kind in kinds)]
-        for metric in dict.fromkeys(line["metric"] for line in lines)
-    ]
+    kinds = _kinds(lines)
+    body = [[escape(metric), *(_cell(at.get((metric, kind))) for kind in kinds)] for metric in _metrics(lines)]
     counts = [
         [
             kind,
@@ -74,22 +79,15 @@ def _blind_spot_cautions(lines: Sequence[Line]) -> Iterator[str]:
         "same rows `excam meta` compares metrics, with tests."
     )
     known = [line for line in lines if line["auc"] is not None]
-    counts = {
-        metric: [line["auc"] > line["length"] for line in known if line["metric"] == metric]
-        for metric in dict.fromkeys(line["metric"] for line in known)
+    cells = {metric: [line for line in known if line["metric"] == metric] for metric in _metrics(known)}
+    above = [
+        f"{escape(metric)} {sum(line['auc'] > line['length'] for line in own)} of {len(own)}"
+        for metric, own in cells.items()
         if metric != LENGTH
-    }
-    above = ", ".join(
-        f"{escape(metric)} {sum(comparisons)} of {len(comparisons)}" for metric, comparisons in counts.items()
-    )
-    if above:
-        yield f"Kinds in which a metric is above the length of the text on the same pairs: {above}."
-    same = [
-        metric
-        for metric in dict.fromkeys(line["metric"] for line in known)
-        if all(line["auc"] == 0.5 for line in known if line["metric"] == metric)
     ]
-    if same:
+    if above:
+        yield f"Kinds in which a metric is above the length of the text on the same pairs: {', '.join(above)}."
+    if same := [metric for metric, own in cells.items() if all(line["auc"] == 0.5 for line in own)]:
         yield f"In every cell exactly .5: {', '.join(map(escape, same))}."
 
 
@@ -107,11 +105,10 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
         raise InputInvalid("blind spots: 0 cells; expected erroneous rows that a metric can score")
     at = {(line["metric"], line["kind"]): line for line in lines}
     drawn = [line for line in lines if line["auc"] is not None and line["wrong"] >= plotting.LEAST]
-    metrics = list(dict.fromkeys(str(line["metric"]) for line in drawn))
-    kinds = [kind for kind in KINDS if any(kind == line["kind"] for line in drawn)]
+    metrics, kinds = _metrics(drawn), _kinds(drawn)
     hidden = {
-        "kinds": [kind for kind in KINDS if any(kind == line["kind"] for line in lines) and kind not in kinds],
-        "metrics": sorted({str(line["metric"]) for line in lines} - {*metrics}),
+        "kinds": [kind for kind in _kinds(lines) if kind not in kinds],
+        "metrics": sorted({*_metrics(lines)} - {*metrics}),
     }
     left_out = "; ".join(f"{what} {', '.join(map(spoken, names))}" for what, names in hidden.items() if names)
     title = "What each metric does not see"
@@ -184,7 +181,7 @@ def _signed(value: float) -> str:
 
 def figure_language_gap(lines: Sequence[Line]) -> Figure:
     """Draw the difference of each metric, over all local languages and in each."""
-    metrics = list(dict.fromkeys(str(line["metric"]) for line in lines))
+    metrics = _metrics(lines)
     if not metrics:
         raise InputInvalid("language gap: 0 scenarios in two languages; expected those of Macaron, with statements")
     at = {(line["metric"], line["language"]): line for line in lines}
