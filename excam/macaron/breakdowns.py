@@ -72,9 +72,14 @@ def read(path: Path) -> list[dict[str, Any]]:
     ]
 
 
+def system_of(line: Line) -> tuple[str, str]:
+    """Return the model and the mode that a line is of."""
+    return str(line["model"]), str(line["mode"])
+
+
 def systems_of(lines: Sequence[Line]) -> list[tuple[str, str]]:
     """Return the model and the mode of each system that the lines are of, without the mean."""
-    return [name for name in dict.fromkeys((str(line["model"]), str(line["mode"])) for line in lines) if name != MEAN]
+    return [name for name in dict.fromkeys(map(system_of, lines)) if name != MEAN]
 
 
 def ordered(by: str, lines: Sequence[Line]) -> list[str]:
@@ -91,9 +96,7 @@ def ordered(by: str, lines: Sequence[Line]) -> list[str]:
 def means_of(lines: Sequence[Line], lang: str = "all") -> dict[str, float]:
     """Return the mean over systems of each group, in one language or in both."""
     return {
-        str(line["group"]): float(line["value"])
-        for line in lines
-        if (line["model"], line["mode"]) == MEAN and line["lang"] == lang
+        str(line["group"]): float(line["value"]) for line in lines if system_of(line) == MEAN and line["lang"] == lang
     }
 
 
@@ -101,7 +104,7 @@ def lowest_of(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
     """Return the group in which each system is worst."""
     worst: dict[tuple[str, str], Line] = {}
     for line in lines:
-        name = (str(line["model"]), str(line["mode"]))
+        name = system_of(line)
         if line["lang"] == "all" and name != MEAN and (name not in worst or line["value"] < worst[name]["value"]):
             worst[name] = line
     return {name: str(line["group"]) for name, line in worst.items()}
@@ -149,7 +152,7 @@ def _spread(lines: Sequence[Line]) -> str:
 
 
 def _by_place(lines: Sequence[Line]) -> dict[tuple[str, ...], Line]:
-    return {(line["model"], line["mode"], line["group"], line["lang"]): line for line in lines}
+    return {(*system_of(line), line["group"], line["lang"]): line for line in lines}
 
 
 def _marked(at: Mapping[tuple[str, ...], Line], system: tuple[str, str], group: str) -> str:

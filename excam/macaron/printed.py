@@ -10,7 +10,7 @@ from typing import Any
 
 from excam.macaron import breakdowns, categories, numbers, pages
 from excam.macaron.answers import System
-from excam.macaron.breakdowns import MEAN
+from excam.macaron.breakdowns import MEAN, system_of
 from excam.macaron.cells import rounded
 from excam.macaron.scenarios import Scenario
 from excam.macaron.templates import ASPECTS
@@ -105,17 +105,13 @@ def _value(key: str, known: Data) -> Value:
     if not own:
         return Absent("no scenario has this aspect")
     if match[1]:
-        return next(line for line in own if _system(line) == MEAN)
+        return next(line for line in own if system_of(line) == MEAN)
     choose = max if match[3] == "-highest" else min
-    return choose((line for line in own if _system(line) != MEAN), key=lambda line: line["value"])
+    return choose((line for line in own if system_of(line) != MEAN), key=lambda line: line["value"])
 
 
 def _slug(name: str) -> str:
     return re.sub("[^a-z]+", "-", name.lower())
-
-
-def _system(line: Line) -> tuple[str, str]:
-    return line["model"], line["mode"]
 
 
 def _authors(known: Data) -> Value:
@@ -181,7 +177,7 @@ def _open_weight(choose: Callable[..., Line]) -> Callable[[Data], Value]:
 
 
 def _gaps(known: Data) -> list[tuple[float, str]]:
-    lines = [line for line in known.by["contexts"] if line["lang"] == "gap" and _system(line) == MEAN]
+    lines = [line for line in known.by["contexts"] if line["lang"] == "gap" and system_of(line) == MEAN]
     return sorted((line["value"], line["group"]) for line in lines)
 
 
