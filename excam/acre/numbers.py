@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
@@ -77,8 +78,7 @@ def correlations(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed
         association = binary_gold.association(gold, [scores.get(row.id) for row in kept], clusters, seed=seed)
         line: dict[str, Any] = {"metric": metric}
         for measure in binary_gold.MEASURES:
-            estimate = getattr(association, measure)
-            line |= {measure: estimate.value, f"{measure}_low": estimate.low, f"{measure}_high": estimate.high}
+            line |= bootstrap.in_columns(measure, asdict(getattr(association, measure)))
         lines.append(line | {"n": association.n, "failures": association.unscored, "correct": association.positives})
     return lines
 
@@ -197,12 +197,7 @@ def systems(
                 "acre": [verdict.acre for verdict in answered if verdict.acre is not None],
             }
             for column, values in columns.items():
-                estimate = bootstrap.mean(values, range(len(values)), seed)
-                line |= {
-                    column: estimate["value"],
-                    f"{column}_low": estimate["low"],
-                    f"{column}_high": estimate["high"],
-                }
+                line |= bootstrap.in_columns(column, bootstrap.mean(values, range(len(values)), seed))
             lines.append(line | {"n": len(system_verdicts), "failures": len(system_verdicts) - len(answered)})
     return lines
 

@@ -146,7 +146,7 @@ def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
             estimates["ahead"] = bootstrap.difference_of_means(grades, is_own, questions, seed)
         line: dict[str, Any] = {**dict.fromkeys(RANKS), "model": model, "n": n}
         for name, estimate in estimates.items():
-            line |= {name: estimate["value"], f"{name}_low": estimate["low"], f"{name}_high": estimate["high"]}
+            line |= bootstrap.in_columns(name, estimate)
         lines.append(line)
     return lines
 

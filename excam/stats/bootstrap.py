@@ -6,7 +6,7 @@ drawn with replacement, and the statistic is computed from the sums over the dra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,11 @@ def estimate(
 def mean(values: ArrayLike, clusters: Sequence[Hashable], seed: int) -> dict[str, float | None]:
     """Return the mean of values, as `estimate` does."""
     return estimate([values, np.ones(np.size(values))], ratio, clusters, seed)
+
+
+def in_columns(name: str, estimated: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Return what `estimate` returns under the names of columns: `name`, `name_low` and `name_high`."""
+    return {name: estimated["value"], f"{name}_low": estimated["low"], f"{name}_high": estimated["high"]}
 
 
 def difference_of_means(
