@@ -643,14 +643,19 @@ def test_the_page_of_rows_shows_texts_as_data(stage_files):
 # --- excam score --metric calmqa
 
 
+def as_fetched(folder):
+    """The files of a folder, beside which stands the manifest of a fetched model."""
+    files, facts = sorted((folder / "files").iterdir()), {"revision": "c" * 40, "licence": "MIT"}
+    provenance.write_manifest(folder / "manifest.json", inputs=[], outputs=files, settings={}, seconds=1, **facts)
+    return folder / "files"
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     """The folder of a fetched model, as the workflow leaves it."""
     folder = tmp_path_factory.mktemp("models") / "tiny"
-    files = sorted(tiny.model(folder / "files", positions=4096).iterdir())
-    facts = {"revision": "c" * 40, "licence": "MIT"}
-    provenance.write_manifest(folder / "manifest.json", inputs=[], outputs=files, settings={}, seconds=1, **facts)
-    return folder / "files"
+    tiny.model(folder / "files", positions=4096)
+    return as_fetched(folder)
 
 
 @pytest.fixture(scope="module")
@@ -677,8 +682,10 @@ ROWS = [
 ]
 
 
-def rows_file(folder, rows=ROWS):
-    return write_rows(folder / "rows.jsonl", rows)
+def scoring(folder, model, index, rows=ROWS):
+    """The words of a command that scores rows."""
+    file = write_rows(folder / "rows.jsonl", rows)
+    return ["score", file, "--metric", "calmqa", "--model", model, "--evidence", index]
 
 
 def test_score_with_a_model_offline(model, index, tmp_path, monkeypatch):
@@ -690,7 +697,7 @@ def test_score_with_a_model_offline(model, index, tmp_path, monkeypatch):
     monkeypatch.setattr("socket.socket.connect", connect)
     monkeypatch.setattr("excam.cli.score_commands.switch_on", lambda: None)  # leaves EXCAM_OFFLINE of other tests alone
     to = tmp_path / "scored.jsonl"
-    words = ["score", rows_file(tmp_path), "--metric", "calmqa", "--model", model, "--evidence", index, "--offline"]
+    words = [*scoring(tmp_path, model, index), "--offline"]
     succeed(*words, "--to", to)
     first, second, third = result_files.read(to)
     assert 0 <= first.score <= 1
@@ -718,10 +725,7 @@ def sentence_encoder(tmp_path_factory):
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
     BertModel(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(folder / "files")
     tokenizer.save_pretrained(folder / "files")
-    facts = {"revision": "e" * 40, "licence": "MIT"}
-    files = sorted((folder / "files").iterdir())
-    provenance.write_manifest(folder / "manifest.json", inputs=[], outputs=files, settings={}, seconds=1, **facts)
-    return folder / "files"
+    return as_fetched(folder)
 
 
 def test_cosines_do_not_depend_on_the_texts_beside_them(sentence_encoder, model):
@@ -737,9 +741,8 @@ def test_cosines_do_not_depend_on_the_texts_beside_them(sentence_encoder, model)
 
 def test_score_with_an_encoder_asks_no_model(sentence_encoder, index, tmp_path):
     to = tmp_path / "scored.jsonl"
-    words = ["--metric", "calmqa", "--model", sentence_encoder, "--evidence", index, "--to", to]
     rows = [ROWS[0] | {"answer": "Air molecules scatter short waves of sunlight more than long ones."}, ROWS[2]]
-    succeed("score", rows_file(tmp_path, rows), *words)
+    succeed(*scoring(tmp_path, sentence_encoder, index, rows), "--to", to)
     first, second = result_files.read(to)
     assert "|verifier:overlap|relevance:cosine|" in first.signature
     assert first.parts["factuality"] == 1
@@ -759,11 +762,10 @@ def test_score_with_an_encoder_asks_no_model(sentence_encoder, index, tmp_path):
 def test_an_invalid_row_is_a_failed_row_and_the_others_have_their_scores(
     sentence_encoder, index, tmp_path, change, failure
 ):
-    words = ["--metric", "calmqa", "--model", sentence_encoder, "--evidence", index]
     sound = [ROWS[0] | {"type": "specific"}, ROWS[2]]
-    alone = excam("score", rows_file(tmp_path, sound), *words)
+    alone = succeed(*scoring(tmp_path, sentence_encoder, index, sound))
     bad = ROWS[0] | {"id": "bad", "answer": "One claim. Two claims. Three claims. Four.", "type": 1} | change
-    done = succeed("score", rows_file(tmp_path, [sound[0], bad, sound[1]]), *words)
+    done = succeed(*scoring(tmp_path, sentence_encoder, index, [sound[0], bad, sound[1]]))
     first, failed, last = done.stdout.splitlines()
     assert [first, last] == alone.stdout.splitlines(), "K is that of the sound rows"
     assert (json.loads(failed)["id"], json.loads(failed)["score"]) == ("bad", None)
@@ -772,11 +774,11 @@ def test_an_invalid_row_is_a_failed_row_and_the_others_have_their_scores(
 
 
 def test_a_type_may_be_a_number(sentence_encoder, index, tmp_path):
-    words = ["--metric", "calmqa", "--model", sentence_encoder, "--evidence", index]
-    scores = [
-        [json.loads(line)["score"] for line in excam("score", rows_file(tmp_path, rows), *words).stdout.splitlines()]
-        for rows in ([row | {"type": name} for row in ROWS] for name in (1, "specific"))
-    ]
+    scores = []
+    for name in (1, "specific"):
+        rows = [row | {"type": name} for row in ROWS]
+        done = succeed(*scoring(tmp_path, sentence_encoder, index, rows))
+        scores.append([json.loads(line)["score"] for line in done.stdout.splitlines()])
     assert scores[0] == scores[1]
     assert None not in scores[0]
 
@@ -785,7 +787,7 @@ def test_k_is_of_all_rows_of_a_file_whatever_the_batch(sentence_encoder, index, 
     """K of a batch would be another one, and its results would have another signature."""
     long = "Air molecules scatter short waves of sunlight. It is night. It is day."
     rows = [{**ROWS[0], "id": str(at), "answer": long if at > 2 else "Air scatters blue light."} for at in range(5)]
-    words = ["score", rows_file(tmp_path, rows), "--metric", "calmqa", "--model", sentence_encoder, "--evidence", index]
+    words = scoring(tmp_path, sentence_encoder, index, rows)
     succeed(*words, "--to", tmp_path / "whole.jsonl")
     monkeypatch.setattr("excam.scoring.files.BATCH", 2)
     succeed(*words, "--to", tmp_path / "batches.jsonl")
@@ -796,24 +798,15 @@ def test_k_is_of_all_rows_of_a_file_whatever_the_batch(sentence_encoder, index, 
 
 def test_a_budget_is_estimated_before_anything_is_asked(index, tmp_path, monkeypatch):
     monkeypatch.setattr("excam.scoring.files.results", lambda *_, **more: iter(()))
-    words = [
-        "--metric",
-        "calmqa",
-        "--model",
-        "m@http://127.0.0.1:9/v1",
-        "--evidence",
-        index,
-        "--to",
-        tmp_path / "s.jsonl",
-    ]
-    done = excam("score", rows_file(tmp_path), *words, "--budget", 1, "--price", 1, 1)
+    words = [*scoring(tmp_path, "m@http://127.0.0.1:9/v1", index), "--to", tmp_path / "s.jsonl"]
+    done = excam(*words, "--budget", 1, "--price", 1, 1)
     assert "estimate: 3 of 3 rows to ask about" in done.stderr
 
 
 def test_evidence_is_required(model, tmp_path):
-    words = ["score", rows_file(tmp_path), "--metric", "calmqa", "--model", model]
-    assert "--evidence: missing" in refusal(*words)
-    assert "no index.json" in refusal(*words, "--evidence", tmp_path)
+    words = scoring(tmp_path, model, tmp_path)
+    assert "--evidence: missing" in refusal(*words[:-2])
+    assert "no index.json" in refusal(*words)
 
 
 # --- the other commands
