@@ -53,17 +53,10 @@ rule calmqa_ask:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=MODEL.gpus,
-        model=1,
-        engine=1,
-        mem_mb=host_memory,
-        runtime=lambda w, attempt: 240 * attempt,
-        pace=MODEL.pace,
+        **MODEL.resources(minutes=240),
     params:
-        version=versions("calmqa_ask", "answers.{backend}"),
-        model=MODEL.settings,
-        weights=flag("weights", MODEL.weights),
-        seed=EXPERIMENT.seed,
+        **MODEL.params,
+        version=versions("calmqa_ask", MODEL.answers),
     shell:
         "python -m scripts calmqa_ask --subject {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
         " --pace {resources.pace:q} {params.weights:q} --questions {input.questions:q} --seed {params.seed:q}"
@@ -139,20 +132,13 @@ rule calmqa_judge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=CALMQA_JUDGE.gpus,
-        model=1,
-        engine=1,
-        mem_mb=lambda w, attempt: 16000 * attempt,
-        runtime=lambda w, attempt: 240 * attempt,
-        pace=CALMQA_JUDGE.pace,
+        **CALMQA_JUDGE.resources(minutes=240, mem_mb=lambda w, attempt: 16000 * attempt),
     params:
+        **CALMQA_JUDGE.params,
         version=versions("calmqa_judge", CALMQA_JUDGE.answers),
         name=CALMQA_JUDGE.name_of,
-        model=CALMQA_JUDGE.settings,
         tables=calmqa_tables,
         verdicts=calmqa_setting("verdicts"),
-        weights=flag("weights", CALMQA_JUDGE.weights),
-        seed=EXPERIMENT.seed,
     shell:
         "python -m scripts calmqa_judge --step {wildcards.step:q} --name {params.name:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --questions {input.questions:q}"

@@ -111,15 +111,13 @@ def stage_version(stage):
 
 
 def versions(*stages):
-    """Stage versions for `params`. A stage may hold wildcards and the model's `{backend}`, e.g. `judges.{judge}`.
+    """Stage versions for `params`. A stage may hold wildcards, e.g. `judges.{judge}`.
 
     A function returns the stages that depend on the wildcards in another way.
     """
 
     def of(wildcards):
-        model = EXPERIMENT.models.get(wildcards.get("model"))
-        values = dict(wildcards, backend=model.backend if model else "")
-        named = [stage(wildcards) if callable(stage) else [stage.format(**values)] for stage in stages]
+        named = [stage(wildcards) if callable(stage) else [stage.format(**dict(wildcards))] for stage in stages]
         names = [name for part in named for name in part]
         return json.dumps({name: stage_version(name) for name in names}, sort_keys=True)
 

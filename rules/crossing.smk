@@ -58,22 +58,15 @@ rule crossing_score:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=CROSSED.gpus,
-        model=1,
-        engine=1,
-        mem_mb=lambda w, attempt: 16000 * attempt,
-        runtime=lambda w, attempt: 120 * attempt,
-        pace=CROSSED.pace,
+        **CROSSED.resources(minutes=120, mem_mb=lambda w, attempt: 16000 * attempt),
     params:
+        **CROSSED.params,
         version=versions("crossing_score", CROSSED.answers),
         metric=lambda w: CROSSING.metrics[w.crossed].metric,
         metric_version=crossing_metric_version,
         judge=lambda w: CROSSING.metrics[w.crossed].judge,
-        model=CROSSED.settings,
-        weights=flag("weights", CROSSED.weights),
         adapter=flag("adapter", crossing_adapter),
         evidence=flag("evidence", lambda w: [os.path.dirname(name) for name in crossing_evidence(w)]),
-        seed=EXPERIMENT.seed,
     shell:
         "python -m scripts crossing_score --name {wildcards.crossed:q} --judge {params.judge:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.adapter:q}"

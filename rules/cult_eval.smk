@@ -46,19 +46,12 @@ rule cult_eval_translate:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=MODEL.gpus,
-        model=1,
-        engine=1,
-        mem_mb=host_memory,
-        runtime=lambda w, attempt: 60 * attempt,
-        pace=MODEL.pace,
+        **MODEL.resources(minutes=60),
     params:
-        version=versions("cult_eval_translate", "answers.{backend}"),
-        model=MODEL.settings,
-        weights=flag("weights", MODEL.weights),
+        **MODEL.params,
+        version=versions("cult_eval_translate", MODEL.answers),
         form=lambda w: "plain" if EXPERIMENT.models[w.model].backend == "seq2seq" else "prompt",
         example=flag("example", one_shot_example),
-        seed=EXPERIMENT.seed,
     shell:
         "python -m scripts cult_eval_translate --name {wildcards.model:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --form {params.form:q}"
@@ -104,20 +97,13 @@ rule cult_eval_judge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=MODEL.gpus,
-        model=1,
-        engine=1,
-        mem_mb=host_memory,
-        runtime=lambda w, attempt: 120 * attempt,
-        pace=MODEL.pace,
+        **MODEL.resources(minutes=120),
     params:
-        version=versions("cult_eval_judge", "answers.{backend}"),
-        model=MODEL.settings,
-        weights=flag("weights", MODEL.weights),
+        **MODEL.params,
+        version=versions("cult_eval_judge", MODEL.answers),
         variants=CULT_EVAL.variants if CULT_EVAL else [],
         by=CULT_EVAL.mode if CULT_EVAL else "",
         quality=CULT_EVAL.quality if CULT_EVAL else "",
-        seed=EXPERIMENT.seed,
     shell:
         "python -m scripts cult_eval_judge --name {wildcards.model:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --variants {params.variants:q}"

@@ -48,14 +48,9 @@ rule generate_soft_errors:
         "generator"
     conda:
         "../envs/inference.yaml"
-    threads: 1 if EXPERIMENT.generation.generator == LEXICON else 8
+    threads: 8 if BY_MODEL else 1
     resources:
-        gpu=GENERATOR.gpus,
-        model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
-        engine=0 if EXPERIMENT.generation.generator == LEXICON else 1,
-        mem_mb=host_memory,
-        runtime=lambda w, attempt: 360 * attempt,
-        pace=GENERATOR.pace,
+        **GENERATOR.resources(minutes=360, model=BY_MODEL, engine=BY_MODEL),
     params:
         version=versions("generate_soft_errors", GENERATOR.answers),
         generator=EXPERIMENT.generation.generator,

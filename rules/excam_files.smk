@@ -79,7 +79,8 @@ def evaluation_choices():
     return EXPERIMENT.seed if pairs is None else [EXPERIMENT.seed, "--pairs", pairs]
 
 
-GENERATOR = Asked(lambda _: "" if EXPERIMENT.generation.generator == LEXICON else EXPERIMENT.generation.generator)
+BY_MODEL = int(EXPERIMENT.generation.generator != LEXICON)  # 1 where a model writes soft errors
+GENERATOR = Asked(lambda _: EXPERIMENT.generation.generator if BY_MODEL else "")
 
 
 def judging_settings(wildcards):

@@ -51,14 +51,9 @@ rule verify_adapter:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=MODEL.gpus,
-        model=1,
-        engine=1,
-        mem_mb=host_memory,
-        runtime=lambda w, attempt: 20 * attempt,
-        pace=MODEL.pace,
+        **MODEL.resources(minutes=20),
     params:
-        version=versions("verify_adapter", "answers.{backend}"),
+        version=versions("verify_adapter", MODEL.answers),
         model=lambda w: EXPERIMENT.models[w.model].answer_settings,
         weights=flag("weights", MODEL.weights),
         adapter=flag("adapter", adapter),
@@ -92,20 +87,13 @@ rule judge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=MODEL.gpus,
-        model=1,
-        engine=1,
-        mem_mb=host_memory,
         # reports are short; a baseline may think for 2,048 tokens a row
-        runtime=lambda w, attempt: (20 if w.trained_on == "nothing" else 10) * attempt,
-        pace=MODEL.pace,
+        **MODEL.resources(minutes=lambda w: 20 if w.trained_on == "nothing" else 10),
     params:
-        version=versions("judge", "asks.{judge}", "answers.{backend}"),
-        model=MODEL.settings,
-        weights=flag("weights", MODEL.weights),
+        **MODEL.params,
+        version=versions("judge", "asks.{judge}", MODEL.answers),
         adapter=flag("adapter", adapter),
         evidence=judging_settings,
-        seed=EXPERIMENT.seed,
     shell:
         "python -m scripts judge --name {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
         " --model {params.model:q} --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q}"

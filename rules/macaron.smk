@@ -54,18 +54,11 @@ rule macaron_proofread:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=PROOFREADER.gpus,
-        model=1,
-        engine=1,
-        mem_mb=lambda w, attempt: 16000 * attempt,
-        runtime=lambda w, attempt: 60 * attempt,
-        pace=PROOFREADER.pace,
+        **PROOFREADER.resources(minutes=60, mem_mb=lambda w, attempt: 16000 * attempt),
     params:
+        **PROOFREADER.params,
         version=versions("macaron_proofread", PROOFREADER.answers),
         name=proofreader_name(),
-        model=PROOFREADER.settings,
-        weights=flag("weights", PROOFREADER.weights),
-        seed=EXPERIMENT.seed,
     shell:
         "python -m scripts macaron_proofread --name {params.name:q} --model {params.model:q} --gpus {resources.gpu:q}"
         " --pace {resources.pace:q} {params.weights:q} --scenarios {input.scenarios:q} --seed {params.seed:q}"
@@ -112,17 +105,10 @@ rule macaron_ask:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=MODEL.gpus,
-        model=1,
-        engine=1,
-        mem_mb=host_memory,
-        runtime=lambda w, attempt: (240 if w.mode == "thinking" else 60) * attempt,
-        pace=MODEL.pace,
+        **MODEL.resources(minutes=lambda w: 240 if w.mode == "thinking" else 60),
     params:
-        version=versions("macaron_ask", "answers.{backend}"),
-        model=MODEL.settings,
-        weights=flag("weights", MODEL.weights),
-        seed=EXPERIMENT.seed,
+        **MODEL.params,
+        version=versions("macaron_ask", MODEL.answers),
     shell:
         "python -m scripts macaron_ask --name {wildcards.model:q}/{wildcards.mode:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --mode {wildcards.mode:q}"

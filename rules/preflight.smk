@@ -55,7 +55,7 @@ rule try_model:
         runtime=lambda w, attempt: 60 * attempt,
         pace=MODEL.pace,
     params:
-        version=versions("try_model", "answers.{backend}"),
+        version=versions("try_model", MODEL.answers),
         model=MODEL.settings,
         samples=lambda w, input: ["--samples", *input.samples] if input.samples else [],
         seed=EXPERIMENT.seed,

@@ -22,9 +22,8 @@ rule rubric_campaign:
     conda:
         "../envs/data.yaml"
     params:
+        **RUBRIC_MANUAL,
         version=versions("rubric_campaign"),
-        rubric=RUBRIC.version if RUBRIC else "",
-        base=rubric_weights(),
         raters=rubric_people(),
         overlap=RUBRIC.overlap if RUBRIC else 0,
         calibration=RUBRIC.calibration if RUBRIC else 0,
@@ -54,20 +53,12 @@ rule rubric_rate:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=MODEL.gpus,
-        model=1,
-        engine=1,
-        mem_mb=host_memory,
-        runtime=lambda w, attempt: 120 * attempt,
-        pace=MODEL.pace,
+        **MODEL.resources(minutes=120),
     params:
-        version=versions("rubric_rate", "answers.{backend}"),
-        model=MODEL.settings,
-        weights=flag("weights", MODEL.weights),
-        rubric=RUBRIC.version if RUBRIC else "",
-        base=rubric_weights(),
+        **MODEL.params,
+        **RUBRIC_MANUAL,
+        version=versions("rubric_rate", MODEL.answers),
         ask=RUBRIC.mode if RUBRIC else "text",
-        seed=EXPERIMENT.seed,
     shell:
         "python -m scripts rubric_rate --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
         " --pace {resources.pace:q} {params.weights:q} --rubric {params.rubric:q} --base {params.base:q}"
@@ -91,9 +82,8 @@ rule rubric_settle:
     conda:
         "../envs/data.yaml"
     params:
+        **RUBRIC_MANUAL,
         version=versions("rubric_settle"),
-        rubric=RUBRIC.version if RUBRIC else "",
-        base=rubric_weights(),
         ask=RUBRIC.mode if RUBRIC else "text",
     shell:
         "python -m scripts rubric_settle --name {wildcards.model:q} --rubric {params.rubric:q} --base {params.base:q}"
@@ -116,9 +106,8 @@ rule rubric_collect:
     conda:
         "../envs/data.yaml"
     params:
+        **RUBRIC_MANUAL,
         version=versions("rubric_collect"),
-        rubric=RUBRIC.version if RUBRIC else "",
-        base=rubric_weights(),
     shell:
         "python -m scripts rubric_collect --rubric {params.rubric:q} --base {params.base:q}"
         " --responses {input.responses:q} --given {input.ratings:q} --ratings {output.ratings:q} 2>&1 | tee {log:q}"

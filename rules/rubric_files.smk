@@ -16,9 +16,10 @@ except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
 
 
-def rubric_weights():
-    """The declared weights of the rubric's base, as JSON."""
-    return json.dumps(RUBRIC.weights if RUBRIC else None, sort_keys=True)
+RUBRIC_MANUAL = {  # for `params`: the version of the manual, and the declared weights of its base, as JSON
+    "rubric": RUBRIC.version if RUBRIC else "",
+    "base": json.dumps(RUBRIC.weights if RUBRIC else None, sort_keys=True),
+}
 
 
 def rubric_people():
@@ -52,6 +53,6 @@ PAGE_FILES |= {  # sets of files that its pages name
 }
 PAGE_SETTINGS |= {
     "rubric_icc": RUBRIC.icc if RUBRIC else "complete",
-    "rubric_version": RUBRIC.version if RUBRIC else "",
-    "rubric_weights": rubric_weights(),
+    "rubric_version": RUBRIC_MANUAL["rubric"],
+    "rubric_weights": RUBRIC_MANUAL["base"],
 }

@@ -1,5 +1,8 @@
 """Values for `params`: labelled, so that swapped ones are seen, and only what decides the output of the stage."""
 
+# What takes the place of a model where none is asked.
+NOBODY = SimpleNamespace(is_local=False, request_settings="null", gpus=0, speed_settings="{}", backend="")
+
 
 class Asked:
     """What the rule of a job that asks a model says of it; `name_of` returns its name for wildcards, "" for none."""
@@ -9,30 +12,42 @@ class Asked:
 
     def entry(self, wildcards):
         name = self.name_of(wildcards)
-        return EXPERIMENT.models[name] if name else None
+        return EXPERIMENT.models[name] if name else NOBODY
 
     def weights(self, wildcards):
         """Its weights, where it is local."""
-        model = self.entry(wildcards)
-        return weights_of(self.name_of(wildcards)) if model and model.is_local else []
+        return weights_of(self.name_of(wildcards)) if self.entry(wildcards).is_local else []
 
     def settings(self, wildcards):
         """How it is asked. Where it is fetched from, on how many GPUs it runs, what it costs decides nothing."""
-        model = self.entry(wildcards)
-        return model.request_settings if model else "null"
+        return self.entry(wildcards).request_settings
 
     def gpus(self, wildcards):
-        model = self.entry(wildcards)
-        return model.gpus if model else 0
+        return self.entry(wildcards).gpus
 
     def pace(self, wildcards):
-        model = self.entry(wildcards)
-        return model.speed_settings if model else "{}"
+        return self.entry(wildcards).speed_settings
 
     def answers(self, wildcards):
         """The stage of its backend."""
-        model = self.entry(wildcards)
-        return [f"answers.{model.backend}"] if model else []
+        backend = self.entry(wildcards).backend
+        return [f"answers.{backend}"] if backend else []
+
+    def resources(self, minutes, **other):
+        """What a job needs that asks it: `minutes` at the first attempt, a number or a function of wildcards."""
+        return {
+            "gpu": self.gpus,
+            "model": 1,
+            "engine": 1,
+            "mem_mb": host_memory,
+            "runtime": lambda w, attempt: (minutes(w) if callable(minutes) else minutes) * attempt,
+            "pace": self.pace,
+        } | other
+
+    @property
+    def params(self):
+        """What decides its answers, beside what it is asked: `model`, `weights` and `seed`."""
+        return {"model": self.settings, "weights": flag("weights", self.weights), "seed": EXPERIMENT.seed}
 
 
 MODEL = Asked(lambda wildcards: wildcards.model)

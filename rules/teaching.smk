@@ -86,17 +86,10 @@ rule measure_knowledge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        gpu=MODEL.gpus,
-        model=1,
-        engine=1,
-        mem_mb=host_memory,
-        runtime=lambda w, attempt: 60 * attempt,
-        pace=MODEL.pace,
+        **MODEL.resources(minutes=60),
     params:
-        version=versions("measure_knowledge", "answers.{backend}"),
-        model=MODEL.settings,
-        weights=flag("weights", MODEL.weights),
-        seed=EXPERIMENT.seed,
+        **MODEL.params,
+        version=versions("measure_knowledge", MODEL.answers),
     shell:
         "python -m scripts measure_knowledge --name {wildcards.model:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --bases {input.bases:q}"

@@ -37,7 +37,7 @@ def test_example_of_a_site_repeats_what_it_replaces():
     on_cards = set()
     for path in sorted((PROFILES.parent / "rules").glob("*.smk")):
         for part in path.read_text().split("\nrule ")[1:]:
-            if "        gpu=" in part:
+            if "        gpu=" in part or ".resources(" in part:
                 on_cards.add(part.split(":")[0])
     assert set(site["set-resources"]) == on_cards
 

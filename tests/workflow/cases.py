@@ -58,7 +58,7 @@ SECTIONS = {
         Case("a backend (`vllm`), `VERSION` raised", "all that a vLLM model answers: soft errors too", raised("excam/inference/backends/vllm.py", "VERSION = ")),
         Case("a page (`table_2`), its version raised", "it, the comparison, the claims", raised("scripts/excam40k.py", "version=", ",\n    result=\"results/paper/table-2\"")),
         Case("the command of a rule (`score`)", "answers are read again", edited("rules/judging.smk", "scripts score --judge", "scripts score  --judge")),
-        Case("memory and time of a rule (`judge`)", "nothing", edited("rules/judging.smk", "else 10) * attempt", "else 480) * attempt")),
+        Case("memory and time of a rule (`judge`)", "nothing", edited("rules/judging.smk", "else 10)", "else 480)")),
     ],
     "Files, places, losses": [
         Case("one source row of BLEnD", "BLEnD from `fetch_source` on", edited("mini/blend/mc_questions.csv", "A. manat", "A. manats")),
