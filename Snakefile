@@ -76,7 +76,7 @@ rule all:
         rubric_pages(),
         pages_of("cult_eval"),
         calmqa_pages(),
-        crossing_pages(),
+        pages_of("crossing"),
         pack(),
 
 
@@ -127,31 +127,31 @@ rule annotation:
 rule macaron:
     """The benchmark Macaron: its coverage, what the models answer, and its tables and figures."""
     input:
-        macaron_target,
+        of_section("macaron", macaron_pages()),
 
 
 rule rubric:
     """Ratings by the scoring manual: what models rate, agreement with people, and every table of quality control."""
     input:
-        rubric_target,
+        of_section("rubric", rubric_pages()),
 
 
 rule cult_eval:
     """Translations of culture-loaded expressions: ACRE, metrics of whole sentences, and their tables and figures."""
     input:
-        cult_eval_target,
+        of_section("cult_eval", pages_of("cult_eval")),
 
 
 rule calmqa:
     """CaLMQA's score of long answers: right language, no loops, true, to the point; and what people's ratings follow."""
     input:
-        calmqa_target,
+        of_section("calmqa", calmqa_pages()),
 
 
 rule crossing:
     """All metrics on the same rows: which kinds of errors each misses, and how far it depends on the language."""
     input:
-        crossing_target,
+        of_section("crossing", pages_of("crossing")),
 
 
 rule scores:

@@ -86,13 +86,6 @@ def calmqa_pages():
     return [*pages_of("calmqa"), "results/calmqa/rows.html"] if CALMQA else []
 
 
-def calmqa_target(wildcards):
-    """What the target `calmqa` asks for. Stop with one line where the section is missing."""
-    if not CALMQA:
-        raise WorkflowError("calmqa: switched off; expected a section `calmqa`, as in experiments/mini.yaml")
-    return calmqa_pages()
-
-
 PAGE_FILES |= {  # sets of files that its pages name
     "calmqa_languages": ["results/calmqa/languages.csv"] if CALMQA else [],
     "calmqa_questions": ["results/calmqa/questions.parquet"] if CALMQA else [],

@@ -43,18 +43,6 @@ def crossing_evidence(wildcards):
     return [f"results/calmqa/index/{name}" for name in EVIDENCE_FILES] if wanted else []
 
 
-def crossing_pages():
-    """Every table and figure of the crossing; none where it is switched off."""
-    return pages_of("crossing") if CROSSING else []
-
-
-def crossing_target(wildcards):
-    """What the target `crossing` asks for. Stop with one line where the section is missing."""
-    if not CROSSING:
-        raise WorkflowError("crossing: switched off; expected a section `crossing`, as in experiments/mini.yaml")
-    return crossing_pages()
-
-
 PAGE_FILES |= {  # sets of files that its pages name
     "crossing_rows": ["results/crossing/rows.parquet"] if CROSSING else [],
     "crossing_rows_in_two_languages": of_row_set("macaron", ["results/crossing/rows.parquet"] if MACARON else []),

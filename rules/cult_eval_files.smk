@@ -56,13 +56,6 @@ def cult_eval_files(*folders):
     return [f"results/cult_eval/{folder}/{name}/{shots}.parquet" for folder in folders for name, shots in translators()]
 
 
-def cult_eval_target(wildcards):
-    """What the target `cult_eval` asks for. Stop with one line where the section is missing."""
-    if not CULT_EVAL:
-        raise WorkflowError("cult_eval: switched off; expected a section `cult_eval`, as in experiments/mini.yaml")
-    return pages_of("cult_eval")
-
-
 def cult_eval_numbers():
     """The tables that are compared with the paper's; some need labels."""
     if not CULT_EVAL:

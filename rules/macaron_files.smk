@@ -58,13 +58,6 @@ def macaron_pages():
     return [*pages_of("macaron"), *(f"results/macaron/rows/{name}.html" for name in answerers())]
 
 
-def macaron_target(wildcards):
-    """What the target `macaron` asks for. Stop with one line where the section is missing."""
-    if not MACARON:
-        raise WorkflowError("macaron: switched off; expected a section `macaron`, as in experiments/mini.yaml")
-    return macaron_pages()
-
-
 PAGE_FILES |= {  # sets of files that its pages name
     "macaron_answers": macaron_answers(),
     "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],

@@ -41,13 +41,6 @@ def rubric_pages():
     return [*rated, *drawn]
 
 
-def rubric_target(wildcards):
-    """What the target `rubric` asks for. Stop with one line where the section is missing."""
-    if not RUBRIC:
-        raise WorkflowError("rubric: switched off; expected a section `rubric`, as in experiments/mini.yaml")
-    return rubric_pages()
-
-
 PAGE_FILES |= {  # sets of files that its pages name
     "rubric_responses": RUBRIC_FILES["responses"],
 }

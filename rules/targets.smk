@@ -38,3 +38,14 @@ def missing_key(model):
     """Name of the API-key environment variable if it is unset, else None."""
     name = model.server and model.server.key_env
     return name if name and not os.environ.get(name) else None
+
+
+def of_section(name, files):
+    """What the target of a section of the configuration asks for. Where that is missing, stop with one line."""
+
+    def of(wildcards):
+        if not getattr(EXPERIMENT, name):
+            raise WorkflowError(f"{name}: switched off; expected a section `{name}`, as in experiments/mini.yaml")
+        return files
+
+    return of
