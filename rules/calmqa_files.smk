@@ -3,15 +3,11 @@
 from excam.calmqa import source as calmqa_source
 
 CALMQA = EXPERIMENT.calmqa
-try:
-    CALMQA_FILES = {  # of each local folder of the section
-        name: input_names(f"calmqa.{name}", files_of(Path(folder), f"calmqa.{name}")) if folder else []
-        for name, files_of in calmqa_source.LOCAL_FILES.items()
-        for folder in [CALMQA and getattr(CALMQA, name)]
-    }
-    CALMQA_RATINGS = input_names("calmqa.people", [Path(CALMQA.people)]) if CALMQA and CALMQA.people else []
-except ExcamError as problem:
-    raise WorkflowError(str(problem)) from None
+CALMQA_FILES = {  # of each local folder of the section
+    name: files_named(f"calmqa.{name}", lambda folder: files_of(folder, f"calmqa.{name}"))
+    for name, files_of in calmqa_source.LOCAL_FILES.items()
+}
+CALMQA_RATINGS = files_named("calmqa.people", lambda path: [path])
 
 CALMQA_ROLES = {
     "translations": "translator", "claims": "extractor", "verdicts": "verifier", "relevance": "relevance"

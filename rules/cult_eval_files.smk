@@ -3,12 +3,7 @@
 from excam.acre import source as cult_eval_source
 
 CULT_EVAL = EXPERIMENT.cult_eval
-try:
-    CULT_EVAL_FILES = (
-        input_names("cult_eval.folder", cult_eval_source.files(Path(CULT_EVAL.folder))) if CULT_EVAL else []
-    )
-except ExcamError as problem:
-    raise WorkflowError(str(problem)) from None
+CULT_EVAL_FILES = files_named("cult_eval.folder", cult_eval_source.files)
 
 
 wildcard_constraints:
@@ -18,11 +13,7 @@ wildcard_constraints:
 
 def one_shot_example(wildcards):
     """The held-out item of the one-shot prompt, where there is one."""
-    return (
-        input_names("cult_eval.folder", cult_eval_source.example(Path(CULT_EVAL.folder)))
-        if wildcards.shots == "1"
-        else []
-    )
+    return files_named("cult_eval.folder", cult_eval_source.example) if wildcards.shots == "1" else []
 
 
 def encoder_weights(wildcards):

@@ -14,9 +14,9 @@ try:
         else {}
     )
     BATCH_FILES = {name: input_names("texts", [shard.path for shard in batch]) for name, batch in BATCHES.items()}
-    EXPORTS = input_names("annotation.people", exported_files(EXPERIMENT.annotation.people))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
+EXPORTS = files_named("annotation.people", exported_files)
 
 
 wildcard_constraints:
@@ -47,6 +47,11 @@ def model_source(wildcards):
     if kept["wheel"]:  # a test checks which of its fields are unused; do not print them
         kept["wheel"] = {key: value for key, value in kept["wheel"].items() if value is not None}
     return json.dumps(kept | ({"chat_template": entry["chat_template"]} if entry["chat_template"] else {}))
+
+
+def model_files(wildcards):
+    """The files of a local folder, if a model comes from one."""
+    return MODEL_FILES.get(wildcards.model, [])
 
 
 def conversion(wildcards):

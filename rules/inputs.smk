@@ -1,9 +1,15 @@
 """Input functions that the rules of several systems use: of models, their weights and adapters."""
 
 
-def model_files(wildcards):
-    """The files of a local folder, if a model comes from one."""
-    return MODEL_FILES.get(wildcards.model, [])
+def files_named(setting, find):
+    """The files that `find` finds at the place that a setting names, none where it names none. Refused ones stop."""
+    section, name = setting.split(".")
+    values = getattr(EXPERIMENT, section)
+    place = values and getattr(values, name)
+    try:
+        return input_names(setting, find(Path(place))) if place else []
+    except ExcamError as problem:
+        raise WorkflowError(str(problem)) from None
 
 
 def chat_template(wildcards):

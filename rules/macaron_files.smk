@@ -4,15 +4,8 @@ from excam.macaron import source as macaron_source
 
 MACARON = EXPERIMENT.macaron
 MACARON_MODES = ["choose", "text", "thinking"]
-try:
-    MACARON_FILES = input_names("macaron.folder", macaron_source.files(Path(MACARON.folder))) if MACARON else []
-    MACARON_SHEETS = (
-        input_names("macaron.written", macaron_source.sheets(Path(MACARON.written), EXPERIMENT.models))
-        if MACARON and MACARON.written
-        else []
-    )
-except ExcamError as problem:
-    raise WorkflowError(str(problem)) from None
+MACARON_FILES = files_named("macaron.folder", macaron_source.files)
+MACARON_SHEETS = files_named("macaron.written", lambda folder: macaron_source.sheets(folder, EXPERIMENT.models))
 
 
 wildcard_constraints:

@@ -3,12 +3,13 @@
 from excam.rubric import changes as rubric_changes, responses as rubric_responses
 
 RUBRIC = EXPERIMENT.rubric
-RUBRIC_FILES = {name: [] for name in ("responses", "ratings", "version")}
-try:
-    for name, setting in (("responses", "responses"), ("ratings", "people")):
-        if place := RUBRIC and getattr(RUBRIC, setting):
-            RUBRIC_FILES[name] = input_names(f"rubric.{setting}", rubric_responses.files(Path(place)))
-    if RUBRIC:
+RUBRIC_FILES = {
+    "responses": files_named("rubric.responses", rubric_responses.files),
+    "ratings": files_named("rubric.people", rubric_responses.files),
+    "version": files_named("rubric.version", lambda path: [path] if path.name.endswith(".yaml") else []),
+}
+if RUBRIC:
+    try:
         rubric_changes.opened(RUBRIC.version).with_weights(RUBRIC.weights)
         if RUBRIC.version.endswith(".yaml"):
             RUBRIC_FILES["version"] = input_names("rubric.version", [Path(RUBRIC.version)])
