@@ -197,7 +197,7 @@ rule calmqa_index:
         documents=CALMQA_FILES["evidence"],
     output:
         index="results/calmqa/index/index.json",
-        files=expand("results/calmqa/index/{file}", file=[name for name in EVIDENCE_FILES if name != "index.json"]),
+        files=f"results/calmqa/index/{PASSAGES}",
     log:
         "logs/calmqa_index.log",
     benchmark:
@@ -216,7 +216,7 @@ rule calmqa_evidence:
     input:
         claims="results/calmqa/claims.parquet",
         index="results/calmqa/index/index.json",
-        files=expand("results/calmqa/index/{file}", file=[name for name in EVIDENCE_FILES if name != "index.json"]),
+        files=f"results/calmqa/index/{PASSAGES}",
     output:
         "results/calmqa/evidence.parquet",
     log:

@@ -22,7 +22,7 @@ from excam.core.source_tables import every_pattern
 from excam.core.versions import edited, version
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
-from excam.knowledge.documents import FILES as EVIDENCE_FILES
+from excam.knowledge.documents import FILES as EVIDENCE_FILES, PASSAGES
 from excam.inference.sources import WEIGHTS, matching_files
 from excam.training import layout
 
@@ -66,7 +66,7 @@ HARD = [name for name in DATASETS if BENCHMARKS[name].ERRORS == "hard"]
 PERMISSIVE = [name for name in DATASETS if is_permissive(BENCHMARKS[name].SOURCE.licence)]
 SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
-SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
+SYSTEMS = ["/".join(system) for system in EXPERIMENT.systems]
 TAUGHT = [name for name, model in EXPERIMENT.models.items() if model.teach]
 JUDGES = {"report", *(system[2] for system in EXPERIMENT.systems), *EXPERIMENT.external.judges}
 WITH_EVIDENCE = any(judge == "grounded" for _, _, judge in EXPERIMENT.systems)

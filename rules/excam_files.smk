@@ -208,10 +208,7 @@ def train_sets(wildcards):
 def judgements_compared(wildcards, dataset=None):
     """The systems in a column of Figure 3: every baseline, and each tuned model as it never saw the dataset."""
     column = dataset or wildcards.dataset
-    names = DATASETS if column == "all" else [column]
-    return [
-        f"results/judgements/{s}/{name}/{wildcards.split}.parquet" for s in column_systems(column) for name in names
-    ]
+    return judgements(column_systems(column), wildcards.split, DATASETS if column == "all" else [column])
 
 
 def judgements_pooled(wildcards):
@@ -254,7 +251,7 @@ def column_systems(dataset):
     """
     seen = "all" if dataset == "all" else f"without-{dataset}"
     shown = {*EXPERIMENT.baselines.models, *EXPERIMENT.tuned.models}
-    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen) and s[0] in shown]
+    return ["/".join(s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen) and s[0] in shown]
 
 
 def recipe(wildcards):
@@ -322,8 +319,17 @@ def verified(wildcards):
 
 def judged(wildcards, split, names=DATASETS):
     """A system's judgements of these datasets."""
-    folder = "results/judgements/{model}/{trained_on}/{judge}".format(**wildcards)
-    return [f"{folder}/{name}/{split}.parquet" for name in names]
+    return judgements(["{model}/{trained_on}/{judge}".format(**wildcards)], split, names)
+
+
+def judgements(systems, split="test", names=DATASETS):
+    """Of each of these systems, its judgements of each of these datasets."""
+    return [f"results/judgements/{system}/{name}/{split}.parquet" for system in systems for name in names]
+
+
+def cells(systems, names, split="test"):
+    """Of each of these systems, its numbers on each of these datasets."""
+    return [f"results/evaluation/{system}/{name}/{split}.json" for system in systems for name in names]
 
 
 def published(pattern, among=None):

@@ -12,7 +12,7 @@ rule build_pack:
     output:
         facts="results/facts.jsonl",
         index="results/pack/index.json",
-        files=expand("results/pack/{file}", file=[name for name in EVIDENCE_FILES if name != "index.json"]),
+        files=f"results/pack/{PASSAGES}",
     log:
         "logs/build_pack.log",
     benchmark:

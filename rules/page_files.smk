@@ -53,13 +53,7 @@ def shown_trained():
 
 def adapted(model):
     """Every adapter of a base model, as it is asked."""
-    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[0] == model and s[1] != "nothing"]
-
-
-def judgements_of(wanted):
-    """Of systems by what they were trained on, on every test set."""
-    systems = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if wanted(s[1])]
-    return [f"results/judgements/{system}/{name}/test.parquet" for system in systems for name in DATASETS]
+    return ["/".join(s) for s in EXPERIMENT.systems if s[0] == model and s[1] != "nothing"]
 
 
 def sets_with_evidence(pattern):
@@ -83,10 +77,6 @@ def judgements_with_evidence():
 def reporting_adapters():
     """The adapters that write reports, where a base was taught."""
     return [(m, t) for m, t in EXPERIMENT.adapters if TAUGHT and "report" in EXPERIMENT.judges(m)]
-
-
-def external_judgements(wildcards):
-    return [f"results/judgements/{s}/{d}/test-100.parquet" for s in external_systems() for d in DATASETS]
 
 
 def printed_votes(wildcards):
@@ -154,10 +144,6 @@ def words(value):
     return [value] if isinstance(value, (str, int)) else value
 
 
-def of_systems(systems, pattern):
-    return [pattern.format(system=system) for system in systems]
-
-
 config["captions"] = {name: page.caption for name, page in PAGES.items()}  # read by report/page.rst
 
 PAGE_FILES = {  # sets of files that pages name as inputs
@@ -172,17 +158,15 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test", "test-100"]
     ),
     "bases": expand("results/samples/{dataset}.bases.jsonl", dataset=DATASETS),
-    "cells_of_adapters": lambda w: [
-        f"results/evaluation/{s}/{d}/test.json" for s in adapted(w.model) for d in [*DATASETS, "all"]
-    ],
-    "cells_of_all": of_systems(SYSTEMS, "results/evaluation/{system}/all/test.json"),
-    "cells_of_all_in_domain": of_systems(column_systems("all"), "results/evaluation/{system}/all/test.json"),
+    "cells_of_adapters": lambda w: cells(adapted(w.model), [*DATASETS, "all"]),
+    "cells_of_all": cells(SYSTEMS, ["all"]),
+    "cells_of_all_in_domain": cells(column_systems("all"), ["all"]),
     "cells_of_columns": [  # every number of Figure 3
-        f"results/evaluation/{s}/{d}/test.json" for d in [*DATASETS, "all"] for s in column_systems(d)
+        cell for name in [*DATASETS, "all"] for cell in cells(column_systems(name), [name])
     ],
-    "cells_of_excam_in_domain": [f"results/evaluation/{s}/{d}/test.json" for s in in_domain_excam() for d in DATASETS],
-    "certainty_cells": of_systems(column_systems("all"), "results/certainty/{system}/test.json"),
-    "certainty_cells_of_excam": of_systems(in_domain_excam(), "results/certainty/{system}/test.json"),
+    "cells_of_excam_in_domain": cells(in_domain_excam(), DATASETS),
+    "certainty_cells": expand("results/certainty/{system}/test.json", system=column_systems("all")),
+    "certainty_cells_of_excam": expand("results/certainty/{system}/test.json", system=in_domain_excam()),
     "evidence": sets_with_evidence("results/evidence/{dataset}/{split}.parquet"),
     "evidence_numbers": ["results/paper/evidence.csv"] if WITH_EVIDENCE else [],
     "example_samples": lambda w: [  # of the datasets that one of the paper's tables shows, if they are switched on
@@ -196,21 +180,14 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         if EXPERIMENT.annotation.people
         else []
     ),
-    "judgements_in_domain": [
-        f"results/judgements/{s}/{d}/test.parquet" for s in column_systems("all") for d in DATASETS
-    ],
-    "judgements_of_adapters": judgements_of(
-        lambda trained_on: trained_on == "all" or trained_on.startswith("without-")
+    "judgements_in_domain": judgements(column_systems("all")),
+    "judgements_of_adapters": judgements(
+        "/".join(s) for s in EXPERIMENT.systems if s[1] == "all" or s[1].startswith("without-")
     ),
     "judgements_with_evidence": judgements_with_evidence(),
-    "judgements_of_excam": judgements_of(lambda trained_on: trained_on == "all"),
-    "judgements_of_excam_reports": [
-        f"results/judgements/{s}/{d}/test.parquet"
-        for s in in_domain_excam()
-        if Path(s).name == "report"
-        for d in DATASETS
-    ],
-    "judgements_of_external": external_judgements,
+    "judgements_of_excam": judgements("/".join(s) for s in EXPERIMENT.systems if s[1] == "all"),
+    "judgements_of_excam_reports": judgements(s for s in in_domain_excam() if Path(s).name == "report"),
+    "judgements_of_external": lambda w: judgements(external_systems(), "test-100"),
     "judgements_of_trained": [
         f"results/judgements/{m}/{t}/report/{d}/test.parquet" for m, t in reporting_adapters() for d in judged_of(t)
     ],

@@ -11,10 +11,8 @@ RUBRIC_FILES = {
 if RUBRIC:
     try:
         rubric_changes.opened(RUBRIC.version).with_weights(RUBRIC.weights)
-        if RUBRIC.version.endswith(".yaml"):
-            RUBRIC_FILES["version"] = input_names("rubric.version", [Path(RUBRIC.version)])
-except ExcamError as problem:
-    raise WorkflowError(str(problem)) from None
+    except ExcamError as problem:
+        raise WorkflowError(str(problem)) from None
 
 
 RUBRIC_MANUAL = {  # for `params`: the version of the manual, and the declared weights of its base, as JSON

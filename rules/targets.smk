@@ -25,7 +25,7 @@ def external_cells(wildcards):
     for m in sorted({*EXPERIMENT.external.models}):
         if key := missing_key(EXPERIMENT.models[m]):
             logger.warning(f"external: {m} skipped: environment variable {key} is not set; expected its key")
-    return [f"results/evaluation/{s}/{d}/test-100.json" for s in external_systems() for d in [*DATASETS, "all"]]
+    return cells(external_systems(), [*DATASETS, "all"], "test-100")
 
 
 def external_systems():
