@@ -252,8 +252,8 @@ def figure_4(
         line |= {"p_value": cells.significant_digits(line["p_value"]), "p_holm": cells.significant_digits(p)}
     tables.write_lines(numbers_path, RATING_COLUMNS, lines)
     drawn = tables.read_lines(numbers_path)
-    write_text(page_path, _page(drawn, LEVEL, claims.read(printed_claims_path)))
-    draw_ratings(drawn, datasets, LEVEL, pictures_paths)
+    write_text(page_path, _page(drawn, claims.read(printed_claims_path)))
+    draw_ratings(drawn, datasets, pictures_paths)
 
 
 def _read(judgements: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
@@ -302,10 +302,10 @@ def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
     return lines
 
 
-def _page(lines: list[dict[str, str]], level: float, paper: Claims) -> str:
+def _page(lines: list[dict[str, str]], paper: Claims) -> str:
     head = ["row", "scaled accuracy on all", "above every row of the other kind"]
-    head += [f"significantly, p ≤ {level}", "after Holm", "n each"]
-    body = [_against(row, lines, level) for row in dict.fromkeys(line["row"] for line in lines)]
+    head += [f"significantly, p ≤ {LEVEL}", "after Holm", "n each"]
+    body = [_against(row, lines) for row in dict.fromkeys(line["row"] for line in lines)]
     text = (
         "# Figure 4: in-domain ExCAM and external judges\n\nThe cells of the paper's figure are printed in a picture "
     )
@@ -317,7 +317,7 @@ def _page(lines: list[dict[str, str]], level: float, paper: Claims) -> str:
     )
 
 
-def _against(row: str, lines: list[dict[str, str]], level: float) -> list[str]:
+def _against(row: str, lines: list[dict[str, str]]) -> list[str]:
     """On which test sets one row of Figure 4 is above all rows of the other kind."""
     own = {line["column"]: line for line in lines if line["row"] == row}
     tuned = next(iter(own.values()))["tuned"]
@@ -325,22 +325,22 @@ def _against(row: str, lines: list[dict[str, str]], level: float) -> list[str]:
     datasets = [column for column in own if column != "ALL"]
     best = {name: max(float(line["scaled_accuracy"]) for line in others if line["column"] == name) for name in datasets}
     above = [name for name in datasets if float(own[name]["scaled_accuracy"]) > best[name]]
-    won = [[name for name in datasets if float(own[name][p]) <= level] for p in ("p_value", "p_holm")]
+    won = [[name for name in datasets if float(own[name][p]) <= LEVEL] for p in ("p_value", "p_holm")]
     listed = [f"{len(names)} of {len(datasets)}: {', '.join(names)}" if names else "0" for names in (above, *won)]
     sizes = sorted({int(own[name]["n"]) for name in datasets})
     return [escape(row), own["ALL"]["scaled_accuracy"], *map(escape, listed), ", ".join(map(str, sizes))]
 
 
-def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], level: float, pictures: Sequence[Path]) -> None:
+def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], pictures: Sequence[Path]) -> None:
     """Draw from the rows of figure-4.csv alone."""
     names = dict.fromkeys(line["row"] for line in lines)
     tuned = {line["row"] for line in lines if line["tuned"] == "True"}
     rows, columns = sorted(names, key=lambda row: row in tuned), [*datasets, ALL]
     at = {(line["row"], line["column"]): line for line in lines}
     grid = [[at[row, column] for column in columns] for row in rows]
-    shown = f"{level:.2f}".rstrip("0").removeprefix("0")
+    shown = f"{LEVEL}".removeprefix("0")
     figure = plotting.heat_map(
-        [[plotting.Cell(float(line["scaled_accuracy"]), mark=_mark(line, level)) for line in row] for row in grid],
+        [[plotting.Cell(float(line["scaled_accuracy"]), mark=_mark(line)) for line in row] for row in grid],
         plotting.Labels(rows, separators=[len(rows) - len(tuned)]),
         plotting.Labels(
             [about.title(column) for column in columns],
@@ -356,7 +356,7 @@ def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], level: fl
     plotting.save(figure, pictures)
 
 
-def _mark(line: dict[str, str], level: float) -> str:
-    if not line["p_value"] or float(line["p_value"]) > level:
+def _mark(line: dict[str, str]) -> str:
+    if not line["p_value"] or float(line["p_value"]) > LEVEL:
         return ""
-    return "*" if float(line["p_holm"]) <= level else "°"
+    return "*" if float(line["p_holm"]) <= LEVEL else "°"

@@ -209,7 +209,7 @@ def _number(value: str) -> str:
 RELIABILITY_COLUMNS = ("system", "map", "low", "high", "probability", "observed", "n", "unscored", "cell")
 
 
-RELIABILITY_MAPS = {"uncalibrated": "as stated", "platt": "Platt", "isotonic": "isotonic"}
+LABELS = {"certainty": "p(R)", "uncalibrated": "as stated", "platt": "Platt", "isotonic": "isotonic"}  # of curves
 
 
 FEWEST = 10  # rows of a point that is drawn: shares of fewer jump about
@@ -251,21 +251,29 @@ def _bin(interval: dict[str, float]) -> dict[str, float | None]:
     return {"n": interval["n"], **{name: rounded_text(interval[name]) for name in names}}
 
 
+def _curves(lines: Sequence[dict[str, str]], label: str, across: str, up: str) -> dict[str, list[tuple[float, float]]]:
+    """Return the points of each system and label, from these columns."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for line in lines:
+        name = f"{System.from_key(line['system']).title}: {LABELS[line[label]]}"
+        curves.setdefault(name, []).append((float(line[across]), float(line[up])))
+    return curves
+
+
+def _save_nothing(title: str, pictures: Sequence[Path]) -> None:
+    text = f"Fewer than {FEWEST} answers came with a certainty: nothing to show."
+    plotting.save(plotting.words(title, text), pictures)
+
+
 def draw_reliability(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of reliability.csv alone."""
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for line in (line for line in lines if int(line["n"]) >= FEWEST):
-        point = (float(line["probability"]), float(line["observed"]))
-        curves.setdefault(f"{System.from_key(line['system']).title}: {RELIABILITY_MAPS[line['map']]}", []).append(point)
-    if not curves:
-        plotting.save(
-            plotting.words(RELIABILITY_TITLE, f"Fewer than {FEWEST} answers came with a certainty: nothing to show."),
-            pictures,
-        )
+    shown = [line for line in lines if int(line["n"]) >= FEWEST]
+    if not shown:
+        _save_nothing(RELIABILITY_TITLE, pictures)
         return
-    counts = [int(line["n"]) for line in lines if int(line["n"]) >= FEWEST]
+    counts = [int(line["n"]) for line in shown]
     figure = plotting.curves(
-        curves,
+        _curves(shown, "map", "probability", "observed"),
         title=RELIABILITY_TITLE,
         across="stated probability of an error",
         up="share of texts with an error",
@@ -278,12 +286,6 @@ def draw_reliability(lines: list[dict[str, str]], pictures: Sequence[Path]) -> N
 
 
 ABSTENTION_COLUMNS = ("system", "certain_by", "coverage", "risk", "rows", "unscored", "cell")
-
-
-NAMES = {"certainty": "p(R)", "platt": "Platt", "isotonic": "isotonic"}
-
-
-FEWEST = 10  # texts of a point that is drawn: shares of fewer jump about
 
 
 ABSTENTION_TITLE = "Wrong verdicts when only the surest texts are answered"
@@ -319,16 +321,12 @@ def figure_abstention(
 
 def draw_abstention(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of abstention.csv alone."""
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for line in (line for line in lines if float(line["coverage"]) * int(line["rows"]) >= FEWEST):
-        point = (float(line["coverage"]), float(line["risk"]))
-        curves.setdefault(f"{System.from_key(line['system']).title}: {NAMES[line['certain_by']]}", []).append(point)
-    if not curves:
-        text = f"Fewer than {FEWEST} answers came with a certainty: nothing to show."
-        plotting.save(plotting.words(ABSTENTION_TITLE, text), pictures)
+    shown = [line for line in lines if float(line["coverage"]) * int(line["rows"]) >= FEWEST]
+    if not shown:
+        _save_nothing(ABSTENTION_TITLE, pictures)
         return
     figure = plotting.curves(
-        curves,
+        _curves(shown, "certain_by", "coverage", "risk"),
         title=ABSTENTION_TITLE,
         across="share of texts that are answered, surest first",
         up="share of wrong verdicts",

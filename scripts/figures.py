@@ -217,37 +217,37 @@ def figure_10(
     """
     frames = [tables.read_frame(path).select("language") for path in samples_paths]
     in_dataset = dict(pl.concat(frames)["language"].value_counts().iter_rows())
-    lines = [line for path in cells_paths for line in _lines(cells.read(path), in_dataset, MORE_THAN)]
+    lines = [line for path in cells_paths for line in _lines(cells.read(path), in_dataset)]
     tables.write_lines(numbers_path, FIGURE_10_COLUMNS, lines)
-    draw_figure_10(tables.read_lines(numbers_path), MORE_THAN, pictures_paths)
+    draw_figure_10(tables.read_lines(numbers_path), pictures_paths)
 
 
-def _lines(cell: Cell, in_dataset: Mapping[str, int], more_than: int) -> Iterator[dict[str, Any]]:
+def _lines(cell: Cell, in_dataset: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     """One line per language of a system, most test rows first, and one for the rows whose language has no section.
 
     `in_dataset` counts the rows of each language in the data set, all splits together.
     """
     common = {"row": cell.system.name, "tuned": cell.system.tuned, "cell": cell.path}
     sections = sorted(cell.numbers["by_language"].items(), key=lambda item: (-item[1]["n"], item[0]))
-    shown = [section["scaled"] for language, section in sections if in_dataset.get(language, 0) > more_than]
+    shown = [section["scaled"] for language, section in sections if in_dataset.get(language, 0) > MORE_THAN]
     spread = cells.rounded_text(max(shown) - min(shown)) if len(shown) > 1 else None
     for language, section in sections:
         rows = in_dataset.get(language, 0)
         yield {
             **common,
             "language": language,
-            "shown": rows > more_than,
+            "shown": rows > MORE_THAN,
             "in_dataset": rows,
             **{"scaled_accuracy": cells.rounded_text(section["scaled"]), "low": cells.rounded_text(section["low"])},
             **{"high": cells.rounded_text(section["high"]), "n": section["n"], "failures": section["failures"]},
-            "spread": spread if rows > more_than else None,
+            "spread": spread if rows > MORE_THAN else None,
         }
     rest = cell.numbers["n"] - sum(section["n"] for _, section in sections)
     others = sum(in_dataset.values()) - sum(in_dataset.get(language, 0) for language, _ in sections)
     yield {**common, "language": "", "shown": False, "in_dataset": others, "n": rest}
 
 
-def draw_figure_10(lines: list[dict[str, str]], more_than: int, pictures: Sequence[Path]) -> None:
+def draw_figure_10(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of figure-10.csv alone; say so where no language has enough of them."""
     names = dict.fromkeys(line["row"] for line in lines)
     tuned = {line["row"] for line in lines if line["tuned"] == "True"}
@@ -257,7 +257,7 @@ def draw_figure_10(lines: list[dict[str, str]], more_than: int, pictures: Sequen
     hidden = sum(int(line["n"]) for line in first)
     if not shown:
         text = (
-            f"No language has more than {more_than} rows in the data set and enough test rows for an interval: nothing "
+            f"No language has more than {MORE_THAN} rows in the data set and enough test rows for an interval: nothing "
             f"to show. Test rows: {hidden:,}."
         )
         plotting.save(plotting.words(TITLE, text), pictures)
@@ -276,7 +276,7 @@ def draw_figure_10(lines: list[dict[str, str]], more_than: int, pictures: Sequen
         "scaled accuracy; 0: chance",
         beside="spread" if spreads else "",
         title=TITLE,
-        note=f"Languages with more than {more_than} rows in the data set; n counts test rows, {hidden:,} are of other "
+        note=f"Languages with more than {MORE_THAN} rows in the data set; n counts test rows, {hidden:,} are of other "
         "languages. Blue dots: ExCAM, trained on all datasets; orange squares: models as they come. Lines: 95 % "
         f"intervals, a bootstrap over groups. {spread}0 is chance; an unreadable answer counts as wrong.",
     )
