@@ -82,7 +82,7 @@ def judge(
             failed = len(translated) - judged["acre"].count()
             say(f"{to}: {len(translated)} rows judged without a model; failures: {failed}")
             return
-        variants = [expect_choice("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
+        variants: list[asks.Variant] = [expect_choice("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
         expect_choice("--quality", quality, COMBINATIONS)
         tasks = asks.tasks(translated, variants, expect_choice("--by", by, asks.MODES), quality)
         with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:

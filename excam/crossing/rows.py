@@ -264,7 +264,8 @@ def read(path: Path) -> list[Row]:
     rows = []
     for values in tables.read_frame(path).iter_rows(named=True):
         columns = {name: values[name] for name in COLUMNS if values[name] is not None}
-        own = {name: values[name] for name in OWN} | {name: tuple(values[name]) for name in ("kinds", "said")}
+        own: dict[str, Any] = {name: values[name] for name in OWN}
+        own |= {name: tuple(values[name]) for name in ("kinds", "said")}
         rows.append(Row(**own, columns=columns))
     return rows
 

@@ -212,6 +212,7 @@ def _scenario(
     if problem := _slot_problem(template, slots):
         return Dropped(name, *problem)
     true_en, false_en = forms.children(template, slots, row["options"])
+    told: dict[str, Any] = {key: row.get(key) or "" for key in TOLD}
     made = Scenario(
         id=name,
         template=template.id,
@@ -225,7 +226,7 @@ def _scenario(
         true_en=true_en,
         false_en=false_en,
         **texts,
-        **{key: row.get(key) or "" for key in TOLD},
+        **told,
     )
     problem = text_problem(made)
     return Dropped(name, *problem) if problem else made
