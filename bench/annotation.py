@@ -37,7 +37,7 @@ from excam.core.hash_order import digest
 from excam.rubric import form as rater
 from excam.rubric import manual
 from scripts import run
-from tests.helpers.annotation_server_process import Running, made
+from tests.helpers.annotation_server_process import Running, events, made
 
 CONTEXT = ssl.create_default_context()  # one for all: making 200 would take ten seconds of the same processor
 PACE = 3.0  # seconds between two saves of an annotator
@@ -178,7 +178,7 @@ async def _timed(
 def _kept(store: Store, name: str, task: str, acknowledged: Sequence[tuple[int, str]]) -> bool:
     """Return whether the history has every acknowledged revision, once, with what was sent."""
     texts = defaultdict(list)
-    for event in store.events(name, task):
+    for event in events(store, name, task):
         texts[event.revision].append(json.dumps(event.answer.row()))
     return all(len(texts[number]) == 1 and json.dumps(text)[1:-1] in texts[number][0] for number, text in acknowledged)
 
