@@ -14,28 +14,13 @@ from annotation_page_driver import (
     text_of,
     wished,
 )
-from annotation_server_process import Running, events, made, put
+from annotation_server_process import events, put
 from campaigns import changed
 
 from excam.annotation import answers, exchange
 from excam.annotation.store import Store
 
-NAMES = [f"s{number}" for number in range(20)]
 SENT = "session.keeper.queue.size === 0"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory, browser):
-    folder = tmp_path_factory.mktemp("served")
-    links = made(folder / "answers.store", campaigns.small(), NAMES)
-    with Running(folder / "answers.store", log=folder / "log") as server:
-        server.links, server.free = links, iter(NAMES)
-        yield server
-
-
-@pytest.fixture
-def name(running):
-    return next(running.free)
 
 
 def opened(browser, running, name, then="#tasks", ready=READY):

@@ -20,23 +20,7 @@ from excam.annotation import page
 from excam.annotation.server import HEADERS, LARGEST
 from excam.annotation.store import Store
 
-NAMES = [f"w{number}" for number in range(80)]
 NOWHERE = "no such page; expected the complete link that you were given"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    """A server that these tests share; each takes an annotator of its own."""
-    folder = tmp_path_factory.mktemp("server")
-    links = made(folder / "answers.store", campaigns.small(), NAMES)
-    with Running(folder / "answers.store", "--allow-host", "study.example", log=folder / "log") as server:
-        server.links, server.free = links, iter(NAMES)
-        yield server
-
-
-@pytest.fixture
-def name(running):
-    return next(running.free)
 
 
 @pytest.fixture
@@ -307,7 +291,7 @@ class Writer(threading.Thread):
 @pytest.mark.nightly
 def test_kills_lose_nothing_that_was_acknowledged(tmp_path):
     """SIGKILL in the midst of eight writers' saves, twenty times, and the same server started again."""
-    path, names = tmp_path / "answers.store", NAMES[:8]
+    path, names = tmp_path / "answers.store", [f"w{number}" for number in range(8)]
     links = made(path, campaigns.small(), names)
     acknowledged, revisions = {name: [] for name in names}, {name: {} for name in names}
     server, chance = Running(path, log=tmp_path / "log"), random.Random(8)
