@@ -18,7 +18,6 @@ import fake_chat_server
 import httpx
 import one_line_errors
 import pytest
-import small_adapters
 from scoring_server_process import SECRET, metric, running
 
 import excam
@@ -587,13 +586,6 @@ def test_any_metric_is_served(tmp_path):
         Path(tmp_path, "in.csv").write_text("source,mt,equivalent\n她穿着旗袍。,a qipao,qipao\n")
         done = excam_("score", "in.csv", "--column", "translation=mt", "--server", url, cwd=tmp_path)
         assert json.loads(done.stdout)["score"] == 1, done.stderr
-
-
-def test_a_metric_that_needs_all_rows_of_a_file_is_not_served(tmp_path):
-    small_adapters.make(tmp_path / "results")
-    done = excam_("serve", "--metric", "bertscore", "--model", "tiny/all", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "excam: serve: metric bertscore needs all rows of a file" in done.stderr
 
 
 def test_a_queue_that_no_request_fits(tmp_path):
