@@ -251,7 +251,12 @@ def column_systems(dataset):
     """
     seen = "all" if dataset == "all" else f"without-{dataset}"
     shown = {*EXPERIMENT.baselines.models, *EXPERIMENT.tuned.models}
-    return ["/".join(s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen) and s[0] in shown]
+    return systems_where(lambda model, trained_on: trained_on in ("nothing", seen) and model in shown)
+
+
+def systems_where(wanted):
+    """The systems whose model and what it was trained on are `wanted`."""
+    return [name for name, (model, trained_on, _) in zip(SYSTEMS, EXPERIMENT.systems) if wanted(model, trained_on)]
 
 
 def recipe(wildcards):

@@ -53,7 +53,7 @@ def shown_trained():
 
 def adapted(model):
     """Every adapter of a base model, as it is asked."""
-    return ["/".join(s) for s in EXPERIMENT.systems if s[0] == model and s[1] != "nothing"]
+    return systems_where(lambda name, trained_on: name == model and trained_on != "nothing")
 
 
 def sets_with_evidence(pattern):
@@ -182,10 +182,10 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     ),
     "judgements_in_domain": judgements(column_systems("all")),
     "judgements_of_adapters": judgements(
-        "/".join(s) for s in EXPERIMENT.systems if s[1] == "all" or s[1].startswith("without-")
+        systems_where(lambda _, trained_on: trained_on == "all" or trained_on.startswith("without-"))
     ),
     "judgements_with_evidence": judgements_with_evidence(),
-    "judgements_of_excam": judgements("/".join(s) for s in EXPERIMENT.systems if s[1] == "all"),
+    "judgements_of_excam": judgements(systems_where(lambda _, trained_on: trained_on == "all")),
     "judgements_of_excam_reports": judgements(s for s in in_domain_excam() if Path(s).name == "report"),
     "judgements_of_external": lambda w: judgements(external_systems(), "test-100"),
     "judgements_of_trained": [
