@@ -20,10 +20,10 @@ from scripts import load
 from tests import sizes
 
 ROOT = Path(__file__).parents[1]
-RULES = {
-    name: path
+RULES = {  # name -> file, text
+    name: (path, text)
     for path in sorted((ROOT / "rules").glob("*.smk"))
-    for name in re.findall(r"^rule (\w+):", path.read_text(), re.M)
+    for name, text in re.findall(r"^rule (\w+):\n(.*?)(?=^rule |\Z)", path.read_text(), re.M | re.S)
 }
 STEPS = read_steps(ROOT / "scripts")
 PAGES = {name: step.page for name, step in STEPS.items() if step.page}  # rules too, all made by rules/pages.smk
@@ -32,7 +32,7 @@ TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, tex
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_one_name_for_rule_step_log_and_benchmark(rule):
-    text = RULES[rule].read_text().split(f"rule {rule}:")[1].split("\nrule ")[0]
+    _, text = RULES[rule]
     assert f'"python -m scripts {rule} ' in text
     assert f'"logs/{rule}' in text
     assert f'"benchmarks/{rule}' in text
@@ -41,16 +41,15 @@ def test_one_name_for_rule_step_log_and_benchmark(rule):
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_a_rule_that_asks_for_nothing_is_local(rule):
     """A rule with `resources` is a job of the cluster; any other is listed in `localrules` of its file."""
-    text = RULES[rule].read_text()
-    (local,) = re.findall(r"^localrules:\n((?:    \w+,\n)+)", text, re.M) or [""]
-    block = text.split(f"rule {rule}:")[1].split("\nrule ")[0]
-    assert (f"    {rule},\n" in local) == ("\n    resources:\n" not in block)
+    path, text = RULES[rule]
+    (local,) = re.findall(r"^localrules:\n((?:    \w+,\n)+)", path.read_text(), re.M) or [""]
+    assert (f"    {rule},\n" in local) == ("\n    resources:\n" not in text)
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_every_value_in_a_shell_command_is_quoted(rule):
     """Paths and values come from people: one that is not quoted is read by the shell. No exception is allowed."""
-    text = RULES[rule].read_text().split(f"rule {rule}:")[1].split("\nrule ")[0]
+    _, text = RULES[rule]
     (block,) = re.findall(r"^    shell:\n((?:        .*\n?)+)", text, re.M)
     values = [
         (name, how) for _, name, how, _ in string.Formatter().parse(ast.literal_eval(f"({block})")) if how is not None
@@ -67,7 +66,7 @@ def test_every_step_has_its_rule():
 
 def test_a_rule_file_and_its_scripts_have_one_name():
     modules = {path.stem for path in (ROOT / "scripts").glob("*.py")}
-    for rule, file in RULES.items():
+    for rule, (file, _) in RULES.items():
         if rule != "cult_eval_comet":  # its environment lacks what the others import
             module = STEPS[rule].module.stem
             assert module == file.stem or file.stem not in modules, f"{rule}: found in scripts/{module}.py"
