@@ -14,23 +14,17 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from small_adapters import answer
+
 from excam.config import Model
 from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.error_reports.judges import report
-from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
 from excam.scoring import metric as metrics
 from excam.scoring.metric import Setup
 from excam.scoring.models import OpenedModel
 from excam.scoring.scorer import Scorer
 
-SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
 SECRET = "text-of-somebody"
-
-
-def answer(request) -> str:
-    text = request.messages[-1].content
-    return "There is no error." if "mumble" in text else report.write(SUSHI if "Sushi" in text else Report())
 
 
 class Ruled(fake.Backend):
