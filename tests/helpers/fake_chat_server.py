@@ -18,9 +18,10 @@ class Server:
     """Follows a script: one step per call, then right answers. A step is (status, body, headers) or does it itself.
 
     `calls` are the bodies in the order they came, `times` when (time.monotonic), `headers` their paths and keys.
+    `port` 0: any that is free.
     """
 
-    def __init__(self, script=(), default=None):
+    def __init__(self, script=(), default=None, port=0):
         self.script, self.calls, self.times, self.headers, lock = list(script), [], [], [], threading.Lock()
         self.most, self.open = 0, 0  # requests at once
         server = self
@@ -48,13 +49,19 @@ class Server:
             def log_message(self, *args):
                 pass
 
-        self.http = Quiet(("127.0.0.1", 0), Handler)
+        self.http = Quiet(("127.0.0.1", port), Handler)
         self.endpoint = f"http://127.0.0.1:{self.http.server_port}/v1/"
         threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
 
     def stop(self):
         self.http.shutdown()
         self.http.server_close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        self.stop()
 
 
 def send(handler, status, body, headers=()):

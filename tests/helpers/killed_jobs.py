@@ -18,9 +18,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+import fake_chat_server
+from fake_chat_server import send, wrong
 
 from bench.processes import ROOT, environment
 from excam.core import tables
@@ -37,19 +39,11 @@ PROBE = "Answer with {}"  # what a command asks first, to learn what the server 
 WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
 
 
-class _Quiet(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):  # it was killed
-            super().handle_error(request, client_address)
-
-
-class Server:
+class Server(fake_chat_server.Server):
     """Chat completions by hash of the request, up to 20,000 characters long, after some milliseconds.
 
-    `asked` counts each request body but that of the first request of a command, `keys` are the keys it was sent. Status 401: it says so and quotes the key.
-    Prompts of which `refuse` is true get a status of 400. `port` 0: any that is free.
+    `asked` counts each request but the first of a command, `keys` are the keys it was sent. Status 401: it says so and quotes the key.
+    Prompts of which `refuse` is true get a status of 418. `port` 0: any that is free.
     """
 
     def __init__(
@@ -60,48 +54,33 @@ class Server:
         latency: float = 0.01,
     ) -> None:
         self.asked: Counter[str] = Counter()
-        self.keys: set[str | None] = set()
+        self._status, self._refuse, self._latency = status, refuse, latency
         self._came = threading.Condition()
-        server = self
+        super().__init__(default=self._reply, port=port)
+        self.endpoint = self.endpoint.rstrip("/")
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+    @property
+    def keys(self) -> set[str | None]:
+        return {key for _, key in self.headers}
 
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                body = self.rfile.read(length)
-                if len(body) < length:  # killed while asking
-                    self.close_connection = True
-                    return
-                question = json.loads(body)
-                prompt, code = question["messages"][-1]["content"], status
-                with server._came:
-                    server.asked[hashlib.sha256(body).hexdigest()] += prompt != PROBE
-                    server.keys.add(self.headers["Authorization"])
-                    server._came.notify_all()
-                time.sleep(latency * random.random())
-                said = answer(question) if status == 200 else _wrong(f"Incorrect key: {self.headers['Authorization']}")
-                if refuse(prompt):
-                    said, code = _wrong("not today"), 418
-                data = json.dumps(said).encode()
-                self.send_response(code)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+    def _reply(self, question: Mapping[str, Any]) -> Callable[[Any], None]:
+        prompt = question["messages"][-1]["content"]
+        with self._came:
+            self.asked[hashlib.sha256(json.dumps(question).encode()).hexdigest()] += prompt != PROBE
+            self._came.notify_all()
+        step = (
+            (200, answer(question))
+            if self._status == 200
+            else wrong(self._status, f"Incorrect key: {self.headers[-1][1]}")
+        )
+        if self._refuse(prompt):
+            step = wrong(418, "not today")
 
-            def log_message(self, format: str, *args: object) -> None:
-                pass
+        def reply(handler: Any) -> None:
+            time.sleep(self._latency * random.random())
+            send(handler, *step)
 
-        self._http = _Quiet(("127.0.0.1", port), Handler)
-        self.endpoint = f"http://127.0.0.1:{self._http.server_port}/v1"
-        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
-
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        return reply
 
     def wait(self, requests: int, seconds: float) -> None:
         """Return when so many requests have come in all, or after so long."""
@@ -145,10 +124,6 @@ def _of_schema(schema: Mapping[str, Any], chance: random.Random) -> Any:
         return [_of_schema(schema["items"], chance) for _ in range(chance.randrange(3))]
     simple = {"boolean": chance.random() < 0.8, "integer": chance.randint(1, 5), "string": chance.choice(WORDS)}
     return simple[schema["type"]]
-
-
-def _wrong(message: str) -> dict[str, Any]:
-    return {"error": {"message": message, "type": "invalid_request_error", "code": None}}
 
 
 def write_samples(path: Path, rows: int) -> None:

@@ -271,16 +271,6 @@ def test_a_models_answers_verbatim(monkeypatch):
     assert backend.asked == []
 
 
-def answers_to(asked: list[dict], answer: str):
-    """A server on this machine that notes what it is asked, and always answers the same."""
-
-    def reply(body: dict):
-        asked.append(body)
-        return fake_chat_server.right(answer)
-
-    return fake_chat_server.Server(default=reply)
-
-
 @pytest.mark.parametrize(
     ("thinking", "answer", "said"),
     [
@@ -297,15 +287,11 @@ def answers_to(asked: list[dict], answer: str):
 )
 def test_thinking_is_asked_for_counted_and_compared(thinking, answer, said, capsys):
     record_files.write_samples(Path("soft.parquet"), soft_samples())
-    asked: list[dict] = []
-    server = answers_to(asked, answer)
-    model = {"backend": "openai", "server": {"endpoint": server.endpoint}, "licence": "none", "context": 512}
-    model |= {} if thinking is None else {"thinking": thinking}
-    try:
+    with fake_chat_server.Server(default=lambda body: fake_chat_server.right(answer)) as server:
+        model = {"backend": "openai", "server": {"endpoint": server.endpoint}, "licence": "none", "context": 512}
+        model |= {} if thinking is None else {"thinking": thinking}
         rows = generate(0, shards=1, generator="served", model=json.dumps(model))
-    finally:
-        server.stop()
-    sent = {json.dumps(body.get("chat_template_kwargs")) for body in asked}
+    sent = {json.dumps(body.get("chat_template_kwargs")) for body in server.calls}
     assert sent == {"null" if thinking is None else json.dumps({"enable_thinking": thinking})}
     manifest = json.loads(Path("a.manifest.json").read_text())
     assert manifest["thinking"] == (len(rows) if "</think>" in answer else 0)

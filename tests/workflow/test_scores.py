@@ -23,9 +23,8 @@ def says(body):
 
 @pytest.fixture
 def server():
-    made = Server(default=says)
-    yield made
-    made.stop()
+    with Server(default=says) as made:
+        yield made
 
 
 def test_texts_are_scored_once_and_counted(tmp_path, server):
