@@ -10,7 +10,7 @@ from excam.core.splits import SPLITS
 from excam.error_reports import record_files
 from excam.error_reports.records import Sample
 from excam.excam40k import datasets
-from scripts import load
+from scripts import Step, load
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,13 +18,13 @@ SHARES = json.dumps({"train": 0.7, "dev": 0.1, "test": 0.2})
 SEED = 20260401
 
 
-def script(name: str, **flags) -> None:
-    """Run `scripts.<name>` with these flags."""
+def script(step: Step | str, **flags) -> None:
+    """Run a step, or the one of this name, with these flags, as its rule does."""
     words = []
     for flag, value in flags.items():
         values = value if isinstance(value, list) else [value]
         words += [f"--{flag.replace('_', '-')}", *map(str, values)]
-    load(name)(words)
+    (load(step) if isinstance(step, str) else step)(words)
 
 
 def build(home: Path, raw: dict[str, Path], cap: int = 40, caps: Mapping[str, int] = {}, shards: int = 2) -> Path:
