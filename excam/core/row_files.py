@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from excam.core.command_input import spooled
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.row_layouts import DAMAGED, MAX_ROW, Kind, Layout, layout_of, open_text
 
@@ -46,9 +47,10 @@ def records(path: Path, encoding: str | None = None) -> Records:
     """Yield the rows of a file or folder, each with its number: of its line in JSON Lines, else counted from 1.
 
     `encoding` is that of a text, by default UTF-8, UTF-16 with a mark, or Windows-1252 where nothing else is possible.
-    Raises InputInvalid for a file that cannot be read at all.
+    A pipe, and standard input for `-`, is copied first. Raises InputInvalid for a file that cannot be read at all.
     """
-    yield from records_of(layout_of(path, encoding))
+    with spooled(path) as source:
+        yield from records_of(layout_of(source, encoding))
 
 
 def rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -619,6 +619,24 @@ def test_a_pipe_is_read_once_and_gives_all_its_rows(backend):
     assert sha256(Path("scored.jsonl"))[:12] in Path("page.html").read_text()
 
 
+def test_files_of_every_command_about_scored_rows_may_be_pipes(backend):
+    """`excam compare <(zcat ours.jsonl.gz) theirs.jsonl`; the same lines as of files."""
+    gold = [{"id": number, "label": number, "instruction": f"i{number}"} for number in range(12)]
+    rows = [{**row, "score": row["label"] % 5, "signature": "metric:1"} for row in gold]
+    rows = [{name: value for name, value in row.items() if name != "label"} for row in rows]
+    of_gold, of_rows = ("".join(json.dumps(row) + "\n" for row in lines).encode() for lines in (gold, rows))
+    for name, data in (("gold.jsonl", of_gold), ("ours.jsonl", of_rows), ("theirs.jsonl", of_rows)):
+        Path(name).write_bytes(data)
+    meta = excam("meta", "gold.jsonl", "ours.jsonl", "--json").stdout
+    assert excam("meta", piped(of_gold, "gold"), piped(of_rows, "ours"), "--json").stdout == meta.replace(".jsonl", "")
+    compared = excam("compare", "ours.jsonl", "theirs.jsonl", "--json").stdout
+    assert excam("compare", piped(of_rows, "ours"), "theirs.jsonl", "--json").stdout == compared
+    pairs = ("--pairs", "--label", "label", "--json")
+    labelled = excam("compare", "ours.jsonl", "theirs.jsonl", "--gold", "gold.jsonl", *pairs)
+    assert excam("compare", "ours.jsonl", "theirs.jsonl", "--gold", piped(of_gold), *pairs).stdout == labelled.stdout
+    assert excam("report", "ours.jsonl", "--against", piped(of_rows), "--to", "page.html").exit_code == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [
