@@ -48,7 +48,7 @@ def cult_eval_read(
     say(f"cult-eval: {len(items_by_id)} items, {len(rows)} translations by {len(translations.systems(rows))} systems")
 
 
-@step(version=3)
+@step(version=4)
 def cult_eval_translate(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the model in config.yaml"],

@@ -30,7 +30,7 @@ Variant = Literal["full", "no-gate", "no-routing", "no-explication", "no-referen
 VARIANTS: tuple[Variant, ...] = ("full", "no-gate", "no-routing", "no-explication", "no-reference")
 Mode = Literal["choose", "text"]
 MODES: tuple[Mode, ...] = ("choose", "text")
-NAME = regex.compile(r"\{(source|term|explication|reference|translation|rule|example)\}")
+NAME = regex.compile(r"\{(\w+)\}")
 NO_EXPLICATION = "no-explication"  # the failure of a row that has none, where it is what decides
 
 

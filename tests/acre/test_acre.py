@@ -707,6 +707,10 @@ def test_translation_prompts_with_and_without_example():
     assert first_item.source in plain
     assert example.source in shown
     assert example.reference in shown
+    assert plain.startswith("Translate the Chinese text into English.")
+    assert plain.endswith("\nEnglish translation:")
+    german = replace(first_item, target_language="German")
+    assert translate.prompt(german, example).count("German translation:") == 2
     for text in (plain, shown):
         assert first_item.reference not in text
         assert first_item.explication not in text

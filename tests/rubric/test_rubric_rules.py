@@ -1,6 +1,7 @@
-"""The rules of the rubric: a truth table by hand, and the manual as printed."""
+"""The rules of the rubric: a truth table by hand, invariants on random drafts, and the manual as printed."""
 
 import csv
+import random
 import re
 from itertools import combinations
 from pathlib import Path
@@ -12,7 +13,7 @@ from excam.core.exceptions import InputInvalid
 from excam.pages import claims
 from excam.rubric import manual, rules
 from excam.rubric import printed as printed_manual
-from excam.rubric.manual import DIMENSIONS
+from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
 from excam.rubric.rules import Draft, Findings, settle
 
@@ -91,6 +92,36 @@ def test_every_pair_of_rules_occurs_together():
     wanted |= {tuple(sorted((rule, way))) for rule in RUBRIC.manual.rules for way in ways}
     assert len(TABLE) >= 120
     assert wanted - pairs == set()
+
+
+def test_thirty_thousand_random_drafts_keep_the_invariants():
+    chance = random.Random(26)
+    values = {
+        **{name: options for name, options in manual.FINDINGS.items() if options != ("",)},
+        **{"false_claim": ("", "a claim"), "stereotype_phrase": ("", "a phrase")},
+    }
+    everything = [Findings(**{name: chance.choice(options) for name, options in values.items()}) for _ in range(2000)]
+    tasks = [
+        Response("t", "p", "r", unsafe=u, complexity=c) for u in (None, True, False) for c in (None, "low", "high")
+    ]
+    edges = ["", "", "nothing", *RUBRIC.manual.rules]
+    scale = (1, 2, 3, 4, 5)
+    for _ in range(30_000):
+        random_draft = Draft(
+            *chance.choices(scale, k=4),
+            chance.choice((None, *scale)),
+            chance.choice(("", " ", "Because.")),
+            chance.choice(edges),
+        )
+        random_findings, task = chance.choice(everything), chance.choice(tasks)
+        once = settle(random_draft, random_findings, task, RUBRIC)
+        after = Draft(**once.scores, sentence=random_draft.sentence, edge_case=random_draft.edge_case, caps=once.caps)
+        again = settle(after, random_findings, task, RUBRIC)
+        assert all(once.scores[name] in scale for name in SCORES)
+        assert all(once.scores[name] <= getattr(random_draft, name) for name in DIMENSIONS)
+        by_rule = [cap for cap in once.caps if cap.rule in RUBRIC.manual.rules]
+        assert all(cap.after < cap.before and once.scores[cap.dimension] <= cap.after for cap in by_rule)
+        assert (again.scores, again.base, again.caps, again.breaches) == (once.scores, once.base, once.caps, ())
 
 
 def test_a_deduction_is_made_once_and_a_recorded_one_is_believed():
