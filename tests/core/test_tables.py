@@ -6,9 +6,11 @@ import hashlib
 import json
 import random
 import resource
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import campaigns
 import polars as pl
@@ -250,11 +252,12 @@ def test_a_cell_that_no_file_can_hold_is_one_line(tmp_path):
 
 @contextmanager
 def files_of_at_most(size):
-    """No file grows beyond so many bytes, as on a disk that is full."""
+    """No file grows beyond so many bytes, as on a disk that is full; a module's bytecode would be cut off unseen."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
-        yield
+        with patch.object(sys, "dont_write_bytecode", True):
+            yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
