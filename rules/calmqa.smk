@@ -49,6 +49,8 @@ rule calmqa_ask:
         "logs/calmqa_ask/{model}.log",
     benchmark:
         "benchmarks/calmqa_ask/{model}.tsv"
+    group:
+        "engine_{model}"
     conda:
         "../envs/inference.yaml"
     threads: 8
@@ -132,7 +134,7 @@ rule calmqa_judge:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        **CALMQA_JUDGE.resources(minutes=240, mem_mb=lambda w, attempt: 16000 * attempt),
+        **CALMQA_JUDGE.resources(minutes=240),
     params:
         **CALMQA_JUDGE.params,
         version=versions("calmqa_judge", CALMQA_JUDGE.answers),

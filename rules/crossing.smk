@@ -58,7 +58,7 @@ rule crossing_score:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        **CROSSED.resources(minutes=120, mem_mb=lambda w, attempt: 16000 * attempt),
+        **CROSSED.resources(minutes=120),
     params:
         **CROSSED.params,
         version=versions("crossing_score", CROSSED.answers),

@@ -18,14 +18,13 @@ def chat_template(wildcards):
     return os.path.relpath(CHAT_TEMPLATES / f"{name}.jinja") if name else []
 
 
-def host_memory(wildcards, attempt):
+def host_memory(name, attempt):
     """Megabytes for a job that asks a model: what is read of its weights, and as much again where they are changed.
 
     Not known before the weights are fetched: a plan then says <TBD>, and the job is asked for with the real number.
     """
-    name = wildcards.get("model", EXPERIMENT.generation.generator)
-    if name == LEXICON:
-        return 1000 * attempt
+    if not name:
+        return 2000 * attempt
     model = EXPERIMENT.models[name]
     copied = model.serve == "merged" or model.dtype == "float32"  # in memory of its own, beside the pages of the files
     size = weight_bytes(name) if model.is_local else 0

@@ -54,7 +54,7 @@ rule macaron_proofread:
         "../envs/inference.yaml"
     threads: 8
     resources:
-        **PROOFREADER.resources(minutes=60, mem_mb=lambda w, attempt: 16000 * attempt),
+        **PROOFREADER.resources(minutes=60),
     params:
         **PROOFREADER.params,
         version=versions("macaron_proofread", PROOFREADER.answers),

@@ -51,7 +51,7 @@ rule try_model:
     resources:
         gpu=MODEL.gpus,
         model=1,
-        mem_mb=host_memory,
+        mem_mb=MODEL.memory,
         runtime=lambda w, attempt: 60 * attempt,
         pace=MODEL.pace,
     params:

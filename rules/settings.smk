@@ -33,13 +33,16 @@ class Asked:
         backend = self.entry(wildcards).backend
         return [f"answers.{backend}"] if backend else []
 
+    def memory(self, wildcards, attempt):
+        return host_memory(self.name_of(wildcards), attempt)
+
     def resources(self, minutes, **other):
         """What a job needs that asks it: `minutes` at the first attempt, a number or a function of wildcards."""
         return {
             "gpu": self.gpus,
             "model": 1,
             "engine": 1,
-            "mem_mb": host_memory,
+            "mem_mb": self.memory,
             "runtime": lambda w, attempt: (minutes(w) if callable(minutes) else minutes) * attempt,
             "pace": self.pace,
         } | other

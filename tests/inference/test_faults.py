@@ -22,8 +22,8 @@ def server():
 
 
 def run(words, folder, **options):
-    """The job to its end: exit code and all it said."""
-    job = killed_jobs.start(words, folder, **options)
+    """The job to its end: exit code and all it said. It writes no bytecode, which a limit of sizes would cut off unseen."""
+    job = killed_jobs.start(["env", "PYTHONDONTWRITEBYTECODE=1", *words], folder, **options)
     said, _ = job.communicate()
     return job.returncode, said
 
