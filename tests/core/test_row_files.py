@@ -17,7 +17,7 @@ from one_line_errors import line_of
 from excam.core import row_files, row_layouts
 from excam.core.command_input import spooled
 from excam.core.exceptions import InputInvalid
-from excam.core.row_files import BadRow, records, rows
+from excam.core.row_files import BadRow, log_status, records, rows
 
 if sys.version_info >= (3, 14):
     import zipfile
@@ -446,3 +446,12 @@ def test_a_row_longer_than_memory_may_be_is_a_bad_row(tmp_path, monkeypatch, hea
     path.write_bytes(gzip.compress((head + "\n".join(lines)).encode()))
     assert read(path)[:3] == [{"output": "x"}, row_files.TOO_LONG, {"output": "y"}]
     assert len(read(path)) == 2002, "of rows, not of the file"
+
+
+@pytest.mark.parametrize(
+    ("log", "status"),
+    [({"status": "error", "samples": []}, "error"), ({"status": None}, ""), ({}, ""), ([{"status": "error"}], "")],
+)
+def test_the_status_of_a_run_is_read_from_its_log(log, status, tmp_path):
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    assert log_status(row_layouts.layout_of(tmp_path / "log.json")) == status

@@ -44,6 +44,8 @@ def test_a_notebook_shows_marked_words_and_no_markup_of_texts():
         "mark",
     }
     assert Scores([SIX[0]] * 30)._repr_html_().count("<tr>") == 1 + 20
+    assert "the first 20 shown" in Scores([SIX[0]] * 21)._repr_html_()
+    assert "shown" not in Scores([SIX[0]] * 20)._repr_html_()
 
 
 def test_tables_of_data_libraries(monkeypatch):
