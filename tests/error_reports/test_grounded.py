@@ -11,6 +11,7 @@ from excam.error_reports import comparators, qualification, sentence_questions
 from excam.error_reports.comparators import combined
 from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.judges.base import by_comparison
 from excam.error_reports.metrics import ErrorReports
 from excam.error_reports.qualification import asking, numbers, question_set
 from excam.error_reports.yes_no import ask_yes_no
@@ -467,12 +468,35 @@ def test_without_options_the_models_own_proposal_is_the_rival():
     assert (verdict.errors_found, verdict.parts["margin"]) == (0, pytest.approx(1.0))
 
 
-def test_a_server_without_likelihoods_of_texts_is_a_failure():
-    verdict, _ = drive(
-        likelihood.judge(ASKED),
-        lambda request: completion("x") if isinstance(request, Generate) else Choice(None, None, 3),
-    )
-    assert verdict.failure == "no-likelihoods"
+def test_of_two_words_the_one_to_which_the_question_adds_least_is_marked():
+    verdict, _ = drive(likelihood.judge(replace(ASKED, output="christmas day")), gains(lunar=9.0, christmas=1.0))
+    assert [error.span for error in verdict.report.errors] == ["day"]
+
+
+@pytest.mark.parametrize("tokens", [None, (1,) * 20])
+@pytest.mark.parametrize("logprobs", [None, (-1.0,) * 20])
+def test_a_server_without_likelihoods_or_tokens_of_texts_is_a_failure(logprobs, tokens):
+    def answer(request):
+        if isinstance(request, Generate):
+            return completion("x")
+        count = len(request.options)
+        return Choice(logprobs and logprobs[:count], tokens and tokens[:count], 3)
+
+    verdict, _ = drive(likelihood.judge(ASKED), answer)
+    assert verdict.failure == (None if logprobs and tokens else "no-likelihoods")
+
+
+@pytest.mark.parametrize(
+    ("answer", "other", "expected"),
+    [("tea", "coffee", True), ("tea and rice", "rice", False), ("rice", "tea and rice", False), ("?!", "tea", False)],
+)
+def test_answers_differ_where_neither_holds_the_other(answer, other, expected):
+    assert grounded.differ("When is it eaten?", answer, other) is expected
+
+
+def test_a_verdict_of_comparisons_is_as_certain_as_the_least_certain():
+    assert by_comparison([0.2, 0.9], [], "", {}).certainty == 0.8
+    assert by_comparison([], [], "", {"cited": 1}).failure == NOT_KNOWN
 
 
 # The metric

@@ -45,6 +45,11 @@ def test_every_marked_response_is_in_both_arms_and_every_rater_has_both(drawn):
     assert drawn == campaign.drawn(KNOWN, campaign.Design("eva", PEOPLE[1:], 1.0, 4), RUBRIC, 0, WORDS)
 
 
+def test_every_second_rater_has_a_filled_form():
+    assert anchoring.arms("x", PEOPLE, 0) == {"prefilled": ("li",), "open": ("eva", "nia")}
+    assert anchoring.arms("y", PEOPLE, 0) == {"prefilled": ("eva", "nia"), "open": ("li",)}
+
+
 def test_a_campaign_without_words_is_what_it_was():
     plain = campaign.drawn(KNOWN, campaign.Design("eva", PEOPLE[1:], 1.0, 4), RUBRIC, 0)
     assert "prefilled" not in json.dumps(plain.content)

@@ -965,6 +965,24 @@ def test_a_model_that_gives_no_rating_is_counted_and_shown():
     assert any("m: 24 of 24 answers could not be read" in line for line in study.cautions(rating_study))
     assert "eva-made-up and m" not in {reliability.raters for reliability in rating_study.reliability}
     assert "m: 24 of 24" in summary.page(rating_study)
+    assert "over responses that all of the raters rated." in study.how(rating_study)
+    assert "over all ratings (mixed model)." in study.how(replace(rating_study, missing="mixed"))
+    assert study.interval(-1 / 3, 2 / 3) == "−0.33 to 0.67"
+
+
+def test_agreement_with_a_model_is_held_against_raters_that_read_nothing():
+    """Above chance, and not above what the length of responses reaches; of two people chance is the bar."""
+    models = [read(answered(), task=task) for task in KNOWN[:2]]
+    rating_study = study.study(replace(READ, ratings=(*READ.ratings, *models)), KNOWN, [RUBRIC], "complete", 0)
+    template = next(line for line in rating_study.reliability if line.score == "overall" and line.phase == "main")
+    lines = [
+        replace(template, raters=raters, icc=icc, low=icc - 0.1, high=icc + 0.1)
+        for raters, icc in (("eva and length", 0.3), ("eva and m", 0.35), ("eva and li", 0.35))
+    ]
+    said = [line for line in study.cautions(replace(rating_study, reliability=lines)) if "ICC of Overall 0.35" in line]
+    assert said == [
+        "eva and m: ICC of Overall 0.35, 0.25 to 0.45: no better than a rater that reads nothing, so this says nothing."
+    ]
 
 
 # --- commands and pages
