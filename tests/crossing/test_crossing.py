@@ -330,17 +330,19 @@ class Mine(Metric):
 """
 
 
-def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch):
+@pytest.mark.parametrize("metric", ["somebodys.metric", "somebodys/metric.py"])
+def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, metric):
     """Through the jobs of the workflow: scores, then both pages and the pairs, which list what the entry is called."""
     (tmp_path / "somebodys").mkdir()
     (tmp_path / "somebodys/metric.py").write_text(MINE)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
     rows_file, scores = tmp_path / "rows.parquet", tmp_path / "added.parquet"
     rows.write(rows_file, [*planted(3), *STATEMENTS])
     asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
     files = ["--rows", str(rows_file), "--scores", str(scores), "--transcript", str(tmp_path / "t.jsonl")]
     files += ["--manifest", str(tmp_path / "m.json"), "--journal", str(tmp_path / "j.jsonl")]
-    crossing_score([*asked, "--metric", "somebodys.metric", *files])
+    crossing_score([*asked, "--metric", metric, *files])
     for script in (crossing_blind_spots, crossing_language_gap, crossing_pairs):
         numbers_of = tmp_path / f"{script.name}.csv"
         options = ["--rows", str(rows_file), "--scores", str(scores), "--parts", "{}", "--numbers", str(numbers_of)]
