@@ -92,10 +92,12 @@ def crossing_score(
     asker = recorder.asker
     judges = (judge,) if asker else ()
     chosen = checked(Options(metric=metric, models=judges, evidence=evidence_path))
-    wanted = rows.for_metric(rows.read(rows_path), chosen)
+    labelled = rows.read(rows_path)
+    wanted = rows.for_metric(labelled, chosen)
     if not wanted:
         raise InputInvalid(
-            f"crossing.metrics.{name}: 0 rows have {', '.join(chosen.columns)}; expected some; switch their system on"
+            f"crossing.metrics.{name}: 0 rows have {', '.join(chosen.columns)}; expected some; the columns of rows are "
+            f"{', '.join(rows.columns_of(labelled))}; ask for these, or switch on a system whose rows have the others"
         )
     model = (
         models.of_entry(asker.name, asker.model, asker.backend, asking.weights_path, asking.adapter_path)

@@ -270,6 +270,12 @@ def read(path: Path) -> list[Row]:
     return rows
 
 
+def columns_of(rows: Iterable[Row]) -> list[str]:
+    """Return the columns in which at least one row has a value, in the order of `COLUMNS`."""
+    present = {name for row in rows for name, value in row.columns.items() if value is not None}
+    return [name for name in COLUMNS if name in present]
+
+
 def for_metric(rows: Iterable[Row], metric: Metric) -> list[MetricRow]:
     """Return the rows that have all columns of a metric, as it takes them, with their labels."""
     return [

@@ -352,6 +352,22 @@ def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, metr
         assert "added" in {line["metric"] for line in tables.read_lines(numbers_of)}
 
 
+def test_a_metric_whose_columns_no_row_has_names_those_that_there_are(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace('("instruction", "output")', '("question", "tone")'))
+    rows.write(tmp_path / "rows.parquet", STATEMENTS)
+    asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
+    to = {name: str(tmp_path / name) for name in ("scores", "transcript", "manifest", "journal")}
+    options = [word for name, path in to.items() for word in (f"--{name}", path)]
+    with pytest.raises(InputInvalid) as caught:
+        crossing_score(
+            [*asked, "--metric", str(tmp_path / "mine.py"), "--rows", str(tmp_path / "rows.parquet"), *options]
+        )
+    assert str(caught.value) == (
+        "crossing.metrics.added: 0 rows have question, tone; expected some; the columns of rows are instruction, output, "
+        "prompt, response, culture, language; ask for these, or switch on a system whose rows have the others"
+    )
+
+
 def score(tmp_path, metric, records):
     file, to = write_rows(tmp_path / "rows.jsonl", records, ensure_ascii=False), tmp_path / "scored.jsonl"
     succeed("score", file, "--metric", metric, "--to", to)
