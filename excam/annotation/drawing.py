@@ -16,10 +16,18 @@ OWN = ("id", "language", "culture", "hidden", "assigned")  # the rest is shown
 
 
 def tasks(path: Path, form: Form, annotators: int) -> list[Task]:
-    """Return one task for each row of a file, in its order. Raise InputInvalid for a row that is none."""
+    """Return one task for each row of a file, in its order. Raise InputInvalid for a row that is none,
+    and for an entry of the form's `owner` that no row hides.
+    """
     drawn = [_task(f"{path}:{number}", row, form, annotators) for number, row in row_files.rows(path)]
     if not drawn:
         raise InputInvalid(f"{path}: no rows; expected an object in each line")
+    hidden = dict.fromkeys(name for task in drawn for name in task.hidden)
+    if absent := [name for name in form.owner if name not in hidden]:
+        raise InputInvalid(
+            f"{path}: no row hides {absent[0]}, which the form {form.name} names as its owner's; "
+            f"the rows hide {', '.join(hidden) or 'nothing'}"
+        )
     return drawn
 
 

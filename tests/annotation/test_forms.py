@@ -9,6 +9,7 @@ import yaml
 from annotation_page_driver import unpacked
 from campaigns import WRITERS, changed_task
 from form_campaigns import MADE, finished, task, values
+from json_lines import write_rows
 from typer.testing import CliRunner
 
 from excam import cli
@@ -488,3 +489,14 @@ def test_rows_that_make_no_tasks(tmp_path, rows, said):
     assert said in told.stderr
     assert told.stderr.count("\n") == 1
     assert not (tmp_path / "c.json").exists()
+
+
+def test_an_entry_of_the_owner_that_no_row_hides_is_refused(tmp_path):
+    form_path, rows = tmp_path / "my.yaml", tmp_path / "rows.jsonl"
+    form_path.write_text(yaml.safe_dump({**SMALL, "owner": ["gold", "sistem"]}), encoding="utf-8")
+    write_rows(rows, [{"id": "a", **SHOWN, "hidden": {"gold": "x"}}, {"id": "b", **SHOWN, "hidden": {"system": "y"}}])
+    told = run("draw", rows, "--form", form_path, "--to", tmp_path / "c.json")
+    said = "no row hides sistem, which the form small names as its owner's; the rows hide gold, system"
+    assert (told.exit_code, told.stderr) == (2, f"excam: {rows}: {said}\n")
+    form_path.write_text(yaml.safe_dump({**SMALL, "owner": ["gold", "system"]}), encoding="utf-8")
+    assert run("draw", rows, "--form", form_path, "--to", tmp_path / "c.json").exit_code == 0  # one row each is enough
