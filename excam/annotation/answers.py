@@ -30,6 +30,11 @@ PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "saved": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII),
     }
 )
+IN_WORDS = {  # the patterns, for people
+    "task": "16 hexadecimal digits",
+    "annotator": "letters, digits and . _ -, at most 40, no . _ - first",
+    "saved": "a time in UTC, such as 2026-04-01T12:00:00.000Z",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +275,7 @@ def _check_name(name: str, value: Any) -> None:
     """Raise InputInvalid if the task, the annotator or the time of an answer cannot be one."""
     _check_type(name, value, str)
     if not PATTERNS[name].fullmatch(value):
-        raise InputInvalid(f"answer: {name} is {value[:40]!r}; expected {PATTERNS[name].pattern}")
+        raise InputInvalid(f"answer: {name} is {value[:40]!r}; expected {IN_WORDS[name]}")
     if name == "saved" and not _is_time(value):
         raise InputInvalid(f"answer: saved is {value!r}; expected a time that is on the calendar and the clock")
 

@@ -26,6 +26,18 @@ HubId = Annotated[
 ]
 HubRevision = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$", max_length=200)]
 ModuleName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=200)]  # PEFT would take patterns
+IN_WORDS = {  # what a message says in place of a pattern
+    r"^[a-z0-9]+([.-][a-z0-9]+)*$": "lower-case letters and digits, with . or - between them, such as my-model",
+    r"^[a-z0-9]+([._-][a-z0-9]+)*$": "lower-case letters and digits, with . _ or - between them, such as my-rows",
+    r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$": "a package's name, such as sentence-transformers",
+    r"^[0-9][A-Za-z0-9.!+_-]*$": "a version, such as 1.2.0",
+    r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?$": "an id of the hub, such as owner/name",
+    r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$": "a commit, branch or tag of the hub, such as main",
+    r"^[A-Za-z0-9_.]+$": "the name of a part of the model, such as q_proj",
+    r"^[0-9a-f]{64}$": "a SHA-256: 64 hexadecimal digits in lower case",
+    r"^https?://[^\s@]+$": "an address such as https://host/v1, without a user's name",
+    r"^[A-Za-z0-9][A-Za-z0-9:._-]*$": "letters and digits, behind the first one also : . _ -",
+}
 EACH = "without-each"  # `load` replaces it by one leave-one-out mixture per dataset
 LEXICON = "lexicon"  # the soft-error generator without a model (excam/excam40k/construction/lexicon.py)
 RESERVED = ("all", "permissive", "nothing")  # what stands in the place of a data set, or of a mixture

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from excam.config import annotation, calmqa, crossing, cult_eval, datasets, macaron, models, rubric
 from excam.config.annotation import Annotation
-from excam.config.base import EACH, LEXICON, DatasetName, Name, Place, Section, json_escaped
+from excam.config.base import EACH, IN_WORDS, LEXICON, DatasetName, Name, Place, Section, json_escaped
 from excam.config.calmqa import Calmqa
 from excam.config.crossing import Crossing, RowSet
 from excam.config.cult_eval import CultEval
@@ -226,6 +226,8 @@ def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
         close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
+    if first["type"] == "string_pattern_mismatch" and (words := IN_WORDS.get(first["ctx"]["pattern"])):
+        return f"{path}{': ' * bool(path)}found {_beginning(first['input'])}; expected {words}{more}"
     is_converted = first["type"] == "string_type" and isinstance(first["input"], int | float | date)  # by YAML
     advice = "; put quotes around it in a file, or write ./ before a path after --config" if is_converted else ""
     return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {_beginning(first['input'])}{advice}{more}"

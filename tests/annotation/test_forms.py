@@ -263,9 +263,15 @@ BAD_VALUES = {
     "slot with a number": ({"gaps": {"ONE": 1, "TWO": "x"}}, "gaps: ONE is a int"),
     "a column too many": ({"mood": 1}, "mood is unknown"),
     "skipped and answered": ({"pass": True}, "is skipped and answered"),
-    "another's name": ({"annotator": "../x"}, "annotator is '../x'"),
-    "no task": ({"task": "1"}, "task is '1'; expected [0-9a-f]{16}"),
-    "no time": ({"saved": "yesterday"}, "saved is 'yesterday'"),
+    "another's name": (
+        {"annotator": "../x"},
+        "annotator is '../x'; expected letters, digits and . _ -, at most 40, no . _ - first",
+    ),
+    "no task": ({"task": "1"}, "task is '1'; expected 16 hexadecimal digits"),
+    "no time": (
+        {"saved": "yesterday"},
+        "saved is 'yesterday'; expected a time in UTC, such as 2026-04-01T12:00:00.000Z",
+    ),
     "a time in other digits": ({"saved": "٢٠٢٦-04-01T12:00:00.000Z"}, "saved is '٢٠٢٦-"),
     "truth as seconds": ({"seconds": True}, "seconds is a bool; expected int"),
     "seconds below 0": ({"seconds": -1}, "seconds is -1; expected 0 to"),

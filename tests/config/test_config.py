@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import yaml
 
 from excam import config
 from excam.annotation import form
-from excam.config.experiment import RENAMED
+from excam.config.base import IN_WORDS
+from excam.config.experiment import RENAMED, Experiment
 from excam.core.exceptions import ConfigInvalid, ExcamError
 from excam.inference import backend_factory
 from excam.macaron import templates
@@ -234,7 +236,15 @@ def test_a_name_that_would_not_be_a_folder(section, name):
 
 def test_a_name_with_an_underscore_is_one_of_a_data_set_only():
     line = refused(put("models/a_b", raw()["models"]["tiny"]))
-    assert "models.a_b: string should match pattern" in line
+    expected = "lower-case letters and digits, with . or - between them, such as my-model"
+    assert line.endswith(f'models.a_b: found "a_b"; expected {expected}')
+
+
+def test_every_pattern_of_the_configuration_is_worded_for_messages():
+    text = json.dumps(Experiment.model_json_schema())
+    patterns = {json.loads(f'"{pattern}"') for pattern in re.findall(r'"pattern": "((?:\\.|[^"\\])*)"', text)}
+    assert len(patterns) >= 9
+    assert patterns <= IN_WORDS.keys()
 
 
 @pytest.mark.parametrize(
@@ -377,8 +387,16 @@ def test_a_layout_that_is_not_there():
         ("models/tiny", {"licence": "MIT", "context": 512}, ("models.tiny: no source", "server")),
         ("models/served/backend", "vllm", ("models.served.backend: vllm takes no server",)),
         ("models/served/server", {}, ("models.served.server.endpoint: field required",)),
-        ("models/served/server/endpoint", "localhost:8000", ("models.served.server.endpoint", "pattern")),
-        ("models/served/server/endpoint", "https://me:secret@host/v1", ("models.served.server.endpoint", "pattern")),
+        (
+            "models/served/server/endpoint",
+            "localhost:8000",
+            ("models.served.server.endpoint", "such as https://host/v1"),
+        ),
+        (
+            "models/served/server/endpoint",
+            "https://me:secret@host/v1",
+            ("models.served.server.endpoint", "without a user's"),
+        ),
         ("models/served/server/concurency", 4, ("models.served.server.concurency", "did you mean `concurrency`?")),
         (
             "models/served/server/omit",
