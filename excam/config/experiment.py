@@ -226,7 +226,7 @@ def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
         close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
-    if first["type"] == "string_pattern_mismatch" and (words := IN_WORDS.get(first["ctx"]["pattern"])):
+    if first["type"] == "string_pattern_mismatch" and (words := IN_WORDS.get(first.get("ctx", {}).get("pattern", ""))):
         return f"{path}{': ' * bool(path)}found {_beginning(first['input'])}; expected {words}{more}"
     is_converted = first["type"] == "string_type" and isinstance(first["input"], int | float | date)  # by YAML
     advice = "; put quotes around it in a file, or write ./ before a path after --config" if is_converted else ""
