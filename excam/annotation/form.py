@@ -7,17 +7,21 @@ be submitted. A form is a YAML file, or is made by a program (`Form.model_valida
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
 from excam.core import yaml_text
 from excam.core.exceptions import InputInvalid
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 Kind = Literal["choice", "scale", "flags", "text", "number", "span", "order", "slots"]
 Value = str | int | float | bool | list[Any] | dict[str, str] | None
@@ -150,15 +154,18 @@ class Question(Part):
         return not self.optional and self.kind != "flags"
 
 
-class Columns(Part):
-    """Blocks side by side; below each other on a narrow screen."""
-
-    columns: tuple[tuple[Annotated[Show, Tag("show")] | Annotated[Question, Tag("field")], ...], ...]
-
-
 def _block_kind(raw: Any) -> str | None:
     names = raw if isinstance(raw, dict) else type(raw).model_fields if isinstance(raw, Part) else ()
     return next((name for name in ("show", "field", "columns") if name in names), None)
+
+
+Shown = Annotated[Annotated[Show, Tag("show")] | Annotated[Question, Tag("field")], Discriminator(_block_kind)]
+
+
+class Columns(Part):
+    """Blocks side by side; below each other on a narrow screen."""
+
+    columns: tuple[tuple[Shown, ...], ...]
 
 
 Block = Annotated[
@@ -326,14 +333,15 @@ def _problems(form: Form) -> Iterator[str]:
         if not NAME.fullmatch(facet) or facet in RESERVED or {facet, f"task-{facet}"} & _page_ids():
             yield f"facet {facet!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
     if form.skip and (form.skip not in columns or columns[form.skip].kind != "flags"):
-        yield f"skip: {form.skip!r} is no flag; expected one of the form's flags"
+        flags = [column for column, question in columns.items() if question.kind == "flags"]
+        yield f"skip: {form.skip!r} is no flag; expected {_one_of(flags) if flags else 'none: the form has no flags'}"
     keys = [key for question in form.questions for key in question.keys.values()]
     for key in keys:
         if len(key) != 1 or keys.count(key) > 1 or key in "jkrcnpuif?0123456789":
             yield f"key {key!r}: taken, there twice, or not one letter"
     for part in (part for part in form.parts() if isinstance(part, Show)):
         if strange := [name for name in part.by if name not in columns]:
-            yield f"show {part.show}: {strange[0]!r} is no field"
+            yield f"show {part.show}: {strange[0]!r} is no field; expected {_one_of(columns)}"
     for rule in form.rules:
         yield from _rule_problems(rule, columns)
     yield from _pause_problems(form)
@@ -369,7 +377,7 @@ def _comparison_problems(form: Form) -> Iterator[str]:
         yield "compare: others' answers are shown after one's own is submitted; expected `submit: true`"
     for where in form.compare.fields if form.compare else ():
         if where not in form.columns:
-            yield f"compare: {where!r} is no field"
+            yield f"compare: {where!r} is no field; expected {_one_of(form.columns)}"
 
 
 def _rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]:
@@ -378,16 +386,17 @@ def _rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]
         if name.startswith("task."):
             continue
         if name not in columns:
-            yield f"{where}: {name!r} is no field; expected one of {', '.join(columns)[:200]}"
+            yield f"{where}: {name!r} is no field; expected {_one_of(columns)}"
         elif not values or not any(_possible(columns[name], value) for value in values):
-            yield f"{where} never holds: {name} is never one of {', '.join(map(repr, values))[:80]}"
+            listed = ", ".join(map(repr, values))[:80]
+            yield f"{where} never holds: {name} is never one of {listed}; expected {_expected(columns[name])}"
         elif wrong := [value for value in values if not _possible(columns[name], value)]:
-            yield f"{where}: {name} is never {wrong[0]!r}"
+            yield f"{where}: {name} is never {wrong[0]!r}; expected {_expected(columns[name])}"
     if not rule.then:
         yield f"{where}: says nothing in `then`"
     for name, bound in rule.then.items():
         if strange := [field for field in (name, *bound.near) if field not in columns]:
-            yield f"{where}: {strange[0]!r} is no field; expected one of {', '.join(columns)[:200]}"
+            yield f"{where}: {strange[0]!r} is no field; expected {_one_of(columns)}"
             continue
         yield from (f"{where}: {name}: {problem}" for problem in _bound_problems(bound, name, columns))
 
@@ -429,6 +438,18 @@ def _possible(question: Question, value: bool | int | str) -> bool:
     if question.kind == "flags":
         return isinstance(value, bool)
     return str(value) in question.values and question.kind in ("choice", "scale")
+
+
+def _expected(question: Question) -> str:
+    """Return, for a message, the values that a condition can name."""
+    if question.kind == "flags":
+        return "true or false"
+    values = question.values if question.kind in ("choice", "scale") else {}
+    return _one_of([*values, '""', f'"{ANY}"'])
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return f"one of {', '.join(names)[:200]}"
 
 
 def _are_weights(weights: Iterable[float]) -> bool:
@@ -494,7 +515,56 @@ def parse(raw: Any, name: str) -> Form:
         return Form.model_validate(raw)
     except ValidationError as problem:
         first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part not in ("show", "field"))
-        message = first["msg"].removeprefix("Value error, ")
+        place, message = _place(raw, first["loc"]), _message(first)
         more = f" ({len(problem.errors())} problems)" if len(problem.errors()) > 1 else ""
         raise InputInvalid(f"{name}: {place + ': ' if place else ''}{message}{more}") from None
+
+
+PARTS: Mapping[str, type[Part]] = {
+    **{"instructions": Section, "shows": Show, "steps": Step, "rules": Rule, "then": Bound, "pauses": Pause},
+    **{"review": Review, "compare": Compare, "show": Show, "field": Question, "columns": Columns},
+}
+
+EXPECTED = {  # of pydantic's errors
+    **{"tuple_type": "a list", "string_type": "a text", "model_type": "a mapping", "dict_type": "a mapping"},
+    **dict.fromkeys(
+        ("union_tag_not_found", "union_tag_invalid"), "a block with show or field, or columns of such blocks"
+    ),
+}
+
+
+def _place(raw: Any, loc: Sequence[int | str]) -> str:
+    """Return where a problem is, as people count: `step 1 'Greetings', block 2 'polite', kind`."""
+    words: list[str] = []
+    listed = ""  # the key of the list in which the entry is
+    for at, part in enumerate(loc):
+        if isinstance(part, int):
+            raw = raw[part] if isinstance(raw, list) else None
+            named = (
+                [raw[key] for key in ("field", "show", "title", "say") if key in raw] if isinstance(raw, dict) else []
+            )
+            what = words.pop().removesuffix("s") if words and words[-1] == listed else "block"
+            words.append(f"{what} {part + 1}" + (f" {named[0]!r:.40}" if named else ""))
+        elif not (part in ("show", "field", "columns") and listed != "shows" and at and isinstance(loc[at - 1], int)):
+            raw = raw.get(part) if isinstance(raw, dict) else None  # else: which kind of block it is
+            words.append(part)
+            listed = part
+    return ", ".join(word for word in words if word != "[key]")
+
+
+def _message(error: ErrorDetails) -> str:
+    """Return what is wrong: what was found, and what is expected."""
+    found, kind = f"found {error['input']!r:.60}", error["type"]
+    if kind == "extra_forbidden":
+        name = str(error["loc"][-1])
+        known = next(
+            (PARTS[part] for part in map(str, reversed(error["loc"][:-1])) if part in PARTS), Form
+        ).model_fields
+        close = get_close_matches(name, known, n=1)
+        return "unknown key; " + (f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}")
+    if kind == "literal_error":
+        return f"{found}; expected {error.get('ctx', {})['expected']}"
+    if kind in EXPECTED:
+        return f"{found}; expected {EXPECTED[kind]}"
+    message = error["msg"].removeprefix("Value error, ")
+    return message if kind in ("missing", "value_error") else f"{message}; {found}"

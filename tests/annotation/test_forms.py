@@ -93,8 +93,40 @@ def rule(then, **when):
 
 
 BAD_FORMS = {
-    "unknown kind": ({"steps": steps(block(kind="slider"))}, "Input should be 'choice', 'scale'"),
-    "unknown key": ({"steps": steps(block(colour="red"))}, "colour: Extra inputs are not permitted"),
+    "unknown kind": (
+        {"steps": steps(block(kind="slider"))},
+        "my.yaml: step 1 'One', block 1 'kind', kind: found 'slider'; expected 'choice', 'scale', 'flags', 'text', ",
+    ),
+    "unknown kind in columns": (
+        {"steps": steps({"columns": [[block()], [block(field="b"), block(field="c", kind="slider")]]})},
+        "my.yaml: step 1 'One', block 1, column 2, block 2 'c', kind: found 'slider'; expected 'choice', ",
+    ),
+    "a block of nothing": (
+        {"steps": steps({"text": "x"})},
+        "my.yaml: step 1 'One', block 1: found {'text': 'x'}; expected a block with show or field, or columns of such blocks",
+    ),
+    "a number for a text": (
+        {"steps": steps(block(label=3))},
+        "my.yaml: step 1 'One', block 1 'kind', label: found 3; expected a text",
+    ),
+    "a text for a list": ({"facets": "language"}, "my.yaml: facets: found 'language'; expected a list"),
+    "a key like another": ({"clok": True}, "my.yaml: clok: unknown key; did you mean `clock`?"),
+    "a bound like another": (
+        {"rules": rule({"grade": {"mots": 2}})},
+        "my.yaml: rule 1 'So.', then, grade, mots: unknown key; did you mean `most`?",
+    ),
+    "a show that is none": (
+        {"shows": [{"show": "txt", "of": ["text"]}]},
+        "my.yaml: show 1 'txt', show: found 'txt'; expected 'text', 'quote', ",
+    ),
+    "a choice of no field": (
+        {"shows": [{"show": "mean", "by": ["mood"]}]},
+        "my.yaml: show mean: 'mood' is no field; expected one of kind, grade, other, pass, odd, why, years, words, ",
+    ),
+    "unknown key": (
+        {"steps": steps(block(colour="red"))},
+        "step 1 'One', block 1 'kind', colour: unknown key; known: field, kind, label, hint, ",
+    ),
     "two fields of one name": ({"steps": steps(block(), block())}, "two fields named kind; expected each name once"),
     "a flag named as a field": (
         {"steps": steps(block(), block(field="f", kind="flags", values={"kind": "K"}))},
@@ -131,7 +163,7 @@ BAD_FORMS = {
     "a prefilled choice": ({"steps": steps(block(prefilled="b"))}, "a choice that is prefilled; expected a text"),
     "span of nothing": ({"steps": steps(block(kind="span"))}, "without `of`"),
     "low above high": ({"steps": steps(block(kind="number", low=3, high=2))}, "low 3 is above high 2"),
-    "skip is no flag": ({"skip": "kind"}, "skip: 'kind' is no flag"),
+    "skip is no flag": ({"skip": "kind"}, "my.yaml: skip: 'kind' is no flag; expected one of pass, odd"),
     "a key twice": (
         {"steps": steps(block(field="f", kind="flags", values={"x": "X", "pass": "P"}, keys={"x": "z", "pass": "z"}))},
         "key 'z'",
@@ -151,11 +183,11 @@ BAD_FORMS = {
     "rule of no field": ({"rules": rule({"grade": {"most": 2}}, mood=["a"])}, "'mood' is no field"),
     "rule that never holds": (
         {"rules": rule({"grade": {"most": 2}}, kind=["z"])},
-        "never holds: kind is never one of 'z'",
+        'never holds: kind is never one of \'z\'; expected one of a, b, "", "*"',
     ),
     "rule with one value that never is": (
         {"rules": rule({"grade": {"most": 2}}, kind=["a", "z"])},
-        "kind is never 'z'",
+        "my.yaml: rule 'So.': kind is never 'z'; expected one of a, b, \"\", \"*\"",
     ),
     "rule without a condition's values": ({"rules": rule({"grade": {"most": 2}}, kind=[])}, "never holds"),
     "rule that nothing fulfils": ({"rules": rule({"grade": {"most": 0}})}, "no value fulfils it"),
@@ -172,7 +204,10 @@ BAD_FORMS = {
     "sentences of a choice": ({"steps": steps(block(sentences=[1, 2]))}, "kind: sentences [1, 2]; expected a text"),
     "a scale that names": ({"rules": rule({"grade": {"names": "why"}})}, "names is for a text"),
     "show without a name": ({"shows": [{"show": "text"}]}, "show text: lacks what it shows"),
-    "compare of no field": ({"compare": {"when": {}, "fields": ["mood"]}}, "compare: 'mood' is no field"),
+    "compare of no field": (
+        {"compare": {"when": {}, "fields": ["mood"]}},
+        "compare: 'mood' is no field; expected one of kind, grade, ",
+    ),
     "no version": ({"version": None}, "version"),
 }
 
