@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 from excam.annotation import adjudication, page
 from excam.annotation.campaign import Campaign
-from tests.helpers.chromium import Browser
+from tests.helpers.chromium import MISSING, Browser, program
 from tests.helpers.form_campaigns import MADE, finished
 from tests.helpers.page_faults import too_faint, without_name
 
@@ -116,6 +117,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--axe", type=Path, metavar="JS", help="axe.min.js of axe-core, to run its rules too")
     parser.add_argument("--to", type=Path, required=True, metavar="FOLDER")
     args = parser.parse_args(argv)
+    if not program():
+        sys.exit(MISSING)
     args.to.mkdir(parents=True, exist_ok=True)
     axe = args.axe.read_text(encoding="utf-8") if args.axe else ""
     with (

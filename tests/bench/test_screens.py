@@ -1,5 +1,6 @@
 """What is wrong with a page is in its row, and each picture is as wide as its window."""
 
+import pytest
 from PIL import Image
 
 from bench import screens
@@ -23,3 +24,12 @@ def test_faults_of_a_page_are_seen(browser, tmp_path):
     assert (wide["cut"], wide["faint"], wide["unnamed"]) == ("Cut off behind here", "Faint", "button")
     assert (dark["cut"], dark["faint"], dark["unnamed"], dark["scheme"]) == ("", "", "", "dark")
     assert Image.open(tmp_path / "page-390-light.png").width == 390
+
+
+def test_without_a_browser_one_line_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setenv("CHROMIUM", "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit) as stopped:
+        screens.main(["page.html", "--to", str(tmp_path / "pictures")])
+    assert stopped.value.code == "no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM"
+    assert not (tmp_path / "pictures").exists()

@@ -16,6 +16,7 @@ FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
     *("--disable-dev-shm-usage", "--disable-site-isolation-trials", "--remote-debugging-pipe"),
 )
+MISSING = "no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM"
 PATIENCE = 300  # seconds that the browser may be silent
 
 
@@ -27,7 +28,7 @@ def program():
 def skip_without():
     """Skips the test where there is none."""
     if not program():
-        pytest.skip("no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM")
+        pytest.skip(MISSING)
 
 
 class Browser:
