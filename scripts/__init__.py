@@ -43,13 +43,20 @@ class Step:
         self.function, self.version, self.name = function, version, function.__name__
 
     def __call__(self, argv: Sequence[str] | None = None) -> None:
-        parser = argparse.ArgumentParser(f"python -m scripts {self.name}", description=self.function.__doc__)
+        parser = argparse.ArgumentParser(
+            f"python -m scripts {self.name}", description=self.function.__doc__, allow_abbrev=False
+        )
         hints = get_type_hints(self.function, include_extras=True)
         bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
         options = dict(_options(self.function))
         for name, (hint, default) in options.items():
             parser.add_argument(_flag(name), dest=name, **_reading(hint, default))
-        values = vars(parser.parse_args(argv))
+        words = sys.argv[1:] if argv is None else argv
+        parsed, left = parser.parse_known_args(words)
+        if left:
+            _refuse_several(words, left[0], options)
+            parser.error(f"unrecognized arguments: {' '.join(left)}")
+        values = vars(parsed)
         for name, bundle in bundles.items():
             values[name] = bundle(**{field.name: values.pop(field.name) for field in fields(bundle)})
         self.function(**values)
@@ -84,6 +91,18 @@ def _options(function: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
 
 def _flag(name: str) -> str:
     return "--" + re.sub("_(paths?|json)$", "", name).replace("_", "-")
+
+
+def _refuse_several(words: Sequence[str], left: str, options: Collection[str]) -> None:
+    """Raise InputInvalid if a word is left over because its option takes one value."""
+    before = [word for word in words[: words.index(left)] if word.startswith("--")]
+    for name in options:
+        if before and _flag(name) == before[-1] and not left.startswith("-"):
+            behind = words[words.index(before[-1]) + 1 :]
+            found = next((at for at, word in enumerate(behind) if word.startswith("--")), len(behind))
+            raise InputInvalid(
+                f"{before[-1]}: found {found} values; expected one, or {name}: Sequence[...] to take several"
+            )
 
 
 def _reading(hint: Any, default: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import pytest
 
+from excam.core.exceptions import InputInvalid
 from scripts import step
 
 calls = []
@@ -63,6 +64,20 @@ def test_what_does_not_fit_is_refused(old, new, said, capsys):
         main(" ".join(COMMAND).replace(old, new).split())
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
+    assert not calls
+
+
+def test_an_option_is_not_abbreviated(capsys):
+    with pytest.raises(SystemExit):
+        main([word.replace("--rows", "--row") for word in COMMAND])
+    assert "the following arguments are required: --rows" in capsys.readouterr().err
+
+
+def test_several_files_for_a_parameter_that_takes_one_are_refused_in_one_line():
+    with pytest.raises(InputInvalid) as caught:
+        main([*COMMAND, "--labels", "results/a.csv", "results/b.csv", "results/c.csv", "--table", "b"])
+    expected = "--labels: found 3 values; expected one, or labels_path: Sequence[...] to take several"
+    assert str(caught.value) == expected
     assert not calls
 
 
