@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 from excam.annotation import wording
 from excam.annotation.campaign import Campaign, Task
-from excam.annotation.form import ANY, SUBMITTED, Bound, Form, Question, Rule
+from excam.annotation.form import SUBMITTED, Bound, Form, Question, Rule
+from excam.annotation.form_problems import ANY
 from excam.core.exceptions import InputInvalid
 
 MAX_SECONDS = 10**7

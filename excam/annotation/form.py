@@ -7,21 +7,17 @@ be submitted. A form is a YAML file, or is made by a program (`Form.model_valida
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping
 from functools import cache
-from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
+from excam.annotation.form_problems import are_weights, message, one_of, place, rule_problems
 from excam.core import yaml_text
 from excam.core.exceptions import InputInvalid
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 Kind = Literal["choice", "scale", "flags", "text", "number", "span", "order", "slots"]
 Value = str | int | float | bool | list[Any] | dict[str, str] | None
@@ -32,7 +28,6 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 LONGEST = 5000  # characters of a text
 MOST_SPANS = 100  # of one field
 TYPED: tuple[Kind, ...] = ("text", "number", "span", "slots")  # kinds whose answer can be taken back by writing
-ANY = "*"  # in a condition: any value that is not empty
 
 EMPTY: Mapping[Kind, Any] = {
     **{"choice": "", "scale": None, "flags": False, "text": "", "number": None},
@@ -72,7 +67,7 @@ class Show(Part):
         needs = {"note": bool(self.words), "mean": bool(self.by), "filled": bool(self.of and self.by)}
         if not needs.get(self.show, bool(self.of)):
             raise ValueError(f"show {self.show}: lacks what it shows")
-        if len(self.weights) not in (0, len(self.by)) or (self.weights and not _are_weights(self.weights)):
+        if len(self.weights) not in (0, len(self.by)) or (self.weights and not are_weights(self.weights)):
             raise ValueError(f"show {self.show}: as many weights as fields, from 0 on, some above it")
         if len(self.labels) not in (0, len(self.of) or 1) or len(self.marks) not in (0, len(self.of)):
             raise ValueError(f"show {self.show}: as many labels and marks as things shown")
@@ -334,16 +329,16 @@ def _problems(form: Form) -> Iterator[str]:
             yield f"facet {facet!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
     if form.skip and (form.skip not in columns or columns[form.skip].kind != "flags"):
         flags = [column for column, question in columns.items() if question.kind == "flags"]
-        yield f"skip: {form.skip!r} is no flag; expected {_one_of(flags) if flags else 'none: the form has no flags'}"
+        yield f"skip: {form.skip!r} is no flag; expected {one_of(flags) if flags else 'none: the form has no flags'}"
     keys = [key for question in form.questions for key in question.keys.values()]
     for key in keys:
         if len(key) != 1 or keys.count(key) > 1 or key in "jkrcnpuif?0123456789":
             yield f"key {key!r}: taken, there twice, or not one letter"
     for part in (part for part in form.parts() if isinstance(part, Show)):
         if strange := [name for name in part.by if name not in columns]:
-            yield f"show {part.show}: {strange[0]!r} is no field; expected {_one_of(columns)}"
+            yield f"show {part.show}: {strange[0]!r} is no field; expected {one_of(columns)}"
     for rule in form.rules:
-        yield from _rule_problems(rule, columns)
+        yield from rule_problems(rule, columns)
     yield from _pause_problems(form)
     yield from _comparison_problems(form)
 
@@ -366,7 +361,7 @@ def _pause_problems(form: Form) -> Iterator[str]:
         for where in (pause.spread, *((*review.mean, review.sure) if review else ())):
             if where and (where not in form.columns or form.columns[where].kind not in ("scale", "number")):
                 yield f"pauses: {where!r} is no scale or number"
-        if review and not (_are_weights(review.mean.values()) and review.least <= review.most):
+        if review and not (are_weights(review.mean.values()) and review.least <= review.most):
             yield f"pauses: review of {review.least} to {review.most}; expected weights of a mean, and least to most"
         if strange := [title for title in pause.read if title not in titles]:
             yield f"pauses: {strange[0]!r} is no section of the instructions; expected one of {', '.join(titles)}"
@@ -377,105 +372,13 @@ def _comparison_problems(form: Form) -> Iterator[str]:
         yield "compare: others' answers are shown after one's own is submitted; expected `submit: true`"
     for where in form.compare.fields if form.compare else ():
         if where not in form.columns:
-            yield f"compare: {where!r} is no field; expected {_one_of(form.columns)}"
-
-
-def _rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]:
-    where = f"rule {rule.say[:60]!r}"
-    for name, values in rule.when.items():
-        if name.startswith("task."):
-            continue
-        if name not in columns:
-            yield f"{where}: {name!r} is no field; expected {_one_of(columns)}"
-        elif not values or not any(_possible(columns[name], value) for value in values):
-            listed = ", ".join(map(repr, values))[:80]
-            yield f"{where} never holds: {name} is never one of {listed}; expected {_expected(columns[name])}"
-        elif wrong := [value for value in values if not _possible(columns[name], value)]:
-            yield f"{where}: {name} is never {wrong[0]!r}; expected {_expected(columns[name])}"
-    if not rule.then:
-        yield f"{where}: says nothing in `then`"
-    for name, bound in rule.then.items():
-        if strange := [field for field in (name, *bound.near) if field not in columns]:
-            yield f"{where}: {strange[0]!r} is no field; expected {_one_of(columns)}"
-            continue
-        yield from (f"{where}: {name}: {problem}" for problem in _bound_problems(bound, name, columns))
-
-
-def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) -> Iterator[str]:
-    question = columns[name]
-    numeric = all(columns[field].kind in ("scale", "number") for field in (name, *bound.near))
-    limited = bound.most is not None or bound.least is not None
-    if bound.near and not _are_weights(bound.near.values()):
-        yield "near: expected weights from 0 on, some above it"
-    if "" in bound.without:
-        yield "without: an empty text is in every text"
-    if (limited or bound.near) and not numeric:
-        yield "limits are for scales and numbers"
-    elif bound.one_of and (question.kind != "choice" or not set(bound.one_of) <= set(question.values)):
-        yield f"one_of is for choices; expected some of {', '.join(question.values)[:80]}"
-    elif ((bound.distinct or bound.among) and question.kind != "slots") or (
-        bound.without and question.kind not in ("text", "slots")
-    ):
-        yield "distinct and among are for slots, without for texts and slots"
-    elif bound.names and not all(name in columns and columns[name].kind == "text" for name in (name, bound.names)):
-        yield "names is for a text, and names another one"
-    elif not limited and not any(
-        (bound.needed, bound.near, bound.one_of, bound.distinct, bound.without, bound.among, bound.names)
-    ):
-        yield "asks nothing; expected most, least, near, one_of, distinct, without, among, names or needed"
-    elif limited and not any(_within(bound, value) for value in _range(question, bound)):
-        yield "no value fulfils it"
-    elif (
-        limited and not (bound.needed or bound.near) and all(_within(bound, value) for value in _range(question, bound))
-    ):
-        yield "every value fulfils it: the rule never holds anything back"
-
-
-def _possible(question: Question, value: bool | int | str) -> bool:
-    """Return whether a column of this field can have the value, as a condition names it."""
-    if value in ("", ANY):
-        return question.kind != "flags"
-    if question.kind == "flags":
-        return isinstance(value, bool)
-    return str(value) in question.values and question.kind in ("choice", "scale")
-
-
-def _expected(question: Question) -> str:
-    """Return, for a message, the values that a condition can name."""
-    if question.kind == "flags":
-        return "true or false"
-    values = question.values if question.kind in ("choice", "scale") else {}
-    return _one_of([*values, '""', f'"{ANY}"'])
-
-
-def _one_of(names: Iterable[str]) -> str:
-    return f"one of {', '.join(names)[:200]}"
-
-
-def _are_weights(weights: Iterable[float]) -> bool:
-    listed = list(weights)
-    return all(isfinite(weight) and weight >= 0 for weight in listed) and sum(listed) > 0
-
-
-def _range(question: Question, bound: Bound) -> tuple[float, ...]:
-    """Return values that tell whether a bound holds for some, and for all: those of a scale; ends and limits
-    of numbers."""
-    if question.kind == "scale":
-        return tuple(map(float, question.values))
-    limits = (
-        limit for limit in (bound.most, bound.least) if limit is not None and question.low <= limit <= question.high
-    )
-    return (question.low, question.high, *limits)
+            yield f"compare: {where!r} is no field; expected {one_of(form.columns)}"
 
 
 @cache
 def _page_ids() -> frozenset[str]:
     """Return the ids of the page, which no field can have."""
     return frozenset(re.findall(r'\bid="([\w-]+)"', (FORMS.parent / "assets/page.html").read_text(encoding="utf-8")))
-
-
-def _within(bound: Bound, value: float) -> bool:
-    return (bound.most is None or value <= bound.most) and (bound.least is None or value >= bound.least)
 
 
 def names() -> tuple[str, ...]:
@@ -515,56 +418,12 @@ def parse(raw: Any, name: str) -> Form:
         return Form.model_validate(raw)
     except ValidationError as problem:
         first = problem.errors()[0]
-        place, message = _place(raw, first["loc"]), _message(first)
+        where, said = place(raw, first["loc"]), message(first, PARTS)
         more = f" ({len(problem.errors())} problems)" if len(problem.errors()) > 1 else ""
-        raise InputInvalid(f"{name}: {place + ': ' if place else ''}{message}{more}") from None
+        raise InputInvalid(f"{name}: {where + ': ' if where else ''}{said}{more}") from None
 
 
 PARTS: Mapping[str, type[Part]] = {
-    **{"instructions": Section, "shows": Show, "steps": Step, "rules": Rule, "then": Bound, "pauses": Pause},
+    **{"": Form, "instructions": Section, "shows": Show, "steps": Step, "rules": Rule, "then": Bound, "pauses": Pause},
     **{"review": Review, "compare": Compare, "show": Show, "field": Question, "columns": Columns},
 }
-
-EXPECTED = {  # of pydantic's errors
-    **{"tuple_type": "a list", "string_type": "a text", "model_type": "a mapping", "dict_type": "a mapping"},
-    **dict.fromkeys(
-        ("union_tag_not_found", "union_tag_invalid"), "a block with show or field, or columns of such blocks"
-    ),
-}
-
-
-def _place(raw: Any, loc: Sequence[int | str]) -> str:
-    """Return where a problem is, as people count: `step 1 'Greetings', block 2 'polite', kind`."""
-    words: list[str] = []
-    listed = ""  # the key of the list in which the entry is
-    for at, part in enumerate(loc):
-        if isinstance(part, int):
-            raw = raw[part] if isinstance(raw, list) else None
-            named = (
-                [raw[key] for key in ("field", "show", "title", "say") if key in raw] if isinstance(raw, dict) else []
-            )
-            what = words.pop().removesuffix("s") if words and words[-1] == listed else "block"
-            words.append(f"{what} {part + 1}" + (f" {named[0]!r:.40}" if named else ""))
-        elif not (part in ("show", "field", "columns") and listed != "shows" and at and isinstance(loc[at - 1], int)):
-            raw = raw.get(part) if isinstance(raw, dict) else None  # else: which kind of block it is
-            words.append(part)
-            listed = part
-    return ", ".join(word for word in words if word != "[key]")
-
-
-def _message(error: ErrorDetails) -> str:
-    """Return what is wrong: what was found, and what is expected."""
-    found, kind = f"found {error['input']!r:.60}", error["type"]
-    if kind == "extra_forbidden":
-        name = str(error["loc"][-1])
-        known = next(
-            (PARTS[part] for part in map(str, reversed(error["loc"][:-1])) if part in PARTS), Form
-        ).model_fields
-        close = get_close_matches(name, known, n=1)
-        return "unknown key; " + (f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}")
-    if kind == "literal_error":
-        return f"{found}; expected {error.get('ctx', {})['expected']}"
-    if kind in EXPECTED:
-        return f"{found}; expected {EXPECTED[kind]}"
-    message = error["msg"].removeprefix("Value error, ")
-    return message if kind in ("missing", "value_error") else f"{message}; {found}"

@@ -13,6 +13,7 @@ from typing import Any
 from excam.annotation import form
 from excam.annotation.answers import weighted_mean
 from excam.annotation.form import Form
+from excam.annotation.form_problems import ANY
 from excam.rubric import anchoring, wording
 from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric
@@ -226,7 +227,7 @@ def _conditions(rule: Any) -> dict[str, list[Any]]:
 
 
 def _written(value: Any) -> str:
-    return form.ANY if value == GIVEN else BOOLEAN[value] if isinstance(value, bool) else value
+    return ANY if value == GIVEN else BOOLEAN[value] if isinstance(value, bool) else value
 
 
 def _caps(rubric: Rubric) -> Iterator[dict[str, Any]]:
@@ -244,7 +245,7 @@ def _mentions(rubric: Rubric) -> Iterator[dict[str, Any]]:
             say = (
                 f"Rationale of {score.capitalize()}: quote three words of the claim in a row (rule {name}): {rule.text}"
             )
-            yield {"say": say, "when": {finding: [form.ANY]}, "then": {f"rationale_{score}": {"names": finding}}}
+            yield {"say": say, "when": {finding: [ANY]}, "then": {f"rationale_{score}": {"names": finding}}}
 
 
 def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, Any]]:
@@ -252,7 +253,7 @@ def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, An
     by = rubric.manual.overall.deviation
     off, capped = {"off_topic": ["yes"]}, rubric.manual.rules["off-topic-overall"].at_most["overall"]
     free, below = {"off_topic": ["no", "partial"]}, {"overall": list(range(1, capped))}
-    alone, reason, far = {"rationale_overall": [""]}, {"rationale_overall": [form.ANY]}, {"edge_case": [""]}
+    alone, reason, far = {"rationale_overall": [""]}, {"rationale_overall": [ANY]}, {"edge_case": [""]}
     no_reason = "Overall is the rounded mean, or needs one sentence that says why not."
     too_far = f"Overall is at most {by} from the rounded mean, or needs an edge case that you found."
     for where in (free, off | below):
