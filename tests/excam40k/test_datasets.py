@@ -163,6 +163,28 @@ def test_a_column_that_a_module_has_not_is_one_line(monkeypatch, tmp_path):
     assert re.search(r"culturalbench\.py: read failed: ColumnNotFoundError: .*b", line)
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "base.fields(base.table(folder / 'a.csv', NAME, ['x']), ide=pl.col('x'))",
+            "TypeError: base.fields: no field ide;",
+        ),
+        ("tabel(folder)", "NameError: name 'tabel' is not defined; correct the module"),
+        ("base.table(folder / 'a.csv', NAME, ['x']).select('z')", "ColumnNotFoundError: "),
+    ],
+)
+def test_a_mistake_in_a_module_is_one_line_with_its_place(tmp_path, body, said):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "import polars as pl\n\nfrom excam.excam40k.datasets import base\n\nNAME, TASK, ERRORS = 'own', 'qa', 'hard'\n"
+        f"SOURCE = base.Source(licence='CC-BY-4.0', files=('a.csv',))\n\n\ndef read(folder):\n    return {body}\n"
+    )
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    line = line_of(SourceInvalid, benchmarks.read, "own", tmp_path, {}, str(own))
+    assert line.startswith(f"{own}:10: read failed: {said}")
+
+
 # --- table ------------------------------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from excam.core.exceptions import ConfigInvalid, SourceInvalid, in_a_line
 from excam.core.licences import Term, expected_instead, terms
 from excam.excam40k.datasets.base import Benchmark, Errors, Mistake, Reading, Source, Task
 
+_BUGS = (TypeError, NameError, AttributeError, LookupError)  # of a module's own code
 _LEAST_QUESTIONS = 5  # of a culture: fewer say nothing about it
 
 
@@ -78,11 +79,17 @@ def _run(name: str, own: str) -> ModuleType:
     try:
         exec(compile(Path(own).read_bytes(), own, "exec"), module.__dict__)  # noqa: S102  # leaves no bytecode behind
     except Exception as problem:  # a user's own code may raise anything
-        lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == own]
-        line = f":{lines[-1]}" if lines else ""
         reason = f"{type(problem).__name__}: {in_a_line(problem)}"
-        raise ConfigInvalid(f"{own}{line}: cannot be run: {reason}; expected a module with SOURCE and read") from None
+        raise ConfigInvalid(
+            f"{own}{_line_in(own, problem)}: cannot be run: {reason}; expected a module with SOURCE and read"
+        ) from None
     return module
+
+
+def _line_in(file: str, problem: Exception) -> str:
+    """Return the last line of a file that led to an exception, with a colon before it; "" if none did."""
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == file]
+    return f":{lines[-1]}" if lines else ""
 
 
 def check_settings(name: str, benchmark: Benchmark, settings: Mapping[str, float]) -> None:
@@ -103,15 +110,18 @@ def check_settings(name: str, benchmark: Benchmark, settings: Mapping[str, float
 def read(name: str, folder: Path, settings: Mapping[str, float], own: str | None = None) -> Reading:
     """Return the base samples of a snapshot; `own` as for `load`.
 
-    Raises SourceInvalid, also where the module names a column that there is not, or reads under another name.
+    Raises SourceInvalid, also where the module names a column or a field that there is not, fails in another way, or
+    reads under another name.
     """
     benchmark, place = load(name, own), place_of(name, own)
     check_settings(name, benchmark, settings)
     try:
         reading = benchmark.read(folder, **settings)
-    except pl.exceptions.PolarsError as problem:
+    except (*_BUGS, pl.exceptions.PolarsError) as problem:
+        line = _line_in(getattr(benchmark, "__file__", ""), problem)
         reason = f"{type(problem).__name__}: {in_a_line(problem)}"
-        raise SourceInvalid(f"{place}: read failed: {reason}; check the columns it names") from problem
+        advice = "correct the module" if isinstance(problem, _BUGS) else "check the columns it names"
+        raise SourceInvalid(f"{place}{line}: read failed: {reason}; {advice}") from problem
     if reading.dataset != name or reading.task != benchmark.TASK:
         raise SourceInvalid(
             f"{place}: gather got {reading.dataset}, {reading.task}; expected {name}, {benchmark.TASK}: the name of "
