@@ -457,6 +457,17 @@ def test_list_counts_the_build_at_hand():
     assert "\t42\t-\n" in excam("list", charset="ascii").stdout, "a dash that every terminal has"
 
 
+def test_list_names_the_homepage_of_a_benchmark_with_no_other_source(monkeypatch):
+    from excam.excam40k import datasets
+    from excam.excam40k.datasets.base import Source
+    from excam.excam40k.publishing import listing
+
+    source = Source(licence="CC-BY-4.0", files=("a.csv",), homepage="https://example.org/dishes")
+    monkeypatch.setattr(datasets.load("mango"), "SOURCE", source)
+    (line,) = [line for line in listing.lines(Path("results")) if line[0] == "mango"]
+    assert line[-1] == "https://example.org/dishes"
+
+
 def test_list_for_a_terminal_stands_in_columns():
     from excam.excam40k.publishing import listing
 

@@ -24,7 +24,8 @@ def lines(results: Path) -> list[Sequence[str]]:
         total += rows or 0
         kept = "yes" if is_permissive(source.licence) else "no"
         counted = ABSENT if rows is None else str(rows)
-        body.append((name, module.TASK, module.ERRORS, source.licence, kept, counted, source.hub or source.url))
+        place = source.hub or source.url or source.homepage
+        body.append((name, module.TASK, module.ERRORS, source.licence, kept, counted, place))
     return [HEAD, *body, ("all", *[ABSENT] * 4, str(total), ABSENT)]
 
 
