@@ -420,8 +420,27 @@ def test_the_worst_misaligned_translations_stand_first():
     right, wrong = (next(row for row in FEW if row.label.correct is correct) for correct in (True, False))
     study = replace(small_study(), measured={"a": dict.fromkeys((right.id, wrong.id), 0.5)})
     for row, place, gap in ((right, 0.1, 0.9), (wrong, 0.8, 0.8)):
-        assert misaligned._row(row, study, {"a": {row.id: place}}).keys["gap"] == pytest.approx(gap)
+        shown = misaligned._row(row, study, {"a": {row.id: place}})
+        assert shown.keys["gap"] == pytest.approx(gap)
+        assert f"a: 0.50, above {100 * place:.0f} %" in str(shown)
         assert misaligned._row(row, study, {"a": {row.id: 1 - place}}) is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "one_metric", "other_metric", "testable"),
+    [
+        ([0, 1], [1, 2], [2, 1], True),
+        ([1, 1], [1, 2], [2, 1], False),
+        ([0, 1], [1, 1], [2, 1], False),
+        ([0, 1], [1, 2], [2, 2], False),
+        ([0, 1, 1], [1, 2, 2], [2, None, 2], False),
+        ([0, 1], [1, None], [2, 1], False),
+        ([0, 1], [None, None], [2, 1], False),
+    ],
+)
+def test_two_metrics_are_tested_where_both_and_the_labels_vary(labels, one_metric, other_metric, testable):
+    """Over the rows that both scored."""
+    assert numbers._testable(labels, one_metric, other_metric) is testable
 
 
 def test_misaligned_page_holds_both_kinds_and_no_markup():

@@ -173,7 +173,8 @@ def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_p
 def test_what_cannot_be_collected_is_refused(tmp_path):
     import form_campaigns
 
-    assert "each once" in line_of(InputInvalid, seeds.drawing, ["Wolof", "wo"], 1, 1)
+    assert "found Wolof, wo; expected some, each once" in line_of(InputInvalid, seeds.drawing, ["Wolof", "wo"], 1, 1)
+    assert "found none; expected some, each once" in line_of(InputInvalid, seeds.drawing, [], 1, 1)
     assert "expected seed_questions" in line_of(InputInvalid, seeds.collected, [], form_campaigns.long_form())
     file = tmp_path / "campaign.json"
     drawn_campaign = seeds.drawing(["Wolof"], 1, 1)

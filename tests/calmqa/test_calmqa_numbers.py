@@ -340,6 +340,7 @@ def test_an_invalid_rating_is_one_line(tmp_path, change, problem):
         ([{"model": "  "}], "absent: model"),
         ([{"rating": True}], "rating: found bool"),
         ([{"rating": 4.5}], "rating: found float"),
+        ([{"rating": 6}], "rating: found int, '6'; expected text"),
         ([{"annotator": ["ada"]}], "annotator: found \"['ada']\"; expected a name or a number"),
         ([{"judged": 10**400}], "judged: found 1000"),
         ([{"judged": True}], "judged: found True; expected a number, or nothing"),

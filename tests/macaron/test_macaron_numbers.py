@@ -382,6 +382,12 @@ def test_an_unknown_category_is_one_line(assignment):
         categories.parse([assignment], ["m"])
 
 
+@pytest.mark.parametrize(("fewest", "few"), [(29, True), (30, False)])
+def test_few_scenarios_are_those_of_both_languages_together(fewest, few):
+    lines = [{"scenarios": 40, "lang": "all"}, {"scenarios": fewest, "lang": "all"}, {"scenarios": 3, "lang": "en"}]
+    assert breakdowns._is_few(lines) is few
+
+
 @pytest.mark.parametrize("by", breakdowns.TITLES)
 def test_breakdowns_are_drawn_from_the_numbers_they_write(systems, by, tmp_path):
     from excam.pages import plotting
