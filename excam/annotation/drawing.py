@@ -11,22 +11,25 @@ from excam.annotation.form import Form
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
+from excam.core.provenance import say
 
 OWN = ("id", "language", "culture", "hidden", "assigned")  # the rest is shown
 
 
 def tasks(path: Path, form: Form, annotators: int) -> list[Task]:
-    """Return one task for each row of a file, in its order. Raise InputInvalid for a row that is none,
-    and for an entry of the form's `owner` that no row hides.
+    """Return one task for each row of a file, in its order. Raise InputInvalid for a row that is none.
+
+    An entry of the form's `owner` that no row hides is said: rows of people's own may know no system, or a name is
+    misspelt.
     """
     drawn = [_task(f"{path}:{number}", row, form, annotators) for number, row in row_files.rows(path)]
     if not drawn:
         raise InputInvalid(f"{path}: no rows; expected an object in each line")
     hidden = dict.fromkeys(name for task in drawn for name in task.hidden)
     if absent := [name for name in form.owner if name not in hidden]:
-        raise InputInvalid(
-            f"{path}: no row hides {absent[0]}, which the form {form.name} names as its owner's; "
-            f"the rows hide {', '.join(hidden) or 'nothing'}"
+        say(
+            f"{path}: no row hides {', '.join(absent)}, which the form {form.name} names as its owner's: empty in your "
+            f"export; the rows hide {', '.join(hidden) or 'nothing'}"
         )
     return drawn
 
