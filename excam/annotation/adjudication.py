@@ -10,7 +10,8 @@ from excam.annotation import campaign as campaigns
 from excam.annotation.agreement import Item, study
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign, Task
-from excam.annotation.form import Form, Question
+from excam.annotation.form import Form
+from excam.annotation.form_parts import Question
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 

@@ -18,7 +18,8 @@ import numpy as np
 from excam.annotation.answers import Answer, state
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.exchange import in_campaign_order
-from excam.annotation.form import Form, Question
+from excam.annotation.form import Form
+from excam.annotation.form_parts import Question
 from excam.stats import agreement, bootstrap
 from excam.stats.icc import icc11, icc21, icc21_bootstrap
 

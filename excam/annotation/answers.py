@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from excam.annotation import wording
 from excam.annotation.campaign import Campaign, Task
-from excam.annotation.form import SUBMITTED, Bound, Form, Question, Rule
-from excam.annotation.form_problems import ANY
+from excam.annotation.form import SUBMITTED, Form
+from excam.annotation.form_parts import ANY, Bound, Question, Rule
 from excam.core.exceptions import InputInvalid
 
 MAX_SECONDS = 10**7

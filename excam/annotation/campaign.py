@@ -18,7 +18,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from excam.annotation import form as forms
-from excam.annotation.form import Form, Show
+from excam.annotation.form import Form
+from excam.annotation.form_parts import Show
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.provenance import write_text
 

@@ -39,7 +39,8 @@ def form_(
     Example: excam annotate form long_form
     """
     from excam.annotation import form
-    from excam.annotation.form import SUBMITTED, Show
+    from excam.annotation.form import SUBMITTED
+    from excam.annotation.form_parts import Show
 
     with exit_on_error():
         if name is None:

@@ -19,7 +19,8 @@ from typing import Any
 from excam.annotation import answers as checked
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign, Task
-from excam.annotation.form import SUBMITTED, Form, Kind
+from excam.annotation.form import SUBMITTED, Form
+from excam.annotation.form_parts import Kind
 from excam.core.exceptions import InputInvalid
 from excam.core.spreadsheets import guard_formula, remove_guard
 

@@ -20,7 +20,8 @@ from excam.annotation import answers as checked
 from excam.annotation.answers import PATTERNS, Answer, open_points
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.exchange import in_campaign_order
-from excam.annotation.form import SUBMITTED, Form, Question, Show
+from excam.annotation.form import SUBMITTED, Form
+from excam.annotation.form_parts import Question, Show
 from excam.annotation.storage import utc_now
 from excam.core.exceptions import InputInvalid, in_a_line
 

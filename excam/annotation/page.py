@@ -17,7 +17,8 @@ from typing import Any
 
 from excam.annotation import answers, exchange, wording
 from excam.annotation.campaign import Campaign, Task
-from excam.annotation.form import FORMS, Form, Section, Show, load
+from excam.annotation.form import FORMS, Form, load
+from excam.annotation.form_parts import Section, Show
 from excam.pages.html import content_security_policy as content_policy
 from excam.pages.html import fill_template, pack_json, shared_script
 

@@ -13,7 +13,7 @@ from typing import Any
 from excam.annotation import form
 from excam.annotation.answers import weighted_mean
 from excam.annotation.form import Form
-from excam.annotation.form_problems import ANY
+from excam.annotation.form_parts import ANY
 from excam.rubric import anchoring, wording
 from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric

@@ -31,7 +31,7 @@ from annotation_page_driver import (
 from campaigns import CHOICES, COMMENTS, SOFT, changed, changed_task
 
 from excam.annotation import answers, campaign, exchange, page
-from excam.annotation.form import LONGEST
+from excam.annotation.form_parts import LONGEST
 
 SERVED = page.Served("ann-1", "/a/token")
 

@@ -16,7 +16,8 @@ from excam.annotation import exchange
 from excam.annotation.answers import Answer, columns, is_done, read, steps_answered
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.exchange import in_campaign_order
-from excam.annotation.form import Form, Kind
+from excam.annotation.form import Form
+from excam.annotation.form_parts import Kind
 
 TYPES: dict[Kind, Any] = {"flags": pl.Boolean, "number": pl.Int64}
 
