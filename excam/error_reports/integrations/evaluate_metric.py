@@ -14,10 +14,10 @@ from typing import Any
 import datasets
 import evaluate
 
-import excam
 from excam.core.exceptions import InputInvalid
 from excam.error_reports.integrations import aggregates
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
+from excam.scoring.options import Options, open_scorer
 
 DESCRIPTION = "Finds, rates and explains cultural errors in generated texts. No references are needed."
 INPUTS = """
@@ -43,7 +43,8 @@ class ExCAM(evaluate.Metric):
         self, adapter: str | Path, base: str | Path | None = None, max_tokens: int | None = None, **options: Any
     ) -> None:
         super().__init__(**{"keep_in_memory": options.get("num_process", 1) == 1, **options})
-        self.metric = excam.load(adapter, base=base, max_tokens=max_tokens)
+        bases = () if base is None else (Path(base),)
+        self.metric = open_scorer(Options(models=(adapter,), bases=bases, max_tokens=max_tokens))
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")

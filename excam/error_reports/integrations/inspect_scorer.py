@@ -16,7 +16,7 @@ import anyio.to_thread
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer, stderr
 from inspect_ai.solver import TaskState
 
-import excam
+from excam.scoring.options import Options, open_scorer
 from excam.scoring.results import Result
 
 
@@ -37,7 +37,8 @@ def cultural_errors(adapter: str | Path, base: str | Path | None = None, max_tok
 
     Raises ModelInvalid if the adapter cannot be opened, before anything is generated.
     """
-    opened = excam.load(adapter, base=base, max_tokens=max_tokens)
+    bases = () if base is None else (Path(base),)
+    opened = open_scorer(Options(models=(adapter,), bases=bases, max_tokens=max_tokens))
     one_at_a_time = threading.Lock()
 
     def judged(instruction: str, output: str) -> Result:

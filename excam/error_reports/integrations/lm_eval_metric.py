@@ -14,11 +14,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import excam
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import write_text
 from excam.error_reports.integrations import aggregates
 from excam.scoring.ensemble import Ensemble
+from excam.scoring.options import Options, open_scorer
 from excam.scoring.results import Result
 from excam.scoring.scorer import Scorer
 
@@ -77,4 +77,5 @@ def _metric(adapter: str, base: str | None, max_tokens: str | None) -> Scorer | 
         raise InputInvalid("EXCAM_ADAPTER: not set; expected the folder of an adapter, or its name")
     if max_tokens is not None and (not max_tokens.isdecimal() or not int(max_tokens)):
         raise InputInvalid(f"EXCAM_MAX_TOKENS: found {max_tokens}; expected a number of tokens, 1 or more")
-    return excam.load(adapter, base=base, max_tokens=None if max_tokens is None else int(max_tokens))
+    limit = None if max_tokens is None else int(max_tokens)
+    return open_scorer(Options(models=(adapter,), bases=() if base is None else (Path(base),), max_tokens=limit))
