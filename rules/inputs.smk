@@ -39,9 +39,7 @@ def weight_bytes(name):
 
 
 def adapter(wildcards):
-    if wildcards.trained_on == "nothing":
-        return []
-    return adapter_files(wildcards.model, wildcards.trained_on)
+    return [] if wildcards.trained_on == "nothing" else adapter_files(wildcards.model, wildcards.trained_on)
 
 
 def adapter_files(model, trained_on):
