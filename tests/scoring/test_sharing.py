@@ -509,8 +509,14 @@ def test_a_recorded_source_distribution_does_not_run(shared, monkeypatch, here):
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({"package": "--index-url http://127.0.0.1:9/simple\nevil"}, "settings.wheel.package: string should match"),
-        ({"version": "1\n--no-binary :all:"}, "settings.wheel.version: string should match"),
+        (
+            {"package": "--index-url http://127.0.0.1:9/simple\nevil"},
+            r'settings.wheel.package: found "--index-url http://127.0.0.1:9/simple\nevil"; expected a package',
+        ),
+        (
+            {"version": "1\n--no-binary :all:"},
+            r'settings.wheel.version: found "1\n--no-binary :all:"; expected a version, such as 1.2.0',
+        ),
         (
             {"sha256": "1" * 64},
             f"wheel evil==1 has sha256 {'1' * 64}; expected that of the revision, sha256:{'0' * 64};",
