@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
+
+from excam.core.package_tables import table_rows
 
 Kind = Literal["noun", "clause"]
 
-_LINES = Path(__file__).with_name("english_words.tsv").read_text(encoding="utf-8").splitlines()
-_WORDS = {kind: frozenset(words.split(";")) for kind, words in (line.split("\t") for line in _LINES[1:])}
+_WORDS = {kind: frozenset(words.split(";")) for kind, words in table_rows("excam.excam40k", "english_words.tsv")[1:]}
 VERBS = _WORDS["verb"]  # base forms that a question's verb may have
 SMALL = _WORDS["small"]  # first words of answers that are no names
 _ADVERBS = (

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from importlib import resources
+
+from excam.core.package_tables import table_rows
 
 _WORD = re.compile(r"(?<![a-z])o[134](?![a-z0-9])|[a-z]+")  # letters between digits and punctuation; o1 is a name
 
 
 @cache
 def _families() -> dict[str, str]:
-    text = resources.files("excam.scoring").joinpath("families.tsv").read_text(encoding="utf-8")
-    lines = [line.split("\t") for line in text.splitlines()[1:]]
+    lines = table_rows("excam.scoring", "families.tsv")[1:]
     return {word: family for family, words in lines for word in words.split()}
 
 

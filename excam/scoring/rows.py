@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib import resources
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from excam.core.exceptions import InputInvalid, in_a_line
+from excam.core.package_tables import table_rows
 from excam.core.row_files import BadRow, Record, log_status, records_of
 from excam.core.row_layouts import Layout, layout_of
 from excam.core.spreadsheets import remove_guard
@@ -45,8 +45,7 @@ class Columns:
 @cache
 def _aliases() -> Mapping[str, frozenset[str]]:
     """Return the names by which people call a column, by role: `asked`, `given`, `id` and the labels."""
-    text = resources.files("excam.scoring").joinpath("column_names.tsv").read_text(encoding="utf-8")
-    lines = [line.split("\t") for line in text.splitlines()[1:]]
+    lines = table_rows("excam.scoring", "column_names.tsv")[1:]
     return {role: frozenset(name.replace("_", " ") for name in names.split()) for role, names in lines}
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import regex
 
+from excam.core.package_tables import table_rows
 from excam.core.text import IN_WORD
 from excam.excam40k.construction.lexicon_words import AFFIXES, UNSPACED
 
@@ -61,8 +61,7 @@ def edits_of(language: str) -> tuple[Edit, ...]:
 
 def table(name: str) -> list[list[str]]:
     """Return the cells of the lines of a table of this folder, without its heading."""
-    text = resources.files("excam.excam40k.construction").joinpath(name).read_text(encoding="utf-8")
-    return [line.split("\t") for line in text.splitlines()[1:]]
+    return table_rows("excam.excam40k.construction", name)[1:]
 
 
 @cache

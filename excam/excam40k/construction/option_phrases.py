@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
+
+from excam.core.package_tables import table_rows
 
 _OTHERS = re.compile(r"\b(all|none|both|any|neither|either)\b.{0,12}\b(above|these|them|following|options)\b", re.I)
 _LETTERS = re.compile(r"\b[A-F]\b.{1,12}\b[A-F]\b|\([a-f]\).{1,12}\([a-f]\)")
@@ -53,6 +54,4 @@ def _phrases() -> re.Pattern[str]:
 
 def phrases() -> dict[str, str]:
     """Return language -> regular expression of the phrases."""
-    file = resources.files("excam.excam40k.construction").joinpath("option_phrases.tsv")
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return dict(line.split("\t") for line in lines)
+    return dict(table_rows("excam.excam40k.construction", "option_phrases.tsv"))

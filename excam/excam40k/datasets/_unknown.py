@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from importlib import resources
 
 import polars as pl
 
+from excam.core.package_tables import table_rows
 from excam.error_reports.records import Task
 
 NO_TEXT = r"\A(?:-?[0-9]+(?:\.[0-9]+)?|true|false|null|\[.*\]|\{.*\})\z"  # JSON that is not a sentence
@@ -42,6 +42,5 @@ def _counted(column: pl.Series) -> dict[str, int]:
 @cache
 def _known() -> dict[str, frozenset[str]]:
     """Return the known names of languages and of countries, and of regions that a benchmark treats as countries."""
-    text = resources.files("excam.excam40k.datasets").joinpath("known_names.tsv").read_text(encoding="utf-8")
-    lines = (line.split("\t") for line in text.splitlines()[1:])
+    lines = table_rows("excam.excam40k.datasets", "known_names.tsv")[1:]
     return {kind: frozenset(names.split(";")) for kind, names in lines}
