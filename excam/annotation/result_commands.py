@@ -96,10 +96,9 @@ def _write(to: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     import json
 
     from excam.core import tables
-    from excam.core.provenance import write_text
 
     if to.suffix == ".jsonl":
-        write_text(to, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+        tables.write_jsonl(to, lines)
         return
     columns = list(dict.fromkeys(name for line in lines for name in line))
     texts = [

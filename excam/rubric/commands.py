@@ -119,9 +119,9 @@ def anchoring(
     """
     from excam.annotation.campaign import read
     from excam.core import tables
-    from excam.pages.markdown import table
+    from excam.pages.markdown import rounded, table
     from excam.rubric import anchoring as comparing
-    from excam.rubric.study import interval, rounded
+    from excam.rubric.study import interval
 
     with exit_on_error():
         drawn = read(file)
@@ -154,17 +154,15 @@ def collect(
 
     Example: excam rubric collect campaign.json eva.json li.json --to ratings.jsonl
     """
-    import json
-
     from excam.annotation.campaign import read
-    from excam.core.provenance import write_text
+    from excam.core import tables
     from excam.rubric import campaign
 
     with exit_on_error():
         rows = list(campaign.ratings(exports, read(file)))
         if not rows:
             stop(f"{exports[0]}: 0 submitted ratings; expected some")
-        write_text(to, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        tables.write_jsonl(to, rows)
         say(f"{to}: {len(rows)} ratings of {len({row['rater'] for row in rows})} raters")
 
 

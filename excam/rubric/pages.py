@@ -8,10 +8,10 @@ from pathlib import Path
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.pages import markdown
-from excam.pages.markdown import escape, table
+from excam.pages.markdown import escape, rounded, table
 from excam.rubric import summary as summary_page
 from excam.rubric.quality import Reliability
-from excam.rubric.study import Study, cautions, counted, how, interval, overview, rounded
+from excam.rubric.study import Study, cautions, counted, how, interval, overview
 
 RELIABILITY = tuple(field.name for field in fields(Reliability))
 DISAGREEMENTS = (

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from excam.pages.markdown import rounded
 from excam.rubric import quality
 from excam.rubric.checks import Reading
 from excam.rubric.manual import Rubric
@@ -56,14 +57,6 @@ def study(reading: Reading, known: Sequence[Response], rubrics: Sequence[Rubric]
         quality.conditions(ratings, known, seed),
         quality.rule_counts(ratings, known, rubrics),
     )
-
-
-def rounded(value: float | None, digits: int = 2) -> str:
-    """Return a number for a table, "n/a" for None; a minus is a minus sign."""
-    if value is None:
-        return "n/a"
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def interval(low: float | None, high: float | None) -> str:
