@@ -95,14 +95,14 @@ def _flag(name: str) -> str:
 
 def _refuse_several(words: Sequence[str], left: str, options: Collection[str]) -> None:
     """Raise InputInvalid if a word is left over because its option takes one value."""
-    before = [word for word in words[: words.index(left)] if word.startswith("--")]
-    for name in options:
-        if before and _flag(name) == before[-1] and not left.startswith("-"):
-            behind = words[words.index(before[-1]) + 1 :]
-            found = next((at for at, word in enumerate(behind) if word.startswith("--")), len(behind))
-            raise InputInvalid(
-                f"{before[-1]}: found {found} values; expected one, or {name}: Sequence[...] to take several"
-            )
+    flags = [word for word in words[: words.index(left)] if word.startswith("--")]
+    name = next((name for name in options if flags[-1:] == [_flag(name)]), None)
+    if name and not left.startswith("-"):
+        behind = words[words.index(_flag(name)) + 1 :]
+        count = next((at for at, word in enumerate(behind) if word.startswith("--")), len(behind))
+        raise InputInvalid(
+            f"{_flag(name)}: found {count} values; expected one, or {name}: Sequence[...] to take several"
+        )
 
 
 def _reading(hint: Any, default: Any) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Match:
 
     @property
     def f1(self) -> float:
-        """Return both shares as one, their harmonic mean: 1 for the same span, 0 if they share nothing."""
+        """Return the harmonic mean of both shares: 1 for the same span, 0 if they share nothing."""
         total = self.of_gold + self.of_predicted
         return 2 * self.of_gold * self.of_predicted / total if total else 0.0
 

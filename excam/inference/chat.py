@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
+from excam.core.text import SURROGATE
 from excam.inference import Completion, Message, tokenizer_files
 from excam.inference.loading import loading
 from excam.inference.rendering import render_conversations
@@ -39,7 +40,6 @@ PROBE_TEXTS = (
     "In 1984 we paid 12,500.75 for it; could you?\n\tA   gap.", "Où est l'été? Straße, naïve, İstanbul",
     "Сколько стоит хлеб?", "أين الطعام؟", "वाराणसी किस नदी के किनारे है?", "東京の料理は何ですか。", "한국 음식", "🍲👩‍🍳",
 )  # fmt: skip
-LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def encode(
 
 def replace_lone_surrogates(text: str) -> str:
     """Return the text with lone surrogates, which cannot be encoded to bytes, replaced by U+FFFD."""
-    return LONE_SURROGATES.sub("\ufffd", text)
+    return SURROGATE.sub("\ufffd", text)
 
 
 def end_of_turn(tokenizer: ChatTokenizer) -> int:
