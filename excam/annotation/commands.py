@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from excam.annotation import other_tool_commands, result_commands
+from excam.annotation import result_commands
 from excam.core.extras import require_extra
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_text, stop
@@ -17,10 +17,6 @@ app = typer.Typer(no_args_is_help=True, help="Let people answer a form: a page i
 app.command()(result_commands.agreement)
 app.command()(result_commands.progress)
 app.command()(result_commands.adjudicate)
-app.command()(other_tool_commands.to_label_studio)
-app.command()(other_tool_commands.from_label_studio)
-app.command()(other_tool_commands.to_doccano)
-app.command()(other_tool_commands.from_doccano)
 PORT = 8123
 HERE = f"http://127.0.0.1:{PORT}"  # where `serve` listens unless told otherwise
 _STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]
@@ -237,7 +233,8 @@ def import_(
 
     with exit_on_error(), Store(store) as opened:
         for file in files:
-            other_tool_commands.merge(opened, file, exchange.read(file, opened.campaign))
+            counts = opened.merge(exchange.read(file, opened.campaign))
+            print_text(f"{file}: {', '.join(f'{counts[kind]} {kind}' for kind in ('new', 'newer', 'older', 'same'))}")
 
 
 @app.command()

@@ -38,6 +38,12 @@ COMMANDS = {  # in the order of the help: a function, or a group of commands
     "acre": "acre.commands:app",
     "calmqa": "calmqa.commands:app",
 }
+REMOVED = {  # commands of earlier releases, and what to do instead
+    **dict.fromkeys(
+        ("annotate to-label-studio", "annotate from-label-studio", "annotate to-doccano", "annotate from-doccano"),
+        "answers are exchanged as `excam annotate export` writes them and `import` reads them",
+    ),
+}
 _HELP = r'^def {0}\(.*?"""(.*?)"""|^{0} = typer\.Typer\([^"]*help="(.*?)"'
 
 
@@ -50,7 +56,19 @@ def _summary(place: str) -> str:
     return match[1] or match[2]
 
 
-class LazyGroup(TyperGroup):
+class Group(TyperGroup):
+    """Commands; one of `REMOVED` is refused in a line."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        command = f"{ctx.info_name} {args[0]}" if ctx.parent else args[0]
+        if command in REMOVED:
+            from excam.core.terminal import stop
+
+            stop(f"{command}: is no command any more; {REMOVED[command]}")
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(Group):
     """Commands whose modules are imported when they are used; help and completion show them without."""
 
     def __init__(self, **settings: Any) -> None:
@@ -64,7 +82,7 @@ class LazyGroup(TyperGroup):
         command = getattr(importlib.import_module(f"excam.{module}"), name)
         parent = typer.Typer()
         if isinstance(command, typer.Typer):
-            parent.add_typer(command, name=cmd_name)
+            parent.add_typer(command, name=cmd_name, cls=Group)
         else:
             parent.command(cmd_name)(command)
         return typer.main.get_group(parent).commands[cmd_name]

@@ -505,6 +505,13 @@ def test_without_a_command_comes_help():
     assert all(command in shown.output for command in ("score", "read", "list", "lock"))
 
 
+@pytest.mark.parametrize("command", cli.REMOVED)
+def test_a_command_of_an_earlier_release_says_what_to_do_instead(command):
+    gone = excam(*command.split(), "--to", "anywhere")
+    said = f"excam: {command}: is no command any more; {cli.REMOVED[command]}\n"
+    assert (gone.exit_code, gone.stdout, gone.stderr) == (2, "", said)
+
+
 def test_the_help_imports_no_command():
     """Most of its time was the imports of all systems; polars, NumPy and pydantic belong to what commands do."""
     code = "import sys, atexit; atexit.register(lambda: print(*sys.modules)); from excam.cli import app; app()"
