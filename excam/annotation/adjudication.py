@@ -82,17 +82,17 @@ def in_words(question: Question, value: Any, task: Task) -> str:
     """Return an answer to a question in the words of the form, marks as the marked words."""
     if question.kind == "flags":
         return "yes" if value else "no"
+    if value is None:
+        return "no answer"
     if question.kind == "span":
         return _marked(question, value, task.shown[question.of]) or "nothing marked"
     if question.kind == "order":
         return " > ".join(question.values[entry] for entry in value)
     if question.kind == "slots":
         return "; ".join(f"{slot}: {text}" for slot, text in value.items())
-    if question.kind == "scale" and value is not None:
+    if question.kind == "scale":
         return f"{value} {question.values[str(value)]}"
-    return (
-        question.values.get(value, value) if isinstance(value, str) and value else f"{value}" if value else "no answer"
-    )
+    return question.values.get(value, value) or "no answer" if isinstance(value, str) else f"{value}"
 
 
 def _marked(question: Question, marks: Sequence[Sequence[Any]], text: str) -> str:

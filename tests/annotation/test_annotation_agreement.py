@@ -7,6 +7,7 @@ import pytest
 from annotation_server_process import command, made, written
 
 from excam.annotation import campaign, exchange, form, page
+from excam.annotation.adjudication import in_words
 from excam.annotation.agreement import excerpt, study
 from excam.annotation.answers import Answer
 from excam.annotation.store import Store
@@ -175,6 +176,27 @@ def test_command_reads_a_store_or_exports_and_writes_everything(tmp_path):
     assert [row["about"] for row in rows] == [line["about"] for line in lines]
     alone = command("agreement", drawn, files[0]).stdout
     assert alone.count("fewer than two raters") == 6
+
+
+def test_raters_with_names_that_are_alike_stay_two(tmp_path):
+    """Names are kept to the letter: nobody's answer replaces another's, and a name that cannot be kept is refused."""
+    names = ["rater", "Rater", "rater.one", "rater-one"]
+    made(tmp_path / "x.store", CAMPAIGN, names)
+    rated = [answer(0, name, "often", polite) for polite, name in enumerate(names, 1)]
+    (tmp_path / "x.json").write_text(exchange.to_json(CAMPAIGN, rated))
+    assert "4 new, 0 newer" in command("import", tmp_path / "x.store", tmp_path / "x.json").stdout
+    (item,) = study(CAMPAIGN, exchange.read(tmp_path / "x.json", CAMPAIGN), 0).items
+    assert item.differing["polite"] == dict(zip(names, range(1, 5), strict=True))
+    addresses = (tmp_path / "x.json").read_text().replace('"rater"', '"rater@one.example"')
+    (tmp_path / "y.json").write_text(addresses)
+    refused = command("import", tmp_path / "x.store", tmp_path / "y.json")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "annotator is 'rater@one.example'; expected letters, digits and . _ -" in refused.stderr
+
+
+def test_an_answer_of_zero_is_no_absent_answer():
+    item, number = TASKS[0], next(question for question in FORM.questions if question.kind == "number")
+    assert [in_words(number, value, item) for value in (0, 2.5, None)] == ["0", "2.5", "no answer"]
 
 
 def test_a_third_person_decides_what_two_differ_on(tmp_path):
