@@ -241,7 +241,7 @@ def calmqa_scores(
     stages.write(to_path, "scores", numbers.scores(rows, factuality, no_claims))
 
 
-@step(version=1)
+@step(version=2)
 def calmqa_surface(
     questions_path: Path,
     answers_path: Path,
@@ -321,7 +321,7 @@ def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, r
 
 
 @step(
-    version=2,
+    version=3,
     result="results/calmqa/printed",
     outputs=["numbers", "page"],
     target="calmqa",

@@ -157,7 +157,9 @@ def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: fl
     """Return in a line what lowered the score."""
     if looks.empty:
         return "The answer is empty."
-    remarks = [] if looks.language_right else [f"In {code_name(looks.found)}, not {code_name(looks.expected)}."]
+    remarks = (
+        [] if looks.found == looks.expected else [f"In {code_name(looks.found)}, not {code_name(looks.expected)}."]
+    )
     if looks.repeated:
         remarks.append(f"A sequence of {surface.TOKENS} tokens occurs {looks.most_repeats} times.")
     supported = sum(verdict.option == "supported" for verdict in verdicts)

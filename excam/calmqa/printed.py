@@ -130,7 +130,7 @@ def _wrong_language(rows: Sequence[Mapping[str, Any]]) -> Answers:
     wrong: dict[str, list[bool]] = defaultdict(list)
     for row in rows:
         if row["decidable"] and code_name(row["language"]) in LOW_RESOURCE:
-            wrong[row["subject"]].append(not row["language_right"])
+            wrong[row["subject"]].append(row["wrong_language"])
     shares = {subject: 100 * mean(own) for subject, own in wrong.items()}
     why = "no answer in a low-resource language that the detector knows"
     for claim, name, choose in (("llama", "llama", max), ("gpt4o", "4o", min)):  # another subject stands in for it

@@ -97,7 +97,7 @@ def surface_words(surface: Mapping[str, Any]) -> list[str]:
         faults.append("empty")
     elif not surface["decidable"]:
         faults.append("language not decidable")
-    elif not surface["language_right"]:
+    elif surface["found"] != surface["expected"]:
         faults.append(f"in {code_name(surface['found'])}")
     if surface["repeated"]:
         faults.append(f"repeats itself, {surface['most_repeats']} times")

@@ -62,7 +62,7 @@ def surface_rows(
         language = questions[answer.question].language
         looks = surface.check(answer.text, language, known[language].decidable, detector, tokens, times)
         rows.append(
-            {"answer": answer.id, **asdict(looks), "language_right": looks.language_right, "surface": looks.value}
+            {"answer": answer.id, **asdict(looks), "wrong_language": looks.wrong_language, "surface": looks.value}
         )
     return rows, list(known.values())
 
@@ -279,7 +279,7 @@ SCHEMAS: Mapping[str, dict[str, Any]] = {  # of each stage's table
     "surface": {
         **dict.fromkeys(("answer", "expected", "found", "detector"), _TEXT),
         **{"decidable": pl.Boolean(), "most_repeats": pl.Int64(), "repeated": pl.Boolean(), "empty": pl.Boolean()},
-        **{"language_right": pl.Boolean(), "surface": pl.Int64()},
+        **{"wrong_language": pl.Boolean(), "surface": pl.Int64()},
     },
     "translations": dict.fromkeys(("answer", "text", "failure"), _TEXT),
     "claims": {"id": _TEXT, "answer": _TEXT, "sentence": pl.Int64(), "text": _TEXT, "failure": _TEXT},

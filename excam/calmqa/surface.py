@@ -11,7 +11,7 @@ from typing import Any
 
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import require_extra
-from excam.core.language_identity import Detector, identify, language_code
+from excam.core.language_identity import UNKNOWN, Detector, identify, language_code
 
 DECIDABLE = 0.9  # share of the questions of a language that the detector must name rightly
 TOKENS, TIMES = 20, 4  # the authors' code; their text says "more than 20 tokens ... more than 4 times": 21 and 5
@@ -23,7 +23,7 @@ class Surface:
     """What an answer looks like. `value` is S_surf: 1 or 0, None where the language cannot be decided."""
 
     expected: str  # ISO 639 codes
-    found: str
+    found: str  # `UNKNOWN` if the detector has none
     detector: str
     decidable: bool  # whether the detector knows the expected language, see `Language`
     most_repeats: int  # occurrences of the most frequent sequence of tokens
@@ -31,14 +31,14 @@ class Surface:
     empty: bool
 
     @property
-    def language_right(self) -> bool:
-        """Return whether the found language is the expected one."""
-        return self.found == self.expected
+    def wrong_language(self) -> bool:
+        """Return whether a text is in another language; an empty one, and one in no known language, is in none."""
+        return not self.empty and self.found not in (self.expected, UNKNOWN)
 
     @property
     def value(self) -> int | None:
         """Return S_surf."""
-        return int(self.language_right and not self.repeated and not self.empty) if self.decidable else None
+        return int(self.found == self.expected and not self.repeated and not self.empty) if self.decidable else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +141,17 @@ LOW_RESOURCE = frozenset(
         *("Samoan", "Tongan", "Tswana", "Wolof"),
     }
 )
-TABLE = ("group", "answers", "repeated", "empty", "decidable", "wrong_language", "wrong_language_share", "surface")
+TABLE = (
+    *("group", "answers", "repeated", "empty", "decidable", "no_language", "wrong_language", "wrong_language_share"),
+    "surface",
+)
 
 
 def table(rows: Iterable[tuple[str, Surface]]) -> list[dict[str, Any]]:
     """Return one line for each group (a model, a language) of (group, surface), and one for all.
 
-    `wrong_language_share` and `surface` (a mean) are over the decidable answers, None without any.
+    `no_language` counts texts in no known language. It, `wrong_language`, its share and `surface` (a mean) are of the
+    decidable answers; None without any.
     """
     groups: dict[str, list[Surface]] = defaultdict(list)
     for group, looks in rows:
@@ -159,13 +163,14 @@ def table(rows: Iterable[tuple[str, Surface]]) -> list[dict[str, Any]]:
 def _line(group: str, surfaces: list[Surface]) -> dict[str, Any]:
     values = [surface.value for surface in surfaces if surface.value is not None]
     decidable = [surface for surface in surfaces if surface.decidable]
-    wrong = sum(not surface.language_right for surface in decidable)
+    wrong = sum(surface.wrong_language for surface in decidable)
     return {
         "group": group,
         "answers": len(surfaces),
         "repeated": sum(surface.repeated for surface in surfaces),
         "empty": sum(surface.empty for surface in surfaces),
         "decidable": len(decidable),
+        "no_language": sum(not surface.empty and surface.found == UNKNOWN for surface in decidable),
         "wrong_language": wrong,
         "wrong_language_share": wrong / len(decidable) if decidable else None,
         "surface": sum(values) / len(values) if values else None,

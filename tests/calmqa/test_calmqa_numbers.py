@@ -139,7 +139,13 @@ def question(language, kind="specific", group="q"):
 
 
 def answer(subject, language, right, **more):
-    row = {"subject": subject, "language": language, "decidable": True, "language_right": right, "surface": int(right)}
+    row = {
+        "subject": subject,
+        "language": language,
+        "decidable": True,
+        "wrong_language": not right,
+        "surface": int(right),
+    }
     return row | {"type": "specific", "s": None, "factuality": None} | more
 
 
