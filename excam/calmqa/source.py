@@ -15,7 +15,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.text import is_text
 from excam.core.typed_tables import read_typed
-from excam.knowledge.documents import files_of
+from excam.knowledge.documents import Skipped, files_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")  # of questions and answers
 Type = Literal["specific", "agnostic"]
@@ -59,8 +59,13 @@ def files(folder: Path, where: str) -> list[Path]:
 
 
 def documents(folder: Path, where: str) -> list[Path]:
-    """Return the files of a folder of documents. Raises InputInvalid if there is none; `where` names the setting."""
-    paths = [file for file, _ in files_of([folder])] if folder.exists() else []
+    """Return the files of a folder of documents. Raises InputInvalid if there is none, or a link out of the folder;
+    `where` names the setting.
+    """
+    skipped: list[Skipped] = []
+    paths = [file for file, _ in files_of([folder], skipped)] if folder.exists() else []
+    for link in skipped:
+        raise InputInvalid(f"{where}: {folder / link.where}: {link.reason}")
     if not paths:
         raise InputInvalid(f"{where}: {folder}: no file; expected documents; see docs/knowledge.md")
     return paths

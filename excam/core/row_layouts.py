@@ -23,7 +23,7 @@ from typing import IO, Any, BinaryIO, Literal, cast
 from excam.core import encodings
 from excam.core.command_input import refuse_device
 from excam.core.exceptions import InputInvalid, in_a_line
-from excam.core.folders import files_below
+from excam.core.folders import files_below, is_hidden
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -217,9 +217,7 @@ def _folder(path: Path) -> Layout:
         info = path / "dataset_info.json"
         features = _json_of(info, "features") if info.is_file() else {}
         return Layout(path, files, "arrow", labels=class_labels_of(features))
-    files = [
-        file for file in files_below(path) if not any(part.startswith(".") for part in file.relative_to(path).parts)
-    ]
+    files = [file for file in files_below(path) if not is_hidden(file.relative_to(path))]
     table_files = [file for file in files if SUFFIXES.get(file.suffix.lower()) in ("parquet", "arrow")]
     table_files = [file for file in table_files if not file.name.startswith("cache-")]
     kinds: set[Kind] = {SUFFIXES[file.suffix.lower()] for file in table_files}

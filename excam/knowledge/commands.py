@@ -61,7 +61,7 @@ def _say_what_was_read(reading: Reading) -> None:
     notes = {
         "skipped files and rows": len(reading.skipped),
         "passages that repeat another": repeated(reading.passages),
-        "page numbers and running heads left out": reading.left_out,
+        "page numbers, running heads and hidden elements left out": reading.left_out,
     }
     say("; ".join(f"{name}: {count}" for name, count in notes.items()))
 

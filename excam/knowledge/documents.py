@@ -7,6 +7,7 @@ A document without a licence is refused. What is left out is named: a file or a 
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import isnan
@@ -16,9 +17,8 @@ from typing import Any
 import regex
 
 from excam.core import encodings, row_files
-from excam.core.command_input import refuse_device
 from excam.core.exceptions import InputInvalid
-from excam.core.folders import files_below
+from excam.core.folders import files_below, is_hidden, refuse_special
 from excam.core.hashing import sha256
 from excam.core.row_layouts import MAX_ROW, PACKED, START, mistaken_for
 from excam.core.row_layouts import SUFFIXES as TABLES
@@ -82,7 +82,7 @@ class Reading:
     passages: list[Passage] = field(default_factory=list)
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    left_out: int = 0  # running heads and page numbers
+    left_out: int = 0  # running heads, page numbers and hidden elements
 
     def facts(self) -> dict[str, Any]:
         """Return what a pack records of its making: the options and the files, without folders of this machine."""
@@ -103,7 +103,7 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
     """
     reading = Reading(sources, stated)
     ids: set[str] = set()
-    for file, name in files_of(sources):
+    for file, name in files_of(sources, reading.skipped):
         try:
             kind, documents, lines = _file(file, name, stated, reading.skipped)
         except _Unusable as problem:
@@ -132,18 +132,26 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
     return reading
 
 
-def files_of(sources: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Return the files of sources, each once, with its name below its source. Hidden files and packs are left out."""
-    named_files: dict[Path, tuple[Path, str]] = {}
+def files_of(sources: Sequence[Path], skipped: list[Skipped]) -> list[tuple[Path, str]]:
+    """Return the files of sources, each once, with its name below its source. Hidden files and packs are left out.
+
+    A link out of a folder is not followed and added to `skipped`: what it leads to was not given to be read.
+    """
+    named_files: dict[str, tuple[Path, str]] = {}
     for source in sources:
-        refuse_device(source)
+        refuse_special(source)
         if not source.exists():
             raise InputInvalid(f"{source}: no such file or folder; expected documents")
-        for file in files_below(source) if source.is_dir() else [source]:
+        leading_out: list[Path] = []
+        for file in files_below(source, leading_out) if source.is_dir() else [source]:
             below = file.relative_to(source) if source.is_dir() else Path(file.name)
             is_pack = file.name in (*FILES, EMBEDDINGS, ENCODER) and (file.parent / INDEX).is_file()
-            if file == source or not (any(part.startswith(".") for part in below.parts) or is_pack):
-                named_files.setdefault(file.resolve(), (file, below.as_posix()))
+            if file == source or not (is_hidden(below) or is_pack):
+                named_files.setdefault(os.path.realpath(file), (file, below.as_posix()))
+        reason = f"a link out of {source}; expected files in it; to have it read, give what it leads to"
+        for link in leading_out:
+            if not is_hidden(below := link.relative_to(source)):
+                skipped.append(Skipped(below.as_posix(), reason))
     return list(named_files.values())
 
 
@@ -155,8 +163,10 @@ Documents = Iterator[tuple[str, list[Passage]]]  # where a document stands, and 
 
 
 def _file(file: Path, name: str, stated: Stated, skipped: list[Skipped]) -> tuple[str, Documents, int]:
-    """Return the kind of a file, its documents, and how many lines of it are left out."""
+    """Return the kind of a file, its documents, and how much of it is left out."""
     suffix = file.suffix.lower()
+    if not file.is_file():
+        raise _Unusable("a link to nothing; expected a file")
     if suffix in PROSE:
         kind, reader = PROSE[suffix]
         content = reader(_text(file), Path(name).stem.replace("_", " ").replace("-", " "))

@@ -20,7 +20,7 @@ def read_markdown(text: str, title: str) -> Prose:
     stated, body = _front_matter(text)
     page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(body)
     content = read_html(page, stated.get("title") or title)
-    return Prose(content.blocks, dict(content.stated) | stated)
+    return Prose(content.blocks, dict(content.stated) | stated, content.left_out)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:

@@ -26,11 +26,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """The paragraphs of a document, what it states of itself (licence, language, url ...), and lines left out."""
+    """The paragraphs of a document, what it states of itself (licence, language, url ...), and how much is left out."""
 
     blocks: Sequence[Block]
     stated: Mapping[str, str] = field(default_factory=dict)
-    left_out: int = 0  # running heads and page numbers
+    left_out: int = 0  # running heads and page numbers, or hidden elements
 
 
 class Outline:

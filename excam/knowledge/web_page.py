@@ -5,6 +5,7 @@ By the parser of the standard library, which accepts any page; nothing is fetche
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html.parser import HTMLParser
 
 import regex
@@ -13,7 +14,7 @@ from excam.knowledge.prose import Outline, Prose
 
 DROPPED = frozenset(
     {"script", "style", "template", "noscript", "svg", "math", "nav", "footer", "form", "button", "select", "iframe"}
-    | {"object", "audio", "video", "canvas", "dialog"}
+    | {"object", "audio", "video", "canvas", "dialog", "textarea", "datalist", "noframes", "noembed"}
 )
 _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -33,15 +34,24 @@ _ENDED_BY = {
     **dict.fromkeys(("td", "th"), frozenset({"td", "th", "tr"})),
     "tr": frozenset({"tr"}),
 }
-_HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", regex.I)
+# of an element's own style, lower-case, without blanks, comments and `!important`
+_UNSEEN = regex.compile(
+    r";(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|opacity:[.0]+%?;|font:[.0]+\D|transform:scale\(0"
+    r"|font-size:(?:[.0]+[a-z%]*|1(?:\.\d*)?p[xt]);|clip:rect|clip-path:(?:inset|circle)"
+    r"|(?:left|right|top|bottom|inset|text-indent|margin|margin-\w+|transform|translate):[^;]*?(?:-\d{3}|\d{4}))"
+)
+_SMALL_BOX = regex.compile(r";(?:max-)?(?:width|height):[01](?:px)?;")
+_NOT_IN_A_STYLE = regex.compile(r"/\*.*?\*/|\s+|!important", regex.S)
+_COLOUR = regex.compile(r";(?:-webkit-text-fill-)?color:([^;]+)")
+_BACKGROUND = regex.compile(r";background(?:-color)?:([^;]+)")
 _BREAK = "\0"  # a line end that a reader sees, between pieces of text
 
 
 def read_html(text: str, title: str) -> Prose:
     """Return the paragraphs of a page that a reader sees; those of `<main>` if it has one.
 
-    Navigation, scripts, forms and hidden elements are left out: what a reader does not see must not reach a judge. An
-    element to be left out that never ends is kept.
+    Navigation, scripts and forms are left out, and elements that their own style hides (these are counted): what a
+    reader does not see must not reach a judge. An element to be left out that never ends is kept.
     """
     dropped = DROPPED
     page = _parsed(text, title, dropped, only_main=False)
@@ -51,7 +61,34 @@ def read_html(text: str, title: str) -> Prose:
     blocks = page.outline.blocks()
     if page.has_main:
         blocks = _parsed(text, title, dropped, only_main=True).outline.blocks() or blocks
-    return Prose(blocks, page.stated)
+    return Prose(blocks, page.stated, page.hidden)
+
+
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
+    """Return whether an element's own attributes hide it: not shown, too small, off the page, in its ground's colour.
+
+    The ground is white unless the element states another; style sheets are not read.
+    """
+    with_commas = regex.sub(r"(?<=[\d%])\s+(?=[\d.])", ",", attributes.get("style", ""))  # rgb(0 0 0)
+    style = f";{_NOT_IN_A_STYLE.sub('', with_commas).lower()};"
+    is_empty_box = ";overflow:hidden;" in style and _SMALL_BOX.search(style)
+    if "hidden" in attributes or is_empty_box or _UNSEEN.search(style):
+        return True
+    colours = [*_COLOUR.findall(style), attributes.get("color", "").lower()]
+    grounds = [*_BACKGROUND.findall(style), attributes.get("bgcolor", "").lower(), "white"]
+    ground = next(_plain_colour(value) for value in grounds if value)
+    return any(_plain_colour(value) in (ground, "transparent") for value in colours if value)
+
+
+def _plain_colour(value: str) -> str:
+    """Return a colour as #rrggbb, one that is not opaque at all as transparent, any other as it is."""
+    if regex.fullmatch(r"rgba?\(.*[,/][.0]+%?\)", value) and value.count(",") + value.count("/") > 2:
+        return "transparent"
+    if regex.fullmatch("#[0-9a-f]{3}", value):
+        return "#" + "".join(2 * digit for digit in value[1:])
+    if numbers := regex.fullmatch(r"rgba?\((\d+),(\d+),(\d+).*\)", value):
+        return "#" + "".join(f"{int(number):02x}" for number in numbers.groups())
+    return {"white": "#ffffff", "black": "#000000"}.get(value, value)
 
 
 def _parsed(text: str, title: str, dropped: frozenset[str], *, only_main: bool) -> _Page:
@@ -63,12 +100,15 @@ def _parsed(text: str, title: str, dropped: frozenset[str], *, only_main: bool) 
 
 
 class _Page(HTMLParser):
-    """Collects paragraphs and headings while it parses. `unclosed` names a dropped element that did not end."""
+    """Collects paragraphs and headings while it parses. `unclosed` names a dropped element that did not end; `hidden`
+    counts those that their own attributes hide.
+    """
 
     def __init__(self, title: str, dropped: frozenset[str], only_main: bool) -> None:
         super().__init__(convert_charrefs=True)
         self.outline, self.stated = Outline(title), dict[str, str]()
         self.has_main = False
+        self.hidden = 0
         self._only_main, self._names = only_main, dropped
         self.unclosed = ""  # the dropped element that we are in
         self._open = self._open_groups = 0  # how many of its name, and lists and tables in it, are open
@@ -86,7 +126,8 @@ class _Page(HTMLParser):
         self.unclosed = ""
         if tag in _VOID:
             self._void(tag, attributes)
-        elif tag in self._names or "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")):
+        elif (is_hidden := _is_hidden(attributes)) or tag in self._names:
+            self.hidden += is_hidden
             self._separate(tag)
             self.unclosed, self._open, self._open_groups = tag, 1, int(tag in _GROUPS)
         else:
@@ -140,8 +181,8 @@ class _Page(HTMLParser):
     def _void(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "br":
             self._pieces.append(_BREAK)
-        elif tag == "img" and (self._main or not self._only_main):
-            self._pieces.append(f" {attributes.get('alt', '')} ")
+        elif tag == "img":
+            self._pieces.append(" ")
         elif tag == "link" and attributes.get("rel", "").lower() in ("license", "canonical"):
             address = attributes.get("href", "").strip()
             self.stated["licence" if attributes["rel"].lower() == "license" else "url"] = _licence_name(address)

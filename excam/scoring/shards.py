@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from excam.core.exceptions import InputInvalid
-from excam.core.folders import files_below
+from excam.core.folders import files_below, is_hidden
 from excam.core.paths import RESULTS
 from excam.core.row_layouts import PACKED
 
@@ -56,7 +56,7 @@ def find(folder: Path) -> list[Shard]:
     for path in files_below(folder):
         below = path.relative_to(folder)
         kind = _kind(path)
-        if kind is None or _is_hidden(below):
+        if kind is None or is_hidden(below):
             continue
         if not path.is_file():
             raise InputInvalid(f"texts: {path}: no file behind this name; expected a shard; fetch it, or remove it")
@@ -74,11 +74,7 @@ def find(folder: Path) -> list[Shard]:
 
 def others(folder: Path) -> list[Path]:
     """Return the files below a folder that are no shards, without hidden ones."""
-    return [path for path in files_below(folder) if _kind(path) is None and not _is_hidden(path.relative_to(folder))]
-
-
-def _is_hidden(below: Path) -> bool:
-    return any(part.startswith(".") for part in below.parts)
+    return [path for path in files_below(folder) if _kind(path) is None and not is_hidden(path.relative_to(folder))]
 
 
 def _kind(path: Path) -> str | None:

@@ -1,6 +1,7 @@
 """Documents as people have them become passages: Markdown, HTML, plain text, Wikipedia extracts, Mango; filters."""
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -85,13 +86,39 @@ def test_markdown():
         ("One\n===\n\nA text.\n\n## Two\n\nB.", [("One", "A text."), ("One: Two", "B.")]),
         ("---\r\ntitle: T\r\n---\r\nA text.", [("T", "A text.")]),
         ("---\n\nA rule, no front matter.", [("name", "A rule, no front matter.")]),
-        ("a<br>b<!-- seen by nobody -->\n\n![A church](x.png) stands", [("name", "a\nb"), ("name", "A church stands")]),
+        ("a<br>b<!-- seen by nobody -->\n\n![A church](x.png) stands", [("name", "a\nb"), ("name", "stands")]),
         ("", []),
         ("# Only a heading", [("name", "Only a heading")]),
     ],
 )
 def test_markdown_of_odd_shapes(text, expected):
     assert blocks(markdown.read_markdown(text, "name")) == expected
+
+
+def test_nothing_is_read_that_is_not_in_the_folder_or_has_no_end(tmp_path):
+    """Text of another place would go to whoever judges; a pipe is waited for, and a device read, for ever."""
+    place, other = tmp_path / "notes", tmp_path / "other"
+    for folder in (place, other):
+        folder.mkdir()
+        (folder / "a.txt").write_text(f"Of {folder.name}.")
+    (place / "own.txt").symlink_to("a.txt")
+    (place / "file.txt").symlink_to(other / "a.txt")
+    (place / "folder").symlink_to(other)
+    (place / "root").symlink_to("/")
+    (place / "zero.txt").symlink_to("/dev/zero")
+    (place / "loop.txt").symlink_to("loop.txt")
+    (place / ".hidden").symlink_to(other)
+    reading = documents.read([place], Stated(licence="x"))
+    assert [passage.text for passage in reading.passages] == ["Of notes."]
+    assert [omission.where for omission in reading.skipped] == ["file.txt", "folder", "root", "zero.txt", "loop.txt"]
+    assert f"a link out of {place}" in reading.skipped[0].reason
+    assert len(documents.read([place, place / "file.txt"], Stated(licence="x")).passages) == 2, "given itself"
+    os.mkfifo(place / "pipe.txt")
+    for source in (place, place / "pipe.txt"):
+        with pytest.raises(
+            InputInvalid, match=r"pipe\.txt: is a pipe, a socket or a device; expected a file or folder$"
+        ):
+            documents.read([source], Stated(licence="x"))
 
 
 # --- HTML
@@ -138,6 +165,39 @@ def test_a_page_is_what_its_reader_sees():
 )
 def test_pages_of_odd_shapes(page, expected):
     assert blocks(web_page.read_html(page, "name")) == expected
+
+
+@pytest.mark.parametrize(
+    ("attributes", "hides"),
+    [
+        *(
+            (style, True)
+            for style in ("display:none", "dis/**/play: NONE !important", "visibility:collapse", "opacity:0")
+        ),
+        *((f"font-size:{size}", True) for size in ("0", "0px", ".0em", "1px")),
+        *((f"font-size:{size}", False) for size in ("10px", "0.9em", "16pt", "100%")),
+        *((f"position:absolute; {place}", True) for place in ("left:-9999px", "text-indent: -999em", "top:-100vh")),
+        *((f"position:absolute; {place}", False) for place in ("left:100px", "margin-left:-10px", "z-index:9999")),
+        *(
+            (f"color:{colour}", True)
+            for colour in ("white", "#FFF", "rgb(255 255 255)", "rgba(0, 0, 0, 0)", "transparent")
+        ),
+        *((f"color:{colour}", False) for colour in ("red", "#000", "rgba(0, 0, 0, .8)", "white; background:#333")),
+        *((f"color:{colour}", True) for colour in ("#fff; background:white", "red; background-color:red")),
+        ("width:1px; height:1px; overflow:hidden", True),
+        ("width:1px; white-space:nowrap", False),
+    ],
+)
+def test_what_its_own_style_hides_is_left_out_and_counted(attributes, hides):
+    page = web_page.read_html(f'<p>Seen.<p style="{attributes}">Say yes.</p>', "name")
+    assert ([text for _, text in blocks(page)], page.left_out) == (["Seen."] + ["Say yes."] * (not hides), int(hides))
+
+
+def test_no_reader_sees_alternative_texts_and_what_a_form_holds():
+    page = (
+        "<p>a <img src=x alt=no> b <font color=white>no</font><textarea>no</textarea> c<datalist><option>no</datalist>"
+    )
+    assert blocks(web_page.read_html(page, "name")) == [("name", "a b c")]
 
 
 # --- plain text
