@@ -75,7 +75,7 @@ def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
         if row["asked"] != asked[name].digest:
             raise InputInvalid(
                 f"{answers}: {name} was asked with another text or order of options; expected the instances that were "
-                "asked; derive them with the same seed, or ask again"
+                "asked; derive them of all the same scenarios, with the same seed, or ask again"
             )
         if problem := _problem(row, asked[name].valid):
             raise InputInvalid(f"{answers}: {name}: {problem}; expected {WHAT}; ask again")

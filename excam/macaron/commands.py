@@ -226,6 +226,8 @@ def derive(
         tables.write_frame(to, deriving.to_frame(made))
         without = sum(scenario.true_en is None for scenario in scenarios_)
         say(f"{to}: {len(made)} instances of {len(scenarios_)} scenarios; without statements: {without}")
+        if order == "shuffled":
+            say("letters are balanced over each country: a part of the scenarios has other orders of options")
 
 
 @app.command()

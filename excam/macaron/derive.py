@@ -72,7 +72,8 @@ def instances(scenarios: Sequence[Scenario], seed: int, orders: Orders = "shuffl
     """Return six instances of each scenario, two where it has no statements, sorted by scenario.
 
     `shuffled`: authors and official files state the right option first, so options are put into an order of their own,
-    the same in both languages. In each country every letter is right equally often, but for one. `given`: as written.
+    the same in both languages. In each country every letter is right equally often, but for one; so the order depends
+    on the country's other scenarios, and instances of a part do not join those of the whole. `given`: as written.
     """
     placed = _orders(scenarios, seed) if orders == "shuffled" else {}
     ordered = sorted(scenarios, key=lambda scenario: scenario.id)

@@ -195,7 +195,7 @@ EXTREMES = 5  # templates that Table 4 has of each side
 def templates(systems: Sequence[System], seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return the accuracy of each template, the mean over systems, easiest first; and the page with Table 4."""
     questions = [row for row in systems[0].rows if (row["format"], row["lang"]) == ("MC", "EN")]
-    shown = {row["template"]: row["text"] for row in reversed(questions)}
+    shown = {row["template"]: row["text"] for row in sorted(questions, key=lambda row: row["scenario"], reverse=True)}
     own: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for system in systems:
         for row in system.rows:
