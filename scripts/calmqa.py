@@ -260,7 +260,7 @@ def calmqa_surface(
 
 
 @step(
-    version=6,
+    version=7,
     result="results/calmqa/table",
     outputs=["numbers", "page"],
     target="calmqa",

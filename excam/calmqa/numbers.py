@@ -122,7 +122,7 @@ def _line(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]], seed: in
         "undecidable": sum(row["surface"] is None for row in rows),
         "failed": sum(bool(row["failure"]) for row in rows),
         "empty": sum(row["empty"] for row in rows),
-        "no_claims": sum(not row["claims"] and not row["failure"] for row in rows),
+        "no_claims": sum(not (row["claims"] or row["failure"] or row["empty"]) for row in rows),
         "questions": len({row["group"] for row in rows}),
         "mean_claims": _mean(row["claims"] for row in rows if not _without_claims(row["failure"])),
         **means,
