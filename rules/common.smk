@@ -6,7 +6,6 @@ Functions are here, in settings.smk, inputs.smk, targets.smk and *_files.smk: th
 import gc
 import json
 import os
-import sys
 from functools import cache
 from itertools import product
 from types import SimpleNamespace
@@ -126,6 +125,6 @@ def versions(*stages):
 
 def keep_records():
     """At the end of a run: write the records that a copy of results/ needs for an audit."""
-    from excam.lineage import copies, recorded_hashes
+    from excam.lineage import recorded_hashes
 
-    recorded_hashes.write_run_records(Path(), copies.choices(sys.argv[1:], os.environ))
+    recorded_hashes.write_run_records(Path())

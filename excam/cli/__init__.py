@@ -26,7 +26,6 @@ COMMANDS = {  # in the order of the help: a function, or a group of commands
     "push": "scoring.sharing.commands:push",
     "pull": "scoring.sharing.commands:pull",
     "audit": "lineage.commands:audit",
-    "why": "lineage.commands:why",
     "rows": "error_reports.evaluation.rows_command:rows",
     "list": "cli.list_commands:list_",
     "lock": "cli.list_commands:lock",
@@ -43,6 +42,7 @@ REMOVED = {  # commands of earlier releases, and what to do instead
         ("annotate to-label-studio", "annotate from-label-studio", "annotate to-doccano", "annotate from-doccano"),
         "answers are exchanged as `excam annotate export` writes them and `import` reads them",
     ),
+    "why": "`snakemake -n FILE` lists the jobs that would run for a file below results/, with their reasons",
 }
 _HELP = r'^def {0}\(.*?"""(.*?)"""|^{0} = typer\.Typer\([^"]*help="(.*?)"'
 

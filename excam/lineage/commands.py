@@ -1,4 +1,4 @@
-"""The commands for provenance: audit, why and crate."""
+"""The command for provenance: audit."""
 
 from __future__ import annotations
 
@@ -59,26 +59,3 @@ def audit(
         say(page.coverage(links, run.without_record()))
     say(page.summary(links))
     raise typer.Exit(page.exit_code(links))
-
-
-def why(
-    target: Annotated[str, typer.Argument(help="model/trained_on/judge/dataset, any file below results/, or a target")],
-    options: Annotated[list[str] | None, typer.Argument(help="after --: options of snakemake")] = None,
-    directory: ROOT = Path(),
-) -> None:
-    """List the jobs that would run for a target, with the reason. Nothing is run.
-
-    Without options it plans the experiment whose run ended last here; the first line, on stderr, says which.
-
-    Example: excam why smollm2-135m/nothing/prompted-report/blend -- --profile local
-    """
-    from excam.lineage import reasons
-
-    with exit_on_error():
-        chosen, experiment = reasons.experiment(options or (), directory)
-        say(f"planned: {experiment}")
-        jobs = reasons.ask(target, chosen, directory)
-        for job in jobs or ["nothing to do"]:
-            print_text(str(job))
-    if jobs:
-        say(f"{len(jobs)} jobs would run")

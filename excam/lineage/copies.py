@@ -1,13 +1,12 @@
 """Snakemake's knowledge of a run, kept inside results/, so that a copy of results/ can be audited alone.
 
-The workflow writes it at its end, successful or not (`onsuccess`, `onerror`): one line per job, the files that each
-manifest lists, and the options that selected the experiment. `excam crate` puts it into a crate.
+The workflow writes it at its end, successful or not (`onsuccess`, `onerror`): one line per job, and the files that each
+manifest lists.
 """
 
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,7 +17,6 @@ from excam.core.paths import RESULTS, below_results
 from excam.lineage.snakemake_records import Record
 
 KEPT = RESULTS / ".records.json"
-_CHOICES = ("profile", "workflow_profile", "configfile", "config")  # options that say which experiment is meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,6 @@ class RunRecords:
 
     records: Mapping[str, Record] = field(default_factory=dict)  # by output
     manifests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # manifest -> file it lists -> sha256
-    options: tuple[str, ...] = ()  # of snakemake, as `choices` leaves them
 
     def to_dict(self) -> dict[str, Any]:
         """Return the records as JSON values: outputs of one job together, ordered by name."""
@@ -35,7 +32,7 @@ class RunRecords:
         for output, record in sorted(self.records.items()):
             row = asdict(record)
             jobs.setdefault(json.dumps(row, sort_keys=True), {"outputs": [], **row})["outputs"].append(output)
-        return {"jobs": list(jobs.values()), "manifests": self.manifests, "options": self.options}
+        return {"jobs": list(jobs.values()), "manifests": self.manifests}
 
 
 def read_run_records(path: Path) -> RunRecords:
@@ -61,7 +58,7 @@ def _records_from_json(content: Mapping[str, Any]) -> RunRecords:
         records |= dict.fromkeys(texts.validate_python(job["outputs"]), record.validate_python(fields))
     manifests = TypeAdapter(dict[str, dict[str, str]]).validate_python(content["manifests"])
     _refuse_outside([*manifests, *(file for files in manifests.values() for file in files)])
-    return RunRecords(records, manifests, tuple(texts.validate_python(content["options"])))
+    return RunRecords(records, manifests)
 
 
 def _refuse_outside(names: Sequence[str]) -> None:
@@ -69,20 +66,3 @@ def _refuse_outside(names: Sequence[str]) -> None:
     for name in names:
         if below_results(Path(name)) is None or "\0" in name:
             raise ValueError(name)
-
-
-def choices(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the arguments of a snakemake command that select the experiment: its profile and its configuration."""
-    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--profile")
-    parser.add_argument("--workflow-profile")
-    parser.add_argument("--configfile", "--configfiles", nargs="+")
-    parser.add_argument("--config", "-C", nargs="*")
-    options = vars(parser.parse_known_args(list(arguments))[0])
-    options["profile"] = options["profile"] or environment.get("SNAKEMAKE_PROFILE")
-    chosen = [(name, options[name]) for name in _CHOICES if options[name]]
-    return tuple(
-        word
-        for name, value in chosen
-        for word in (f"--{name.replace('_', '-')}", *([value] if isinstance(value, str) else value))
-    )

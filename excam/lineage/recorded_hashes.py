@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,11 +50,6 @@ class Evidence:
     @cached_property
     def _kept(self) -> copies.RunRecords:
         return copies.read_run_records(self.results / copies.KEPT.relative_to(RESULTS))
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Return the options of snakemake that selected the experiment of the run, if they were recorded."""
-        return self._kept.options
 
     def find(self, file: str) -> Path | None:
         """Return the path of a file on this disk; None if it does not exist. A copy has nothing outside results/."""
@@ -261,13 +256,13 @@ def artifact(evidence: Evidence, path: Path) -> str:
     return name.as_posix()
 
 
-def write_run_records(root: Path, options: Sequence[str]) -> None:
+def write_run_records(root: Path) -> None:
     """Write the records of the run in `root` into its results/, so that a copy of results/ can be audited."""
-    write_json(root / copies.KEPT, run_records(Evidence(root), options).to_dict())
+    write_json(root / copies.KEPT, run_records(Evidence(root)).to_dict())
 
 
-def run_records(evidence: Evidence, options: Sequence[str] = ()) -> copies.RunRecords:
-    """Return the records that a copy needs; `options` are those of snakemake that selected the experiment."""
+def run_records(evidence: Evidence) -> copies.RunRecords:
+    """Return the records that a copy needs."""
     names = sorted({name for names in evidence.manifests_listing.values() for name in names})
     covered = {name: evidence.outputs(name) for name in names}
-    return copies.RunRecords(evidence.records, covered, tuple(options) or evidence.options)
+    return copies.RunRecords(evidence.records, covered)

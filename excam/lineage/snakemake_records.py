@@ -84,12 +84,12 @@ def _time(seconds: float) -> str:
 def _plain(param: str) -> str:
     """Return a param as the rule gave it: Snakemake stores its `repr`."""
     try:
-        return words(ast.literal_eval(param))
+        return _words(ast.literal_eval(param))
     except (ValueError, SyntaxError):
         return str(param)
 
 
-def words(value: Any) -> str:
+def _words(value: Any) -> str:
     """Return the value of a param as a command has it: several words separated by spaces."""
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 

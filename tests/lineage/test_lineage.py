@@ -7,7 +7,6 @@ The chain under test is made by the real scripts with a model that is none; Snak
 import base64
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -26,7 +25,7 @@ from excam.error_reports.evaluation import rows
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
-from excam.lineage import chain, copies, page, reasons, recorded_hashes, snakemake_records
+from excam.lineage import chain, copies, page, recorded_hashes, snakemake_records
 from scripts.errors import make_hard_errors
 from scripts.evaluation import evaluate
 from scripts.excam40k import split_samples
@@ -459,7 +458,7 @@ def test_results_may_be_a_link(here):
 @pytest.fixture
 def copy(here, tmp_path, monkeypatch):
     """Only results/ of a run, under another name; the reader sits elsewhere."""
-    recorded_hashes.write_run_records(Path(), ("--profile", "local"))
+    recorded_hashes.write_run_records(Path())
     shutil.copytree("results", tmp_path / "far/their copy")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "far/their copy"
@@ -556,7 +555,7 @@ def test_a_copy_of_an_earlier_release_proves_each_file_alone(copy):
     assert "0 differs, 0 gone, 0 unproven, 1 not in this copy" in result.stderr, "the kept records, which are missing"
     flip(copy / "paper/figure-3.pdf")
     assert excam("audit", "--results", str(copy)).exit_code == 1
-    for damaged in (content[:-9], b"[]", b"", b'{"jobs": [{"outputs": ["a"]}], "manifests": {}, "options": []}'):
+    for damaged in (content[:-9], b"[]", b"", b'{"jobs": [{"outputs": ["a"]}], "manifests": {}}'):
         kept.write_bytes(damaged)
         result = excam("audit", "--results", str(copy))
         assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
@@ -564,7 +563,7 @@ def test_a_copy_of_an_earlier_release_proves_each_file_alone(copy):
 
 
 JOB = {"outputs": ["results/a"], "rule": "r", "inputs": [], "params": [], "command": "", "checksums": {}, "made": ""}
-WHOLE = {"jobs": [JOB], "manifests": {"results/m.json": {"results/a": "0" * 64}}, "options": []}
+WHOLE = {"jobs": [JOB], "manifests": {"results/m.json": {"results/a": "0" * 64}}}
 
 
 @pytest.mark.parametrize(
@@ -574,7 +573,7 @@ WHOLE = {"jobs": [JOB], "manifests": {"results/m.json": {"results/a": "0" * 64}}
         *({"manifests": odd} for odd in (5, [], {"results/m.json": 5}, {"results/m.json": {"results/a": 5}})),
         *({"manifests": {name: {}}} for name in ("results", "", "/etc/passwd", "results/../x", "results/\0")),
         *({"manifests": {"results/m.json": {name: ""}}} for name in ("a", "/results/a", "results/../../a")),
-        *({name: odd} for name in ("jobs", "options") for odd in (5, [5], "ab")),
+        *({name: odd} for name in ("jobs",) for odd in (5, [5], "ab")),
     ],
 )
 def test_kept_records_of_odd_types_are_damaged(tmp_path, changes):
@@ -600,9 +599,9 @@ def test_records_that_disagree_about_what_a_copy_leaves_out_are_not_passed_over(
 
 
 def test_what_is_kept_of_a_run_is_the_same_each_time(here):
-    recorded_hashes.write_run_records(Path(), ())
+    recorded_hashes.write_run_records(Path())
     first = copies.KEPT.read_bytes()
-    recorded_hashes.write_run_records(Path(), ())
+    recorded_hashes.write_run_records(Path())
     assert copies.KEPT.read_bytes() == first
     kept = copies.read_run_records(copies.KEPT)
     assert kept.records == snakemake_records.read_all(Path())
@@ -610,19 +609,6 @@ def test_what_is_kept_of_a_run_is_the_same_each_time(here):
     assert kept.manifests["results/models/tiny/manifest.json"].keys() == {
         f"results/models/tiny/files/{name}" for name in ("config.json", "model.safetensors")
     }
-
-
-@pytest.mark.parametrize(
-    ("said", "environment", "kept"),
-    [
-        ("--profile local all", {}, "--profile local"),
-        ("all --cores 2 --profile=slurm --configfile a.yaml b.yaml -n", {}, "--profile slurm --configfile a.yaml b.yaml"),
-        ("-C a=1 b=2 -- all", {"SNAKEMAKE_PROFILE": "local"}, "--profile local --config a=1 b=2"),
-        ("--cores 1 all", {}, ""),
-    ],
-)  # fmt: skip
-def test_the_options_that_choose_an_experiment(said, environment, kept):
-    assert copies.choices(said.split(), environment) == tuple(kept.split())
 
 
 # --- Snakemake's records
@@ -781,88 +767,6 @@ def test_an_artifact_without_cells_leads_to_the_tables_of_rows_it_was_made_of(he
     assert (line["file"], line["rows"], line["id_column"], line["pages"]) == (SAMPLES, rows, "id", [])
     nothing = excam("rows", "results/adapters/tiny/all/adapter_model.safetensors")
     assert (nothing.exit_code, "no table with ids among what it was made of" in nothing.stderr) == (2, True)
-
-
-# --- why
-
-
-def test_why_asks_snakemake_and_nothing_runs(here):
-    """A changed stage version, a changed raw shard and a lost file, each by its own reason."""
-    (here / "Snakefile").write_text(SNAKEFILE.replace('{"train_adapter": "2"}', '{"train_adapter": "3"}'))
-    before = provenance.sha256(Path(CELL))
-    Path(JUDGED).unlink()
-    flip(RAW)
-    os.utime(RAW)
-    result = excam("why", "tiny/all/report/culturalbench", "--", "--cores", "1", "--quiet", "all")
-    assert result.exit_code == 0
-    lines = result.stdout.splitlines()
-    assert f"fetch_source results/sources/culturalbench/manifest.json: what it is made of changed: {RAW}" in lines
-    assert [
-        line for line in lines if line.startswith(f"score {JUDGED}: not there yet; made of what will be made again: ")
-    ]
-    (training,) = [line for line in lines if line.startswith("train_adapter ")]
-    assert training.endswith("/manifest.json: settings changed: train_adapter 2 -> 3")
-    assert f"evaluate {CELL}: made of what will be made again: {JUDGED}" in lines
-    assert result.stderr == f"planned: snakemake --cores 1 --quiet all\n{len(lines)} jobs would run\n"
-    assert provenance.sha256(Path(CELL)) == before
-    assert not Path(JUDGED).exists()
-
-
-def test_why_nothing_and_why_not(here):
-    result = excam("why", FIGURE, "--", "--cores", "1")
-    assert (result.stdout, result.exit_code) == ("nothing to do\n", 0)
-    result = excam("why", "tiny/all/report/blnd", "--", "--cores", "1")
-    assert result.exit_code == 2
-    planned, problem = result.stderr.splitlines()
-    assert planned == "planned: snakemake --cores 1"
-    assert "No rule to produce results/evaluation/tiny/all/report/blnd/test.json" in problem
-
-
-def test_why_plans_the_experiment_that_ran_last_and_says_so(here):
-    assert reasons.experiment((), here) == (
-        (),
-        "snakemake, with config.yaml; for another experiment: -- --profile NAME",
-    )
-    Path("local").mkdir()
-    Path("local/config.yaml").write_text("cores: 1\nconfig: [level=4]\n")
-    version = """'{"train_adapter": "2"}'"""
-    assert version in SNAKEFILE
-    level = SNAKEFILE.replace(version, version.replace('"2"', '"%s"') + ' % config.get("level", 2)')
-    (here / "Snakefile").write_text(level)
-    recorded_hashes.write_run_records(here, ("--profile", "local"))
-    result = excam("why", FIGURE)
-    assert result.stderr.startswith(
-        "planned: snakemake --profile local, as the last run here; for another: -- --profile"
-    )
-    assert "train_adapter 2 -> 4" in result.stdout
-    result = excam("why", FIGURE, "--", "--cores", "1")
-    assert (result.stdout, result.stderr) == ("nothing to do\n", "planned: snakemake --cores 1\n")
-
-
-@pytest.mark.parametrize(
-    ("said", "plain"),
-    [
-        (
-            "Missing output files: a, b; Incomplete output files: c",
-            "not there yet; left unfinished by a job that was stopped",
-        ),
-        ("Updated input files: a, b, c, d", "what it is made of changed: a, b and 2 more"),
-        ("Code has changed since last execution", "the command of its rule changed"),
-        ("Something new", "Something new"),
-        (
-            "Params have changed since last execution: Union of exclusive params before and now across all output: "
-            """before: '{"a": 1, "b; c": 2}','--x 1' now: '{"a": 1, "b; c": 3}',7 ; Forced execution""",
-            "settings changed: b; c 2 -> 3, no longer --x 1, now 7; asked for by force",
-        ),
-        (
-            "Params have changed since last execution: Union of exclusive params before and now across all output: "
-            "before: ['--x', 'a b'] now: ['a', 'c']",
-            "settings changed: no longer --x a b, now a c",
-        ),
-    ],
-)
-def test_reasons_in_plain_words(said, plain):
-    assert reasons.plain(said) == plain
 
 
 def test_work_of_an_audit_grows_with_the_files_of_a_manifest(tmp_path, monkeypatch):

@@ -21,7 +21,6 @@ from excam.error_reports.records import Sample
 from excam.inference import Completion
 from excam.inference import transcript as transcripts
 from excam.inference.run import Round
-from excam.lineage.reasons import path_of
 
 Outcome = Literal["right", "wrong", "unreadable"]
 MADE_OF_CELLS = ("reports", "certainty")  # folders of results/
@@ -120,11 +119,18 @@ def find_cell_path(root: Path, figure: Path, cell: str | None) -> str:
         return figure.as_posix()
     numbers = numbers_of(figure)
     known = _cells_named_in(root / numbers)
-    wanted = path_of(cell or "")
+    wanted = _path_of(cell or "")
     if wanted not in known:
         asked = f"no cell {cell}" if cell else "which cell?"
         raise InputInvalid(f"{numbers}: {asked}; it has {len(known)}: {', '.join(map(_cell_axes, known))}")
     return wanted
+
+
+def _path_of(cell: str) -> str:
+    """Return the file of a cell named model/trained_on/judge/dataset; return any other name unchanged."""
+    axes = cell.split("/")
+    named = len(axes) == 4 and axes[0] != paths.RESULTS.name
+    return paths.Cell(*axes, split="test").path("evaluation").as_posix() if named else cell
 
 
 def _cells_named_in(numbers: Path) -> list[str]:
@@ -153,7 +159,7 @@ def _cell_of_line(line: dict[str, str]) -> str | None:
 
 
 def _cell_axes(cell: str) -> str:
-    """Return the axes of a cell, as `path_of` expects them, if it is one of a test set."""
+    """Return the axes of a cell, as `_path_of` expects them, if it is one of a test set."""
     return cell.removeprefix(f"{paths.RESULTS / 'evaluation'}/").removesuffix("/test.json")
 
 
@@ -200,5 +206,7 @@ def _rows(root: Path, judgements: str, digest: str) -> Iterator[Row]:
     entries = transcripts.read(root / of.path("transcripts"))
     for judged in tables.read_frame(root / path).iter_rows(named=True):
         if judged["id"] not in samples or judged["id"] not in entries:
-            raise ArtifactBroken(f"{path}: {judged['id']}: no such sample or transcript; see excam why {path}")
+            raise ArtifactBroken(
+                f"{path}: {judged['id']}: no such sample or transcript; make it again: snakemake {path}"
+            )
         yield Row(samples[judged["id"]], entries[judged["id"]].rounds, judged)
