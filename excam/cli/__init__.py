@@ -37,10 +37,14 @@ COMMANDS = {  # in the order of the help: a function, or a group of commands
     "acre": "acre.commands:app",
     "calmqa": "calmqa.commands:app",
 }
-REMOVED = {  # commands of earlier releases, and what to do instead
+REMOVED = {  # commands and options of earlier releases, and what to do instead
     **dict.fromkeys(
         ("annotate to-label-studio", "annotate from-label-studio", "annotate to-doccano", "annotate from-doccano"),
         "answers are exchanged as `excam annotate export` writes them and `import` reads them",
+    ),
+    **dict.fromkeys(
+        ("rows --where", "rows --to"),
+        "without it the tables of rows behind a file are named; choose their rows with polars or jq",
     ),
     "why": "`snakemake -n FILE` lists the jobs that would run for a file below results/, with their reasons",
 }
@@ -57,14 +61,15 @@ def _summary(place: str) -> str:
 
 
 class Group(TyperGroup):
-    """Commands; one of `REMOVED` is refused in a line."""
+    """Commands; what is in `REMOVED` is refused in a line."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         command = f"{ctx.info_name} {args[0]}" if ctx.parent else args[0]
-        if command in REMOVED:
-            from excam.core.terminal import stop
+        for name in (command, *(f"{command} {word.partition('=')[0]}" for word in args[1:])):
+            if name in REMOVED:
+                from excam.core.terminal import stop
 
-            stop(f"{command}: is no command any more; {REMOVED[command]}")
+                stop(f"{name}: was removed; {REMOVED[name]}")
         return super().resolve_command(ctx, args)
 
 

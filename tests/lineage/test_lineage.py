@@ -694,15 +694,6 @@ def test_what_was_made_of_the_same_judgements_leads_to_the_same_rows(here):
     assert "it has 1: tiny/all/report/all" in excam("rows", "n.csv", CELL).stderr, "without a test set: of all"
 
 
-def test_a_line_of_a_figure_leads_to_the_ids_of_its_cell_and_to_its_texts(here):
-    result = excam("rows", FIGURE, "--where", "row=a", "--json")
-    tables_behind = {table["file"]: table["ids"] for table in map(json.loads, result.stdout.splitlines())}
-    assert tables_behind == {
-        JUDGED: [json.loads(row)["id"] for row in excam("rows", CELL, "--json").stdout.splitlines()]
-    }
-    assert f"excam rows results/paper/figure-3.csv {CELL}" in result.stderr
-
-
 def test_filters_part_the_rows(here):
     shown = {name: excam("rows", CELL, "--jsonl", f"--{name}").stdout.splitlines() for name in rows.OUTCOMES}
     assert {row["outcome"] for name in shown for row in map(json.loads, shown[name])} == set(rows.OUTCOMES)
