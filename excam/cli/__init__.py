@@ -46,6 +46,10 @@ REMOVED = {  # commands and options of earlier releases, and what to do instead
         ("rows --where", "rows --to"),
         "without it the tables of rows behind a file are named; choose their rows with polars or jq",
     ),
+    **dict.fromkeys(
+        ("rubric anchoring", "rubric draw --words-of"),
+        "draw two campaigns, one whose form has `prefilled` texts, and compare what `rubric analyse` writes of each",
+    ),
     "why": "`snakemake -n FILE` lists the jobs that would run for a file below results/, with their reasons",
 }
 _HELP = r'^def {0}\(.*?"""(.*?)"""|^{0} = typer\.Typer\([^"]*help="(.*?)"'

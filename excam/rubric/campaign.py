@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from excam.annotation.campaign import Campaign, Task, campaign
 from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
-from excam.rubric import anchoring, form
+from excam.rubric import form
 from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import FINDINGS, SCORES, Rubric
 from excam.rubric.ratings import RATIONALES
@@ -34,17 +34,10 @@ class Design:
     calibration: int
 
 
-def drawn(
-    known: Sequence[Response],
-    design: Design,
-    rubric: Rubric,
-    seed: int,
-    words: Mapping[str, Mapping[str, str]] | None = None,
-) -> Campaign:
+def drawn(known: Sequence[Response], design: Design, rubric: Rubric, seed: int) -> Campaign:
     """Return a campaign whose responses are drawn by a hash of the seed and their id.
 
-    `words` of a metric, by response and field, add a second arm: see `anchoring`. Raise InputInvalid for raters that
-    are there twice, or numbers that leave nothing to rate.
+    Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
     """
     evaluator, overlap, calibration = design.evaluator, design.overlap, design.calibration
     raters = (evaluator, *design.validators)
@@ -63,20 +56,8 @@ def drawn(
     tasks = [_task(response, "calibration", raters, evaluator, rubric) for response in first]
     for place, response in enumerate(rest):
         assigned = raters if place < shared else (evaluator,)
-        task = _task(response, "main", assigned, evaluator, rubric)
-        tasks += _in_arms(task, words[response.task_id], seed) if words and words.get(response.task_id) else [task]
-    return campaign(f"Rubric {rubric.signature}", form.made_of(rubric, words is not None), tasks)
-
-
-def _in_arms(task: Task, words: Mapping[str, str], seed: int) -> Iterator[Task]:
-    """Yield a task for the raters of each arm: with the words of a metric in the form, and without."""
-    entries = {anchoring.KEY + name: text for name, text in words.items()}
-    for arm, raters in anchoring.arms(task.row, task.assigned, seed).items():
-        if raters:
-            shown = {**task.shown, **(entries if arm == "prefilled" else {})}
-            hidden = {**task.hidden, **entries, "arm": arm}
-            name = digest(0, "rubric", "main", task.row, arm)[:16]
-            yield replace(task, id=name, annotators=len(raters), shown=shown, hidden=hidden, assigned=raters)
+        tasks.append(_task(response, "main", assigned, evaluator, rubric))
+    return campaign(f"Rubric {rubric.signature}", form.made_of(rubric), tasks)
 
 
 def _task(response: Response, phase: str, raters: Sequence[str], evaluator: str, rubric: Rubric) -> Task:

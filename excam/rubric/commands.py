@@ -67,28 +67,20 @@ def draw(
     rubric: RUBRIC = CURRENT,
     weights: WEIGHTS = None,
     seed: Annotated[int, typer.Option(help="seed of the draw")] = 0,
-    words_of: Annotated[
-        Path | None,
-        typer.Option(help="a file of `excam score`: its marked words stand in the form of half of the ratings"),
-    ] = None,
 ) -> None:
     """Draw who rates which response, and write the campaign with the rater's form.
-
-    With --words-of, responses that a metric marked words in are rated in two arms: with these words in the form, and
-    without. `excam rubric anchoring` then says whether raters follow them.
 
     Example: excam rubric draw responses.jsonl --evaluator eva --validators li,nia --to campaign.json
     """
     from excam.annotation.campaign import write
-    from excam.rubric import anchoring, campaign
+    from excam.rubric import campaign
     from excam.rubric import responses as reading
 
     with exit_on_error():
         known, names = reading.read(reading.files(responses)), [name for name in validators.split(",") if name]
         opened = _opened(rubric, weights)
-        words = anchoring.words_of(words_of) if words_of else None
         design = campaign.Design(evaluator, names, overlap, calibration)
-        drawn = campaign.drawn(known, design, opened, seed, words)
+        drawn = campaign.drawn(known, design, opened, seed)
         write(to, drawn)
         raters = Counter(task.row for task in drawn.tasks for _ in task.assigned)
         shared = sum(count > 1 for count in raters.values()) - calibration if names else 0
@@ -96,52 +88,9 @@ def draw(
             f"{to}: {len(raters)} responses: {calibration} for calibration, {len(raters) - calibration} after"
             f" it, {shared} of these for all raters"
         )
-        if words is not None:
-            armed = {task.row for task in drawn.tasks if "arm" in task.hidden}
-            say(f"{len(armed)} of these with words of {words_of}, in two arms; {len(words)} responses have some")
         low, high = opened.manual.calibration.items
         if not low <= calibration <= high:
             say(f"calibration with {calibration} responses; the manual wants {low} to {high}")
-
-
-@app.command()
-def anchoring(
-    file: Annotated[Path, typer.Argument(help="the campaign, drawn with --words-of")],
-    files: RATINGS,
-    responses: RESPONSES = None,
-    rubric: RUBRICS = None,
-    to: Annotated[Path | None, typer.Option(help="also write the numbers to this CSV file")] = None,
-    seed: Annotated[int, typer.Option(help="seed of the bootstraps")] = 0,
-) -> None:
-    """Compare ratings of the same responses with and without words of a metric in the form.
-
-    Example: excam rubric anchoring campaign.json ratings.jsonl
-    """
-    from excam.annotation.campaign import read
-    from excam.core import tables
-    from excam.pages.markdown import rounded, table
-    from excam.rubric import anchoring as comparing
-    from excam.rubric.study import interval
-
-    with exit_on_error():
-        drawn = read(file)
-        _, reading = _read(files, responses, _all_opened(rubric, None))
-        lines = comparing.analyse(drawn, reading.ratings, seed)
-        if to:
-            tables.write_lines(to, comparing.COLUMNS, lines)
-        head = ("", "prefilled", "empty", "difference", "95 %", "responses", "ratings")
-        body = [
-            [
-                line["measure"],
-                *(rounded(line[name]) for name in ("prefilled", "open", "difference")),
-                interval(line["low"], line["high"]),
-                line["responses"],
-                line["ratings"],
-            ]
-            for line in lines
-        ]
-        print(table(head, body), end="")
-        say("means over responses that were rated in both arms; shares of ratings, and scores from 1 to 5")
 
 
 @app.command()

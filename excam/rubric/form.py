@@ -14,7 +14,7 @@ from excam.annotation import form
 from excam.annotation.answers import weighted_mean
 from excam.annotation.form import Form
 from excam.annotation.form_parts import ANY
-from excam.rubric import anchoring, wording
+from excam.rubric import wording
 from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric
 
@@ -41,11 +41,8 @@ LABELS = {
 }  # fmt: skip
 
 
-PREFILLED = "In some tasks a metric has put words here, which may be wrong: keep, change or delete them."
-
-
-def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
-    """Return the form of a manual; `prefilled`: one in which tasks may bring words of a metric along."""
+def made_of(rubric: Rubric) -> Form:
+    """Return the form of a manual."""
     manual = rubric.manual
     weights = {name: float((manual.weights or {}).get(name, 1)) for name in DIMENSIONS}
     limits = manual.fatigue
@@ -66,7 +63,7 @@ def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
                 {
                     "title": "What you find",
                     "intro": rubric.steps["read"],
-                    "blocks": [_finding(name, prefilled) for name in FINDINGS],
+                    "blocks": [_finding(name) for name in FINDINGS],
                 },
                 {
                     "title": "The four scores",
@@ -186,12 +183,10 @@ def _text(rubric: Rubric, name: str, label: str, hint: str, *, optional: bool) -
     return field | ({"sentences": sentences} if sentences else {})
 
 
-def _finding(name: str, prefilled: bool) -> dict[str, Any]:
+def _finding(name: str) -> dict[str, Any]:
     label, values = LABELS[name]
     if not values:
-        hint = PREFILLED if prefilled else ""
-        field: dict[str, Any] = {"field": name, "kind": "text", "label": label, "hint": hint, "optional": True}
-        return field | ({"prefilled": anchoring.KEY + name} if prefilled else {})
+        return {"field": name, "kind": "text", "label": label, "optional": True}
     return {"field": name, "kind": "choice", "label": label, "values": values}
 
 
