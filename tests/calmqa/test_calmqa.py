@@ -165,6 +165,14 @@ def test_our_questions():
     assert Counter(answer.subject for answer in SHEETS) == {"careful": 15, "careless": 15}
 
 
+def test_a_folder_of_documents_that_leads_elsewhere_is_refused(tmp_path):
+    (tmp_path / "a.txt").write_text("Tea.")
+    assert source.documents(tmp_path, "calmqa.evidence") == [tmp_path / "a.txt"]
+    (tmp_path / "b.txt").symlink_to(MINI / "README.md")
+    with pytest.raises(InputInvalid, match=r"^calmqa\.evidence: .*b\.txt: a link out of "):
+        source.documents(tmp_path, "calmqa.evidence")
+
+
 def test_our_corpus_answers_contradicts_and_distracts():
     rows = [json.loads(line) for path in sorted((MINI / "corpus").glob("*.jsonl")) for line in path.open()]
     assert len(rows) == len({row["id"] for row in rows}) == 80

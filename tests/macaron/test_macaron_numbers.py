@@ -354,6 +354,16 @@ def test_the_tables_name_their_denominators(systems):
     assert " to " in page
 
 
+def test_the_order_of_instances_changes_no_page(systems):
+    def written(of):
+        averaged, estimated = categories.averages(of, {}, 1), pages.estimates(of, 1)
+        lines = [pages.table_3(of, estimated, averaged, 1), pages.paired(of, estimated, averaged, 1)]
+        return *lines, pages.templates(of, 1), *(breakdowns.breakdown(of, by, 1) for by in breakdowns.TITLES)
+
+    backwards = [replace(system, rows=system.rows[::-1]) for system in systems]
+    assert str(written(backwards)) == str(written(systems))
+
+
 def test_averages_are_of_models_by_category_beside_the_printed_ones(systems):
     a, b = (answers.System(f"m{at}", mode, system.rows) for at, (mode, system) in enumerate(zip(("text", "choose"), systems, strict=True)))  # fmt: skip
     thinking = answers.System("m0", "thinking", b.rows)
