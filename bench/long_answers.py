@@ -83,10 +83,9 @@ def prepare(args: argparse.Namespace) -> None:
         question = asked[row["question_id"]]["question"]
         sample = _sample(row["answer_id"], question, row["answer"])
         evidence = {}
-        for place in grounded.claim_places(sample):
-            sentence = row["answer"][slice(*place)]
-            passages = opened.passages_for(question, sentence)
-            evidence[sentence] = [[asdict(passage) for passage in passages], opened.unrelated(question)]
+        for claim in grounded.claims_of(sample):
+            passages = opened.passages_for(question, claim.text)
+            evidence[claim.text] = [[asdict(passage) for passage in passages], opened.unrelated(question)]
         fields = {"id": row["answer_id"], "model": row["model"], "question": question, "answer": row["answer"]}
         lines.append(json.dumps(fields | {"evidence": evidence}, ensure_ascii=False))
     write_text(args.to / "rows.jsonl", "".join(f"{line}\n" for line in lines))

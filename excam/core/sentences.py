@@ -1,4 +1,4 @@
-"""The sentences of a text that state something, by ICU's rules for its language."""
+"""The sentences of a text, by ICU's rules for its language."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ _ORDINAL = regex.compile(r"(?:^|[^\p{L}\p{M}\p{N}.,])\d{1,4}\.\s*$")
 
 
 def sentence_places(text: str, language: str) -> list[tuple[int, int]]:
-    """Return the places of the sentences that state something, half-open characters of the text as it is.
+    """Return the places of the sentences, half-open characters of the text as it is.
 
-    `language` is a code, "root" where it is unknown. Lines end sentences; marks of a list are left out; questions and
-    pieces without a letter state nothing. An initial, a title and an abbreviation with a full stop (W. G. Grace, Dr.
+    `language` is a code, "root" where it is unknown. Lines end sentences; marks of a list and pieces without a letter
+    are left out. An initial, a title and an abbreviation with a full stop (W. G. Grace, Dr.
     Who, z. B.) end none, nor does an ordinal before a month, as those of `abbreviations.tsv` for some languages.
     """
     from icu4py.breakers import SentenceBreaker  # loads 40 MB of tables
 
-    asks = _GREEK_ASKS if language == "el" else _ASKS
     places: list[tuple[int, int]] = []
     begin = 0
     for line in well_formed(text).splitlines(keepends=True):
@@ -38,11 +37,15 @@ def sentence_places(text: str, language: str) -> list[tuple[int, int]]:
             start = at + max(match.end() for pattern in before if (match := pattern.match(piece)))
             end = at + len(piece.rstrip())
             at += len(piece)
-            stated = text[start:end]
-            if any(map(str.isalpha, stated)) and not asks.search(stated):
+            if any(map(str.isalpha, text[start:end])):
                 places.append((start, end))
         begin += len(line)
     return places
+
+
+def asks(sentence: str, language: str) -> bool:
+    """Return whether a sentence ends as a question; `language` is a code."""
+    return bool((_GREEK_ASKS if language == "el" else _ASKS).search(sentence))
 
 
 def well_formed(text: str) -> str:

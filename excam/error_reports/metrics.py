@@ -153,6 +153,7 @@ class ErrorReports(Metric):
             certainty=verdict.certainty,
             recovered=verdict.recovered,
             thinking=verdict.thinking,
+            is_partly_decided="decided" in verdict.parts,
         )
 
     def _judged(self, sample: Sample, row: Row) -> Flow[Verdict]:

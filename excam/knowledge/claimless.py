@@ -1,8 +1,8 @@
-"""Sentences that state nothing: greetings, closings, offers of help, addresses to the reader, headings, refusals.
+"""What of a sentence may state something: greetings, closings, offers of help, short headings and refusals do not.
 
 The rule is cheap and careful: it knows the usual phrases of fifteen languages (`claimless.tsv`), and what it does not
-know it takes for a claim. A phrase is compared with the beginning of a sentence, case-folded, without marks of
-emphasis; "~" stands for some words.
+know it takes for a claim. A phrase is compared with the beginning of a clause, case-folded, without marks of emphasis;
+"~" stands for some words. It excuses the clause that it stands in, if that has few words more, and nothing else.
 """
 
 from __future__ import annotations
@@ -14,42 +14,59 @@ from typing import Literal
 import regex
 
 from excam.core.package_tables import table_rows
-from excam.core.sentences import sentence_places
+from excam.core.sentences import asks, sentence_places
 from excam.knowledge.passages import words
 
 Kind = Literal["opening", "anywhere", "alone", "refusal"]
-LONGEST = 24  # words of a sentence that begins with such a phrase; a longer one may state something as well
-MORE = 1  # words beside a greeting that stands alone: a name
-LONGEST_HEADING = 8  # words
+LONGEST_REFUSAL = 24  # words
+MORE = {"opening": 8, "anywhere": 5, "alone": 1}  # words of a clause beside its phrase; more may state something
+FEW = 3  # words of what follows such a clause, as in "just ask"; more may state something
+LONGEST_HEADING = 5  # words
 LONGEST_MARK = 20  # characters before a sentence that show whether its line is a heading or an item of a list
 _EMPHASIS = regex.compile(r"[*_`#]+")
 _SIGNS = str.maketrans({"’": "'", "‘": "'", "´": "'"})
 _LINE_END = regex.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _HASHES = regex.compile(r"\s*#{1,6}\s*")
 _EMPHASISED = regex.compile(r"(\*\*|__).+\1[:：]?")
-_GOES_ON = regex.compile(r"[,;:.!?，。；：،]\s*\w|\b(?:but|aber|pero|mais|mas|ma|ama|tapi|но)\b")
+_BUT = r"\b(?:but|aber|pero|mais|mas|ma|ama|tapi|но)\b"
+_GOES_ON = regex.compile(rf"[,;:.!?，。；：،]\s*\w|{_BUT}")
+_CLAUSE = regex.compile(rf"(?:[,;:.!?](?=\s)|[，。；：،、]|\s[–—-](?=\s)|\s(?={_BUT}))\s*", regex.IGNORECASE)
 _SENTENCE_END = regex.compile(r"[.!?。！？।]$")
 
 
 def claim_places(text: str, language: str) -> list[tuple[int, int]]:
-    """Return the places of the sentences of a text that claim something; `language` is a code, "root" if unknown."""
-    return [place for place in sentence_places(text, language) if not is_claimless(text, place)]
+    """Return the places of what claims something in a text, a sentence each; `language` is a code, "root" if unknown.
+
+    Questions are left out.
+    """
+    sentences = [place for place in sentence_places(text, language) if not asks(text[slice(*place)], language)]
+    return [part for place in sentences if (part := stating_part(text, place))]
 
 
-def is_claimless(text: str, place: tuple[int, int]) -> bool:
-    """Return whether the sentence at a place of a text states nothing, as far as its phrases and its form tell."""
-    sentence = text[slice(*place)]
-    before = text[max(0, place[0] - LONGEST_MARK) : place[0]]
-    if _is_heading(sentence, _LINE_END.split(before)[-1]):
-        return True
-    plain = _plain(sentence)
-    count = len(words(plain))
-    if is_refusal(sentence) or (count <= LONGEST and _at_start("opening").match(plain)):
-        return True
-    if count <= LONGEST and any(phrase in plain for phrase in _phrases("anywhere")):
-        return True
-    alone = _at_start("alone").match(plain)
-    return alone is not None and len(words(plain[alone.end() :])) <= MORE
+def stating_part(text: str, place: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the place of what the sentence at a place of a text may state, behind clauses that a phrase excuses.
+
+    None if that is nothing, as far as phrases and form tell.
+    """
+    start, end = place
+    before = text[max(0, start - LONGEST_MARK) : start]
+    if _is_heading(text[start:end], _LINE_END.split(before)[-1]) or is_refusal(text[start:end]):
+        return None
+    ends = [*(mark.end() for mark in _CLAUSE.finditer(text, start, end)), end]
+    while excused := [stop for stop in ends if _is_excused(text[start:stop], is_one=stop == ends[0])]:
+        start, ends = excused[0], [stop for stop in ends if stop > excused[0]]
+    return (start, end) if start == place[0] or len(words(text[start:end])) > FEW else None
+
+
+def _is_excused(clauses: str, *, is_one: bool) -> bool:
+    """Return whether a clause, or several that a phrase goes over, are such a phrase with few words more."""
+    plain = _plain(clauses)
+    phrases = [phrase for phrase in _phrases("anywhere") if is_one and phrase in plain]
+    beside = {"anywhere": plain.replace(phrases[0], " ")} if phrases else {}
+    for kind in ("opening", "alone"):
+        if begun := _at_start(kind).match(plain):
+            beside[kind] = plain[begun.end() :]
+    return any(len(words(more)) <= MORE[kind] for kind, more in beside.items())
 
 
 def is_refusal(text: str) -> bool:
@@ -59,19 +76,18 @@ def is_refusal(text: str) -> bool:
     """
     plain = _plain(text)
     refused = _at_start("refusal").match(plain)
-    return refused is not None and len(words(plain)) <= LONGEST and not _GOES_ON.search(plain, refused.end())
+    return refused is not None and len(words(plain)) <= LONGEST_REFUSAL and not _GOES_ON.search(plain, refused.end())
 
 
 def _is_heading(sentence: str, before: str) -> bool:
-    """Return whether a sentence is a heading: behind #, wholly emphasised, or short with a colon at its end.
+    """Return whether a sentence is a short heading: behind #, wholly emphasised, or with a colon at its end.
 
     `before` is what stands before it in its line: an emphasised item of a list is no heading.
     """
-    if _HASHES.fullmatch(before):
-        return True
     plain = _plain(sentence)
     is_marked = not before.strip() and bool(_EMPHASISED.fullmatch(sentence)) and not _SENTENCE_END.search(plain)
-    return (is_marked or plain.endswith((":", "："))) and len(words(plain)) <= LONGEST_HEADING
+    is_marked = is_marked or plain.endswith((":", "：")) or bool(_HASHES.fullmatch(before))
+    return is_marked and len(words(plain)) <= LONGEST_HEADING
 
 
 def _plain(text: str) -> str:
@@ -90,9 +106,11 @@ def _phrases(kind: Kind) -> tuple[str, ...]:
 def _at_start(kind: Kind) -> regex.Pattern[str]:
     """Return what matches one of the phrases at the beginning; "~" is up to 30 characters of the same sentence.
 
-    Behind a phrase that ends with a letter of an alphabet no letter follows.
+    Before an opening one word may stand ("and let me know"); behind a phrase that ends with a letter of an alphabet no
+    letter follows.
     """
     some = r"[^.!?。！？]{0,30}?"
     longest_first = sorted(_phrases(kind), key=len, reverse=True)
     either = "|".join(some.join(map(regex.escape, phrase.split("~"))) for phrase in longest_first)
-    return regex.compile(rf"(?:{either})(?![\p{{Latin}}\p{{Cyrillic}}\p{{M}}])")
+    before = r"(?:\p{L}+ )?" if kind == "opening" else ""
+    return regex.compile(rf"{before}(?:{either})(?![\p{{Latin}}\p{{Cyrillic}}\p{{M}}])")

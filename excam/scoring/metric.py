@@ -72,6 +72,7 @@ class Outcome:
     certainty: float | None = None  # p(R), the sequence confidence of the answer
     recovered: tuple[str, ...] = ()  # what the parser ignored in an answer that is not exactly what was asked for
     thinking: str = ""  # the reasoning before the answer
+    is_partly_decided: bool = False  # whether nothing decides about some claims of the text
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from excam.scoring import report_charts
 from excam.scoring.compare import cluster
 from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
-from excam.scoring.results import NOT_KNOWN, Result, confidence_lines, part_lines
+from excam.scoring.results import FOR_PROGRAMS, NOT_KNOWN, Result, confidence_lines, part_lines
 from excam.scoring.spans import SEVERITIES, Severity
 from excam.scoring.warnings import warning_lines
 
@@ -102,7 +102,7 @@ def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
         "Score": "none" if row.score is None else rounded(row.score),
         **({} if row.certainty is None else {_heading(row.metric.certainty): f"{row.certainty:.4f}"}),
         **{name.capitalize(): value for name, value in named.items() if value},
-        **{name: rounded(value) for name, value in row.parts.items() if isinstance(value, int | float)},
+        **{name: rounded(value) for name, value in row.parts.items() if _is_fact(name, value)},
         **({"Judged as": row.signature} if with_signature else {}),
     }
     values = {
@@ -183,6 +183,10 @@ def _is_said(name: str, value: object) -> bool:
     """Return whether a part is a note: numbers stand below the score, a reason and passages elsewhere."""
     shown = name == "because" or (name in ("passages", "evidence") and len(_listed(value)) > 0)
     return not isinstance(value, int | float) and not shown
+
+
+def _is_fact(name: str, value: object) -> bool:
+    return isinstance(value, int | float) and name not in FOR_PROGRAMS
 
 
 def _warnings(rows: Iterable[Result]) -> str:

@@ -24,6 +24,7 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 NOT_KNOWN = "not-known"  # the failure of a row about which nothing decides; counted apart from other failures
 LARGEST = 1e9  # of a score, up or down: keeps sums of scores finite, however many errors an answer lists
 PLAIN = Description()
+FOR_PROGRAMS = ("margin", "compared")  # parts that no page shows: how a comparator came to its verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,11 +291,11 @@ def confidence_lines(result: Result) -> list[str]:
 def part_lines(parts: Mapping[str, Any]) -> list[str]:
     """Return lines for people of the values beside a score: of a list of words one, of a list of sentences one each.
 
-    A value that there is not (None) has no line.
+    A value that there is not (None) has no line, nor have those of FOR_PROGRAMS.
     """
     lines: list[str] = []
     for name, value in parts.items():
-        if value is None:
+        if value is None or name in FOR_PROGRAMS:
             continue
         values: list[str] = [_part_text(each) for each in (value if isinstance(value, list | tuple) else [value])]  # pyright: ignore[reportUnknownVariableType]
         if len(values) > 1 and any(" " in text for text in values):

@@ -221,6 +221,7 @@ class Scorer:
                 report.errors if report else (),
                 lacks_certainty=self._sampling.logprobs and known and outcome.certainty is None,
                 is_unqualified=metric.is_unqualified,
+                is_partly_decided=outcome.is_partly_decided,
             ),
             recovered=outcome.recovered,
             thinking=outcome.thinking,

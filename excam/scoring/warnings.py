@@ -19,6 +19,7 @@ NOT_FOUND = "span-not-found"
 UNCERTAIN = "certainty-unknown"
 UNQUALIFIED = "judge-unqualified"
 CONTROL = "control-tokens"
+PARTLY = "partly-decided"
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
     "language-unknown": f"no language given, and none is certain from the text (never one below {languages.ENOUGH} "
@@ -30,6 +31,7 @@ LINES: Mapping[str, str] = {
     UNCERTAIN: "no log-probabilities of the answer, or impossible ones: p(R) is missing, and a clean report scores 0",
     UNQUALIFIED: "nobody measured what this model is worth as a judge; `excam qualify --model M` does, in "
     "minutes behind a server or on a card, in a night on a CPU",
+    PARTLY: "nothing decides about some claims of the text, which may be wrong; `decided` and `statements` say which",
     "empty-text": "a text is empty, and this metric scores it as such",
     CONTROL: "control tokens of chats in a text, such as <|im_end|>; models get them as plain text, servers with "
     "an invisible character inside",
@@ -62,6 +64,7 @@ class WarningRules:
         *,
         lacks_certainty: bool = False,
         is_unqualified: bool = False,
+        is_partly_decided: bool = False,
     ) -> tuple[str, ...]:
         """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text.
 
@@ -84,6 +87,8 @@ class WarningRules:
             codes.add(UNCERTAIN)
         if is_unqualified:
             codes.add(UNQUALIFIED)
+        if is_partly_decided:
+            codes.add(PARTLY)
         if failure == "truncated":
             codes.add("truncated")
         if self.families & families(row.labels.get("system", "")):

@@ -17,7 +17,7 @@ from excam.error_reports import comparators
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.qualification import question_set
 
-VERSION = 1
+VERSION = 2
 WAYS = {"grounded": grounded.Way, "likelihood": likelihood.Way}
 
 
@@ -56,8 +56,9 @@ def qualified(path: Path, described: str) -> Qualified:
 
 def _checked(way: grounded.Way | likelihood.Way) -> grounded.Way | likelihood.Way:
     """Validate settings and return them. Raises ValueError or TypeError for what is none."""
-    if not all(math.isfinite(number) for number in (way.threshold, way.slope, way.least)):
-        raise ValueError("not a number")
+    shares = (way.least, way.least_decided) if isinstance(way, grounded.Way) else (way.least,)
+    if not all(map(math.isfinite, (way.threshold, way.slope))) or not all(0 <= share <= 1 for share in shares):
+        raise ValueError("no number, or no share")
     known = comparators.available() if isinstance(way, grounded.Way) else get_args(likelihood.Reading)
     if (way.comparator if isinstance(way, grounded.Way) else way.reading) not in known:
         raise ValueError("no such way")
