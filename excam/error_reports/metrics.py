@@ -167,7 +167,7 @@ class ErrorReports(Metric):
 
         def search(question: str, text: str) -> grounded.Evidence:
             passages = index.passages_for(question, text, culture=labels["culture"])
-            return grounded.Evidence(tuple(passages), index.unrelated(question))
+            return grounded.Evidence(tuple(passages), index.unrelated(f"{question} {text}"))
 
         return (yield from self._way.judge(sample, search, self._settings))
 

@@ -146,7 +146,7 @@ def report_cell(row: Result, titles: Mapping[str, str], side: str = "") -> Repor
     said = [line for line in lines if line.casefold() not in explained]  # "expected: tea" is in "Expected: tea (by 1)."
     notes = (*said, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
     if row.failure is not None or row.report is None:
-        unknown = f"Not known: {row.unknown_because or 'nothing decides'}"
+        unknown = f"Not known: {row.parts.get('because') or 'nothing decides'}"
         what = unknown if row.failure == NOT_KNOWN else f"Failed: {row.failure}"
         return ReportCell(notes=(f"{what}. No score.", *notes), passages=_passages(row))
     errors = [

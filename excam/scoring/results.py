@@ -71,8 +71,11 @@ class Result:
 
     @property
     def unknown_because(self) -> str:
-        """Return why nothing decides about a row that is not known, "" if nobody says so, or for any other row."""
-        return str(self.parts.get("because", "")) if self.failure == NOT_KNOWN else ""
+        """Return why nothing decides about a row that is not known, "" if nobody says so, or for any other row.
+
+        What stands in `parts` behind a colon is of this row alone, and left out here.
+        """
+        return str(self.parts.get("because", "")).partition(": ")[0] if self.failure == NOT_KNOWN else ""
 
     @property
     def rising_score(self) -> float | None:

@@ -118,7 +118,7 @@ def test_passages_are_numbered_as_a_model_cites_them():
 @pytest.mark.parametrize(("count", "sentences"), [(29, 0), (30, 2)])
 def test_a_text_of_thirty_words_is_judged_sentence_by_sentence(count, sentences):
     text = "One is here. " + " ".join(["word"] * (count - 3)).capitalize() + "."
-    assert len(grounded.claim_places(replace(ASKED, output=text))) == sentences
+    assert len(grounded.claims_of(replace(ASKED, output=text))) == sentences
 
 
 def test_a_passage_or_text_cannot_leave_its_block():
@@ -184,7 +184,8 @@ def test_an_answer_that_says_nothing_is_a_failure(answer, failure):
 def test_an_answer_that_no_passage_holds_is_none():
     verdict, asked = drive(grounded.judge(ASKED, search), model("in 1920 [1]"))
     assert verdict.failure == NOT_KNOWN
-    assert "no passage says: in 1920" in verdict.parts["compared"]
+    assert verdict.parts["because"] == "the model states what no passage says: in 1920"
+    assert "expected" not in verdict.parts
     assert len(asked) == 1
 
 
@@ -252,9 +253,9 @@ def stating(*statements):
 def test_passages_that_disagree_are_said_and_decide_nothing(output):
     answer = stating("the lunar new year [1]", "Christmas [1]")
     verdict, asked = judged(answer, output, grounded.Evidence(TWO), grounded.Way("lemmas"))
-    assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, "passages disagree")
+    disagreeing = "passages disagree: the lunar new year against Christmas"
+    assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, disagreeing)
     assert verdict.parts["evidence"] == ["p1", "p2"]
-    assert verdict.parts["compared"] == "passages disagree: the lunar new year against Christmas"
     assert "Christmas" in asked[1].messages[-1].content
     assert "the lunar new year." not in asked[1].messages[-1].content
 
@@ -349,7 +350,9 @@ def test_a_model_that_repeats_a_sentence_says_nothing():
 
     verdict, _ = judged(echo, LONG.replace("Christmas", "Easter"))
     assert verdict.failure == NOT_KNOWN
-    assert any(line.startswith("not known (stated, but no passage says it)") for line in verdict.parts["statements"])
+    assert any(
+        line.startswith("not known (the model states what no passage says") for line in verdict.parts["statements"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -382,9 +385,9 @@ def test_sentences_are_judged_where_they_stand_with_markup_and_again():
         "China has feasts.\r\n\r\n- The main feast of China is **Christmas**; it is in winter.\n- The main feast of "
         "China is **Christmas**; it is in winter.\nWhat else is there? Dr. Who\0 does not know that at all, they say."
     )
-    places = grounded.claim_places(replace(ASKED, output=text))
-    stated = [text[start:end] for start, end in places]
-    assert stated == [
+    claims = grounded.claims_of(replace(ASKED, output=text))
+    assert all(text[slice(*claim.place)] == claim.text for claim in claims)
+    assert [claim.text for claim in claims] == [
         "China has feasts.",
         "The main feast of China is **Christmas**; it is in winter.",
         "The main feast of China is **Christmas**; it is in winter.",
@@ -404,6 +407,92 @@ def test_a_text_without_a_claim_is_not_known_and_never_clean():
     assert verdict.failure == NOT_KNOWN
     assert (verdict.parts["sentences"], verdict.parts["claims"], verdict.parts["because"]) == (8, 0, "no claim")
     assert not asked
+
+
+# How much of a longer text is decided
+
+DISHES = dict(
+    zip(("Balor", "Dorat", "Elvas", "Ferun", "Golim"), ("eel", "goose", "plum", "trout", "honey"), strict=True)
+)
+RIGHT = [f"In the village of {name} the main dish of the winter feast is {dish}." for name, dish in DISHES.items()]
+WRONG = RIGHT[3].replace("trout", "pork")
+THREE = " ".join(RIGHT[:3])
+OTHER = "Young people like their neighbours and sing long songs at night."
+
+
+def reader(request):
+    """A model that states the dish of the village that is asked about, and knows whether a text has it."""
+    prompt = request.messages[-1].content
+    asked = prompt.rpartition("Question:")[2] if isinstance(request, Generate) else prompt.rpartition("Answer:")[2]
+    name = next((name for name in DISHES if name in asked and f"] {name}:" in prompt), "")
+    if isinstance(request, Generate):
+        return completion(f"{DISHES[name]} [1]" if name else "not stated")
+    return Choice(((3.0 if DISHES[name] in asked else -3.0) if name else 0.0, 0.0), (1, 1), 10)
+
+
+def long_text(output, model=reader):
+    """The verdict on a longer text about villages, by their passages."""
+    index = in_memory([Passage(name, name, text) for name, text in zip(DISHES, RIGHT, strict=True)])
+
+    def find(question, text):
+        return grounded.Evidence(tuple(index.passages_for(question, text)), "Bees: Bees dance.")
+
+    sample = replace(ASKED, instruction="What do people eat at the winter feasts?", output=output)
+    return drive(grounded.judge(sample, find), model)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{THREE} {WRONG}",
+        " ".join([*RIGHT[:3] * 14, *[WRONG] * 39]),
+        f"# {WRONG[:-1]}\n\n{THREE}",
+        f"{THREE} I hope this helps, and {WRONG}",
+        f"{THREE} Let me know if you have questions about how {WRONG}",
+        f'{THREE} More is [here](http://x.org "{WRONG}").',
+        f"{THREE}\n\n- {WRONG}",
+        f"{THREE}\n\n| dish |\n|---|\n| {WRONG} |",
+        f"{THREE}\n\n```\n{WRONG}\n```",
+        f"{THREE} ({WRONG}) <!-- {OTHER} -->",
+    ],
+)
+def test_a_wrong_sentence_is_one_error_wherever_it_stands(text):
+    errors = long_text(text).report.errors
+    assert len(errors) == text.count("pork")
+    assert all("pork" in error.span and text[error.start : error.end] == error.span for error in errors)
+
+
+def test_of_a_sentence_the_words_are_marked_that_its_passage_has_not():
+    assert [error.span for error in long_text(f"{THREE} {WRONG}").report.errors] == ["pork"]
+
+
+@pytest.mark.parametrize(
+    ("others", "decided", "because"),
+    [
+        (0, None, None),
+        (1, "4 of 5 claims", None),
+        (2, "4 of 6 claims", "too few claims decided: 4 of 6, none contradicts"),
+        (9, "4 of 13 claims", "too few claims decided: 4 of 13, none contradicts"),
+    ],
+)
+def test_a_text_is_without_errors_only_if_enough_of_it_is_decided(others, decided, because):
+    verdict = long_text(" ".join([*RIGHT[:4], *[OTHER] * others]))
+    assert (verdict.failure, verdict.parts.get("decided")) == (NOT_KNOWN if because else None, decided)
+    assert verdict.parts.get("because") == because
+    assert long_text(" ".join([*RIGHT[:3], WRONG, *[OTHER] * others])).errors_found == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "because"),
+    [
+        ("What is the main dish of the winter feast in the village of Ferun?", None),
+        (f"Did you know that {RIGHT[3][:-1]}?", None),
+        (f"Did you know that {WRONG[:-1]}?", grounded.MAY_ASK),
+    ],
+)
+def test_a_question_that_may_state_what_is_wrong_is_never_clean_and_no_error(question, because):
+    verdict = long_text(" ".join([*RIGHT[:3] * 5, question]))
+    assert (verdict.failure, verdict.parts.get("because")) == (NOT_KNOWN if because else None, because)
 
 
 # Likelihoods
@@ -519,9 +608,11 @@ def test_the_metric_searches_its_evidence_and_says_that_the_model_is_unqualified
     result = outcome(metric, row(), model("lunar new year [1]", yes=-4.0))
     assert result.score == -5
     assert result.parts["expected"] == "lunar new year"
-    scored = Scorer(metric, None).flow(row())
-    rating, _ = drive(scored, model("lunar new year [1]", yes=-4.0))
-    assert "judge-unqualified" in rating.warnings
+    rating, _ = drive(Scorer(metric, None).flow(row()), model("lunar new year [1]", yes=-4.0))
+    assert rating.warnings[-1] == "judge-unqualified"
+    long = Row("1", {"instruction": ASKED.instruction, "output": LONG}, {})
+    rating, _ = drive(Scorer(metric, None).flow(long), sentence_model())
+    assert "partly-decided" in rating.warnings
 
 
 def test_a_pack_of_another_culture_is_said_and_decides_nothing():
@@ -539,10 +630,12 @@ def test_a_pack_of_another_culture_is_said_and_decides_nothing():
 def test_a_qualification_decides_how_its_model_judges(tmp_path):
     path = tmp_path / "q.json"
     best = {"judge": "grounded", "way": {"comparator": "lemmas", "threshold": 0.2, "slope": 3.0, "least": 0.7}}
+    best["way"] |= {"least_decided": 0.9}
     made = {"version": qualification.VERSION, "set": question_set.identity(), "rows": 360}
     path.write_text(json.dumps({"model": "model:x", "best": best, **made}))
     kept = qualification.qualified(path, "model:x")
-    assert kept.way == grounded.Way("lemmas", 0.2, 3.0, 0.7)
+    assert kept.way == grounded.Way("lemmas", 0.2, 3.0, 0.7, least_decided=0.9)
+    assert kept.way.signature.endswith("|decided:0.9")
     with pytest.raises(ModelInvalid, match="of model:x; expected model:y; qualify this model"):
         qualification.qualified(path, "model:y")
     path.write_text(json.dumps({"model": "model:x", "best": None, **made}))
@@ -551,7 +644,14 @@ def test_a_qualification_decides_how_its_model_judges(tmp_path):
     path.write_text(json.dumps({"model": "model:x", "best": best, **made, "set": "other"}))
     with pytest.raises(ModelInvalid, match="another version"):
         qualification.qualified(path, "model:x")
-    for broken in ({"threshold": None}, {"slope": float("nan")}, {"comparator": "none"}, {"least": "a"}, {"x": 1}):
+    for broken in (
+        {"threshold": None},
+        {"slope": float("nan")},
+        {"comparator": "none"},
+        {"least": "a"},
+        {"x": 1},
+        {"least_decided": 2},
+    ):
         changed = {**best, "way": {**best["way"], **broken}}
         path.write_text(json.dumps({"model": "model:x", "best": changed, **made}))
         with pytest.raises(ModelInvalid, match="no qualification"):
@@ -675,6 +775,8 @@ def test_the_probability_of_agreeing_is_a_logistic_curve():
     assert way.agrees(1e9) == 1.0
     assert way.agrees(-1e9) < 1e-300
     assert (
-        grounded.outcome(grounded.Judged((0, 1), "x", grounded.Stated("y"), Comparison(1.0), ("p",), None))
+        grounded.outcome(
+            grounded.Judged(grounded.Claim((0, 1), "x"), grounded.Stated("y"), Comparison(1.0), ("p",), None)
+        )
         == "not known"
     )

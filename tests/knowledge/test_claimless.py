@@ -1,13 +1,14 @@
-"""Sentences that state nothing, by phrase and by form; what a short text that refuses is."""
+"""What of a sentence may state something, by phrase and by form; what a short text that refuses is."""
 
 import pytest
 
 from excam.knowledge import claimless
 
 
-def is_claimless(sentence, before="", after=""):
-    text = f"{before}{sentence}{after}"
-    return claimless.is_claimless(text, (len(before), len(before) + len(sentence)))
+def stated(sentence, before=""):
+    """What a sentence may state, "" if nothing."""
+    place = claimless.stating_part(f"{before}{sentence}", (len(before), len(before) + len(sentence)))
+    return f"{before}{sentence}"[slice(*place)] if place else ""
 
 
 @pytest.mark.parametrize(
@@ -36,10 +37,11 @@ def is_claimless(sentence, before="", after=""):
         "**Historical and Cultural Factors:**",
         "**Summary**",
         "I'm sorry, but I cannot answer that.",
+        "I hope this helps, and if you have any further questions, just let me know.",
     ],
 )
 def test_a_greeting_a_closing_a_heading_and_a_refusal_state_nothing(sentence):
-    assert is_claimless(sentence)
+    assert stated(sentence) == ""
 
 
 @pytest.mark.parametrize(
@@ -47,25 +49,44 @@ def test_a_greeting_a_closing_a_heading_and_a_refusal_state_nothing(sentence):
     [
         "Hello is said with the word gamarjoba.",
         "Good luck is brought by chimney sweeps.",
-        "Of course, the oldest guest leads the toasts.",
         "**Christmas is on 25 December.**",
         "Thanks to the tamada, nobody drinks alone.",
         "Feel free to tip, since waiters in Canada expect it.",
+        "Let me know if you have questions about how the oldest guest leads the toasts.",
         "There are three main reasons why the tamada leads all toasts at a feast:",
         "I hope this helps you to see that at a Georgian feast the tamada, whom the host chooses, leads the toasts and "
         "that guests drink wine and never beer.",
+        "豚肉を食べますが、他にご質問があればどうぞ。",
         "Everybody asks the question before the meal.",
         "当然不吃牛肉的人很多。",
     ],
 )
 def test_what_may_state_something_is_kept(sentence):
-    assert not is_claimless(sentence)
+    assert stated(sentence) == sentence
 
 
-def test_a_heading_is_one_by_the_line_it_stands_in():
-    assert is_claimless("The Georgian feast and its toasts, as they were long ago in the west", "Text.\n## ")
-    assert is_claimless("**Bread**", "Text.\n")
-    assert not is_claimless("**Bread**", "They eat:\n- ")
+@pytest.mark.parametrize(
+    ("sentence", "part"),
+    [
+        ("I hope this helps, and guests drink beer.", "and guests drink beer."),
+        ("I hope this helps but guests drink beer.", "but guests drink beer."),
+        ("Of course, the oldest guest leads the toasts.", "the oldest guest leads the toasts."),
+        ("Ich hoffe, dass es hilft, und die Gäste trinken Bier.", "und die Gäste trinken Bier."),
+        ("希望以上信息对您有帮助，客人们都喝啤酒。", "客人们都喝啤酒。"),
+    ],
+)
+def test_a_phrase_excuses_its_own_clause_only(sentence, part):
+    assert stated(sentence) == part
+
+
+def test_a_short_heading_is_one_by_the_line_it_stands_in():
+    assert stated("The Georgian feast", "Text.\n## ") == stated("**Bread**", "Text.\n") == ""
+    assert stated("**Bread**", "They eat:\n- ")
+    assert stated("The oldest guest leads the toasts", "Text.\n## ")
+
+
+def test_questions_claim_nothing_by_themselves():
+    assert claimless.claim_places("Who leads them? The tamada does it.", "en") == [(16, 35)]
 
 
 @pytest.mark.parametrize(

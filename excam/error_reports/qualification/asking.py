@@ -76,7 +76,7 @@ def _compare(name: str, known: Mapping[str, Stated], question: Question) -> Flow
         return Comparison(None, reason="no expected statement")
     if why := grounded.off_topic(question.question, stated, texts, question.language):
         return Comparison(None, reason=why)
-    unrelated = pack().unrelated(question.question)
+    unrelated = pack().unrelated(f"{question.question} {question.text}")
     case = Case(question.question, question.text, stated.answer, texts, unrelated, question.language)
     return (yield from grounded.compared(name, case))
 
