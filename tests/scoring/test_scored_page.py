@@ -223,14 +223,15 @@ def test_what_a_score_follows_from_is_beside_the_report():
         "evidence: feast.md, b#2",
         "statements, 1: a b",
         "statements, 2: c d",
-        "margin: -0.1235",
     ]
+    parts["because"] = "passages disagree: tea against wine"
     row = failed(1, NOT_KNOWN, parts={**parts, "many": 10**400, "sure": True, "passages": ["b#2: Tea: with milk"]})
     shown = report_page._row(row, numbers.bands([row], EXCAM), with_signature=False)
     assert shown.reports[0].passages == [("feast.md", ""), ("b#2", "Tea: with milk")]
-    assert shown.facts["margin"] == "−0.1235"
+    assert "margin" not in shown.facts
     assert shown.facts["many"] == str(10**400)
-    assert shown.reports[0].notes[:2] == ("Not known: nothing decides. No score.", "expected: a tamada")
+    assert shown.reports[0].notes[:2] == (f"Not known: {parts['because']}. No score.", "expected: a tamada")
+    assert shown.values["unknown"] == ["passages disagree"]
     assert shown.outcome == "not known"
     assert shown.values["failure"] == [""]
 

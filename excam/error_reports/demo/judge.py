@@ -22,16 +22,16 @@ TYPE = "not in the documents"
 
 
 class WordsInDocuments(Metric):
-    """Marks the words of an answer that neither the best passage nor the question has, where there are many."""
+    """Marks the words of an answer that neither the best passage nor the question has, if it has many: one error."""
 
     name = "words-in-documents"
-    version = 1
+    version = 2
     columns = ("instruction", "output")
     pair = ("instruction", "output")
     asks = "nothing"
     title = "Answers and documents"
     mean = "mean, more is better"
-    legend = "−1 for each passage of words that no document has, else the share of words that one has"
+    legend = "−1 with many words that no document has, else the share of words that one has"
     weights: ClassVar[Mapping[Severity, int]] = {"minor": -1}
     lists_errors = True
 
@@ -57,13 +57,13 @@ class WordsInDocuments(Metric):
         parts = {"evidence": [best.id], "passages": [f"{best.id}: {best.as_line}"]}
         if max(shares) >= THRESHOLD:
             return Outcome(max(shares), None, parts, certainty=max(shares))
-        errors = unsupported(text, f"{question}\n{best.as_line}")
+        errors = [error] if (error := unsupported(text, f"{question}\n{best.as_line}")) else []
         said = f"{max(shares):.0%} of its words stand in the document; from {THRESHOLD:.0%} on it counts as right."
         return Outcome(-float(len(errors)), None, parts, said, errors)
 
 
-def unsupported(text: str, known: str) -> list[ErrorSpan]:
-    """Return the runs of words of a text that are not among those of another text."""
+def unsupported(text: str, known: str) -> ErrorSpan | None:
+    """Return the longest run of words of a text that are not among those of another text; None if all are."""
     keys = {word.key for word in spanned_words(known)}
     runs: list[tuple[int, int]] = []
     before = True
@@ -72,4 +72,5 @@ def unsupported(text: str, known: str) -> list[ErrorSpan]:
             start = word.start if before else runs.pop()[0]
             runs.append((start, word.end))
         before = word.key in keys
-    return [ErrorSpan("output", text[start:end], "minor", TYPE, start, end) for start, end in runs]
+    start, end = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
+    return ErrorSpan("output", text[start:end], "minor", TYPE, start, end) if runs else None

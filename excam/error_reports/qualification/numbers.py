@@ -223,7 +223,10 @@ def best_way(numbers: Sequence[WayNumbers]) -> WayNumbers | None:
 
 
 def settings(way: WayNumbers) -> dict[str, Any]:
-    """Return the judge and its way as `qualified` reads them."""
+    """Return the judge and its way as `qualified` reads them.
+
+    Rows are single claims, so `least_decided` of a longer text is written as it is by default, and not fitted.
+    """
     assert way.fit, "the best way has a fit"
     curve = asdict(way.fit)
     if way.way.startswith("likelihood-"):
