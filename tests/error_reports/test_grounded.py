@@ -115,10 +115,10 @@ def test_passages_are_numbered_as_a_model_cites_them():
     assert grounded.read_stated("the second [2]", 2).cites == (2,)
 
 
-@pytest.mark.parametrize(("count", "sentences"), [(29, 0), (30, 2)])
-def test_a_text_of_thirty_words_is_judged_sentence_by_sentence(count, sentences):
+@pytest.mark.parametrize(("count", "kinds"), [(29, ["answer"]), (30, ["sentence", "sentence"])])
+def test_a_text_of_thirty_words_is_judged_sentence_by_sentence(count, kinds):
     text = "One is here. " + " ".join(["word"] * (count - 3)).capitalize() + "."
-    assert len(grounded.claims_of(replace(ASKED, output=text))) == sentences
+    assert [claim.kind for claim in grounded.claims_of(replace(ASKED, output=text))] == kinds
 
 
 def test_a_passage_or_text_cannot_leave_its_block():
@@ -319,12 +319,12 @@ def sentence_model(leaning=3.0, question="none"):
 
 
 def counts(verdict):
-    return [verdict.parts[name] for name in ("sentences", "claims", "agrees", "differs", "not known", "failed")]
+    return [verdict.parts[name] for name in ("claims", *grounded.OUTCOMES)]
 
 
 def test_a_longer_text_is_judged_sentence_by_sentence():
     verdict, asked = judged(sentence_model(), LONG)
-    assert counts(verdict) == [4, 3, 1, 1, 1, 0]
+    assert counts(verdict) == [3, 1, 1, 1, 0]
     assert all(LONG[error.start : error.end] == error.span for error in verdict.report.errors)
     assert any("Christmas" in error.span for error in verdict.report.errors)
     unknown, *rest = verdict.parts["statements"]
@@ -339,7 +339,7 @@ def test_a_longer_text_is_judged_sentence_by_sentence():
 def test_a_sentence_has_a_verdict_only_if_the_model_leans_to_the_same_side(leaning):
     verdict, _ = judged(sentence_model(leaning), LONG)
     assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, "not sure")
-    assert counts(verdict) == [4, 3, 0, 0, 3, 0]
+    assert counts(verdict) == [3, 0, 0, 3, 0]
 
 
 def test_a_model_that_repeats_a_sentence_says_nothing():
@@ -369,7 +369,7 @@ def test_without_passages_a_poor_question_gives_way_to_the_instruction(question,
     asked, _ = drive(sentence_questions.ask_question(ASKED.instruction, LONG, place), sentence_model(question=question))
     assert asked == (used, "")
     verdict, _ = drive(grounded.judge(replace(ASKED, output=LONG)), sentence_model(question="none"))
-    assert counts(verdict) == [4, 0, 0, 0, 0, 0]
+    assert counts(verdict) == [0, 0, 0, 0, 0]
 
 
 def test_a_question_about_a_sentence_has_its_words_that_a_passage_holds():
@@ -405,7 +405,7 @@ def test_a_text_without_a_claim_is_not_known_and_never_clean():
     text = "Hello! What a great question about China. I am happy to help you with it. I hope that this helps you. "
     verdict, asked = drive(grounded.judge(replace(ASKED, output=text * 2), search), sentence_model())
     assert verdict.failure == NOT_KNOWN
-    assert (verdict.parts["sentences"], verdict.parts["claims"], verdict.parts["because"]) == (8, 0, "no claim")
+    assert (verdict.parts["claims"], verdict.parts["because"]) == (0, "no claim")
     assert not asked
 
 
