@@ -52,6 +52,12 @@ def share_held(question: str, passage: str, language: str = "") -> float:
     return _share(question, units, passage, language)
 
 
+def not_held(text: str, passages: Sequence[str], language: str = "") -> list[Unit]:
+    """Return the content of a text that no passage holds in any form."""
+    held = Held([statement(each, language) for each in passages], forms_of(Case(text, "", text, language=language)))
+    return [unit for unit in statement(text, language).content() if not held.holds(unit)]
+
+
 def _share(text: str, units: Sequence[Unit], passage: str, language: str) -> float:
     """Return the share of a text's units that a passage holds in any form."""
     held = Held([statement(passage, language)], forms_of(Case(text, "", text, language=language)))

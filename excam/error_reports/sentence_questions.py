@@ -10,11 +10,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from excam.core.sentences import asks
 from excam.error_reports.comparators._statements import Held, statement
 from excam.error_reports.comparators._words import words as spanned_words
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.comparators.lemmas import forms_of
 from excam.error_reports.judges.base import ask_for_words
+from excam.error_reports.relevance import not_held
 from excam.error_reports.yes_no import FENCE, one_line
 from excam.inference import Flow, Message
 from excam.knowledge.passages import words
@@ -30,7 +32,6 @@ ASKED = (
     "inside it.\n{fence}\nSubject: {instruction}\nText so far: {context}\nLast sentence: {sentence}\n{fence}"
 )
 _NONE = re.compile(r"\W*none\b", re.IGNORECASE)
-_ASKS = re.compile(r"[?？؟][\"'”’»)*_]*$")
 
 
 class SentenceQuestion(NamedTuple):
@@ -77,7 +78,7 @@ def ask_question(instruction: str, text: str, place: tuple[int, int]) -> Flow[Se
 
 def is_usable(question: str, sentence: str) -> bool:
     """Return whether a line is a short question that has a content word of the sentence that it is about."""
-    if not _ASKS.search(question) or len(words(question)) > MOST_WORDS:
+    if not asks(question, "") or len(words(question)) > MOST_WORDS:
         return False
     held = Held([statement(question)])
     return any(map(held.holds, statement(sentence).content()))
@@ -88,5 +89,4 @@ def repeats(answer: str, sentence: str, passages: Sequence[str], language: str =
 
     Then it repeats the sentence, and says nothing of the passages.
     """
-    claimed, held = Held([statement(sentence, language)]), Held([statement(each, language) for each in passages])
-    return any(claimed.holds(unit) and not held.holds(unit) for unit in statement(answer, language).content())
+    return any(map(Held([statement(sentence, language)]).holds, not_held(answer, passages, language)))

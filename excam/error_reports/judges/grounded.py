@@ -19,11 +19,11 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import comparators, relevance
-from excam.error_reports.comparators._statements import Held, Unit, statement
+from excam.error_reports.comparators._statements import Held, statement
 from excam.error_reports.comparators._words import words as spanned_words
 from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.comparators.differences import unsupported
-from excam.error_reports.comparators.lemmas import contained_by_forms, forms_of
+from excam.error_reports.comparators.lemmas import contained_by_forms
 from excam.error_reports.judges.base import (
     SHARED_REASONS,
     Version,
@@ -293,7 +293,7 @@ def _judged(sample: Sample, claim: Claim, search: Search | None, way: Way) -> Fl
     if claim.kind != "question" or judged.stated.failure:
         return judged
     held = [sample.instruction, *as_texts(judged.cited or asked.evidence.passages)]
-    if len(_not_held(claim.text, held, sample.language)) < FEWEST_NEW:
+    if len(relevance.not_held(claim.text, held, sample.language)) < FEWEST_NEW:
         return None
     return replace(judged, probability=None, because=MAY_ASK) if outcome(judged) == "differs" else judged
 
@@ -374,15 +374,13 @@ def _compared(sample: Sample, judged: Judged, asked: Asked, way: Way) -> Flow[Ju
         if (entailed.margin or 0.0) * (1 if agrees >= 0.5 else -1) < LEAST_LEANING:
             agrees = None
         cited = as_texts(judged.cited)
-        new = [part for part in comparison.differing if _not_held(claim.text[slice(*part)], cited, sample.language)]
+        new = [
+            part
+            for part in comparison.differing
+            if relevance.not_held(claim.text[slice(*part)], cited, sample.language)
+        ]
         comparison = replace(comparison, differing=tuple(new) or comparison.differing)
     return replace(judged, comparison=comparison, probability=agrees, because=NOT_SURE if agrees is None else "")
-
-
-def _not_held(text: str, known: Sequence[str], language: str) -> list[Unit]:
-    """Return the content of a text that none of the known texts holds in any form."""
-    held = Held([statement(each, language) for each in known], forms_of(Case("", text, text, language=language)))
-    return [unit for unit in statement(text, language).content() if not held.holds(unit)]
 
 
 def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list[int]:

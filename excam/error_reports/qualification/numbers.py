@@ -19,7 +19,7 @@ from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.judges.base import chance_of_agreement, if_decisive
 from excam.error_reports.qualification.asking import GAINS, Examined
 from excam.knowledge.passages import overlap
-from excam.stats import fit_calibration
+from excam.stats import fit_calibration, ranking, ranking_interval
 from excam.stats.bootstrap import ratio_interval
 
 LEAST = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # from which probability on there is a verdict
@@ -128,14 +128,15 @@ def _numbers(way: str, rows: Sequence[Judged], seconds: float) -> WayNumbers:
     hits = [ok and verdict == row.label for ok, verdict, row in zip(answered, verdicts, rows, strict=True)]
     silent = [verdict == "undecidable" for verdict, ok in zip(verdicts, decided, strict=True) if not ok]
     ordered = [verdict == row.label for verdict, row in zip(verdicts, rows, strict=True) if row.kind == "order"]
-    compared = [row for row in rows if row.label != "undecidable" and row.margin is not None]
+    compared = [row for row in rows if row.label != "undecidable"]
+    wrong, margins = [row.label == "wrong" for row in compared], [row.margin for row in compared]
     return WayNumbers(
         way,
         len(rows),
         _mean(gains) or 0.0,
         ratio_interval(gains, np.ones(len(gains)), pairs),
-        _auc(compared),
-        _auc_interval(compared),
+        ranking(wrong, margins).auroc,
+        ranking_interval(wrong, margins, [row.pair for row in compared]),
         _share(hits, answered),
         ratio_interval(np.array(hits, float), np.array(answered, float), pairs) if any(answered) else None,
         _share(answered, decided),
@@ -177,27 +178,6 @@ def _mean(values: Sequence[float | bool]) -> float | None:
 
 def _share(hits: Sequence[bool], answered: Sequence[bool]) -> float | None:
     return sum(hits) / sum(answered) if any(answered) else None
-
-
-def _auc(rows: Sequence[Judged]) -> float | None:
-    right = [row.margin for row in rows if row.label == "right" and row.margin is not None]
-    wrong = [row.margin for row in rows if row.label == "wrong" and row.margin is not None]
-    if not right or not wrong:
-        return None
-    differences = np.subtract.outer(np.array(right), np.array(wrong))
-    return float((differences > 0).mean() + 0.5 * (differences == 0).mean())
-
-
-def _auc_interval(rows: Sequence[Judged]) -> tuple[float, float] | None:
-    """Return the interval of the AUC over pairs of documents."""
-    pairs = sorted({row.pair for row in rows})
-    if len(pairs) < 2 or _auc(rows) is None:
-        return None
-    chance = np.random.default_rng(0)
-    by_pair = {name: [row for row in rows if row.pair == name] for name in pairs}
-    drawn = [_auc([row for name in chance.choice(pairs, len(pairs)) for row in by_pair[name]]) for _ in range(500)]
-    low, high = np.quantile([value for value in drawn if value is not None], (0.025, 0.975))
-    return float(low), float(high)
 
 
 def _span_f1(rows: Sequence[Judged]) -> float | None:
