@@ -85,10 +85,8 @@ def prepare(args: argparse.Namespace) -> None:
         evidence = {}
         for claim in grounded.claims_of(sample):
             passages = opened.passages_for(question, claim.text)
-            evidence[claim.text] = [
-                [asdict(passage) for passage in passages],
-                opened.unrelated(f"{question} {claim.text}"),
-            ]
+            unrelated = opened.unrelated(f"{question} {claim.text}")
+            evidence[claim.text] = [[asdict(passage) for passage in passages], unrelated]
         fields = {"id": row["answer_id"], "model": row["model"], "question": question, "answer": row["answer"]}
         lines.append(json.dumps(fields | {"evidence": evidence}, ensure_ascii=False))
     write_text(args.to / "rows.jsonl", "".join(f"{line}\n" for line in lines))

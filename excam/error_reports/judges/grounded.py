@@ -25,7 +25,6 @@ from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.comparators.differences import unsupported
 from excam.error_reports.comparators.lemmas import contained_by_forms
 from excam.error_reports.judges.base import (
-    SHARED_REASONS,
     Version,
     ask_for_words,
     by_comparison,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
 VERSION = Version(asks=4, reads=3)
-REASONS = (*SHARED_REASONS, NOT_KNOWN)
 NOT_STATED = "not stated"
 OWN_KNOWLEDGE = "the model's own knowledge"
 NO_PASSAGE = "no passage shares a word with it"

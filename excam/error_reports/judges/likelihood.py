@@ -16,7 +16,6 @@ from typing import Literal
 from excam.core.phrases import PhraseFinder
 from excam.core.text import OPTION
 from excam.error_reports.judges.base import (
-    SHARED_REASONS,
     Version,
     by_comparison,
     chance_of_agreement,
@@ -40,7 +39,6 @@ from excam.knowledge.claimless import is_refusal
 from excam.scoring.results import NOT_KNOWN
 
 VERSION = Version(asks=1, reads=1)
-REASONS = (*SHARED_REASONS, NOT_KNOWN, "no-likelihoods")
 Reading = Literal["gain", "gain-per-token", "sum", "per-token"]  # of the likelihood of an answer
 PROPOSE = "{question}\nAnswer in a few words."
 NO_QUESTION = "Say something."

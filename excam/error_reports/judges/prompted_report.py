@@ -15,7 +15,6 @@ from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Flow, Message, ask_for_text
 
 VERSION = Version(asks=1, reads=4)  # read as `report` reads
-REASONS = report.REASONS
 MAX_ERRORS = 5  # bounds of the schema: a small model under a grammar may otherwise never close a list or a string
 MAX_CHARS = {"span": 160, "type": 60, "explanation": 500}
 SYSTEM = """\
