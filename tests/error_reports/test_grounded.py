@@ -28,10 +28,6 @@ PASSAGES = (
     Passage("p3", "Bees", "Bees dance to show each other the way to flowers.", licence="CC0-1.0"),
 )
 ASKED = replace(SAMPLE, instruction="What is the most important family holiday in China?")
-LONG = (
-    "China has many feasts. The most important family holiday in China is Christmas, when whole families meet and eat "
-    "together. Children get red envelopes with money from their elders during the lunar new year. I hope this helps!"
-)
 
 
 def completion(text, finish="stop"):
@@ -290,19 +286,40 @@ def test_a_search_without_a_passage_asks_nothing():
 # Longer texts
 
 
-def sentence_model(leaning=3.0, question="none"):
-    """A model that states the lunar new year, and leans to no about Christmas and to yes about the rest."""
+DISHES = dict(
+    zip(("Balor", "Dorat", "Elvas", "Ferun", "Golim"), ("eel", "goose", "plum", "trout", "honey"), strict=True)
+)
+RIGHT = [f"In the village of {name} the main dish of the winter feast is {dish}." for name, dish in DISHES.items()]
+WRONG = RIGHT[3].replace("trout", "pork")
+THREE = " ".join(RIGHT[:3])
+OTHER = "Young people like their neighbours and sing long songs at night."
+LONG = replace(ASKED, instruction="What do people eat at the winter feasts?", output=f"{OTHER} {RIGHT[0]} {WRONG}")
+
+
+def reader(leaning=3.0, question="none"):
+    """A model that states the dish of a village that is asked about, and leans to what a text has of it."""
 
     def answer(request):
         prompt = request.messages[-1].content
-        if "What question does" in prompt:
-            return completion(question)
+        asked = prompt.rpartition("Question:")[2] if isinstance(request, Generate) else prompt.rpartition("Answer:")[2]
+        name = next((name for name in DISHES if name in asked and f"] {name}:" in prompt), "")
         if isinstance(request, Generate):
-            return completion("lunar new year [1]")
-        about_christmas = "holiday in China is Christmas" in prompt
-        return Choice(((-leaning if about_christmas else leaning) * ("Bees" not in prompt), 0.0), (1, 1), 10)
+            stated = f"{DISHES[name]} [1]" if name else "not stated"
+            return completion(question if "What question does" in prompt else stated)
+        return Choice(((leaning if DISHES[name] in asked else -leaning) if name else 0.0, 0.0), (1, 1), 10)
 
     return answer
+
+
+def long_text(output, model=None):
+    """The verdict on a longer text about villages, by their passages, and all requests."""
+    index = in_memory([Passage(name, name, text) for name, text in zip(DISHES, RIGHT, strict=True)])
+
+    def find(question, text):
+        return grounded.Evidence(tuple(index.passages_for(question, text)), "Bees: Bees dance.")
+
+    way = grounded.Way("lemmas", slope=9)
+    return drive(grounded.judge(replace(LONG, output=output), find, way), model or reader())
 
 
 def counts(verdict):
@@ -310,50 +327,45 @@ def counts(verdict):
 
 
 def test_a_longer_text_is_judged_sentence_by_sentence():
-    verdict, asked = judged(sentence_model(), LONG)
+    verdict, asked = long_text(f"{LONG.output} I hope this helps!")
     assert counts(verdict) == [3, 1, 1, 1, 0]
-    assert all(LONG[error.start : error.end] == error.span for error in verdict.report.errors)
-    assert any("Christmas" in error.span for error in verdict.report.errors)
-    unknown, *rest = verdict.parts["statements"]
-    assert unknown == "not known (the passage is about something else): China has many feasts."
-    assert len(rest) == 2
+    assert verdict.parts["statements"] == [
+        f"not known (the passage is about something else): {OTHER}",
+        f"agrees: {RIGHT[0]}; expected: eel (by Balor)",
+        f"differs: {WRONG}; expected: trout (by Ferun)",
+    ]
     prompts = [request.messages[-1].content for request in asked]
-    assert any(prompt.endswith("Question: What do the passages say about lunar new year?") for prompt in prompts)
+    assert any("Question: What do the passages say about village Balor main dish" in prompt for prompt in prompts)
     assert not any("What question does" in prompt or "I hope" in prompt for prompt in prompts)
 
 
 @pytest.mark.parametrize("leaning", [0.2, -3.0])
 def test_a_sentence_has_a_verdict_only_if_the_model_leans_to_the_same_side(leaning):
-    verdict, _ = judged(sentence_model(leaning), LONG)
+    verdict, _ = long_text(f"{LONG.output} {RIGHT[2]}", reader(leaning))
     assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, "not sure")
-    assert counts(verdict) == [3, 0, 0, 3, 0]
+    assert counts(verdict) == [4, 0, 0, 4, 0]
 
 
 def test_a_model_that_repeats_a_sentence_says_nothing():
-    def echo(request):
-        if isinstance(request, Generate):
-            return completion("The most important family holiday in China is Easter.")
-        return Choice((9.0, 0.0), (1, 1), 10)
-
-    verdict, _ = judged(echo, LONG.replace("Christmas", "Easter"))
+    verdict, _ = long_text(f"{OTHER} {WRONG} {OTHER}", lambda request: completion(WRONG))
     assert verdict.failure == NOT_KNOWN
-    assert "not known (the model states what no passage says: The most" in " ".join(verdict.parts["statements"])
+    assert verdict.parts["statements"][1] == f"not known (the model states what no passage says: {WRONG}): {WRONG}"
 
 
 @pytest.mark.parametrize(
     ("question", "used"),
     [
-        ("Which holiday is the most important?", "Which holiday is the most important?"),
+        ("Which dish is the main one?", "Which dish is the main one?"),
         ("What is the name of the text?", ASKED.instruction),
-        ("The holiday.", ASKED.instruction),
-        (f"Which holiday {'and which feast ' * 12}?", ASKED.instruction),
+        ("The main dish.", ASKED.instruction),
+        (f"Which dish {'and which feast ' * 12}?", ASKED.instruction),
     ],
 )
 def test_without_passages_a_poor_question_gives_way_to_the_instruction(question, used):
-    place = (LONG.index("The most"), LONG.index(" Children"))
-    asked, _ = drive(sentence_questions.ask_question(ASKED.instruction, LONG, place), sentence_model(question=question))
-    assert asked == (used, "")
-    verdict, _ = drive(grounded.judge(replace(ASKED, output=LONG)), sentence_model(question="none"))
+    place = (LONG.output.index("In the"), LONG.output.index(" In the village of Ferun"))
+    asking = sentence_questions.ask_question(ASKED.instruction, LONG.output, place)
+    assert drive(asking, reader(question=question))[0] == (used, "")
+    verdict, _ = drive(grounded.judge(LONG), reader(question="none"))
     assert counts(verdict) == [0, 0, 0, 0, 0]
 
 
@@ -381,49 +393,20 @@ def test_sentences_are_judged_where_they_stand_with_markup_and_again():
 
 
 def test_a_text_of_which_too_little_was_judged_is_a_failure():
-    verdict, _ = judged(lambda request: completion("cut", "length"), LONG)
+    verdict, _ = long_text(LONG.output, lambda request: completion("cut", "length"))
     assert verdict.failure == "truncated"
     assert verdict.parts["failed"] == 2
 
 
 def test_a_text_without_a_claim_is_not_known_and_never_clean():
     text = "Hello! What a great question about China. I am happy to help you with it. I hope that this helps you. "
-    verdict, asked = drive(grounded.judge(replace(ASKED, output=text * 2), search), sentence_model())
+    verdict, asked = drive(grounded.judge(replace(ASKED, output=text * 2), search), reader())
     assert verdict.failure == NOT_KNOWN
     assert (verdict.parts["claims"], verdict.parts["because"]) == (0, "no claim")
     assert not asked
 
 
 # How much of a longer text is decided
-
-DISHES = dict(
-    zip(("Balor", "Dorat", "Elvas", "Ferun", "Golim"), ("eel", "goose", "plum", "trout", "honey"), strict=True)
-)
-RIGHT = [f"In the village of {name} the main dish of the winter feast is {dish}." for name, dish in DISHES.items()]
-WRONG = RIGHT[3].replace("trout", "pork")
-THREE = " ".join(RIGHT[:3])
-OTHER = "Young people like their neighbours and sing long songs at night."
-
-
-def reader(request):
-    """A model that states the dish of the village that is asked about, and knows whether a text has it."""
-    prompt = request.messages[-1].content
-    asked = prompt.rpartition("Question:")[2] if isinstance(request, Generate) else prompt.rpartition("Answer:")[2]
-    name = next((name for name in DISHES if name in asked and f"] {name}:" in prompt), "")
-    if isinstance(request, Generate):
-        return completion(f"{DISHES[name]} [1]" if name else "not stated")
-    return Choice(((3.0 if DISHES[name] in asked else -3.0) if name else 0.0, 0.0), (1, 1), 10)
-
-
-def long_text(output, model=reader):
-    """The verdict on a longer text about villages, by their passages."""
-    index = in_memory([Passage(name, name, text) for name, text in zip(DISHES, RIGHT, strict=True)])
-
-    def find(question, text):
-        return grounded.Evidence(tuple(index.passages_for(question, text)), "Bees: Bees dance.")
-
-    sample = replace(ASKED, instruction="What do people eat at the winter feasts?", output=output)
-    return drive(grounded.judge(sample, find), model)[0]
 
 
 @pytest.mark.parametrize(
@@ -442,7 +425,7 @@ def long_text(output, model=reader):
     ],
 )
 def test_a_wrong_sentence_is_one_error_wherever_it_stands(text):
-    errors = long_text(text).report.errors
+    errors = long_text(text)[0].report.errors
     assert len(errors) == text.count("pork")
     assert all("pork" in error.span and text[error.start : error.end] == error.span for error in errors)
     assert errors[0].span == "pork" or "how" in text or "](" in text, "the words that its passage has not"
@@ -458,10 +441,10 @@ def test_a_wrong_sentence_is_one_error_wherever_it_stands(text):
     ],
 )
 def test_a_text_is_without_errors_only_if_enough_of_it_is_decided(others, decided, because):
-    verdict = long_text(" ".join([*RIGHT[:4], *[OTHER] * others]))
+    verdict, _ = long_text(" ".join([*RIGHT[:4], *[OTHER] * others]))
     assert (verdict.failure, verdict.parts.get("decided")) == (NOT_KNOWN if because else None, decided)
     assert verdict.parts.get("because") == because
-    assert long_text(" ".join([*RIGHT[:3], WRONG, *[OTHER] * others])).errors_found == 1
+    assert long_text(" ".join([*RIGHT[:3], WRONG, *[OTHER] * others]))[0].errors_found == 1
 
 
 @pytest.mark.parametrize(
@@ -473,7 +456,7 @@ def test_a_text_is_without_errors_only_if_enough_of_it_is_decided(others, decide
     ],
 )
 def test_a_question_that_may_state_what_is_wrong_is_never_clean_and_no_error(question, because):
-    verdict = long_text(" ".join([*RIGHT[:3] * 5, question]))
+    verdict, _ = long_text(" ".join([*RIGHT[:3] * 5, question]))
     assert (verdict.failure, verdict.parts.get("because")) == (NOT_KNOWN if because else None, because)
 
 
@@ -590,8 +573,8 @@ def test_the_metric_searches_its_evidence_and_says_that_the_model_is_unqualified
     assert result.parts["expected"] == "lunar new year"
     rating, _ = drive(Scorer(metric, None).flow(row()), model("lunar new year [1]", yes=-4.0))
     assert rating.warnings[-1] == "judge-unqualified"
-    long = Row("1", {"instruction": ASKED.instruction, "output": LONG}, {})
-    rating, _ = drive(Scorer(metric, None).flow(long), sentence_model())
+    long = Row("1", {"instruction": ASKED.instruction, "output": LONG.output}, {})
+    rating, _ = drive(Scorer(metric, None).flow(long), reader())
     assert "partly-decided" in rating.warnings
 
 

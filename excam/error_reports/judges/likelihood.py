@@ -36,7 +36,6 @@ from excam.error_reports.yes_no import numbered
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.knowledge.claimless import is_refusal
-from excam.scoring.results import NOT_KNOWN
 
 VERSION = Version(asks=1, reads=1)
 Reading = Literal["gain", "gain-per-token", "sum", "per-token"]  # of the likelihood of an answer
