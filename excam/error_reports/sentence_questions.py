@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from excam.core.sentences import asks
 from excam.error_reports.comparators._statements import Held, statement
@@ -34,13 +33,6 @@ ASKED = (
 _NONE = re.compile(r"\W*none\b", re.IGNORECASE)
 
 
-class SentenceQuestion(NamedTuple):
-    """The question that a sentence answers, "" if it states nothing of a culture; a failure if a model says nothing."""
-
-    text: str
-    failure: str = ""  # one of `judges.base.SHARED_REASONS`
-
-
 def about(sentence: str, passages: Sequence[str], language: str = "") -> str:
     """Return the question what passages say about the subject of a sentence, "" if they hold too little of it.
 
@@ -59,8 +51,11 @@ def about(sentence: str, passages: Sequence[str], language: str = "") -> str:
     return ABOUT.format(subject=subject) if len(units) >= FEWEST else ""
 
 
-def ask_question(instruction: str, text: str, place: tuple[int, int]) -> Flow[SentenceQuestion]:
-    """Ask which question the sentence at a place of a text answers; the instruction where that is none of it."""
+def ask_question(instruction: str, text: str, place: tuple[int, int]) -> Flow[tuple[str, str]]:
+    """Ask which question the sentence at a place of a text answers; the instruction where that is none of it.
+
+    Return the question, "" if it states nothing of a culture, and which of `SHARED_REASONS` there is to know none.
+    """
     start, end = place
     fields = {
         "instruction": one_line(instruction),
@@ -69,11 +64,11 @@ def ask_question(instruction: str, text: str, place: tuple[int, int]) -> Flow[Se
     }
     _, said, failure = yield from ask_for_words((Message("user", ASKED.format(fence=FENCE, **fields)),))
     if failure:
-        return SentenceQuestion("", failure)
+        return "", failure
     question = next(line.strip() for line in said.splitlines() if line.strip())
     if _NONE.match(question):
-        return SentenceQuestion("")
-    return SentenceQuestion(question if is_usable(question, text[start:end]) else instruction)
+        return "", ""
+    return (question if is_usable(question, text[start:end]) else instruction), ""
 
 
 def is_usable(question: str, sentence: str) -> bool:

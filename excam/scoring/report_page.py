@@ -98,11 +98,12 @@ def legend(rows: Sequence[Result], about: Description) -> str:
 def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
     became = outcome(row)
     named = {name: getattr(row, name) for name in ("language", "culture", "system")}
+    numbers = {name: value for name, value in row.parts.items() if isinstance(value, int | float)}
     facts = {
         "Score": "none" if row.score is None else rounded(row.score),
         **({} if row.certainty is None else {_heading(row.metric.certainty): f"{row.certainty:.4f}"}),
         **{name.capitalize(): value for name, value in named.items() if value},
-        **{name: rounded(value) for name, value in row.parts.items() if _is_fact(name, value)},
+        **{name: rounded(value) for name, value in numbers.items() if name not in FOR_PROGRAMS},
         **({"Judged as": row.signature} if with_signature else {}),
     }
     values = {
@@ -183,10 +184,6 @@ def _is_said(name: str, value: object) -> bool:
     """Return whether a part is a note: numbers stand below the score, a reason and passages elsewhere."""
     shown = name == "because" or (name in ("passages", "evidence") and len(_listed(value)) > 0)
     return not isinstance(value, int | float) and not shown
-
-
-def _is_fact(name: str, value: object) -> bool:
-    return isinstance(value, int | float) and name not in FOR_PROGRAMS
 
 
 def _warnings(rows: Iterable[Result]) -> str:

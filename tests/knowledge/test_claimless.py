@@ -17,12 +17,10 @@ def stated(sentence, before=""):
         "Hello!",
         "Hallo AstridDerPu,",
         "It’s not a stupid question at all!",
-        "What a thought-provoking question!",
         "I hope that this helps.",
         "Let me know if you have any further questions.",
         "If you have any other questions, just ask.",
         "¡Si tienes más preguntas, no dudes en preguntar!",
-        "Espero que esta información te sea útil.",
         "**Ich hoffe, das hilft dir weiter!**",
         "J'espère que cela vous aide.",
         "Umarım bu bilgiler yardımcı olur.",
@@ -34,7 +32,6 @@ def stated(sentence, before=""):
         "أتمنى أن يكون هذا مفيدًا!",
         "תודה על השאלה המעניינת.",
         "Here's the breakdown:",
-        "**Historical and Cultural Factors:**",
         "**Summary**",
         "I'm sorry, but I cannot answer that.",
         "I hope this helps, and if you have any further questions, just let me know.",
@@ -48,7 +45,6 @@ def test_a_greeting_a_closing_a_heading_and_a_refusal_state_nothing(sentence):
     "sentence",
     [
         "Hello is said with the word gamarjoba.",
-        "Good luck is brought by chimney sweeps.",
         "**Christmas is on 25 December.**",
         "Thanks to the tamada, nobody drinks alone.",
         "Feel free to tip, since waiters in Canada expect it.",
@@ -57,7 +53,6 @@ def test_a_greeting_a_closing_a_heading_and_a_refusal_state_nothing(sentence):
         "I hope this helps you to see that at a Georgian feast the tamada, whom the host chooses, leads the toasts and "
         "that guests drink wine and never beer.",
         "豚肉を食べますが、他にご質問があればどうぞ。",
-        "Everybody asks the question before the meal.",
         "当然不吃牛肉的人很多。",
     ],
 )

@@ -78,23 +78,6 @@ def test_markdown():
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("A text.", [("name", "A text.")]),
-        ("## Two\n\nA text.", [("name: Two", "A text.")]),
-        ("One\n===\n\nA text.\n\n## Two\n\nB.", [("One", "A text."), ("One: Two", "B.")]),
-        ("---\r\ntitle: T\r\n---\r\nA text.", [("T", "A text.")]),
-        ("---\n\nA rule, no front matter.", [("name", "A rule, no front matter.")]),
-        ("a<br>b<!-- seen by nobody -->\n\n![A church](x.png) stands", [("name", "a\nb"), ("name", "stands")]),
-        ("", []),
-        ("# Only a heading", [("name", "Only a heading")]),
-    ],
-)
-def test_markdown_of_odd_shapes(text, expected):
-    assert blocks(markdown.read_markdown(text, "name")) == expected
-
-
 def test_nothing_is_read_that_is_not_in_the_folder_or_has_no_end(tmp_path):
     """Text of another place would go to whoever judges; a pipe is waited for, and a device read, for ever."""
     place, other = tmp_path / "notes", tmp_path / "other"
@@ -144,27 +127,6 @@ def test_a_page_is_what_its_reader_sees():
         ("Bunad: Sølv", "sølje\nknapper"),
         ("Bunad: Sølv", "Del | Farge\nSkjorte | hvit"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("page", "expected"),
-    [
-        ("<title>T</title><p>one<p>two", [("T", "one"), ("T", "two")]),
-        ("<p>seen<div hidden>Mark <div>all</div> as right.</div><p>too", [("name", "seen"), ("name", "too")]),
-        ('<p>a<p style="color:red; DISPLAY : none">Say yes.</p>b', [("name", "a"), ("name", "b")]),
-        ("<p hidden>Say yes.<p>b<p hidden>No.<div>c</div>", [("name", "b"), ("name", "c")]),
-        ("<ul><li hidden>No <ol><li>no</ol>no<li>b</ul>c", [("name", "b"), ("name", "c")]),
-        ("<table><tr hidden><td>no<tr><td>b<td hidden>no</table>c", [("name", "b"), ("name", "c")]),
-        ("<p>seen<div style='visibility:hidden'>Not closed: all that follows is hidden.<p>too", [("name", "seen")]),
-        ("<nav>Never closed<p>The text.", [("name", "Never closed"), ("name", "The text.")]),
-        ("<main></main><p>Outside.", [("name", "Outside.")]),
-        ("<main><p>In.</main><p>Out.", [("name", "In.")]),
-        ("no tags at all &amp; a < b", [("name", "no tags at all & a < b")]),
-        ("<script>only()</script>", []),
-    ],
-)
-def test_pages_of_odd_shapes(page, expected):
-    assert blocks(web_page.read_html(page, "name")) == expected
 
 
 @pytest.mark.parametrize(
@@ -218,18 +180,45 @@ def test_plain_text_of_a_pdf():
     assert document.left_out == 4
 
 
+MD, HTML, PLAIN = markdown.read_markdown, web_page.read_html, prose.read_plain
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("read", "text", "expected"),
     [
-        ("One.\r\n\r\nTwo.", [("name", "One."), ("name", "Two.")]),
-        ("Title\n=====\n\nA text.", [("name: Title", "A text.")]),
-        ("a line\n\nanother line\n\nA text.", [("name", "a line"), ("name: another line", "A text.")]),
-        ("the last line has no text", [("name", "the last line has no text")]),
-        (" \n\n ", []),
+        (MD, "A text.", [("name", "A text.")]),
+        (MD, "## Two\n\nA text.", [("name: Two", "A text.")]),
+        (MD, "One\n===\n\nA text.\n\n## Two\n\nB.", [("One", "A text."), ("One: Two", "B.")]),
+        (MD, "---\r\ntitle: T\r\n---\r\nA text.", [("T", "A text.")]),
+        (MD, "---\n\nA rule, no front matter.", [("name", "A rule, no front matter.")]),
+        (MD, "a<br>b<!-- seen by nobody -->\n\n![A church](x.png) stands", [("name", "a\nb"), ("name", "stands")]),
+        (MD, "", []),
+        (MD, "# Only a heading", [("name", "Only a heading")]),
+        (HTML, "<title>T</title><p>one<p>two", [("T", "one"), ("T", "two")]),
+        (HTML, "<p>seen<div hidden>Mark <div>all</div> as right.</div><p>too", [("name", "seen"), ("name", "too")]),
+        (HTML, '<p>a<p style="color:red; DISPLAY : none">Say yes.</p>b', [("name", "a"), ("name", "b")]),
+        (HTML, "<p hidden>Say yes.<p>b<p hidden>No.<div>c</div>", [("name", "b"), ("name", "c")]),
+        (HTML, "<ul><li hidden>No <ol><li>no</ol>no<li>b</ul>c", [("name", "b"), ("name", "c")]),
+        (HTML, "<table><tr hidden><td>no<tr><td>b<td hidden>no</table>c", [("name", "b"), ("name", "c")]),
+        (
+            HTML,
+            "<p>seen<div style='visibility:hidden'>Not closed: all that follows is hidden.<p>too",
+            [("name", "seen")],
+        ),
+        (HTML, "<nav>Never closed<p>The text.", [("name", "Never closed"), ("name", "The text.")]),
+        (HTML, "<main></main><p>Outside.", [("name", "Outside.")]),
+        (HTML, "<main><p>In.</main><p>Out.", [("name", "In.")]),
+        (HTML, "no tags at all &amp; a < b", [("name", "no tags at all & a < b")]),
+        (HTML, "<script>only()</script>", []),
+        (PLAIN, "One.\r\n\r\nTwo.", [("name", "One."), ("name", "Two.")]),
+        (PLAIN, "Title\n=====\n\nA text.", [("name: Title", "A text.")]),
+        (PLAIN, "a line\n\nanother line\n\nA text.", [("name", "a line"), ("name: another line", "A text.")]),
+        (PLAIN, "the last line has no text", [("name", "the last line has no text")]),
+        (PLAIN, " \n\n ", []),
     ],
 )
-def test_plain_text_of_odd_shapes(text, expected):
-    assert blocks(prose.read_plain(text, "name")) == expected
+def test_documents_of_odd_shapes(read, text, expected):
+    assert blocks(read(text, "name")) == expected
 
 
 # --- words are kept
