@@ -8,6 +8,7 @@ know it takes for a claim. A phrase is compared with the beginning of a clause, 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
@@ -19,7 +20,11 @@ from excam.knowledge.passages import words
 
 Kind = Literal["opening", "anywhere", "alone", "refusal"]
 LONGEST_REFUSAL = 24  # words
-MORE = {"opening": 8, "anywhere": 5, "alone": 1}  # words of a clause beside its phrase; more may state something
+MORE: Mapping[Kind, int] = {"opening": 8, "anywhere": 5, "alone": 1}  # words behind a phrase; more may state something
+BEFORE: Mapping[Kind, str] = {
+    "opening": r"(?:\p{L}+ )?",
+    "anywhere": r"[^,，。、]{0,6}?",
+}  # what may stand before a phrase
 FEW = 3  # words of what follows such a clause, as in "just ask"; more may state something
 LONGEST_HEADING = 5  # words
 LONGEST_MARK = 20  # characters before a sentence that show whether its line is a heading or an item of a list
@@ -53,20 +58,16 @@ def stating_part(text: str, place: tuple[int, int]) -> tuple[int, int] | None:
     if _is_heading(text[start:end], _LINE_END.split(before)[-1]) or is_refusal(text[start:end]):
         return None
     ends = [*(mark.end() for mark in _CLAUSE.finditer(text, start, end)), end]
-    while excused := [stop for stop in ends if _is_excused(text[start:stop], is_one=stop == ends[0])]:
+    while excused := [stop for stop in ends if _is_excused(text[start:stop])]:
         start, ends = excused[0], [stop for stop in ends if stop > excused[0]]
     return (start, end) if start == place[0] or len(words(text[start:end])) > FEW else None
 
 
-def _is_excused(clauses: str, *, is_one: bool) -> bool:
-    """Return whether a clause, or several that a phrase goes over, are such a phrase with few words more."""
+def _is_excused(clauses: str) -> bool:
+    """Return whether a clause, or several that a phrase goes over, are such a phrase with few words behind it."""
     plain = _plain(clauses)
-    phrases = [phrase for phrase in _phrases("anywhere") if is_one and phrase in plain]
-    beside = {"anywhere": plain.replace(phrases[0], " ")} if phrases else {}
-    for kind in ("opening", "alone"):
-        if begun := _at_start(kind).match(plain):
-            beside[kind] = plain[begun.end() :]
-    return any(len(words(more)) <= MORE[kind] for kind, more in beside.items())
+    begun = [(match.end(), most) for kind, most in MORE.items() if (match := _at_start(kind).match(plain))]
+    return any(len(words(plain[end:])) <= most for end, most in begun)
 
 
 def is_refusal(text: str) -> bool:
@@ -106,11 +107,10 @@ def _phrases(kind: Kind) -> tuple[str, ...]:
 def _at_start(kind: Kind) -> regex.Pattern[str]:
     """Return what matches one of the phrases at the beginning; "~" is up to 30 characters of the same sentence.
 
-    Before an opening one word may stand ("and let me know"); behind a phrase that ends with a letter of an alphabet no
+    Something short may stand before it ("and let me know"). Behind a phrase that ends with a letter of an alphabet no
     letter follows.
     """
     some = r"[^.!?。！？]{0,30}?"
     longest_first = sorted(_phrases(kind), key=len, reverse=True)
     either = "|".join(some.join(map(regex.escape, phrase.split("~"))) for phrase in longest_first)
-    before = r"(?:\p{L}+ )?" if kind == "opening" else ""
-    return regex.compile(rf"{before}(?:{either})(?![\p{{Latin}}\p{{Cyrillic}}\p{{M}}])")
+    return regex.compile(rf"{BEFORE.get(kind, '')}(?:{either})(?![\p{{Latin}}\p{{Cyrillic}}\p{{M}}])")

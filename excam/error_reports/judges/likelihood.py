@@ -38,7 +38,7 @@ from excam.inference.answer_text import reasoning_and_answer
 from excam.knowledge.claimless import is_refusal
 
 VERSION = Version(asks=1, reads=1)
-Reading = Literal["gain", "gain-per-token", "sum", "per-token"]  # of the likelihood of an answer
+Reading = Literal["gain", "gain-per-token"]  # of the likelihood of an answer
 PROPOSE = "{question}\nAnswer in a few words."
 NO_QUESTION = "Say something."
 LONGEST = 60  # words of a text that are marked one by one
@@ -109,13 +109,10 @@ def readings(
     assert isinstance(alone, Choice), "a Choose is answered by a Choice"
     if with_question.logprobs is None or with_question.tokens is None or alone.logprobs is None:
         return None
-    sums, tokens = with_question.logprobs, [max(1, count) for count in with_question.tokens]
-    gains = [total - without for total, without in zip(sums, alone.logprobs, strict=True)]
+    gains = [total - without for total, without in zip(with_question.logprobs, alone.logprobs, strict=True)]
     return {
         "gain": gains,
-        "gain-per-token": [gain / count for gain, count in zip(gains, tokens, strict=True)],
-        "sum": list(sums),
-        "per-token": [total / count for total, count in zip(sums, tokens, strict=True)],
+        "gain-per-token": [gain / max(1, count) for gain, count in zip(gains, with_question.tokens, strict=True)],
     }
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import get_args
 
 from excam.error_reports import comparators
 from excam.error_reports.comparators.base import Case, Comparison, Range
@@ -16,7 +17,7 @@ from excam.inference import Ask, Flow
 from excam.inference.run import run
 
 PART = 8  # rows that are asked about between two looks at the clock
-GAINS: tuple[likelihood.Reading, ...] = ("gain", "gain-per-token")
+GAINS: tuple[likelihood.Reading, ...] = get_args(likelihood.Reading)
 
 
 @dataclass(slots=True)
