@@ -58,7 +58,7 @@ rule calmqa_ask:
         **MODEL.resources(minutes=240),
     params:
         **MODEL.params,
-        version=versions("calmqa_ask", MODEL.answers),
+        version=versions("calmqa_ask", "calmqa/asks.answers", MODEL.answers),
     shell:
         "python -m scripts calmqa_ask --subject {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
         " --pace {resources.pace:q} {params.weights:q} --questions {input.questions:q} --seed {params.seed:q}"
@@ -81,7 +81,7 @@ rule calmqa_answers:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("calmqa_answers"),
+        version=versions("calmqa_answers", "calmqa/asks.answers"),
     shell:
         "python -m scripts calmqa_answers --questions {input.questions:q} --transcripts {input.transcripts:q}"
         " --sheets {input.sheets:q} --answers {output.answers:q} 2>&1 | tee {log:q}"
@@ -137,7 +137,7 @@ rule calmqa_judge:
         **CALMQA_JUDGE.resources(minutes=240),
     params:
         **CALMQA_JUDGE.params,
-        version=versions("calmqa_judge", CALMQA_JUDGE.answers),
+        version=versions("calmqa_judge", "calmqa/asks.{step}", CALMQA_JUDGE.answers),
         name=CALMQA_JUDGE.name_of,
         tables=calmqa_tables,
         verdicts=calmqa_setting("verdicts"),
@@ -164,7 +164,7 @@ rule calmqa_translations:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("calmqa_translations"),
+        version=versions("calmqa_translations", "calmqa/asks.translations"),
     shell:
         "python -m scripts calmqa_translations --questions {input.questions:q} --answers {input.answers:q}"
         " --transcript {input.transcript:q} --to {output:q} 2>&1 | tee {log:q}"
@@ -186,7 +186,7 @@ rule calmqa_claims:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("calmqa_claims"),
+        version=versions("calmqa_claims", "calmqa/asks.claims"),
         more=calmqa_options(translations=calmqa_translated(), transcript=calmqa_asked("claims")),
     shell:
         "python -m scripts calmqa_claims --questions {input.questions:q} --answers {input.answers:q} {params.more:q}"
@@ -207,7 +207,7 @@ rule calmqa_index:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("calmqa_index"),
+        version=versions("calmqa_index", "knowledge/passages"),
         folder=EXPERIMENT.calmqa.evidence if EXPERIMENT.calmqa else "",
     shell:
         "python -m scripts calmqa_index --folder {params.folder:q} --to {output.index:q} 2>&1 | tee {log:q}"
@@ -228,7 +228,7 @@ rule calmqa_evidence:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("calmqa_evidence"),
+        version=versions("calmqa_evidence", "knowledge/passages"),
         passages=calmqa_setting("passages"),
     shell:
         "python -m scripts calmqa_evidence --claims {input.claims:q} --index {input.index:q}"
@@ -250,7 +250,7 @@ rule calmqa_verdicts:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("calmqa_verdicts"),
+        version=versions("calmqa_verdicts", "calmqa/asks.verdicts", "knowledge/passages"),
         name=calmqa_setting("verifier"),
         verdicts=calmqa_setting("verdicts"),
         more=calmqa_options(transcript=calmqa_asked("verdicts")),
@@ -276,7 +276,7 @@ rule calmqa_relevance:
     conda:
         "../envs/inference.yaml"
     params:
-        version=versions("calmqa_relevance"),
+        version=versions("calmqa_relevance", "calmqa/asks.relevance"),
         name=calmqa_rater(),
         scale=calmqa_setting("scale"),
         more=calmqa_options(

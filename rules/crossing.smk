@@ -61,9 +61,9 @@ rule crossing_score:
         **CROSSED.resources(minutes=120),
     params:
         **CROSSED.params,
-        version=versions("crossing_score", CROSSED.answers),
+        version=versions("crossing_score", CROSSED.answers, crossing_judge),
         metric=lambda w: CROSSING.metrics[w.crossed].metric,
-        metric_version=crossing_metric_version,
+        metric_version=lambda w: metric_version(CROSSING.metrics[w.crossed].metric),
         judge=lambda w: CROSSING.metrics[w.crossed].judge,
         adapter=flag("adapter", crossing_adapter),
         evidence=flag("evidence", lambda w: [os.path.dirname(name) for name in crossing_evidence(w)]),

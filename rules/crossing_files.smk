@@ -8,14 +8,12 @@ wildcard_constraints:
     crossed=one_of(CROSSING.metrics if CROSSING else []),
 
 
-def crossing_metric_version(wildcards):
-    """The version that a metric states of itself."""
-    from excam.scoring import metric
-
-    try:
-        return metric.load(CROSSING.metrics[wildcards.crossed].metric).version
-    except ExcamError as problem:
-        raise WorkflowError(f"crossing.metrics.{wildcards.crossed}: {problem}") from None
+def crossing_judge(wildcards):
+    """The stages of the judge of an adapter that learned to state what passages say."""
+    entry = CROSSING.metrics[wildcards.crossed]
+    if not entry.trained_on or EXPERIMENT.recipe(entry.model).report != "grounded":
+        return []
+    return ["asks.grounded", "judges.grounded", *compared("grounded", "combined")]
 
 
 def of_row_set(name, files):

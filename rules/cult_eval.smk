@@ -73,7 +73,7 @@ rule cult_eval_equivalent:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("cult_eval_equivalent"),
+        version=versions("cult_eval_equivalent", "acre/equivalent"),
     shell:
         "python -m scripts cult_eval_equivalent --rows {input.rows:q} --judged {output.judged:q} 2>&1 | tee {log:q}"
 
@@ -100,7 +100,7 @@ rule cult_eval_judge:
         **MODEL.resources(minutes=120),
     params:
         **MODEL.params,
-        version=versions("cult_eval_judge", MODEL.answers),
+        version=versions("cult_eval_judge", "acre/asks", MODEL.answers),
         variants=CULT_EVAL.variants if CULT_EVAL else [],
         by=CULT_EVAL.mode if CULT_EVAL else "",
         quality=CULT_EVAL.quality if CULT_EVAL else "",

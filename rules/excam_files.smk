@@ -95,6 +95,18 @@ def judging_settings(wildcards):
     return ["--evidence", file, "--judging", settings] if file else []
 
 
+def comparing(wildcards):
+    """The stages that a judge with passages uses beside its own."""
+    return compared(wildcards.judge, EXPERIMENT.judging.comparator)
+
+
+def learnt(wildcards):
+    """The stages that decide training rows: the prompts and passages of the report that is learnt."""
+    if EXPERIMENT.recipe(wildcards.model).report != "grounded":
+        return ["asks.report"]
+    return ["asks.grounded", "comparators.entailment", "excam40k/grounded", "excam40k/statements"]
+
+
 def all_of_split(wildcards):
     """The whole split of a balanced subset: its passages are made of these facts."""
     return f"results/excam40k/{wildcards.dataset}/{wildcards.split.removesuffix('-100')}.parquet"

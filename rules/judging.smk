@@ -23,7 +23,7 @@ rule draw_evidence:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("draw_evidence"),
+        version=versions("draw_evidence", "excam40k/grounded", "excam40k/statements"),
         judging=EXPERIMENT.judging.model_dump_json(include={"evidence"}),
         seed=EXPERIMENT.seed,
     shell:
@@ -91,7 +91,7 @@ rule judge:
         **MODEL.resources(minutes=lambda w: 20 if w.trained_on == "nothing" else 10),
     params:
         **MODEL.params,
-        version=versions("judge", "asks.{judge}", MODEL.answers),
+        version=versions("judge", "asks.{judge}", MODEL.answers, comparing),
         adapter=flag("adapter", adapter),
         evidence=judging_settings,
     shell:
@@ -119,7 +119,7 @@ rule score:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("score", "judges.{judge}"),
+        version=versions("score", "judges.{judge}", comparing),
         evidence=judging_settings,
         end_token="yes" if EXPERIMENT.scoring.end_token else "no",
     shell:

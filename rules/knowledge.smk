@@ -20,7 +20,7 @@ rule build_pack:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("build_pack"),
+        version=versions("build_pack", "excam40k/statements", "knowledge/passages"),
         licences=[f"{name}={BENCHMARKS[name].SOURCE.licence}" for name in DATASETS],
         seed=EXPERIMENT.seed,
         folder=subpath(output.index, parent=True),

@@ -57,7 +57,7 @@ rule rubric_rate:
     params:
         **MODEL.params,
         **RUBRIC_MANUAL,
-        version=versions("rubric_rate", MODEL.answers),
+        version=versions("rubric_rate", "rubric/asks", MODEL.answers),
         ask=RUBRIC.mode if RUBRIC else "text",
     shell:
         "python -m scripts rubric_rate --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
@@ -83,7 +83,7 @@ rule rubric_settle:
         "../envs/data.yaml"
     params:
         **RUBRIC_MANUAL,
-        version=versions("rubric_settle"),
+        version=versions("rubric_settle", "rubric/asks"),
         ask=RUBRIC.mode if RUBRIC else "text",
     shell:
         "python -m scripts rubric_settle --name {wildcards.model:q} --rubric {params.rubric:q} --base {params.base:q}"

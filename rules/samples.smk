@@ -58,7 +58,7 @@ rule find_long_rows:
     conda:
         "../envs/training.yaml"
     params:
-        version=versions("find_long_rows"),
+        version=versions("find_long_rows", "asks.report"),
         recipes=longest_rows,
     shell:
         "python -m scripts find_long_rows --tokenizers {input.tokenizers:q} --recipes {params.recipes:q}"

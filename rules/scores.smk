@@ -33,6 +33,7 @@ rule score_shards:
         texts=EXPERIMENT.texts,
         job_megabytes=EXPERIMENT.job_megabytes,
         metric=EXPERIMENT.metric,
+        metric_version=lambda w: metric_version(EXPERIMENT.metric),
         model=["--model", EXPERIMENT.model] if EXPERIMENT.model else [],
         columns=["--column", *(f"{name}={theirs}" for name, theirs in EXPERIMENT.columns.items())],
         folder=subpath(output.counts, ancestor=2),

@@ -26,7 +26,7 @@ rule tokenize_samples:
     conda:
         "../envs/training.yaml"
     params:
-        version=versions("tokenize_samples"),
+        version=versions("tokenize_samples", learnt),
         recipe=training_rows,
     shell:
         "python -m scripts tokenize_samples --weights {input.weights:q} --samples {input.samples:q}"

@@ -80,7 +80,7 @@ class Calmqa(Metric):
         judged = "verifier:overlap|relevance:cosine" if self._encoder else "verifier:model|relevance:model"
         of_rows = repr([sorted(map(str, self._k.items())), sorted(self._decidable.items())])
         digest = hashlib.sha256(of_rows.encode()).hexdigest()[:8]
-        prompts = f"prompts:{asks.VERSIONS['verdicts']}.{asks.VERSIONS['relevance']}"
+        prompts = f"prompts:{asks.VERSION['verdicts']}.{asks.VERSION['relevance']}"
         repeats = f"repeats:{surface.TOKENS}x{surface.TIMES}"
         book = f"{self._index.signature}x{PASSAGES}" if self._index else "evidence:none"
         return f"claims:sentences|{judged}|{prompts}|f1@k:{digest}|{repeats}|{book}|{super().signature}"

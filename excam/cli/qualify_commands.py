@@ -68,7 +68,7 @@ def qualify(
         write_json(
             to,
             {
-                "version": qualification.VERSION,
+                "version": qualification.REVISION,
                 "model": opened.described,
                 "set": question_set.identity(),
                 "rows": len(examined),

@@ -33,12 +33,31 @@ def version(path: Path, field: str = "") -> int:
     """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        match = re.search(rf"^VERSION = .*\b{field}=(\d+)" if field else r"^VERSION = (\d+)$", text, re.MULTILINE)
+        match = re.search(
+            rf"^VERSION = .*\b{field}\W+(\d+)" if field else r"^VERSION = (\d+)(?:  #.*)?$", text, re.MULTILINE
+        )
         text = match[1] if match else ""
     if not text.strip().isdecimal():
         wanted = f"VERSION = Version({field}=1)" if field else "VERSION = 1" if path.suffix == ".py" else "a number"
         raise InputInvalid(f"{path}: no version of this stage; expected a line `{wanted}`")
     return int(text)
+
+
+def imported(root: Path, module: str, folder: str) -> set[str]:
+    """Return the modules of a folder that a module imports, itself or by others of that folder; paths below `root`."""
+    package, names, todo = folder.replace("/", "."), set[str](), [module]
+    while todo:
+        for node in ast.walk(ast.parse((root / todo.pop()).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}."):
+                below = (
+                    [alias.name for alias in node.names]
+                    if node.module == package
+                    else [str(node.module).split(".")[-1]]
+                )
+                paths = {f"{folder}/{name}.py" for name in below} - names
+                todo += (files := [path for path in paths if (root / path).is_file()])
+                names.update(files)
+    return names
 
 
 def edited(root: Path = ROOT) -> list[str]:

@@ -105,7 +105,8 @@ def test_a_hash_is_the_same_on_every_python():
     ("text", "field", "number"),
     [
         ("VERSION = 3\n", "", 3),
-        ("import os\n\nVERSION = 12\nX = 1\n", "", 12),
+        ("import os\n\nVERSION = 12  # of 3\nX = 1\n", "", 12),
+        ('VERSION = {"asks": 4, "reads": 5}\n', "reads", 5),
         ("VERSION = Version(asks=4, reads=5)\n", "asks", 4),
         ("VERSION = Version(asks=4, reads=5)\n", "reads", 5),
     ],

@@ -594,7 +594,7 @@ def test_a_qualification_decides_how_its_model_judges(tmp_path):
     path = tmp_path / "q.json"
     best = {"judge": "grounded", "way": {"comparator": "lemmas", "threshold": 0.2, "slope": 3.0, "least": 0.7}}
     best["way"] |= {"least_decided": 0.9}
-    made = {"version": qualification.VERSION, "set": question_set.identity(), "rows": 360}
+    made = {"version": qualification.REVISION, "set": question_set.identity(), "rows": 360}
     path.write_text(json.dumps({"model": "model:x", "best": best, **made}))
     kept = qualification.qualified(path, "model:x")
     assert kept.way == grounded.Way("lemmas", 0.2, 3.0, 0.7, least_decided=0.9)
@@ -623,7 +623,7 @@ def test_a_qualification_decides_how_its_model_judges(tmp_path):
 
 def test_a_judge_beside_a_qualification_is_refused(tmp_path):
     path = tmp_path / "q.json"
-    made = {"version": qualification.VERSION, "set": question_set.identity()}
+    made = {"version": qualification.REVISION, "set": question_set.identity()}
     path.write_text(json.dumps({"model": "", "best": {"judge": "likelihood", "way": {"reading": "gain"}}, **made}))
     with pytest.raises(InputInvalid, match="leave --judge out"):
         ErrorReports().prepared(Setup(judge="grounded", qualification=path))

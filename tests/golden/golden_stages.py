@@ -16,7 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,16 +55,16 @@ from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
 
 with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
-    files = [Path("config.yaml"), Path("tests/golden/stages.yaml")]
+    files = [Path("config.yaml"), *map(Path, json.loads(sys.argv[2]))]
     made = api.workflow(ResourceSettings(cores=1), ConfigSettings(configfiles=files), snakefile=Path("Snakefile"))
-    made.dag(DAGSettings(targets=set(sys.argv[2:]), forceall=True))
+    made.dag(DAGSettings(targets=set(sys.argv[3:]), forceall=True))
     flow = made._workflow
     flow._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True)
     flow._build_dag()
     jobs = [job for level in flow.dag.toposorted() for job in sorted(level, key=lambda job: list(job.output))]
     fields = [
         {"rule": job.rule.name, "inputs": list(job.input), "outputs": list(job.output), "command": job.shellcmd,
-         "versions": json.loads(job.params.version)}
+         "versions": json.loads(job.params.version), "params": str(job.params)}
         for job in jobs if job.shellcmd
     ]
     Path(sys.argv[1]).write_text(json.dumps(fields))
@@ -75,12 +75,24 @@ Record = dict[str, dict[str, Any]]
 
 def plan(folder: Path) -> list[dict[str, Any]]:
     """Every job of the experiment in an order in which it can run, planned in `folder`, a copy of the checkout."""
+    jobs = planned(folder)
+    return [*jobs, *_with_a_model(jobs)]
+
+
+def planned(folder: Path, *overlays: str, targets: Sequence[str] = TARGETS) -> list[dict[str, Any]]:
+    """Every job that a plan has for the targets of the experiment with these overlays."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "OPENAI_API_KEY": "a key that nobody asks with"}
-    command = [sys.executable, "-c", PLANNER, "plan.json", *TARGETS]
+    command = [
+        sys.executable,
+        "-c",
+        PLANNER,
+        "plan.json",
+        json.dumps(["tests/golden/stages.yaml", *overlays]),
+        *targets,
+    ]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    jobs = json.loads((folder / "plan.json").read_text())
-    return [*jobs, *_with_a_model(jobs)]
+    return json.loads((folder / "plan.json").read_text())
 
 
 def _with_a_model(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:

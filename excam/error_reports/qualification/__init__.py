@@ -17,7 +17,7 @@ from excam.error_reports import comparators
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.qualification import question_set
 
-VERSION = 2
+REVISION = 2
 WAYS = {"grounded": grounded.Way, "likelihood": likelihood.Way}
 
 
@@ -44,7 +44,7 @@ def qualified(path: Path, described: str) -> Qualified:
         ) from None
     if model != described:
         raise ModelInvalid(f"--qualified: {path}: of {model}; expected {described}; qualify this model")
-    if made_with != (VERSION, question_set.identity()):
+    if made_with != (REVISION, question_set.identity()):
         raise ModelInvalid(f"--qualified: {path}: made with another version of the set; qualify the model again")
     if made is None:
         raise ModelInvalid(
