@@ -18,8 +18,7 @@ from excam.core.licences import is_permissive
 from excam.core.steps import read_steps
 from excam.core.rule_inputs import input_names
 from excam.core.source_tables import every_pattern
-from excam.core.registries import modules_in
-from excam.core.versions import edited, imported, version
+from excam.core.versions import edited, version
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
 from excam.knowledge.documents import FILES as EVIDENCE_FILES, PASSAGES
@@ -87,7 +86,6 @@ wildcard_constraints:
     build=one_of(BUILDS),
 
 
-COMPARATORS = modules_in("error_reports/comparators")
 PARTS = {  # module of a stage that is chosen by name
     "datasets": ("excam/excam40k/datasets/{}.py",),
     "templates": ("excam/excam40k/templates/{}/version.txt",),
@@ -101,16 +99,11 @@ PARTS = {  # module of a stage that is chosen by name
 
 @cache
 def stage_version(stage):
-    """The version of a stage as text: of a step, e.g. `score`; of a module that is chosen by name, e.g. `judges.count`;
-    of a module below excam/, e.g. `acre/asks`, or one of its versions, e.g. `calmqa/asks.claims`.
-    """
-    part, _, name = stage.partition(".")
-    if "/" in part:
-        pattern, *field = f"excam/{part}.py", *filter(None, [name])
-    elif name:
-        pattern, *field = PARTS[part]
-    else:
+    """The version of a step (`score`), of a module chosen by name (`judges.count`) or of any (`acre/asks`), as text."""
+    if stage in STEPS:
         return str(STEPS[stage].version)
+    part, _, name = stage.partition(".")
+    pattern, *field = (f"excam/{part}.py", *filter(None, [name])) if "/" in part else PARTS[part]
     try:
         return str(version(Path(workflow.basedir) / pattern.format(name.replace("-", "_")), *field))
     except ExcamError as problem:
@@ -124,22 +117,10 @@ def versions(*stages):
     """
 
     def of(wildcards):
-        named = [stage(wildcards) if callable(stage) else [stage.format(**dict(wildcards))] for stage in stages]
-        names = [name for part in named for name in part]
-        return json.dumps({name: stage_version(name) for name in names}, sort_keys=True)
+        named = (stage(wildcards) if callable(stage) else [stage.format(**dict(wildcards))] for stage in stages)
+        return json.dumps({name: stage_version(name) for part in named for name in part}, sort_keys=True)
 
     return of
-
-
-def compared(judge, comparator):
-    """The stages that a judge with passages uses: passages, and comparators: the chosen one, and all that are imported."""
-    if judge != "grounded":
-        return []
-    root, files = Path(workflow.basedir), {PARTS["comparators"][0].format(n.replace("-", "_")): n for n in COMPARATORS}
-    chosen = next(file for file, name in files.items() if name == comparator)
-    judging = PARTS["judges"][0].format(judge)
-    used = {chosen, *imported(root, judging, os.path.dirname(chosen)), *imported(root, chosen, os.path.dirname(chosen))}
-    return ["knowledge/passages", *(f"comparators.{name}" for file, name in files.items() if file in used)]
 
 
 def keep_records():

@@ -8,6 +8,17 @@ wildcard_constraints:
     crossed=one_of(CROSSING.metrics if CROSSING else []),
 
 
+def metric_version(name):
+    """What a metric states of itself before it has a model."""
+    from excam.scoring import metric
+
+    try:
+        loaded = metric.load(name)
+    except ExcamError as problem:
+        raise WorkflowError(str(problem)) from None
+    return f"{loaded.version} {loaded.signature}"
+
+
 def crossing_judge(wildcards):
     """The stages of the judge of an adapter that learned to state what passages say."""
     entry = CROSSING.metrics[wildcards.crossed]

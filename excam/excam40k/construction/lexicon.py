@@ -17,14 +17,13 @@ from hashlib import sha256
 from typing import Literal
 
 from excam.core.hash_order import digest
-from excam.error_reports.records import SEVERITIES, Sample, Severity
-from excam.excam40k.construction import lexicon_exchanges, norms, spans
+from excam.error_reports.records import Sample, Severity
+from excam.excam40k.construction import lexicon_exchanges, spans
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.lexicon_exchanges import Swap
 from excam.excam40k.construction.lexicon_tables import table
 from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, OTHER_NORM, TYPES
 from excam.excam40k.construction.norms import VERDICT, Exchange
-from excam.excam40k.construction.soft import asked_severity
 
 NAME = "lexicon"
 LAST = "general"  # the family that is used only if no other minor error is possible
@@ -65,18 +64,6 @@ def answer(right: Sample, severity: Severity, seed: int, exchange: Exchange | No
     rule = "Single words are exchanged for others of the same form; all else is kept."
     kind, changed = TYPES[swaps[0].family], _apply(right.output, swaps)
     return _written(right, severity, kind, rule, _explanation(right, swaps, seed), changed)
-
-
-def errors_that_can_be_written(samples: Sequence[Sample], seed: int) -> tuple[int, int]:
-    """Return for how many of these pairs an error can be written, and how many of those are exchanges of norms."""
-    exchanges = {severity: norms.exchanges(samples, severity, seed) for severity in SEVERITIES}
-    writable = exchanged = 0
-    for sample in samples:
-        severity = asked_severity(sample.pair)
-        exchange = exchanges[severity].get(sample.pair)
-        writable += isinstance(answer(sample, severity, seed, exchange), str)
-        exchanged += exchange is not None
-    return writable, exchanged
 
 
 @cache
