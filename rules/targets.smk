@@ -1,6 +1,30 @@
 """What the targets of the Snakefile ask for."""
 
 
+from excam.core.paths import Cell
+
+
+def refuse_unknown_cells(words):
+    """Stop with one line at a target that is the file of a cell, with a value that no cell of this experiment has."""
+    known = {
+        "model": list(EXPERIMENT.models),
+        "trained_on": ["nothing", *EXPERIMENT.mixtures],
+        "judge": sorted(JUDGES),
+        "dataset": [*DATASETS, "all"],
+    }
+    for word in (word for word in words if word.startswith("results/")):
+        try:
+            cell = Cell.from_path(Path(word))
+        except ExcamError:
+            continue
+        for axis, values in known.items():
+            if getattr(cell, axis) not in values:
+                raise WorkflowError(f"{word}: {axis}: found {getattr(cell, axis)}; expected {', '.join(values)}")
+
+
+refuse_unknown_cells(sys.argv[1:] if workflow.is_main_process else [])
+
+
 def adapters():
     return [file for model, trained_on in EXPERIMENT.adapters for file in adapter_files(model, trained_on)]
 

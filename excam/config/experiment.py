@@ -215,10 +215,14 @@ def _check_recipe(experiment: Experiment, name: str, at: Place) -> None:
 
 
 def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
-    """Return the first validation error as one line; `within` is the path of the validated section."""
+    """Return the first validation error, and where the others are, as one line.
+
+    `within` is the path of the validated section.
+    """
     first = problem.errors()[0]
-    path = json_escaped(".".join(str(part) for part in first["loc"] if part != "[key]"))
-    more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
+    places = [".".join(str(part) for part in error["loc"] if part != "[key]") for error in problem.errors()]
+    path, *others = dict.fromkeys(map(json_escaped, places))
+    more = f" (and {', '.join(others)})" if others else ""
     if first["type"] == "extra_forbidden":
         if new := RENAMED.get(path):
             return f"{path}: it is called `{new}` now; rename it{more}"

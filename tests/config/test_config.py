@@ -438,10 +438,10 @@ def test_a_value_that_will_not_do(path, value, parts):
     assert all(part in line for part in parts), line
 
 
-def test_several_mistakes_are_counted():
+def test_several_mistakes_are_named():
     experiment = put("training/rnak", 8)
     experiment["sed"] = 1
-    assert refused(experiment).endswith("(and 1 more)")
+    assert refused(experiment).endswith("(and sed)")
 
 
 def test_keys_that_yaml_makes_something_else_of():
