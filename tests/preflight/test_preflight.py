@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from checkout import Run
 from snakemake.utils import update_config
 
 from excam import config
@@ -155,13 +154,3 @@ def test_it_fails_if_anything_is_wrong_and_writes_the_page(tmp_path, monkeypatch
         preflight(["--needs", needed, "--results", str(tmp_path), "--page", str(written)])
     assert ("wrong: cards, the largest job: no cards here; expected 99" in capfd.readouterr().err) is fails
     assert written.read_text().startswith("# Before a long run\n\n")
-
-
-def test_it_plans_nothing_else():
-    assert Run(ROOT).planned("--", "preflight").keys() <= {"write_needs", "preflight"}
-
-
-def test_a_cell_that_there_is_not_is_said_in_one_line():
-    done = Run(ROOT)("-n", "--", "results/evaluation/smollm2-135m/all/repport/blend/test.json", experiment=None)
-    assert done.returncode == 1
-    assert "/test.json: judge: found repport; expected count, grounded, " in done.text
