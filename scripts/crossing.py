@@ -77,7 +77,7 @@ def read(sources: Sources) -> Iterator[Row]:
         yield from rows.of_responses(known, ratings.ratings)
 
 
-@step(version=5)
+@step(version=6)
 def crossing_score(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the metric in crossing.metrics"],
@@ -190,7 +190,7 @@ def crossing_texts(files: StudyFiles, html_path: Path) -> None:
 
 
 @step(
-    version=1,
+    version=2,
     result="results/crossing/pairs",
     outputs=["numbers"],
     target="crossing",
@@ -209,7 +209,7 @@ def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
 
 
 @step(
-    version=9,
+    version=10,
     result="results/crossing/blind-spots",
     outputs=["numbers", "page", "pictures"],
     target="crossing",
@@ -233,7 +233,7 @@ def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
 
 
 @step(
-    version=6,
+    version=7,
     result="results/crossing/language-gap",
     outputs=["numbers", "page", "pictures"],
     target="crossing",

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 def compare(
-    files: Annotated[list[Path], typer.Argument(help="two or more files written by `excam score --to`, one a system")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="files written by `excam score --to`, one a system, or one that has a column system"),
+    ],
     rows: Annotated[int, typer.Option(min=0, help="number of shown rows with the largest differences")] = 5,
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="which of two answers is better; one file may have several systems")
-    ] = False,
+    pairs: Annotated[bool, typer.Option("--pairs", help="which of two answers is better")] = False,
     gold: Annotated[
         Path | None, typer.Option(help="with --pairs: people's labels of the answers, by id; more is better")
     ] = None,
@@ -32,21 +33,20 @@ def compare(
 ) -> None:
     """Compare systems on the same rows, scored by the same metric: which is better, and how certain is that?
 
-    Rows are joined by id; rows that are in one file only or that failed are left out and counted. Of several systems,
-    every two are compared, with p-values adjusted after Holm. With --pairs, which of two answers to one question the
+    Rows are joined by id, of one file by instruction; rows of one system only and rows that failed are left out and
+    counted. Errors decide, by presence and severity, and never p(R). Of several systems, every two are compared, with
+    p-values adjusted after Holm. With --pairs, which of two answers to one question the
     metric prefers and, with --gold, how often people prefer the same, beside trivial baselines. Exit codes: 0 compared,
     2 not: other instructions, different signatures, no rows in common.
 
     Example: excam compare ours.jsonl theirs.jsonl; excam compare scored.jsonl --pairs --gold ratings.csv --label rating
     """
     from excam.scoring import compare as comparing
-    from excam.scoring import compare_display, result_files
+    from excam.scoring import compare_display, compare_pairs, result_files
     from excam.scoring.meta_rows import given_twice, names_of
 
     if gold and not pairs:
         stop("--gold: found no --pairs; expected both: labels say which of two answers is better")
-    if len(files) < 2 and not pairs:
-        stop(f"compare: found {files[0]} alone; expected two or more files, one for each system")
     if twice := given_twice(files):
         stop(f"{twice}: given twice; expected one file for each system")
     with exit_on_error():
@@ -54,6 +54,7 @@ def compare(
         if pairs:
             _pairs(systems, gold, label, item, as_json=as_json)
             return
+        systems = systems if len(systems) > 1 else compare_pairs.systems_of(systems[0])
         comparisons = comparing.compare(systems, rows)
         standings = comparing.standings(systems) if len(systems) > 2 else []
         if as_json:

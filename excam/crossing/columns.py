@@ -45,7 +45,7 @@ def _of_metric(name: str, scored: Iterable[Result], parts: Iterable[str], known:
             raise InputInvalid(
                 f"scores of {name}: row {result.id} is not among the {len(known)} rows; score them again"
             )
-        scores[result.id] = result.rising_score
+        scores[result.id] = result.preference
         for part, column in of_parts.items():
             column[result.id] = result.part(part)
     for part, column in of_parts.items():

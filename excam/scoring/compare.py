@@ -1,8 +1,9 @@
 """Comparison of systems on the same rows, scored by the same metric: which is better, and how certain is that?
 
 Systems are compared in pairs. Rows are joined by id. A row that is in one file only, or failed in either, is in no
-number but is counted. Two measures are tested: the score and, if the metric lists errors, whether there is any. Rows
-that share content are permuted and resampled together, see `cluster`; p-values are adjusted for all tests after Holm.
+number but is counted. What is tested is the score or, if the metric lists errors, whether there is any and how severe
+they are: p(R) is no preference (`Result.preference`). Rows that share content are permuted and resampled together, see
+`cluster`; p-values are adjusted for all tests after Holm.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of two systems. `differing` are the rows that differ most in score, the widest first."""
+    """The comparison of two systems. `differing` are the rows that differ most, the widest first."""
 
     a: str  # names of the systems
     b: str
@@ -111,7 +112,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One system among several: its mean score, with a 95 % interval, over the `n` rows that all of them scored."""
+    """One system among several: its mean, with a 95 % interval, over the `n` rows that all of them scored.
+
+    The mean is of the measure that `deciding` names.
+    """
 
     system: str
     rows: int
@@ -142,7 +146,7 @@ def compare(systems: Sequence[System], rows: int = 5) -> list[Comparison]:
 
 
 def standings(systems: Sequence[System]) -> list[Standing]:
-    """Return the systems by their mean score on the rows that all of them scored, the best first."""
+    """Return the systems on the rows that all of them scored, the best first: by rows with errors, then by the mean."""
     ours = [result.id for result in systems[0][1]]
     theirs = [join(ours, [result.id for result in results]).theirs for _, results in systems]
     scored = [{result.id for result in results if result.score is not None} for _, results in systems]
@@ -153,13 +157,13 @@ def standings(systems: Sequence[System]) -> list[Standing]:
         _standing(name, results, {names[row_id] for row_id in common})
         for (name, results), names in zip(systems, theirs, strict=True)
     ]
-    lower = bool(systems[0][1]) and systems[0][1][0].metric.direction == "lower"
-    return sorted(unordered, key=lambda standing: (standing.mean or 0.0) * (1 if lower else -1))
+    better = deciding(systems[0][1][0].metric)[2] if systems[0][1] else 1
+    return sorted(unordered, key=lambda standing: (standing.with_errors or 0.0, -better * (standing.mean or 0.0)))
 
 
 def _standing(name: str, results: Sequence[Result], common: set[str]) -> Standing:
     kept = [result for result in results if result.id in common]
-    scores = np.array([_score(result) for result in kept])
+    scores = np.array([deciding(result.metric)[1](result) for result in kept])
     low, high = mean_interval(scores, list(map(cluster, kept))) or (None, None)
     return Standing(
         system=name,
@@ -191,8 +195,8 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
             f"{name} has {len(ours)} rows, {other} {len(theirs)}, {len(couples)} with an id of the other, none of them "
             "judged in both; expected two files about the same instructions, with their ids"
         )
-    ordered = sorted(judged, key=lambda couple: (-abs(_score(couple[0]) - _score(couple[1])), couple[0].id))
-    differing = tuple(couple for couple in ordered[:rows] if _score(couple[0]) != _score(couple[1]))
+    apart = [(abs(_preference(a) - _preference(b)), (a, b)) for a, b in judged]
+    ordered = sorted((each for each in apart if each[0]), key=lambda each: (-each[0], each[1][0].id))
     return Comparison(
         a=name,
         b=other,
@@ -202,7 +206,7 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
         joined=joined.note,
         measures=_measures(judged, DRAWS),
         groups=tuple(_groups(couples)),
-        differing=differing,
+        differing=tuple(couple for _, couple in ordered[:rows]),
     )
 
 
@@ -245,9 +249,9 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:59] + "…")
 
 
-def _score(result: Result) -> float:
-    assert result.score is not None  # rows that failed were left out before
-    return result.score
+def _preference(result: Result) -> float:
+    assert result.preference is not None  # rows that failed were left out before
+    return result.preference
 
 
 def _has_errors(result: Result) -> float:
@@ -273,11 +277,30 @@ def _denominators(a: Mapping[str, Result], b: Mapping[str, Result], couples: Seq
 
 
 def _measures(couples: Sequence[MatchedRows], draws: int) -> tuple[Measure, ...]:
-    """Return the measures of at least one couple; with 0 draws nothing is tested."""
-    score = _measure("score", couples, _score, 1 if couples[0][0].metric.direction == "higher" else -1, draws)
-    if not couples[0][0].metric.lists_errors:
-        return (score,)
-    return score, _measure("with errors", couples, _has_errors, -1, draws)
+    """Return the measures of at least one couple, the most important first; with 0 draws nothing is tested."""
+    metric = couples[0][0].metric
+    first = [_measure("with errors", couples, _has_errors, -1, draws)] if metric.lists_errors else []
+    name, value, better = deciding(metric)
+    return *first, _measure(name, couples, value, better, draws)
+
+
+def what_decides(metric: Description) -> str:
+    """Return the measure that orders systems in words, without a full stop."""
+    if not metric.lists_errors:
+        return f"score: {metric.mean or 'mean'}"
+    weights = ", ".join(f"{severity} {weight}" for severity, weight in metric.weights.items())
+    return (
+        f"severity: sum of the weights of a row's errors ({weights or '-1 each'}), more is better; rows without errors "
+        f"are equal, whatever their {metric.certainty}"
+    )
+
+
+def deciding(metric: Description) -> tuple[str, Value, int]:
+    """Return the measure that orders systems: its name, its value of a row, and 1 if more of it is better, else -1."""
+    if metric.lists_errors:
+        return "severity", _preference, 1
+    better = 1 if metric.direction == "higher" else -1
+    return "score", lambda result: better * _preference(result), better
 
 
 def _measure(name: str, couples: Sequence[MatchedRows], value: Value, better: int, draws: int) -> Measure:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from excam.core.escapes import visible_line
 from excam.scoring import display
-from excam.scoring.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure, Standing
+from excam.scoring.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure, Standing, what_decides
 from excam.stats.permutation import floor_note
 
 MAX_GROUPS = 20  # shown in a table
@@ -22,7 +22,7 @@ def show(comparisons: Sequence[Comparison], standings: Sequence[Standing]) -> No
         _show_two(out, comparisons[0])
         return
     _text(out, visible_line(comparisons[0].signature))
-    _standings(out, standings)
+    _standings(out, standings, comparisons[0].measures[-1].name)
     _pairs(out, comparisons)
 
 
@@ -36,7 +36,7 @@ def _show_two(out: Console, comparison: Comparison) -> None:
     _text(out, f"\n{denominators(comparison.counts)}" + (f" {comparison.joined}." if comparison.joined else "") + "\n")
     _whole(out, comparison)
     for by in dict.fromkeys(group.by for group in comparison.groups):
-        _groups(out, by, [group for group in comparison.groups if group.by == by])
+        _groups(out, by, [group for group in comparison.groups if group.by == by], comparison.measures[0].name)
     if comparison.differing:
         out.print(Text(f"Rows that differ most: {len(comparison.differing)}", style="bold"))
         display.print_legend(out, comparison.differing[0][0])
@@ -68,35 +68,33 @@ def _whole(out: Console, comparison: Comparison) -> None:
 
 
 def _notes(out: Console, comparisons: Sequence[Comparison]) -> None:
-    first, *others = comparisons[0].measures
+    *others, last = comparisons[0].measures
     units = "rows that share content together"
     if len(comparisons) == 1:
-        units = f"{first.clusters} groups of rows that share content"
+        units = f"{last.clusters} groups of rows that share content"
     if all(comparison.measures[0].clusters == comparison.measures[0].n for comparison in comparisons):
         units = "each row its own"
-    mean = visible_line(comparisons[0].metric.mean or "mean")
-    share = "with errors: share of rows, less is better. " if others else ""
-    _text(
-        out,
-        f"score: {mean}. {share}p: paired permutation test, two-sided, {DRAWS:,} random swaps, {units}.\n",
-    )
+    _text(out, "with errors: share of rows, less is better." if others else "")
+    _text(out, f"{visible_line(what_decides(comparisons[0].metric))}.")
+    _text(out, f"p: paired permutation test, two-sided, {DRAWS:,} random swaps, {units}.")
+    _text(out, "p (Holm): p adjusted for the number of tests here.\n")
     tested = [each.p_value for comparison in comparisons for each in comparison.measures if each.p_value is not None]
     if note := floor_note(tested, DRAWS):
         _text(out, f"{note}\n")
 
 
-def _standings(out: Console, standings: Sequence[Standing]) -> None:
+def _standings(out: Console, standings: Sequence[Standing], measured: str) -> None:
     errors = any(standing.with_errors is not None for standing in standings)
-    head = ("system", "rows", "failed", "n", "mean score, 95 % interval", *(("with errors",) if errors else ()))
+    head = ("system", "rows", "failed", "n", *(("with errors",) if errors else ()), f"mean {measured}, 95 % interval")
     lines: list[Sequence[str]] = [head]
     for standing in standings:
         bounds = display.interval(standing.low, standing.high)
         mean = "" if standing.mean is None else f"{standing.mean:.2f}{bounds}"
         share = () if standing.with_errors is None else (f"{standing.with_errors:.2f}",)
-        lines.append((standing.system, str(standing.rows), str(standing.failed), str(standing.n), mean, *share))
+        lines.append((standing.system, str(standing.rows), str(standing.failed), str(standing.n), *share, mean))
     out.print()
     display.table(out, lines)
-    _text(out, "n: rows that every system scored; the means are over them, the best system first.\n")
+    _text(out, "n: rows that every system scored; the numbers are of them, the best system first.\n")
 
 
 def _pairs(out: Console, comparisons: Sequence[Comparison]) -> None:
@@ -123,11 +121,11 @@ def _pairs(out: Console, comparisons: Sequence[Comparison]) -> None:
     _text(out, "Groups, and the rows that differ most, are shown for two files at a time; --json has those of all.")
 
 
-def _groups(out: Console, by: str, groups: Sequence[Group]) -> None:
+def _groups(out: Console, by: str, groups: Sequence[Group], measured: str) -> None:
     """Print the largest groups, and the number of the others."""
     ordered = sorted(groups, key=lambda group: (-_rows(group), group.name))
     lines: list[Sequence[str]] = [
-        (by, "n", "not judged", "score A", "B", "A - B, 95 % interval", "A better : B better : ties")
+        (by, "n", "not judged", f"{measured} A", "B", "A - B, 95 % interval", "A better : B better : ties")
     ]
     for group in ordered[:MAX_GROUPS]:
         values = _values(group.measures[0]) if group.measures else ()

@@ -49,7 +49,7 @@ def _heading(comparison: Comparison) -> str:
     note = f"{denominators(comparison.counts)} {comparison.joined}"
     return (
         f'<p>A: <span class="system">{escape(comparison.a)}</span>; '
-        f'B: <span class="system">{escape(comparison.b)}</span>; {escape(comparison.metric.mean or "mean")}; '
+        f'B: <span class="system">{escape(comparison.b)}</span>; {escape(compare.what_decides(comparison.metric))}; '
         f"both judged by <code>{escape(comparison.signature)}</code></p>\n"
         f"{report_charts.number_list(shown, has_intervals=intervals)}<p>{escape(note.strip())}</p>\n"
     )
@@ -58,9 +58,9 @@ def _heading(comparison: Comparison) -> str:
 def _numbers(measure: Measure) -> list[tuple[str, str, str]]:
     """Return a measure as numbers: A beside B, and their difference with its interval and test."""
     two = report_charts.two
-    name = "Mean score" if measure.name == "score" else "Rows with errors"
+    name = {"score": "Mean score", "severity": "Mean severity"}.get(measure.name, "Rows with errors")
     interval = None if measure.low is None or measure.high is None else (measure.low, measure.high)
-    tested = "" if measure.p_holm is None else f"p = {measure.p_holm:.4f} after Holm; "
+    tested = "" if measure.p_holm is None else f"p = {measure.p_holm:.4f}, adjusted for the number of tests (Holm); "
     wins = f"A better {measure.a_better}, B better {measure.b_better}, equal {measure.ties}"
     return [
         (f"{name}, A and B", f"{two(measure.a)} and {two(measure.b)}", f"n = {measure.n} rows of both"),
@@ -87,8 +87,8 @@ def _charts(couples: Sequence[MatchedRows]) -> str:
 
 
 def _difference(couple: MatchedRows) -> float | None:
-    """Return the score of A minus that of B, more is better; None where one has none."""
-    a, b = (result.rising_score for result in couple)
+    """Return by how much A is better than B, below 0 if B is better; None where one has no score."""
+    a, b = (result.preference for result in couple)
     return None if a is None or b is None else a - b
 
 

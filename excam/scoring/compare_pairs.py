@@ -19,13 +19,14 @@ from excam.scoring.compare import System, shared_signature
 from excam.scoring.joining import plain_id, same_text
 from excam.scoring.meta_numbers import Influence
 from excam.scoring.meta_rows import FACETS, Column, Gold, Labels, aligned
+from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats.binary_gold import Estimate
 from excam.stats.grouped_pairs import GroupedPairs
 from excam.stats.permutation import holm
 from excam.stats.sign_permutation import sign_permutation
 
-Items = dict[str, dict[str, float]]  # the scores of an item by system, more is better
+Items = dict[str, dict[str, float]]  # what decides between the answers to an item, by system, more is better
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ class Pairs:
     """What the metric prefers, and how people see it, if their labels are given."""
 
     signature: str
+    metric: Description
     scores: Items
     preferences: tuple[Preference, ...]
     people: People | None
@@ -96,14 +98,14 @@ class Pairs:
             *([] if self.people is None else [{"kind": "people", **asdict(self.people)}]),
             *(head | asdict(preference) for preference in self.preferences),
             *(
-                {"kind": "item", "item": item, "preferred": preferred(scores), "scores": scores}
+                {"kind": "item", "item": item, "preferred": preferred(scores), "decided_by": scores}
                 for item, scores in self.scores.items()
             ),
         ]
 
 
 def preferred(scores: Mapping[str, float]) -> list[str]:
-    """Return the systems with the highest score, several if they are equal."""
+    """Return the systems whose answer is best, several if they are equal."""
     return [system for system, score in scores.items() if score == max(scores.values())]
 
 
@@ -127,14 +129,34 @@ def compare_pairs(
     _refuse_twice(answers)
     scores = _scores(answers)
     names = list(dict.fromkeys(answer.system for answer in answers))
+    _refuse_alone(answers, names)
+    preferences = _preferences(answers, names)
+    people = None if labels is None else _people(answers, labels, signature, further or {}, seed)
+    return Pairs(signature, answers[0].result.metric, scores, preferences, people)
+
+
+def systems_of(file: System) -> list[System]:
+    """Return the systems of one file, named by its label system; answers to one instruction get the id of the first.
+
+    Raises InputInvalid as `compare_pairs`.
+    """
+    answers = _answers([file])
+    _refuse_twice(answers)
+    first: dict[str, str] = {}
+    systems: dict[str, list[Result]] = defaultdict(list)
+    for answer in answers:
+        shared = first.setdefault(answer.item, answer.result.id)
+        systems[answer.system].append(replace(answer.result, id=shared))
+    _refuse_alone(answers, list(systems))
+    return list(systems.items())
+
+
+def _refuse_alone(answers: Sequence[Answer], names: Sequence[str]) -> None:
     if len(names) < 2:
         raise InputInvalid(
             f"{len(answers)} answers, of {names[0] if names else 'no system'} alone; expected two systems or more: a "
             "file for each, or one with the label system"
         )
-    preferences = _preferences(answers, names)
-    people = None if labels is None else _people(answers, labels, signature, further or {}, seed)
-    return Pairs(signature, scores, preferences, people)
 
 
 def _answers(systems: Sequence[System]) -> list[Answer]:
@@ -182,10 +204,10 @@ def _refuse_twice(answers: Sequence[Answer]) -> None:
 
 
 def _scores(answers: Sequence[Answer]) -> Items:
-    """Return the scores of the items that two systems or more answered."""
+    """Return what decides between the answers to the items that two systems or more answered."""
     items: dict[str, dict[str, float]] = defaultdict(dict)
     for answer in answers:
-        if (score := answer.result.rising_score) is not None:
+        if (score := answer.result.preference) is not None:
             items[answer.item][answer.system] = score
     return {item: scores for item, scores in items.items() if len(scores) > 1}
 
@@ -193,7 +215,7 @@ def _scores(answers: Sequence[Answer]) -> Items:
 def _preferences(answers: Sequence[Answer], names: Sequence[str]) -> tuple[Preference, ...]:
     items: dict[str, dict[str, float | None]] = defaultdict(dict)
     for answer in answers:
-        items[answer.item][answer.system] = answer.result.rising_score
+        items[answer.item][answer.system] = answer.result.preference
     counts = [_counts(items, a, b) for a, b in combinations(names, 2)]
     p_values = [_sign_test(a, b) for _, _, a, b, _ in counts]
     return tuple(
@@ -225,7 +247,7 @@ def _people(
 ) -> People:
     by_id = {answer.result.id: answer for answer in answers}
     rows = [_gold(row, by_id[row.id]) for row in labels.rows if row.id in by_id]
-    metric = Column("the metric", {row.id: by_id[row.id].result.rising_score for row in rows}, signature)
+    metric = Column("the metric", {row.id: by_id[row.id].result.preference for row in rows}, signature)
     scored = [row for row in rows if metric.scores[row.id] is not None]
     total, kept = (_pairs_of_items(Counter(row.item for row in some)) for some in (rows, scored))
     columns = [metric, *meta_baselines.baselines(rows, further, seed)]

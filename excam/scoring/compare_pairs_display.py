@@ -8,6 +8,7 @@ from rich.console import Console
 
 from excam.core.escapes import visible
 from excam.scoring import display
+from excam.scoring.compare import what_decides
 from excam.scoring.compare_pairs import Ordering, Pairs, People, Preference, preferred
 from excam.scoring.meta_display import estimate_cell, metric_name, print_influences
 
@@ -21,7 +22,8 @@ def show(pairs: Pairs) -> None:
     print(visible(pairs.signature))
     print(f"\nWhich answer the metric prefers, of {len(pairs.scores)} items that two systems or more answered:")
     display.table(out, [HEAD, *map(_preference, pairs.preferences)])
-    print("p: two-sided sign test without the ties.")
+    print(visible(f"{what_decides(pairs.metric)}."))
+    print("p: two-sided sign test without the ties. p (Holm): p adjusted for the number of tests here.")
     alone = Counter(names[0] for scores in pairs.scores.values() if len(names := preferred(scores)) == 1)
     best = ", ".join(f"{name} {times}" for name, times in alone.most_common())
     print(

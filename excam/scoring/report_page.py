@@ -126,7 +126,7 @@ def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
         texts=row.texts,
         reports=(report_cell(row, {name: name for name in row.texts}),),
         values=values,
-        keys={"worst": row.rising_score, "doubt": row.certainty},
+        keys={"worst": row.preference, "doubt": row.certainty},
     )
 
 

@@ -82,6 +82,17 @@ class Result:
         """Return the score so that more is better: times -1 where lower scores are better; None on a failure."""
         return None if self.score is None else self.score * (1 if self.metric.direction == "higher" else -1)
 
+    @property
+    def preference(self) -> float | None:
+        """Return what decides which of two rows is better, more is better; None on a failure.
+
+        Of a metric that lists errors it is the sum of their weights, 0 without errors: p(R) is no preference. Of any
+        other it is the score without the last of its digits, in which equal decimals can differ.
+        """
+        if self.score is None or not self.metric.lists_errors:
+            return None if self.rising_score is None else float(f"{self.rising_score:.12g}")
+        return float(sum(self.metric.weights.get(error.severity, -1) for error in self.errors))
+
     def part(self, name: str) -> float | None:
         """Return a finite number among `parts`; None if there is none of this name."""
         value = self.parts.get(name)
