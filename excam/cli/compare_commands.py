@@ -13,6 +13,7 @@ from excam.core.terminal import JSON, exit_on_error, print_json, stop
 
 if TYPE_CHECKING:
     from excam.scoring.compare import System
+    from excam.scoring.meta_rows import Labels
 
 
 def compare(
@@ -26,6 +27,7 @@ def compare(
         Path | None, typer.Option(help="with --pairs: people's labels of the answers, by id; more is better")
     ] = None,
     label: Annotated[str, typer.Option(help="column of the labels")] = "label",
+    id_: Annotated[str, typer.Option("--id", help="column of the ids of the labels")] = "id",
     item: Annotated[
         str | None, typer.Option(help="column of the labels that says what was answered; by default the instruction")
     ] = None,
@@ -41,18 +43,25 @@ def compare(
 
     Example: excam compare ours.jsonl theirs.jsonl; excam compare scored.jsonl --pairs --gold ratings.csv --label rating
     """
+    from excam.core.provenance import say
     from excam.scoring import compare as comparing
-    from excam.scoring import compare_display, compare_pairs, result_files
-    from excam.scoring.meta_rows import given_twice, names_of
+    from excam.scoring import compare_display, compare_pairs, meta_rows, result_files
+    from excam.scoring.warnings import UNQUALIFIED, warning_lines
 
     if gold and not pairs:
         stop("--gold: found no --pairs; expected both: labels say which of two answers is better")
-    if twice := given_twice(files):
+    if twice := meta_rows.given_twice(files):
         stop(f"{twice}: given twice; expected one file for each system")
     with exit_on_error():
-        systems = [(name, list(result_files.read(path))) for name, path in zip(names_of(files), files, strict=True)]
+        systems = [
+            (name, list(result_files.read(path))) for name, path in zip(meta_rows.names_of(files), files, strict=True)
+        ]
+        unmeasured = sum(UNQUALIFIED in row.warnings for _, results in systems for row in results)
+        for line in warning_lines({UNQUALIFIED: unmeasured}):
+            say(line)
         if pairs:
-            _pairs(systems, gold, label, item, as_json=as_json)
+            columns = meta_rows.GoldColumns(label=label, item=item, id=id_)
+            _pairs(systems, meta_rows.read_gold(gold, columns) if gold else None, as_json=as_json)
             return
         systems = systems if len(systems) > 1 else compare_pairs.systems_of(systems[0])
         comparisons = comparing.compare(systems, rows)
@@ -67,11 +76,10 @@ def compare(
             compare_display.show(comparisons, standings)
 
 
-def _pairs(systems: Sequence[System], gold: Path | None, label: str, item: str | None, *, as_json: bool) -> None:
+def _pairs(systems: Sequence[System], labels: Labels | None, *, as_json: bool) -> None:
     from excam.cli.meta_commands import surface_baselines
-    from excam.scoring import compare_pairs, compare_pairs_display, meta_rows
+    from excam.scoring import compare_pairs, compare_pairs_display
 
-    labels = meta_rows.read_gold(gold, meta_rows.GoldColumns(label=label, item=item)) if gold else None
     pairs = compare_pairs.compare_pairs(systems, labels, surface_baselines())
     if as_json:
         for line in pairs.lines():

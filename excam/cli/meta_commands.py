@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,7 +52,8 @@ def meta(
     ] = None,
     id_: Annotated[str, typer.Option("--id", help="column of the ids")] = "id",
     text: Annotated[
-        str | None, typer.Option(help="column of the rated texts, for the baselines; by default output")
+        str | None,
+        typer.Option(help="column of the rated texts, for the baselines; by default output, or scored rows'"),
     ] = None,
     seed: Annotated[int, typer.Option(help="of intervals and tests")] = 0,
     as_json: JSON = False,
@@ -80,15 +82,17 @@ def meta(
             ),
         )
         columns = meta_rows.read_metrics(files, part or ())
-        rows = meta_rows.with_facets(labels.rows, [meta_rows.aligned(column, labels.rows) for column in columns])
+        aligned = [meta_rows.aligned(column, labels.rows) for column in columns]
+        rows = meta_rows.completed(labels.rows, aligned, is_clustered=bool(cluster or item))
         meta_rows.require_facets(rows, [*facets, *named])
         further = surface_baselines()
         columns += meta_baselines.baselines(rows, further, seed)
-        result = evaluating.evaluate(meta_rows.Labels(rows, labels.without_label), columns, seed, facets)
+        result = evaluating.evaluate(replace(labels, rows=rows), columns, seed, facets)
         if label == meta_rows.ERROR:
-            say(f"{gold}: in the column error more is worse, as in `excam calibrate`: each label is taken as a penalty")
+            what = "in the column error more is worse, as in `excam calibrate`: each label is taken as a penalty"
         else:
-            say(f"{gold}: more of {label} is taken as better; marks of errors (1 = wrong) belong in a column error")
+            what = f"more of {label} is taken as better; marks of errors (1 = wrong) belong in a column error"
+        say(f"{gold}: {labels.line}; {what}")
         if as_json:
             for line in result.lines():
                 print_json(line)

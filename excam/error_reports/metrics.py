@@ -42,23 +42,18 @@ class ErrorReports(Metric):
     qualifies = True
     example: ClassVar[Mapping[str, Any]] = {"instruction": "Name a Greek dish.", "output": "Sushi."}
     title, lists_errors, weights = "Cultural errors", True, WEIGHTS
-    mean = "mean of Eq. 1, more is better"
-    legend = "without errors the score is p(R), 0 to 1"
+    mean = "mean of Eq. 1 of the paper: -5 for a major, -1 for a minor error, 0 to 1 without errors"
+    legend = "without errors the score is p(R), 0 to 1: how sure the model is of its own wording"
 
     def __init__(self) -> None:
         self._judge, self._details = PROMPTED, ""
         self._way: Any = ways.load(PROMPTED)
         self._settings: grounded.Way | likelihood.Way | None = None  # of a judge by evidence
         self._index: Index | None = None
-        self._is_qualified = False
 
     @property
     def reads_evidence(self) -> bool:
         return self._settings is not None
-
-    @property
-    def is_unqualified(self) -> bool:
-        return self._settings is not None and not self._is_qualified
 
     def sends_schema(self, judge: str | None) -> bool:
         return judge in (None, PROMPTED)
@@ -95,7 +90,7 @@ class ErrorReports(Metric):
                 tuned is not None and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1
             )
             other._settings = best.way if best else BY_PROGRAM if only_states else BY_EVIDENCE[judge]
-            other._index, other._is_qualified = setup.evidence, best is not None
+            other._index, other.measured = setup.evidence, best.measured if best else ""
             book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}" if setup.evidence else "evidence:none"
             other._details = f"|{other._settings.signature}|{book}"
             return other

@@ -9,13 +9,15 @@ any other in a file of its own. Without one there is no probability.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
+from excam.scoring import worth
+from excam.scoring.compare import cluster
 from excam.scoring.defaults import BAND
 from excam.scoring.metric import Metric
 from excam.scoring.results import Result, Verdict
@@ -36,6 +38,7 @@ class Calibrated:
 
     calibration: Calibration
     digest: str
+    measured: str  # how often the judge was right on the rows that it was fitted on
     band: tuple[float, float] = BAND
 
     @property
@@ -91,16 +94,17 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
     if why := refusal(metric):
         raise InputInvalid(f"metric {metric.name}: {why}; expected a metric with a calibration; see docs/api.md")
     judged: str | None = None
-    truth: list[bool] = []
-    signals: list[float | None] = []
-    for result in results:
+    labelled = list(results)
+    for result in labelled:
         judged = judged or judge_of(result.signature)
         if judge_of(result.signature) != judged:
             raise InputInvalid(
                 f"row {result.id}: scored by {judge_of(result.signature)}; expected {judged}; score it again"
             )
-        truth.append(gold[result.id])
-        signals.append(None if result.score is None else metric.error_signal(result.score, result.certainty))
+    truth = [gold[result.id] for result in labelled]
+    signals = [
+        None if result.score is None else metric.error_signal(result.score, result.certainty) for result in labelled
+    ]
     calibration = stats.fit_calibration(truth, signals, method)
     if calibration is None:
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; expected rows with and without errors, read with p(R)")
@@ -108,11 +112,24 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
     share = calibration.errors / calibration.n
     return {
         "judged": judged,
+        "measured": _measured(labelled, truth, signals),
         "calibration": asdict(calibration),
         # in-sample, so optimistic; the second number is that of always predicting the share of errors
         "brier_here": reliability.brier,
         "brier_of_the_share": share * (1 - share),
     }
+
+
+def _measured(results: Sequence[Result], truth: Sequence[bool], signals: Sequence[float | None]) -> str:
+    """Return what the judge is worth on the rows with a signal, of which there are some."""
+    from excam.scoring.meta_numbers import UNDEFINED
+    from excam.stats.binary_gold import association
+
+    known = [at for at, signal in enumerate(signals) if signal is not None]
+    clusters = list(map(cluster, results))
+    auc = association(truth, signals, clusters).auc
+    labels, verdicts = [-float(truth[at]) for at in known], [results[at].verdict or "" for at in known]
+    return worth.in_words(labels, verdicts, [clusters[at] for at in known], auc, UNDEFINED)
 
 
 def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:
@@ -122,13 +139,14 @@ def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:
             raise ModelInvalid(f"{path}: no such file; expected what `excam calibrate` wrote")
         kept = json.loads(path.read_text(encoding="utf-8"))
         calibration, judged = _calibration(kept["calibration"]), kept["judged"]
+        measured = str(kept.get("measured") or f"calibrated on {calibration.n} labelled rows")
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise ModelInvalid(f"{path}: no calibration; expected what `excam calibrate` wrote; make it again") from None
     if judged != judge_of(signature):
         raise ModelInvalid(
             f"{path}: made with {judged}; expected {judge_of(signature)}; make it again with `excam calibrate`"
         )
-    return Calibrated(calibration, sha256(path), checked_band(band))
+    return Calibrated(calibration, sha256(path), measured, checked_band(band))
 
 
 def _calibration(row: Mapping[str, Any]) -> Calibration:

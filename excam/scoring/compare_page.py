@@ -30,10 +30,10 @@ def write(a: System, b: System) -> str:
     twins = join([result.id for result in a[1]], theirs).theirs
     couples = [(result, theirs[twins[result.id]]) for result in a[1] if result.id in twins]
     couples.sort(key=lambda couple: (-abs(_difference(couple) or 0.0), _difference(couple) is None))
-    about = comparison.metric
+    about, how_right = comparison.metric, report_page.how_right([*a[1], *b[1]])
     browser = Browser(
         title=f"{about.title}: two systems",
-        head=f"<h1>{escape(about.title)}: two systems</h1>\n{_heading(comparison)}{_charts(couples)}",
+        head=f"<h1>{escape(about.title)}: two systems</h1>\n{_heading(comparison)}{how_right}{_charts(couples)}",
         legend=report_page.legend([*a[1], *b[1]], about),
         foot="",
         columns=("A", "B"),

@@ -33,7 +33,7 @@ from excam.scoring.result_files import Growing
 from excam.scoring.results import Result
 from excam.scoring.scorer import Scorer
 from excam.scoring.scores import Results
-from excam.scoring.warnings import LINES, NOT_FOUND
+from excam.scoring.warnings import LINES, NOT_FOUND, UNQUALIFIED
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,13 @@ class Ensemble:
             [result.failure for result in judged],
         )
         warnings = {code for result in judged for code in result.warnings}
-        common: dict[str, Any] = {"signature": self.signature, "agreement": agreed}
+        common: dict[str, Any] = {
+            "signature": self.signature,
+            "agreement": agreed,
+            "metric": replace(judged[0].metric, measured=""),
+        }
+        if any(result.metric.measured for result in judged):  # alone, not together
+            warnings.add(UNQUALIFIED)
         common["warnings"] = tuple(code for code in LINES if code in warnings)
         scores = [result.score for result in judged if result.score is not None]
         if not scores:

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from excam.core.exceptions import InputInvalid
-from excam.scoring import meta_numbers
+from excam.scoring import meta_numbers, worth
 from excam.scoring.meta_baselines import CONSTANT
 from excam.scoring.meta_numbers import Agreement, Influence, Number, Scale, Systems
 from excam.scoring.meta_rows import FACETS, Column, Gold, Labels, aligned
@@ -52,6 +52,7 @@ class Joined:
     baseline: bool  # a trivial baseline, such as the length, or a model's likelihoods
     without_icc: str  # why some of its rows have none with labels of more than two values; empty if all have one
     note: str = ""  # how its ids were joined beside equal ones
+    worth: str = ""  # what the judge is worth in a sentence; empty for a baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +126,10 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
     tests, untested = _tests(gold, columns, seed)
     without_text = sum(row.text is None for row in gold)
     counts = len(gold), labels.without_label, without_text, len(common)
+    whole = {numbers.metric: numbers for numbers in reversed(agreements) if not numbers.group and not numbers.within}
     return Result(
         *counts,
-        joined,
+        tuple(_with_worth(*each, whole[each[0].metric], gold) for each in zip(joined, columns, strict=True)),
         tuple(agreements),
         tests,
         untested,
@@ -211,6 +213,16 @@ def _joined(column: Column, gold: Sequence[Gold]) -> Joined:
         without_icc=_other_scale(column, [row.label for row in gold], scores),
         note=column.joined,
     )
+
+
+def _with_worth(joined: Joined, column: Column, numbers: Agreement, gold: Sequence[Gold]) -> Joined:
+    """Return the counts of a metric with what its numbers say that it is worth as a judge."""
+    rows = [row for row in gold if column.scores.get(row.id) is not None]
+    if joined.baseline or not rows:
+        return joined
+    verdicts = [column.facets.get("verdict", {}).get(row.id, "") for row in rows]
+    labels, clusters = [row.label for row in rows], [row.cluster for row in rows]
+    return replace(joined, worth=worth.in_words(labels, verdicts, clusters, numbers.auc, numbers.kendall))
 
 
 def _other_scale(column: Column, labels: Sequence[float], scores: Sequence[float]) -> str:

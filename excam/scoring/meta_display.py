@@ -24,6 +24,9 @@ NAMES = {"tau_b": "tau-b", "ordered": "share of ordered pairs"}
 def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> None:
     """Print everything on stdout; `text` and `item` are the columns of the rated texts and of items."""
     out = display.console()
+    for metric in result.joined:
+        if metric.worth:
+            print(visible(f"{metric.metric}: {metric.worth}"))
     unlabelled = f" {result.without_label} rows without a label are left out." if result.without_label else ""
     print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.{unlabelled}")
     if result.without_text:
@@ -155,7 +158,7 @@ def _without(group: Influence) -> str:
 def _tests(out: Console, result: Result, item: str | None) -> None:
     if result.tests:
         column = "column Kendall's tau-b, over all pairs of the rows that both scored"
-        print(f"\nTests of differences in the {column}: paired permutations, adjusted after Holm.")
+        print(f"\nTests of differences in the {column}: paired permutations, p (Holm) adjusted for their number.")
         if item:
             print("None is of tie-calibrated or ordered, which are of pairs within an item.")
         display.table(out, [TEST_HEAD, *map(_test_cells, result.tests)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,17 @@ import numpy as np
 from excam.core.exceptions import InputInvalid
 from excam.core.row_files import rows
 from excam.scoring import result_files
+from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.joining import join
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
 from excam.scoring.rows import is_absent
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
+SAID = (*FACETS, "instruction", "output", "verdict")  # what scored rows say of themselves
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+MISSING = ("", "n/a", "na", "nan", "null", "none")  # in place of a label
 LIKELIHOOD = re.compile(r"(?<![a-z])likelihoods?(?![a-z])", re.IGNORECASE)  # in the signature of a baseline
 ERROR = "error"  # the column of truths of `excam calibrate`, in which more is worse
 TEXT = "output"  # the column of rated texts, if none is named
@@ -46,10 +52,18 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labelled rows of a file, and how many of its rows have no label."""
+    """The labelled rows of a file, how many of its rows have no label, and of how many it has spaces around it."""
 
     rows: list[Gold]
     without_label: int
+    spaced: int = 0
+
+    @property
+    def line(self) -> str:
+        """Return which labels there are."""
+        values = {row.label for row in self.rows}
+        spaced = f", {self.spaced} with spaces around them" if self.spaced else ""
+        return f"{len(values)} values from {min(values):g} to {max(values):g}{spaced}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +76,7 @@ class Column:
     direction: Direction = "higher"  # of the metric: with "lower", `scores` are its own times -1
     part: str = ""  # the part of the metric's result that `scores` are; "" for its score
     joined: str = ""  # how its ids were joined with those of the labels beside equal ones
-    facets: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])  # labels by name and id
+    facets: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])  # `SAID`, by id
 
     @property
     def is_baseline(self) -> bool:
@@ -97,14 +111,14 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     Of labels more is better; those in a column `error` (true, 1, or a score below 0) are taken as penalties.
 
     Without a cluster, rows with the same instruction share content, or of the same item if they have no instruction. A
-    value is missing if it is null, blank or NaN. Raises InputInvalid for a row without id, a label that is no number,
-    an id that occurs twice, a labelled row without cluster or item, one of these or a group that is no name, a named
-    column that no row has, and a file without labels.
+    value is missing if it is null, blank or NaN, a label also as N/A. Raises InputInvalid for a row without id, a label
+    that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
+    item, one of these or a group that is no name, a named column that no row has, and a file without labels.
     """
     labelled: dict[str, Gold] = {}
     seen: set[str] = set()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
-    without, lacking = 0, dict[str, str]()
+    without, spaced, lacking, kinds = 0, 0, dict[str, str](), dict[bool, str]()
     for number, row in rows(path):
         where = f"{path}:{number}"
         if _is_missing(row.get(columns.id)):
@@ -113,7 +127,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
                 "--id and --label"
             )
         seen.update(row)
-        if _is_missing(row.get(label)):
+        if is_absent(row.get(label)) or str(row[label]).strip().casefold() in MISSING:
             without += 1
             continue
         key = _name(row, columns.id, where)
@@ -122,11 +136,19 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
         for name in filter(None, (cluster, item)):
             if _is_missing(row.get(name)):
                 lacking.setdefault(name, where)
+        value, is_word = _label(row.get(label), where, label)
+        kinds.setdefault(is_word, where)
+        if len(kinds) > 1:
+            raise InputInvalid(
+                f"{where}: {label} is {row[label]}, not of the kind of {kinds[not is_word]}; expected numbers alone, "
+                "or true and false alone"
+            )
+        spaced += isinstance(row[label], str) and row[label] != row[label].strip()
         instruction = _text(row.get("instruction")) or ""
         item_name = _name(row, item, where) if item else ""
         labelled[key] = Gold(
             id=key,
-            label=_number(row.get(label), where, label),
+            label=value,
             cluster=_name(row, cluster, where) if cluster else instruction or item_name or key,
             groups=_names(row, group, where) if group else (),
             instruction=instruction,
@@ -145,7 +167,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     for name, where in lacking.items():
         what = "item" if name == item else "cluster"
         raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
-    return Labels(list(labelled.values()), without)
+    return Labels(list(labelled.values()), without, spaced)
 
 
 def _is_missing(value: Any) -> bool:
@@ -175,15 +197,16 @@ def _text(value: Any) -> str | None:
     return str(value) if isinstance(value, str | int | float) and not is_absent(value) else None
 
 
-def _number(value: Any, where: str, label: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        words = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-        number = words.get(str(value).strip().casefold(), float("nan"))
-    if not np.isfinite(number):
+def _label(value: Any, where: str, label: str) -> tuple[float, bool]:
+    """Return the number that a label stands for, and whether it is a word such as true."""
+    text = str(value).strip().casefold() if isinstance(value, str | bool) else ""
+    number = WORDS.get(text)
+    if number is None and (not text or NUMBER.fullmatch(text)):
+        with suppress(TypeError, ValueError, OverflowError):
+            number = float(value)
+    if number is None or not np.isfinite(number):
         raise InputInvalid(f"{where}: {label} is {str(value)[:40]}; expected a number or true or false, more is better")
-    return 0.0 - abs(number) if label == ERROR else number
+    return 0.0 - abs(number) if label == ERROR else number, text in WORDS
 
 
 def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Column]:
@@ -245,7 +268,7 @@ def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
     scores: dict[str, float | None] = {}
     signatures: dict[str, None] = {}
     directions: dict[Direction, None] = {}
-    facets: dict[str, dict[str, str]] = {name: {} for name in FACETS}
+    facets: dict[str, dict[str, str]] = {name: {} for name in SAID}
     for result in results:
         if result.id in scores:
             raise InputInvalid(f"{path}: id {result.id} occurs twice; expected unique ids, which join the rows")
@@ -262,13 +285,21 @@ def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
     return Column(name, scores, next(iter(signatures)), next(iter(directions)), facets=facets)
 
 
-def with_facets(gold: Sequence[Gold], columns: Sequence[Column]) -> list[Gold]:
-    """Return labelled rows with the facets that only scored rows name, from the first column that has any."""
-    labels = {name: next((column.facets[name] for column in columns if column.facets.get(name)), {}) for name in FACETS}
-    unknown = [name for name in FACETS if labels[name] and not any(row.facets.get(name) for row in gold)]
-    return [
-        replace(row, facets={**row.facets, **{name: labels[name].get(row.id, "") for name in unknown}}) for row in gold
-    ]
+def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: bool) -> list[Gold]:
+    """Return labelled rows with the facets and texts that only scored rows have, from the first column that has any.
+
+    Unless clusters are named, rows of one instruction that only the scored rows have share content.
+    """
+    said = {name: next((column.facets[name] for column in columns if column.facets.get(name)), {}) for name in SAID}
+    unknown = [name for name in FACETS if said[name] and not any(row.facets.get(name) for row in gold)]
+    made: list[Gold] = []
+    for row in gold:
+        facets = {**row.facets, **{name: said[name].get(row.id, "") for name in unknown}}
+        text = said["output"].get(row.id) if row.text is None else row.text
+        instruction = row.instruction or said["instruction"].get(row.id, "").replace(STAND_IN_INSTRUCTION, "")
+        cluster = row.cluster if is_clustered or row.instruction else instruction or row.cluster
+        made.append(replace(row, facets=facets, text=text, instruction=instruction, cluster=cluster))
+    return made
 
 
 def require_facets(gold: Sequence[Gold], names: Iterable[str]) -> None:

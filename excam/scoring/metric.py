@@ -88,6 +88,7 @@ class Description:
     lists_errors: bool = False  # a text without errors in its report is without errors
     range: tuple[float, float] | None = None  # lowest and highest score
     certainty: str = "p(R)"  # what the certainty of a row is
+    measured: str = ""  # how often the judge was right on labelled rows; "" if nobody measured it
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ class Metric:
     weights: ClassVar[Mapping[Severity, int]] = {}
     lists_errors: ClassVar[bool] = False
     range: ClassVar[tuple[float, float] | None] = None  # lowest and highest score; calibration needs it
+    measured: str = ""  # how often it was right on labelled rows, judging in this way; "" if nobody measured it
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -143,11 +145,6 @@ class Metric:
     def reads_evidence(self) -> bool:
         """Return whether the metric searches passages itself; otherwise they are put before what it asks."""
         return self.evidence == "own"
-
-    @property
-    def is_unqualified(self) -> bool:
-        """Return whether it judges in a way that should be measured first for each model, and was not."""
-        return False
 
     @property
     def is_own(self) -> bool:
@@ -198,6 +195,7 @@ class Metric:
             pair=self.pair,
             lists_errors=self.lists_errors,
             range=self.range,
+            measured=self.measured,
         )
 
 

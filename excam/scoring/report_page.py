@@ -14,7 +14,7 @@ from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
 from excam.scoring.results import FOR_PROGRAMS, NOT_KNOWN, Result, confidence_lines, part_lines
 from excam.scoring.spans import SEVERITIES, Severity
-from excam.scoring.warnings import warning_lines
+from excam.scoring.warnings import UNQUALIFIED, warning_lines
 
 FILTERS = (
     Filter("verdict", "Verdict"),
@@ -177,7 +177,15 @@ def _judged(rows: Sequence[Result], about: Description) -> str:
     heads = list(dict.fromkeys("|".join(row.signature.split("|")[:2]) for row in rows))
     more = f" and {len(heads) - 1} more" if len(heads) > 1 else ""
     mean = f", score: {escape(about.mean)}" if about.mean else ""
-    return f"<p>{len(rows):,} rows{mean}; judged by <code>{escape(heads[0])}</code>{more}</p>\n"
+    return f"<p>{len(rows):,} rows{mean}; judged by <code>{escape(heads[0])}</code>{more}</p>\n{how_right(rows)}"
+
+
+def how_right(rows: Sequence[Result]) -> str:
+    """Return how often the judge of the rows was right on labelled rows, or that nobody knows; "" for no judge."""
+    known = [f"{escape(text)}." for text in dict.fromkeys(row.metric.measured for row in rows) if text]
+    if any(UNQUALIFIED in row.warnings for row in rows):
+        known.append("Nobody knows: it was not measured on labelled rows (<code>excam calibrate</code>).")
+    return f"<p>How often is this judge right? {' '.join(known)}</p>\n" if known else ""
 
 
 def _is_said(name: str, value: object) -> bool:

@@ -195,7 +195,7 @@ def _shared_description(facts: tuple[tuple[str, Any], ...]) -> Description:
     """Return one description for all rows of a metric. Raise TypeError for one that has not the types of its fields."""
     facts_by_name = dict(facts)
     about = Description(**{**facts_by_name, "weights": dict(facts_by_name.get("weights", ()))})
-    texts = (about.title, about.mean, about.legend, about.certainty, *(about.pair or ()))
+    texts = (about.title, about.mean, about.legend, about.certainty, about.measured, *(about.pair or ()))
     is_sound = (
         all(isinstance(text, str) for text in texts)
         and all(_is_finite(number) for number in (*(about.range or ()), *about.weights.values()))

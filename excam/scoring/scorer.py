@@ -92,20 +92,28 @@ class Scorer:
         """
         if not temperature > 0:
             raise InputInvalid(f"temperature {temperature:g}: every answer would be the same; expected more than 0")
-        other = copy.copy(self)
-        other._sampling, other._calibrated = replace(self._sampling, temperature=temperature, seed=seed), None
+        other = self._unmeasured()
+        other._sampling = replace(self._sampling, temperature=temperature, seed=seed)
         return other
 
     def with_open_book(self, index: Index) -> Scorer:
         """Return this judge with passages of an index before each question; the model is shared."""
+        other = self._unmeasured()
+        other._book = index
+        return other
+
+    def _unmeasured(self) -> Scorer:
+        """Return a copy that will judge in another way than was measured."""
         other = copy.copy(self)
-        other._book, other._calibrated = index, None
+        other._calibrated, other.metric = None, copy.copy(self.metric)
+        other.metric.measured = ""
         return other
 
     def with_calibration(self, path: Path, band: tuple[float, float]) -> Scorer:
         """Return this judge with a calibration that was made for it. Raises ModelInvalid for that of another judge."""
         other = copy.copy(self)
-        other._calibrated = calibration.read(path, self.signature, band)
+        other._calibrated, other.metric = calibration.read(path, self.signature, band), copy.copy(self.metric)
+        other.metric.measured = other._calibrated.measured
         return other
 
     def for_rows(self, rows: Iterable[Row]) -> Scorer:
@@ -220,7 +228,7 @@ class Scorer:
                 outcome.failure,
                 report.errors if report else (),
                 lacks_certainty=self._sampling.logprobs and known and outcome.certainty is None,
-                is_unqualified=metric.is_unqualified,
+                is_unqualified=metric.asks != "nothing" and not metric.measured,
                 is_partly_decided=outcome.is_partly_decided,
             ),
             recovered=outcome.recovered,

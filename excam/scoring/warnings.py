@@ -29,8 +29,8 @@ LINES: Mapping[str, str] = {
     "language-differs": "the text is in another language than its instruction, which does not ask for it",
     NOT_FOUND: "marked words that are not in the text; they are listed and counted as errors, and have no place in it",
     UNCERTAIN: "no log-probabilities of the answer, or impossible ones: p(R) is missing, and a clean report scores 0",
-    UNQUALIFIED: "nobody measured what this model is worth as a judge; `excam qualify --model M` does, in "
-    "minutes behind a server or on a card, in a night on a CPU",
+    UNQUALIFIED: "nobody measured how often this judge is right; `excam calibrate` does on rows that people labelled, "
+    "`excam qualify` for a judge with documents",
     PARTLY: "nothing decides about some claims of the text, which may be wrong; `decided` and `statements` say which",
     "empty-text": "a text is empty, and this metric scores it as such",
     CONTROL: "control tokens of chats in a text, such as <|im_end|>; models get them as plain text, servers with "

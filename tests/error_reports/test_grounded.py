@@ -589,16 +589,19 @@ def test_a_pack_of_another_culture_is_said_and_decides_nothing():
 
 # Qualification
 
+TABLE = [["rows", "right [95 %]", "decided"], ["360", ".84 [.80, .88]", ".61"]]
+
 
 def test_a_qualification_decides_how_its_model_judges(tmp_path):
     path = tmp_path / "q.json"
     best = {"judge": "grounded", "way": {"comparator": "lemmas", "threshold": 0.2, "slope": 3.0, "least": 0.7}}
     best["way"] |= {"least_decided": 0.9}
-    made = {"version": qualification.REVISION, "set": question_set.identity(), "rows": 360}
+    made = {"version": qualification.REVISION, "set": question_set.identity(), "rows": 360, "table": TABLE}
     path.write_text(json.dumps({"model": "model:x", "best": best, **made}))
     kept = qualification.qualified(path, "model:x")
     assert kept.way == grounded.Way("lemmas", 0.2, 3.0, 0.7, least_decided=0.9)
     assert kept.way.signature.endswith("|decided:0.9")
+    assert kept.measured == "right in .84 [.80, .88] of its verdicts, given for .61 of the 360 rows of `excam qualify`"
     with pytest.raises(ModelInvalid, match="of model:x; expected model:y; qualify this model"):
         qualification.qualified(path, "model:y")
     path.write_text(json.dumps({"model": "model:x", "best": None, **made}))
@@ -623,7 +626,7 @@ def test_a_qualification_decides_how_its_model_judges(tmp_path):
 
 def test_a_judge_beside_a_qualification_is_refused(tmp_path):
     path = tmp_path / "q.json"
-    made = {"version": qualification.REVISION, "set": question_set.identity()}
+    made = {"version": qualification.REVISION, "set": question_set.identity(), "table": TABLE}
     path.write_text(json.dumps({"model": "", "best": {"judge": "likelihood", "way": {"reading": "gain"}}, **made}))
     with pytest.raises(InputInvalid, match="leave --judge out"):
         ErrorReports().prepared(Setup(judge="grounded", qualification=path))

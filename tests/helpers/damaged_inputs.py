@@ -254,7 +254,6 @@ def check_growing(draw: Random, folder: Path, _: str) -> None:
 
 def check_tables(draw: Random, folder: Path, _: str) -> None:
     """Labels of `excam meta`, truths of `excam calibrate`, a calibration, documents: one line or sound values."""
-    from excam.cli.calibrate_commands import truths
     from excam.knowledge import documents
     from excam.scoring import calibration, meta_rows
 
@@ -270,7 +269,6 @@ def check_tables(draw: Random, folder: Path, _: str) -> None:
     kept.write_bytes(draw.choice(BYTES)(draw, json.dumps({"judged": "x", "calibration": {"method": "platt"}}).encode()))
     readers: list[Callable[[], object]] = [
         lambda: meta_rows.read_gold(path, meta_rows.GoldColumns(label="label", cluster=draw.choice((None, "cluster")))),
-        lambda: truths(path, "id", "error"),
         lambda: calibration.read(kept, "x", (0.4, 0.6)),
         lambda: documents.read([place]),
         lambda: list(row_files.rows(path)),

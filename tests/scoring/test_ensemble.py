@@ -219,7 +219,7 @@ def test_texts_that_no_file_likes(two_adapters, loaded):
 def test_a_warning_of_several_judges_is_listed_once(two_adapters, loaded):
     room.change_manifest(two_adapters[1], languages=["Yoruba"])
     (result,) = excam.load(two_adapters).score([{"output": "Sushi", "language": "English"}])
-    assert result.warnings == ("language-untested",)
+    assert result.warnings == ("language-untested", "judge-unqualified")
 
 
 def test_a_probability_is_the_mean_of_all_or_none(two_adapters, loaded):
@@ -320,7 +320,7 @@ def test_the_command(two_adapters, loaded, own_environment, tmp_path, monkeypatc
         "   4 of 4 readable judgements found an error; scores -5.000, -5.000, -5.000, -5.000, spread 0.000\n" in shown
     )
     assert "   output, 'eat Ramen': marked by 2\n" in shown
-    assert "   warnings: language-untested\n" in shown
+    assert "   warnings: language-untested, judge-unqualified\n" in shown
 
 
 # --- the embedded model

@@ -229,13 +229,16 @@ def scored():
 )
 def test_calibrate(here, column, value):
     name = labels_file(column, value)
-    result = excam_("calibrate", scored(), "--gold", name, "--adapter", ADAPTER, "--column", column)
+    result = excam_("calibrate", scored(), "--gold", name, "--adapter", ADAPTER, "--label", column)
     assert result.exit_code == 0
     made = json.loads(result.stdout)
     assert made == json.loads(Path(ADAPTER, calibration.FILE).read_text())
     assert (made["rows"], made["gold"]) == (room.sha256(Path("scored.jsonl")), room.sha256(Path(name)))
     assert made["calibration"]["errors"] == 20
-    assert "fitted on 40 rows: rough" in result.stderr
+    first, *others = result.stderr.splitlines()
+    assert "better than guessing on 40 labelled rows: right in " in first
+    assert made["measured"] in first
+    assert others[-1].startswith("fitted on 40 rows: rough")
 
 
 def test_a_calibration_of_its_own_is_written_and_not_over_another_file(here):
@@ -278,12 +281,13 @@ def test_calibrating_again_replaces_what_was_there(here):
     [
         (["--method", "magic"], "excam: --method: found magic; expected platt or isotonic"),
         (
-            ["--column", "truth"],
-            "excam: gold.jsonl:1: no id or no truth; expected both; name them with --id and --column",
+            ["--label", "truth"],
+            "excam: gold.jsonl: no column truth; found error, id; name that of the labels with --label",
         ),
+        (["--column", "truth"], "excam: --column: found truth; expected --label truth, as in `excam meta`"),
         (
-            ["--column", "id"],
-            "excam: gold.jsonl:3: id is 2; expected true or false, 1 or 0, or a score of 0 or less; of a scale, write first which values are errors",
+            ["--label", "id"],
+            "excam: gold.jsonl: id 2: id is 2; expected true or false, 1 or 0, or a score of 0 or less; of a scale, write first which values are errors",
         ),
     ],
 )
@@ -298,10 +302,13 @@ def test_rows_without_a_truth_are_left_out_and_counted(here):
     texts(*some, {"id": "20", "error": None}, {"id": "21", "error": " "}, name="gold.jsonl")
     result = excam_("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr.startswith("20 of 40 rows have a truth in gold.jsonl; the others are left out\n")
+    first, slope, others, *_ = result.stderr.splitlines()
+    assert first.startswith("scored.jsonl: worse than guessing on 20 labelled rows: right in 0")
+    assert re.match(r"slope -.*: the fit turns the judge round", slope)
+    assert others == "20 of 40 rows have a truth in gold.jsonl; the others are left out"
     texts({"id": "0", "error": True}, {"id": 0, "error": False}, name="gold.jsonl")
     line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
-    assert line == "excam: gold.jsonl:2: id 0 occurs twice; expected one truth for each row"
+    assert line == "excam: gold.jsonl:2: id 0 occurs twice; expected one label for each row"
 
 
 def test_truth_as_text_with_ids_of_another_form_and_an_adapter_by_name(here):

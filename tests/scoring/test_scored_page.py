@@ -115,7 +115,10 @@ def test_page_needs_nothing_else_and_is_always_the_same():
     assert text == report_page.write("a.jsonl", "0" * 64, SIX)
     assert not re.search(r"https?:|\bsrc=|url\(|@import|//cdn| style=| on[a-z]+=", text)
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|fetch\(", text)
-    assert "6 rows, score: <bdi>mean of Eq. 1, more is better</bdi>; judged by" in text
+    assert (
+        "6 rows, score: <bdi>mean of Eq. 1 of the paper: -5 for a major, -1 for a minor error, 0 to 1 without errors</bdi>"
+        in text
+    )
     assert number_of(text, "Rows with errors") == "75 %<small>3 of 4 judged</small>"
     assert number_of(text, "Mean score") == "−2.77<small>n = 4</small>"
     assert number_of(text, "Without a score") == "33 %<small>2 of 6: 2 failed</small>"
@@ -123,7 +126,8 @@ def test_page_needs_nothing_else_and_is_always_the_same():
 
 def test_the_page_says_what_its_warnings_mean():
     page = report_page.write("a.jsonl", "0" * 64, [replace(SIX[0], warnings=("judge-unqualified",)), *SIX[1:]])
-    assert "judge-unqualified (1 row): nobody measured what this model is worth" in page
+    assert "judge-unqualified (1 row): nobody measured how often this judge is right" in page
+    assert "How often is this judge right? Nobody knows" in page
     assert "Warnings:" not in report_page.write("a.jsonl", "0" * 64, [replace(row, warnings=()) for row in SIX])
 
 

@@ -27,6 +27,7 @@ class Qualified:
 
     judge: str
     way: grounded.Way | likelihood.Way
+    measured: str  # how often it was right
 
 
 def qualified(path: Path, described: str) -> Qualified:
@@ -37,7 +38,7 @@ def qualified(path: Path, described: str) -> Qualified:
     try:
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         model, best, made_with = kept["model"], kept["best"], (kept["version"], kept["set"])
-        made = None if best is None else Qualified(best["judge"], _checked(WAYS[best["judge"]](**best["way"])))
+        made = None if best is None else _qualified(best, dict(zip(*kept["table"][:2], strict=True)))
     except (OSError, ValueError, KeyError, TypeError):
         raise ModelInvalid(
             f"--qualified: {path}: no qualification; expected what `excam qualify --model M --to FILE` wrote"
@@ -52,6 +53,13 @@ def qualified(path: Path, described: str) -> Qualified:
             "guess; ask more rows with --minutes, or use another model"
         )
     return made
+
+
+def _qualified(best: dict[str, Any], numbers: dict[str, str]) -> Qualified:
+    """Return the best way with its line of the table, the first one. Raises as `_checked`, and KeyError."""
+    right, given, rows = (numbers[name] for name in ("right [95 %]", "decided", "rows"))
+    measured = f"right in {right} of its verdicts, given for {given} of the {rows} rows of `excam qualify`"
+    return Qualified(best["judge"], _checked(WAYS[best["judge"]](**best["way"])), measured)
 
 
 def _checked(way: grounded.Way | likelihood.Way) -> grounded.Way | likelihood.Way:

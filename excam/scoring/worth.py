@@ -1,0 +1,45 @@
+"""What a judge is worth on labelled rows, in one sentence: better than guessing or not, and how often it was right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+from excam.stats.binary_gold import Estimate, association
+
+FEWEST, FEWEST_OF_A_KIND = 10, 2  # rows; of fewer, at least one order in 40 has none at the wrong place
+VERDICTS = {"clean": 1.0, "unsure": 0.5, "error": 0.0}
+
+
+def in_words(
+    labels: Sequence[float], verdicts: Sequence[str], clusters: Sequence[Hashable], auc: Estimate, tau: Estimate
+) -> str:
+    """Return what a judge is worth on at least one row with a label, more is better, and a verdict, "" for none.
+
+    What decides is the verdict on two labels, the lower of which is an error; without one the AUC of the scores, and on
+    more labels Kendall's tau-b.
+    """
+    usual, best = Counter(labels).most_common(1)[0][1], max(labels)
+    is_few = len(labels) < FEWEST or len(labels) - usual < FEWEST_OF_A_KIND
+    name, number, chance = ("AUC", auc, 0.5) if len(set(labels)) <= 2 else ("tau-b", tau, 0.0)
+    right = ""
+    if name == "AUC" and any(verdicts):
+        said = [VERDICTS.get(verdict) for verdict in verdicts]
+        agree = sum(score == (label == best) for score, label in zip(said, labels, strict=True))
+        right = f"right in {agree} (always the same answer: {usual}); "
+        name, number = "balanced accuracy", association([label == best for label in labels], said, clusters).auc
+    beside = _beside(number, chance, is_few=is_few)
+    return f"{beside} guessing on {len(labels)} labelled rows: {right}{name} {_written(number)}"
+
+
+def _beside(number: Estimate, chance: float, *, is_few: bool) -> str:
+    """Return how a number is beside chance. One without an interval is the same in all draws: but of few, certain."""
+    low, high = (number.value, number.value) if number.low is None and not is_few else (number.low, number.high)
+    if low is not None and round(low, 2) > chance:  # as it is printed
+        return "better than"
+    return "worse than" if high is not None and round(high, 2) < chance else "not distinguishable from"
+
+
+def _written(number: Estimate) -> str:
+    bounds = "" if number.low is None else f" [{number.low:.2f}, {number.high:.2f}]"
+    return "undefined" if number.value is None else f"{number.value:.2f}{bounds}"
