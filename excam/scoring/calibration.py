@@ -105,14 +105,15 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
     signals = [
         None if result.score is None else metric.error_signal(result.score, result.certainty) for result in labelled
     ]
-    calibration = stats.fit_calibration(truth, signals, method)
+    measured, calibration = _measured(labelled, truth, signals), stats.fit_calibration(truth, signals, method)
     if calibration is None:
-        raise InputInvalid(f"{len(truth)} rows: nothing to fit; expected rows with and without errors, read with p(R)")
+        expected = "expected rows with and without errors, read with p(R)"
+        raise InputInvalid(f"{len(truth)} rows: nothing to fit; {expected}" + (f"; {measured}" if measured else ""))
     reliability = stats.reliability(truth, stats.error_probabilities(calibration, signals))
     share = calibration.errors / calibration.n
     return {
         "judged": judged,
-        "measured": _measured(labelled, truth, signals),
+        "measured": measured,
         "calibration": asdict(calibration),
         # in-sample, so optimistic; the second number is that of always predicting the share of errors
         "brier_here": reliability.brier,
@@ -121,15 +122,15 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
 
 
 def _measured(results: Sequence[Result], truth: Sequence[bool], signals: Sequence[float | None]) -> str:
-    """Return what the judge is worth on the rows with a signal, of which there are some."""
+    """Return what the judge is worth on the rows with a score, "" without any."""
     from excam.scoring.meta_numbers import UNDEFINED
     from excam.stats.binary_gold import association
 
-    known = [at for at, signal in enumerate(signals) if signal is not None]
     clusters = list(map(cluster, results))
     auc = association(truth, signals, clusters).auc
+    known = [at for at, result in enumerate(results) if result.score is not None]
     labels, verdicts = [-float(truth[at]) for at in known], [results[at].verdict or "" for at in known]
-    return worth.in_words(labels, verdicts, [clusters[at] for at in known], auc, UNDEFINED)
+    return worth.in_words(labels, verdicts, [clusters[at] for at in known], auc, UNDEFINED) if known else ""
 
 
 def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:

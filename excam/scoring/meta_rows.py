@@ -295,7 +295,7 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
     made: list[Gold] = []
     for row in gold:
         facets = {**row.facets, **{name: said[name].get(row.id, "") for name in unknown}}
-        text = said["output"].get(row.id) if row.text is None else row.text
+        text = row.text or said["output"].get(row.id, row.text)
         instruction = row.instruction or said["instruction"].get(row.id, "").replace(STAND_IN_INSTRUCTION, "")
         cluster = row.cluster if is_clustered or row.instruction else instruction or row.cluster
         made.append(replace(row, facets=facets, text=text, instruction=instruction, cluster=cluster))

@@ -230,6 +230,8 @@ def test_columns_of_scored_files(tmp_path):
     assert columns_by_name["m"][table[1].id] == -1.0
     assert columns_by_name["m"][table[3].id] is None
     assert columns_by_name["m: half"][table[1].id] == 0.5
+    clean = [replace(result, metric=Description(lists_errors=True)) for result in results if result.score is not None]
+    assert {*columns.of_scores({"m": clean}, {}, table)["m"].values()} == {0.0}, "p(R) tells no text from another"
     assert columns_by_name["(length)"][table[3].id] == 2.0
     with pytest.raises(InputInvalid, match=r"crossing\.metrics\.m\.parts: whole: a number in no scored row$"):
         columns.of_scores({"m": results}, {"m": ["whole"]}, table)

@@ -1,6 +1,7 @@
 """Which of two answers is better: pairs of answers to one question, by a metric and by people."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +15,7 @@ from excam.core.exceptions import InputInvalid
 from excam.scoring import compare_pairs
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
+from excam.scoring.spans import Report
 from excam.stats.sign_permutation import sign_permutation
 
 QUESTIONS = 20
@@ -24,7 +26,8 @@ def result(question, system, score, /, **changes):
     texts = {"instruction": f"q{question}", "output": "x" * (question % 3 + ord(system) - 96)}
     fields = {"id": f"{question}/{system}", "texts": texts, "system": system, "language": ("de", "en")[question % 2]}
     failure = "no-json" if score is None else None
-    return Result(**fields | changes, score=score, failure=failure, metric=about, signature="mine|1")
+    report = None if score is None else Report()
+    return Result(**fields | changes, score=score, failure=failure, report=report, metric=about, signature="mine|1")
 
 
 def scores(question):
@@ -88,6 +91,16 @@ def test_several_files_are_several_systems_joined_by_id_or_instruction(tmp_path)
         for name in "abc"
     ]
     assert compare_pairs.compare_pairs(by_id).preferences == whole
+
+
+def test_rows_without_errors_are_ties_whatever_their_certainty():
+    answers = [
+        replace(result(n, system, score), metric=Description(pair=("instruction", "output"), lists_errors=True))
+        for n in range(8)
+        for system, score in (("a", 0.9), ("b", 0.901))
+    ]
+    (preference,) = compare_pairs.compare_pairs([("all", answers)]).preferences
+    assert (preference.a_preferred, preference.b_preferred, preference.ties, preference.p_value) == (0, 0, 8, 1.0)
 
 
 def test_a_metric_whose_lower_scores_are_better_prefers_them():

@@ -13,10 +13,11 @@ from typer.testing import CliRunner
 
 from excam.cli import app
 from excam.core.exceptions import InputInvalid
-from excam.scoring import meta, meta_baselines, meta_numbers, meta_rows
+from excam.scoring import meta, meta_baselines, meta_numbers, meta_rows, worth
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats import correlation, icc21
+from excam.stats.binary_gold import Estimate
 
 RATINGS = Path(__file__).parents[3] / "shared/data/calmqa/human_ratings.csv.gz"
 GOLD = [
@@ -269,10 +270,10 @@ def test_a_labelled_row_without_its_cluster_is_refused(files, tmp_path, option, 
 def test_a_missing_value_is_never_a_name(tmp_path):
     rows = [
         {"id": at, "label": label, "instruction": none, "group": [none, "x", False], "output": none}
-        for at, (label, none) in enumerate([(1, None), (2.5, math.nan), (math.nan, None), ("  ", ""), ("0", "")])
+        for at, (label, none) in enumerate([(1, None), (2.5, math.nan), (math.nan, None), ("N/A", ""), (" 0", "")])
     ]
     labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", rows), meta_rows.GoldColumns(label="label", group="group"))
-    assert labels.without_label == 2
+    assert (labels.without_label, labels.line) == (2, "3 values from 0 to 2.5, 1 with spaces around them")
     items = meta_rows.read_gold(
         write(tmp_path / "i.jsonl", [row | {"i": "s"} for row in rows]), meta_rows.GoldColumns(label="label", item="i")
     )
@@ -296,12 +297,59 @@ def test_a_missing_value_is_never_a_name(tmp_path):
         ({"label": 10**400}, "1: label is 1000"),
         ({"label": math.inf}, "1: label is inf; expected a number"),
         ({"label": [1]}, "1: label is [1]; expected a number"),
+        ({"label": "1_0"}, "1: label is 1_0; expected a number"),
+        ({"label": "３"}, "1: label is ３; expected a number"),
     ],
 )
 def test_a_label_or_name_of_another_type_is_refused_in_one_line(tmp_path, change, said):
     gold = write(tmp_path / "g.jsonl", [GOLD[0] | {"c": "c", "g": "g"} | change])
     columns = meta_rows.GoldColumns(label="label", cluster="c", group="g")
     assert said in line_of(InputInvalid, meta_rows.read_gold, gold, columns)
+
+
+def test_words_among_numbers_are_refused(tmp_path):
+    gold = write(tmp_path / "g.jsonl", [{"id": "a", "label": 3}, {"id": "b", "label": True}])
+    line = line_of(InputInvalid, meta_rows.read_gold, gold, meta_rows.GoldColumns(label="label"))
+    assert line.startswith(f"{gold}:2: label is True, not of the kind of {gold}:1; expected numbers alone, or true and")
+
+
+def test_texts_that_only_the_scored_rows_have_are_taken_from_there(tmp_path):
+    rows = answers()
+    whole = lines(write(tmp_path / "whole.jsonl", rows))
+    about, names = Description(pair=("instruction", "output")), ("instruction", "output")
+    results = [
+        Result(id=row["id"], score=1.0, metric=about, signature="m|1", texts={name: row[name] for name in names})
+        for row in rows
+    ]
+    bare = write(tmp_path / "bare.jsonl", [{name: row[name] for name in row if name not in names} for row in rows])
+    m = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
+    for baseline in ("(length)", "(words)"):
+        of_two = [of_kind("agreement", found, metric=baseline, on="own") for found in (whole, lines(bare, m))]
+        assert of_two[0] == of_two[1], "and rows of one instruction share content"
+
+
+@pytest.mark.parametrize(
+    ("labels", "verdicts", "said"),
+    [
+        (
+            [1, 0] * 10,
+            ["clean", "error"] * 10,
+            "better than guessing on 20 labelled rows: right in 20 (always the same",
+        ),
+        ([1, 0] * 10, ["error", "clean"] * 10, "worse than guessing on 20 labelled rows: right in 0 (always the same"),
+        (
+            [1, 0, 1, 0] * 5,
+            ["clean", "error", "error", "clean"] * 5,
+            "not distinguishable from guessing on 20 labelled",
+        ),
+        ([1, 0], ["clean", "error"], "not distinguishable from guessing on 2 labelled rows: right in 2"),
+        ([1, 0] * 10, ["clean"] * 20, "not distinguishable from guessing on 20 labelled rows: right in 10"),
+        ([1, 2, 3], [""] * 3, "not distinguishable from guessing on 3 labelled rows: tau-b 0.30 [-0.10, 0.60]"),
+    ],
+)
+def test_what_a_judge_is_worth_is_one_sentence(labels, verdicts, said):
+    tau = Estimate(0.3, -0.1, 0.6)
+    assert worth.in_words(labels, verdicts, range(len(labels)), tau, tau).startswith(said)
 
 
 def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
@@ -317,6 +365,7 @@ def test_the_table_states_its_denominators(files, tmp_path):
     gold = write(tmp_path / "some.jsonl", rows)
     result = run(gold, *files[1:], "--group", "error", "--cluster", "question")
     assert result.exit_code == 0
+    assert result.stdout.startswith("facts: better than guessing on 43 labelled rows: AUC 0.")
     assert "43 labelled rows, 34 of them scored by every metric. 5 rows without a label are left out." in result.stdout
     assert "facts: 48 rows: 43 scored, 0 failed, 5 without a label, 0 labelled rows missing" in result.stdout
     assert "partly: 40 rows: 34 scored, 1 failed, 5 without a label, 8 labelled rows missing" in result.stdout

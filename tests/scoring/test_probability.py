@@ -72,6 +72,8 @@ def test_a_calibration_gives_each_row_a_probability(adapter, backend, method):  
     good, bad, unread = judge.score([{"output": "x"}, {"output": "Sushi"}, {"output": "mumble"}])
     assert 0 <= good.probability < bad.probability <= 1
     assert (unread.probability, unread.verdict) == (None, None)
+    assert made["measured"] == good.metric.measured != ""
+    assert "judge-unqualified" not in good.warnings
     assert (made["calibration"]["n"], made["calibration"]["errors"]) == (40, 20)
     assert 0 < made["brier_here"] < made["brier_of_the_share"]
 
@@ -140,7 +142,9 @@ def test_an_answer_that_is_drawn_has_no_probability(adapter, backend):  # noqa: 
     fit(adapter)
     judge = excam.load(adapter).sampled(0.7, 3)
     assert "|cal:none|temp:0.7,seed3|" in judge.signature
-    assert {result.probability for result in judge.score(rows())} == {None}
+    drawn = list(judge.score(rows()))
+    assert {(result.probability, result.metric.measured) for result in drawn} == {(None, "")}
+    assert all("judge-unqualified" in result.warnings for result in drawn)
 
 
 def test_a_calibration_in_a_file_of_its_own(adapter, backend, tmp_path):  # noqa: F811
