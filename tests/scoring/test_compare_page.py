@@ -22,7 +22,7 @@ def test_two_systems_row_by_row(browser, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "6 rows in A, 5 in B: 3 compared. Left out: 1 in A only" in page.read_text(encoding="utf-8")
     browser.open(page.as_uri(), SHOWN)
-    assert shown(browser) == ["r0", "r2", "r1", "r3", "r4"], "differences -5.5, -1, 0, and two without a score"
+    assert shown(browser) == ["r0", "r2", "r1", "r3", "r4"], "differences -5, -1, 0, and two without a score"
     status = browser.js("document.getElementById('status').textContent")
     assert status == "Shown 5 of 5 rows: 2 B better + 1 equal + 1 no score of A and B + 1 no score of B."
     heads = "[...document.querySelector('#rows tbody tr').querySelectorAll('h2')].map(h => h.textContent)"

@@ -239,7 +239,7 @@ def test_two_systems_are_compared_by_score(two_scored_files):
     (score,) = whole["measures"]
     assert (whole["not_judged_b"], score["name"], score["a"], score["a_better"]) == (1, "score", 1.0, 6)
     shown = excam("compare", *two_scored_files)
-    assert "score: share of right answers, more is better. p: paired permutation test" in shown
+    assert "score: share of right answers, more is better.\np: paired permutation test" in shown
     assert "with errors" not in shown
     assert "p(R)" not in shown
 

@@ -57,8 +57,8 @@ def qualified(path: Path, described: str) -> Qualified:
 
 def _qualified(best: dict[str, Any], numbers: dict[str, str]) -> Qualified:
     """Return the best way with its line of the table, the first one. Raises as `_checked`, and KeyError."""
-    right, given, rows = (numbers[name] for name in ("right [95 %]", "decided", "rows"))
-    measured = f"right in {right} of its verdicts, given for {given} of the {rows} rows of `excam qualify`"
+    right, decided, rows = (numbers[name] for name in ("right [95 %]", "decided", "rows"))
+    measured = f"right in {right} of its verdicts, given for {decided} of the {rows} rows of `excam qualify`"
     return Qualified(best["judge"], _checked(WAYS[best["judge"]](**best["way"])), measured)
 
 
