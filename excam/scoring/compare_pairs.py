@@ -127,10 +127,12 @@ def compare_pairs(
     if labels is not None:
         answers = _with_items(answers, labels)
     _refuse_twice(answers)
-    scores = _scores(answers)
+    items = _by_item(answers)
+    known = {item: {name: score for name, score in of.items() if score is not None} for item, of in items.items()}
+    scores = {item: of for item, of in known.items() if len(of) > 1}
     names = list(dict.fromkeys(answer.system for answer in answers))
     _refuse_alone(answers, names)
-    preferences = _preferences(answers, names)
+    preferences = _preferences(items, names)
     people = None if labels is None else _people(answers, labels, signature, further or {}, seed)
     return Pairs(signature, answers[0].result.metric, scores, preferences, people)
 
@@ -203,19 +205,15 @@ def _refuse_twice(answers: Sequence[Answer]) -> None:
         seen[key] = answer.result.id
 
 
-def _scores(answers: Sequence[Answer]) -> Items:
-    """Return what decides between the answers to the items that two systems or more answered."""
-    items: dict[str, dict[str, float]] = defaultdict(dict)
-    for answer in answers:
-        if (score := answer.result.preference) is not None:
-            items[answer.item][answer.system] = score
-    return {item: scores for item, scores in items.items() if len(scores) > 1}
-
-
-def _preferences(answers: Sequence[Answer], names: Sequence[str]) -> tuple[Preference, ...]:
+def _by_item(answers: Sequence[Answer]) -> dict[str, dict[str, float | None]]:
+    """Return what decides between the answers to each item, by system; None for a failure."""
     items: dict[str, dict[str, float | None]] = defaultdict(dict)
     for answer in answers:
         items[answer.item][answer.system] = answer.result.preference
+    return items
+
+
+def _preferences(items: Mapping[str, Mapping[str, float | None]], names: Sequence[str]) -> tuple[Preference, ...]:
     counts = [_counts(items, a, b) for a, b in combinations(names, 2)]
     p_values = [_sign_test(a, b) for _, _, a, b, _ in counts]
     return tuple(

@@ -194,14 +194,6 @@ def test_of_many_columns_so_many_are_named():
     assert line == f"rows: column output: not found; found {', '.join(many)[:200]}; rename the key"
 
 
-def test_a_line_that_is_not_utf8_is_named_by_its_number(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"output": "x"}\n\n{"output": "\xff"}\n')
-    assert line_of(InputInvalid, list, row_files.rows(path)).startswith(f"{path}:3: not UTF-8;")
-    path.write_bytes(b'{"output": "x"}\n\xef\xbb\xbf{"output": "y"}\n')
-    assert line_of(InputInvalid, list, row_files.rows(path)).startswith(f"{path}:2: not JSON"), "a mark inside"
-
-
 def test_a_line_of_exactly_as_many_characters_as_may_be(tmp_path, monkeypatch):
     assert row_files.MAX_ROW == 128 * 1024**2
     line = b'{"output": "xy"}\n'
@@ -229,25 +221,12 @@ def test_of_a_long_key_a_hundred_characters_are_shown(tmp_path):
     assert line_of(InputInvalid, list, row_files.rows(path)).startswith(f"{path}:1: key {'k' * 100}: occurs twice;")
 
 
-def test_rows_of_a_table_are_numbered_without_empty_lines(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"id,output\n\n,x\n7,y\n")
-    assert list(row_files.rows(path)) == [(1, {"id": "", "output": "x"}), (2, {"id": "7", "output": "y"})]
-    path.write_bytes(b"id,output\n1,x\n1,x,y\n")
-    assert line_of(InputInvalid, list, row_files.rows(path)).startswith(f"{path}:2: 3 fields; expected 2")
-
-
 def test_parquet_of_exactly_one_part(tmp_path, monkeypatch):
     monkeypatch.setattr(row_files, "CHUNK", 3)
     path = tmp_path / "a.parquet"
     for count in (2, 3, 4, 10):
         pl.DataFrame({"output": [str(n) for n in range(count)]}).write_parquet(path)
         assert list(row_files.rows(path)) == [(n + 1, {"output": str(n)}) for n in range(count)]
-
-
-def test_rows_of_an_arrow_stream_are_counted_from_one(tmp_path):
-    pl.DataFrame({"output": ["x", "y"]}).write_ipc_stream(tmp_path / "a.arrow")
-    assert list(row_files.rows(tmp_path / "a.arrow")) == [(1, {"output": "x"}), (2, {"output": "y"})]
 
 
 # --- files of results
