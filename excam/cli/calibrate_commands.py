@@ -41,8 +41,8 @@ def calibrate(
     """Fit the probability of an error, so that `excam score` can say "unsure".
 
     Use rows like those you will judge, and none that the model was trained on. It holds for this judge alone: the same
-    metric, model, prompt and settings. Said first is whether the judge is better than guessing, and how often it was
-    right. The fit is printed as JSON on stdout.
+    metric, model, prompt and settings. The first line says whether the judge is better than guessing, and how often it
+    was right. The fit is printed as JSON on stdout.
 
     Example: excam calibrate scored.jsonl --gold judged-by-people.csv --to calibration.json
     """

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="files written by `excam score --to`, one a system, or one that has a column system"),
-    ],
+    files: Annotated[list[Path], typer.Argument(help="scored files, one a system, or one that has a column system")],
     rows: Annotated[int, typer.Option(min=0, help="number of shown rows with the largest differences")] = 5,
     pairs: Annotated[bool, typer.Option("--pairs", help="which of two answers is better")] = False,
     gold: Annotated[
@@ -37,9 +34,9 @@ def compare(
 
     Rows are joined by id, of one file by instruction; rows of one system only and rows that failed are left out and
     counted. Errors decide, by presence and severity, and never p(R). Of several systems, every two are compared, with
-    p-values adjusted after Holm. With --pairs, which of two answers to one question the
-    metric prefers and, with --gold, how often people prefer the same, beside trivial baselines. Exit codes: 0 compared,
-    2 not: other instructions, different signatures, no rows in common.
+    p-values adjusted after Holm. With --pairs, which of two answers to one question the metric prefers and, with
+    --gold, how often people prefer the same, beside trivial baselines. Exit codes: 0 compared, 2 not: other
+    instructions, different signatures, no rows in common.
 
     Example: excam compare ours.jsonl theirs.jsonl; excam compare scored.jsonl --pairs --gold ratings.csv --label rating
     """
@@ -53,9 +50,8 @@ def compare(
     if twice := meta_rows.given_twice(files):
         stop(f"{twice}: given twice; expected one file for each system")
     with exit_on_error():
-        systems = [
-            (name, list(result_files.read(path))) for name, path in zip(meta_rows.names_of(files), files, strict=True)
-        ]
+        names = meta_rows.names_of(files)
+        systems = [(name, list(result_files.read(path))) for name, path in zip(names, files, strict=True)]
         unmeasured = sum(UNQUALIFIED in row.warnings for _, results in systems for row in results)
         for line in warning_lines({UNQUALIFIED: unmeasured}):
             say(line)

@@ -9,15 +9,13 @@ any other in a file of its own. Without one there is no probability.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
-from excam.scoring import worth
-from excam.scoring.compare import cluster
 from excam.scoring.defaults import BAND
 from excam.scoring.metric import Metric
 from excam.scoring.results import Result, Verdict
@@ -84,7 +82,7 @@ def refusal(metric: Metric) -> str | None:
     return "it states no range of its scores" if metric.error_signal(0.0, 1.0) is None else None
 
 
-def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, metric: Metric) -> dict[str, Any]:
+def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, metric: Metric) -> dict[str, Any]:
     """Return the content of a calibration, fitted on results of one judge with gold verdicts by id.
 
     Each result has a verdict. Raises InputInvalid for rows of several judges, or if there is nothing to fit.
@@ -94,18 +92,17 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
     if why := refusal(metric):
         raise InputInvalid(f"metric {metric.name}: {why}; expected a metric with a calibration; see docs/api.md")
     judged: str | None = None
-    labelled = list(results)
-    for result in labelled:
+    truth: list[bool] = []
+    signals: list[float | None] = []
+    for result in results:
         judged = judged or judge_of(result.signature)
         if judge_of(result.signature) != judged:
             raise InputInvalid(
                 f"row {result.id}: scored by {judge_of(result.signature)}; expected {judged}; score it again"
             )
-    truth = [gold[result.id] for result in labelled]
-    signals = [
-        None if result.score is None else metric.error_signal(result.score, result.certainty) for result in labelled
-    ]
-    measured, calibration = _measured(labelled, truth, signals), stats.fit_calibration(truth, signals, method)
+        truth.append(gold[result.id])
+        signals.append(None if result.score is None else metric.error_signal(result.score, result.certainty))
+    measured, calibration = _measured(results, truth, signals), stats.fit_calibration(truth, signals, method)
     if calibration is None:
         expected = "expected rows with and without errors, read with p(R)"
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; {expected}" + (f"; {measured}" if measured else ""))
@@ -123,14 +120,15 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
 
 def _measured(results: Sequence[Result], truth: Sequence[bool], signals: Sequence[float | None]) -> str:
     """Return what the judge is worth on the rows with a score, "" without any."""
-    from excam.scoring.meta_numbers import UNDEFINED
+    from excam.scoring import worth
+    from excam.scoring.compare import cluster
     from excam.stats.binary_gold import association
 
-    clusters = list(map(cluster, results))
-    auc = association(truth, signals, clusters).auc
     known = [at for at, result in enumerate(results) if result.score is not None]
     labels, verdicts = [-float(truth[at]) for at in known], [results[at].verdict or "" for at in known]
-    return worth.in_words(labels, verdicts, [clusters[at] for at in known], auc, UNDEFINED) if known else ""
+    clusters = [cluster(results[at]) for at in known]
+    auc = association([truth[at] for at in known], [signals[at] for at in known], clusters).auc
+    return worth.in_words(labels, verdicts, clusters, auc, auc) if known else ""
 
 
 def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:

@@ -169,7 +169,7 @@ class Ensemble:
                 member.close()
 
     def _combined(self, judged: Sequence[Result]) -> Result:
-        """Return one result for several of one row. Its report is the majority's that is nearest in severity, or score.
+        """Return one result for several of one row. Its report is the majority's that is nearest in severity.
 
         So a score below 0 can come with a report without errors: if one of three found some, the mean is below 0.
         """
@@ -179,11 +179,8 @@ class Ensemble:
             [result.failure for result in judged],
         )
         warnings = {code for result in judged for code in result.warnings}
-        common: dict[str, Any] = {
-            "signature": self.signature,
-            "agreement": agreed,
-            "metric": replace(judged[0].metric, measured=""),
-        }
+        unmeasured = replace(judged[0].metric, measured="")
+        common: dict[str, Any] = {"signature": self.signature, "agreement": agreed, "metric": unmeasured}
         if any(result.metric.measured for result in judged):  # alone, not together
             warnings.add(UNQUALIFIED)
         common["warnings"] = tuple(code for code in LINES if code in warnings)
@@ -195,13 +192,8 @@ class Ensemble:
         known = [chance for chance in chances if chance is not None]
         chance = sum(known) / len(known) if known and len(known) == len(chances) else None
         majority = _majority(judged, agreed.found, agreed.judgements)
-        middle = combined(
-            [result.preference or 0.0 for result in judged if result.score is not None], self._how.combine
-        )
-        # by the severity of errors first, since p(R) is no preference
-        chosen = min(
-            majority, key=lambda each: (abs((each.preference or 0.0) - middle), abs((each.score or 0.0) - score))
-        )
+        middle = combined([known for each in judged if (known := each.preference) is not None], self._how.combine)
+        chosen = min(majority, key=lambda each: abs((each.preference or 0.0) - middle))
         if NOT_FOUND not in chosen.warnings:  # nor is another judgement's report shown
             common["warnings"] = tuple(code for code in common["warnings"] if code != NOT_FOUND)
         has_errors = bool(chosen.errors) if self.metric.lists_errors else None

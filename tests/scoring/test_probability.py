@@ -29,7 +29,7 @@ def fit(folder, method="platt", wrong=5):
     """Calibrated on rows of which the model gets every `wrong`-th wrong."""
     judge = excam.load(folder)
     truth = {row["id"]: bool(at % 2) ^ (at % wrong == 0) for at, row in enumerate(rows())}
-    made = calibration.fitted(judge.score(rows()), truth, method, EXCAM)
+    made = calibration.fitted(list(judge.score(rows())), truth, method, EXCAM)
     (folder / calibration.FILE).write_text(json.dumps(made))
     return made
 
@@ -173,7 +173,7 @@ def test_rows_of_another_judge_are_not_fitted(adapter, backend):  # noqa: F811
 def test_one_class_is_nothing_to_fit(adapter, backend, truth):  # noqa: F811
     judge = excam.load(adapter)
     gold = {row["id"]: truth for row in rows()}
-    line = room.line_of(InputInvalid, calibration.fitted, judge.score(rows()), gold, "platt", EXCAM)
+    line = room.line_of(InputInvalid, calibration.fitted, list(judge.score(rows())), gold, "platt", EXCAM)
     assert line.startswith("40 rows: nothing to fit")
 
 
