@@ -703,7 +703,7 @@ def test_excam_score_warns_about_a_response_in_another_language_than_its_prompt(
         tmp_path / "rows.jsonl", {"id": "1", **row, "response": english}, {"id": "2", **row, "response": german}
     )
     lines = scored(rows, tmp_path / "rated.jsonl", lambda text: answered())
-    assert [line.get("warnings") for line in lines] == [["language-differs"], None]
+    assert [line["warnings"] for line in lines] == [["language-differs", "judge-unqualified"], ["judge-unqualified"]]
 
 
 # --- people on the page

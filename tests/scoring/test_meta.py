@@ -324,7 +324,7 @@ def test_texts_that_only_the_scored_rows_have_are_taken_from_there(tmp_path):
     bare = write(tmp_path / "bare.jsonl", [{name: row[name] for name in row if name not in names} for row in rows])
     m = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
     for baseline in ("(length)", "(words)"):
-        of_two = [of_kind("agreement", found, metric=baseline, on="own") for found in (whole, lines(bare, m))]
+        of_two = [of_kind("agreement", records, metric=baseline, on="own") for records in (whole, lines(bare, m))]
         assert of_two[0] == of_two[1], "and rows of one instruction share content"
 
 
