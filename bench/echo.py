@@ -74,7 +74,12 @@ def served(way: str, port: int, clients: int, folder: Path) -> Iterator[tuple[st
     path = "/" if way == "echo" else "/score"
 
     def ask(client: int, number: int) -> tuple[str, str, dict]:
-        row = {"id": f"{client}", "output": f"In Greece they eat sushi {number}.", "reference": "They eat moussaka."}
+        row = {
+            "id": f"{client}",
+            "instruction": "A dish?",
+            "output": f"In Greece they eat sushi {number}.",
+            "reference": "They eat moussaka.",
+        }
         return "POST", path, {"rows": [row]}
 
     process = subprocess.Popen([sys.executable, *map(str, words)], cwd=ROOT, stderr=subprocess.DEVNULL)

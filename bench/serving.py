@@ -68,7 +68,10 @@ async def _load(url: str, clients: int, requests: int, pairs: int) -> dict[str, 
 async def _client(url: str, name: int, requests: int, pairs: int, times: list[float], seen: Counter[str]) -> None:
     async with httpx.AsyncClient(timeout=900) as http:
         for number in range(requests):
-            rows = [{"output": f"In Greece they eat sushi {name} {number} {at}.", "id": str(at)} for at in range(pairs)]
+            rows = [
+                {"instruction": "A dish?", "output": f"In Greece they eat sushi {name} {number} {at}.", "id": str(at)}
+                for at in range(pairs)
+            ]
             began = time.monotonic()
             answer = await http.post(f"{url}/score", json={"pairs": rows})
             while answer.status_code == 503:

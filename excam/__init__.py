@@ -37,6 +37,7 @@ def load(
     metric: str | Metric = "excam",
     *,
     base: str | Path | None = None,
+    without: Sequence[str] = (),
     judge: str | None = None,
     backend: str | None = None,
     max_tokens: int | None = None,
@@ -81,6 +82,7 @@ def load(
         metric=metric,
         models=models,  # pyright: ignore[reportArgumentType]
         bases=() if base is None else (Path(base),),
+        without=tuple(without),
         judge=judge,
         backend=backend,
         max_tokens=max_tokens,

@@ -111,8 +111,8 @@ class Bleu(_WithReference):
     """Sentence BLEU."""
 
     name, version, title, range = "bleu", 2, "Sentence BLEU", (0.0, 100.0)  # before 2 all texts were split as English
-    optional = ("target_language",)
-    defaults: ClassVar[Mapping[str, str]] = {"target_language": "English"}
+    columns = (*_WithReference.columns, "target_language")
+    stand_ins: ClassVar[Mapping[str, str]] = {"target_language": "English"}
 
     @property
     def signature(self) -> str:
@@ -122,7 +122,7 @@ class Bleu(_WithReference):
 
     def flow(self, row: Row) -> Flow[Outcome]:
         """Return the score of one translation without a request. Raise InputInvalid for an unknown language."""
-        tokenizer = sentence_metrics.tokenizer(str(row.values.get("target_language") or "English"))
+        tokenizer = sentence_metrics.tokenizer(row.texts["target_language"])
         texts = [(row.texts["translation"], row.texts["reference"])]
         return Outcome(sentence_metrics.bleu(texts, [tokenizer]).scores[0], parts={"tokenizer": tokenizer})
         yield

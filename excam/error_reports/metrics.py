@@ -34,8 +34,8 @@ class ErrorReports(Metric):
 
     name = "excam"
     version = sum(ways.load(judge).VERSION.asks + ways.load(judge).VERSION.reads for judge in (TUNED, PROMPTED))
-    columns, optional, pair = ("output",), ("instruction",), ("instruction", "output")
-    defaults: ClassVar[Mapping[str, str]] = {"instruction": STAND_IN_INSTRUCTION}
+    columns = pair = ("instruction", "output")
+    stand_ins: ClassVar[Mapping[str, str]] = {"instruction": STAND_IN_INSTRUCTION}
     probabilities, max_tokens = True, 512  # the paper's limit for Phi-3 (Table 6)
     judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED, GROUNDED, LIKELIHOOD)
     evidence: ClassVar[Evidence] = "before"

@@ -58,6 +58,18 @@ def split_reasoning(text: str) -> tuple[str, str | None]:
     return _split(text, begins.end() if begins else 0, ENDS)
 
 
+def after_reasoning(text: str) -> str | None:
+    """Return what follows the reasoning that a text begins with; None for a text that begins with no whole one."""
+    opened = STARTS.match(text) or any(begins.match(text) for begins, _ in MARKERS)
+    answer = split_reasoning(text)[1] if opened else None
+    return None if answer is None or answer == text else answer.lstrip()
+
+
+def has_marks(text: str) -> bool:
+    """Return whether a text has a mark of reasoning, such as `<think>`, anywhere."""
+    return bool(re.search(r"</?think(?:ing)?>", text, re.IGNORECASE))
+
+
 def reasoning_and_answer(completion: Completion) -> tuple[str, str | None]:
     """Return reasoning and answer as `split_reasoning` does; reasoning that a server separated is not searched.
 

@@ -53,7 +53,8 @@ class ServedMetric(BaseModel):
     columns: tuple[str, ...]
     optional: tuple[str, ...]
     values: tuple[str, ...]
-    defaults: dict[str, str]
+    stand_ins: dict[str, str]
+    without: tuple[str, ...]
     scores_blank: bool
     description: Description
 
@@ -71,9 +72,8 @@ class Health(BaseModel):
 
 def served(metric: Metric) -> ServedMetric:
     """Return what clients are told of a metric."""
-    names = ("name", "columns", "optional", "values", "scores_blank")
-    facts = {name: getattr(metric, name) for name in names}
-    return ServedMetric(**facts, defaults=dict(metric.defaults), description=metric.description)
+    names = ServedMetric.model_fields
+    return ServedMetric(**{name: getattr(metric, name) for name in names})
 
 
 def metric_of(served_metric: ServedMetric) -> Metric:

@@ -17,11 +17,12 @@ repetition, several models, calibration, evidence, budgets, files, servers and p
 
 from __future__ import annotations
 
+import copy
 import difflib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.machinery import SourceFileLoader
@@ -33,8 +34,6 @@ from excam.inference import Flow
 from excam.scoring.spans import ErrorSpan, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from excam.knowledge.index import Index
     from excam.scoring.models import OpenedModel
 
@@ -53,6 +52,8 @@ class Row:
     values: Mapping[str, Any]  # of the columns that the metric reads
     labels: Mapping[str, str] = field(default_factory=dict[str, str])  # some of LABELS
     failure: str | None = None
+    others: Mapping[str, Any] = field(default_factory=dict[str, Any])  # columns that are not read, as in JSON
+    notes: Sequence[str] = ()  # codes of warnings about how it was read
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -109,7 +110,8 @@ class Metric:
     columns: ClassVar[tuple[str, ...]]  # that each row must have
     optional: ClassVar[tuple[str, ...]] = ()  # that a row may have
     values: ClassVar[tuple[str, ...]] = ()  # of these, the columns that need not be texts
-    defaults: ClassVar[Mapping[str, str]] = {}  # texts of optional columns where a row has none
+    stand_ins: ClassVar[Mapping[str, str]] = {}  # of `columns`, texts where the user says that there is no such column
+    without: Sequence[str] = ()  # the columns of which the user says so, see `lacking`
     pair: ClassVar[tuple[str, str] | None] = None  # the columns of an instruction, and of the text that answers it
     scores_blank: ClassVar[bool] = False  # whether an empty text has a score; otherwise it is a failure, and not asked
     asks: ClassVar[Asks] = "texts"
@@ -135,6 +137,15 @@ class Metric:
     def reads(self) -> tuple[str, ...]:
         """Return all columns that the metric reads, the instruction and the text that answers it first."""
         return tuple(dict.fromkeys((*(self.pair or ()), *self.columns, *self.optional)))
+
+    def lacking(self, columns: Sequence[str]) -> Metric:
+        """Return the metric for rows without these columns. Raises InputInvalid for one that has no text of its own."""
+        if unknown := [name for name in columns if name not in self.stand_ins]:
+            known = " or ".join(self.stand_ins)
+            raise InputInvalid(f"--without: found {unknown[0]}; expected {known}; metric {self.name} needs the others")
+        other = copy.copy(self)
+        other.without = tuple(dict.fromkeys(columns))
+        return other
 
     @property
     def signature(self) -> str:

@@ -33,6 +33,9 @@ class Options:
     metric: str | Metric = "excam"
     models: tuple[str | Path | Address, ...] = ()  # adapters, folders of models, models behind servers
     bases: tuple[Path, ...] = ()  # the base models of adapters, in their order
+    without: tuple[
+        str, ...
+    ] = ()  # columns of the metric that the rows do not have, so that a text of its own stands in
     judge: str | None = None  # how a model is asked, where there are several ways
     backend: str | None = None  # the engine of models of this machine
     max_tokens: int | None = None  # of an answer
@@ -80,6 +83,8 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
         reasons |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
     if len(wanted.judges) < 2:
         reasons["judge"] = "it has one way of asking"
+    if not wanted.stand_ins:
+        reasons["without"] = "it needs all of its columns"
     if not wanted.qualifies:
         reasons["qualification"] = "no model is qualified for it"
     if wanted.evidence == "none" or (wanted.evidence == "before" and not wanted.pair):
@@ -100,6 +105,7 @@ def option_name(name: str) -> str:
 def checked(options: Options) -> Metric:
     """Return the metric of the options. Raises InputInvalid for an option that it cannot have, or that it lacks."""
     wanted = metric.load(options.metric)
+    wanted = wanted.lacking(options.without) if options.without and wanted.stand_ins else wanted
     known = refusals(wanted)
     for name in options.given:
         if name in known:
@@ -180,7 +186,7 @@ def _first_request(
 ) -> tuple[Generate, Sampling]:
     """Return what a metric asks first about its example, and how; a short request for a metric without one."""
     how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
-    ready, example = _prepared(wanted, options, model, index), Row("example", {**wanted.defaults, **wanted.example})
+    ready, example = _prepared(wanted, options, model, index), Row("example", {**wanted.stand_ins, **wanted.example})
     asked = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
     schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
     return next((request for request in asked if isinstance(request, Generate)), replace(SHORT, schema=schema)), how

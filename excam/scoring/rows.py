@@ -8,43 +8,55 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from excam.core import languages
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.package_tables import table_rows
-from excam.core.row_files import BadRow, Record, log_status, records_of
+from excam.core.row_files import BadRow, Record, Records, log_status, records_of
 from excam.core.row_layouts import Layout, layout_of
 from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text
+from excam.inference import answer_text
 from excam.scoring import log_rows
 from excam.scoring.metric import LABELS, Metric, Row
+from excam.scoring.results import FIELDS
+from excam.scoring.warnings import REASONING, STAND_IN, UNCLOSED
 
 WRITTEN = frozenset({"id", "score", "signature"})  # columns by which a CSV file is one that excam score wrote
-MADE = frozenset({"instruction", "output", "target"})  # columns that are made of turns and of logs
+_OF_RESULTS = {*FIELDS, "explanation"} - {"id", *LABELS}  # columns there that are no column of its rows
+MADE = ("instruction", "output")  # columns that are made of turns
 LOOKED_AT = 1000  # rows whose columns are taken for those of the file
 ROLES = ("id", *LABELS)  # of columns beside those of the metric
 PROGRAM = "rows"  # the place of rows that are in no file
-OPTIONS = ("instruction", "output", *ROLES)  # names of columns that have an option of their own
+OPTIONS = (*MADE, *ROLES)  # names of columns that have an option of their own
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where a metric's columns and the labels are in a file: `theirs` by our name; `renamed` are those said."""
+    """Where a metric's columns and the labels are in a file: `theirs` by our name; `renamed` are those said.
+
+    `turns` is a column of conversations, which have the columns MADE of a row that lacks them.
+    """
 
     theirs: Mapping[str, str]
     renamed: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    turns: str = ""
+    made: tuple[str, ...] = ()  # of MADE, those that no column has
+    answers: frozenset[str] = frozenset()  # our names of the columns with texts that a model wrote
 
 
 @cache
 def _aliases() -> Mapping[str, frozenset[str]]:
-    """Return the names by which people call a column, by role: `asked`, `given`, `id` and the labels."""
+    """Return the names by which people call a column, by role: `asked`, `given` and other names of ours."""
     lines = table_rows("excam.scoring", "column_names.tsv")[1:]
     return {role: frozenset(name.replace("_", " ") for name in names.split()) for role, names in lines}
 
@@ -53,40 +65,104 @@ def _plain(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
 
 
+def _words(name: str) -> list[str]:
+    """Return the words of a column's name, in lower case: of `questionText-en` question, text and en."""
+    return [word.casefold() for word in re.split(r"[\s_./()\[\]:-]+|(?<=[a-z0-9])(?=[A-Z])", name) if word]
+
+
+def _says_id(name: str) -> bool:
+    """Return whether the name of a column says that it has ids, by its last word: question_id, qid, uuid, key, Nr."""
+    last = (_words(name) or [""])[-1]
+    return last.endswith("id") or last in ("key", "nr", "no")
+
+
+@cache
+def _qualifiers() -> frozenset[str]:
+    """Return the words that usual names of texts have beside the one that says what they are, such as text or user."""
+    names = {role: _aliases()[role] for role in ("asked", "given")}
+    return frozenset(word for known in names.values() for name in known for word in name.split() if word not in known)
+
+
+def _means(name: str, role: str) -> bool:
+    """Return whether a column's name means a role, as plural, with a language, or with words that change nothing.
+
+    So `instructions`, `question_en` and `user_input` are an instruction; `reference_answer` is no answer.
+    """
+    known = _aliases().get(role, frozenset())
+    words = [word for word in _words(name) if languages.language_name(word) not in languages.tested_languages()]
+    telling = [word for word in words if word not in _qualifiers()]
+    single = all(word in known or word.removesuffix("s") in known for word in telling)
+    return not _says_id(name) and (" ".join(words) in known or (bool(telling) and single))
+
+
 def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str], where: str = PROGRAM) -> Columns:
     """Return where the columns of a metric are among the `names` of a file.
 
     `named` has the user's choices: our name, or `instruction` and `output` for the two columns of `metric.pair`. Other
-    columns are found by their name, else by the one usual name of their role. Raises InputInvalid for a column that is
-    not there, or may be several.
+    columns are found by their name, else by the usual one of their role, else by what the words of a name mean. What
+    there is not is looked for in the turns of conversations. Raises InputInvalid for a column that is not there, or may
+    be several.
     """
     chosen = _chosen(named, metric, where)
+    turns = next((name for name in names if name in log_rows.TURNS), "")
+    made = dict(zip(metric.pair or (), MADE, strict=False)) if turns else {}
     theirs: dict[str, str] = {}
-    instruction, output = metric.pair or ("", "")
-    roles = {name: name for name in (*metric.reads, *ROLES)} | {instruction: "asked", output: "given"}
-    free = [name for name in names if name not in metric.reads]
+    absent: list[str] = []
     for column in (*metric.reads, *ROLES):
+        if column in metric.without:
+            continue
         if column in chosen:
-            if chosen[column] not in names:
+            if chosen[column] not in {*names, *(MADE if turns else ())}:
                 raise InputInvalid(f"{where}: column {in_a_line(chosen[column])}: not found; found {_listed(names)}")
             theirs[column] = chosen[column]
         elif column in names:
             theirs[column] = column
         else:
-            usual = {_plain(column), *_aliases().get(roles.get(column, ""), ())}
-            matches = [name for name in free if _plain(name) in usual and name not in chosen.values()]
+            free = [name for name in names if name not in metric.reads and name not in chosen.values()]
+            matches = _matches(column, free, metric)
             if len(matches) == 1:
                 theirs[column] = matches[0]
-            elif matches and column in (*metric.columns, instruction):
+            elif matches and column in metric.columns:
                 options = " or ".join(_option(column, name, metric) for name in matches)
                 option = f"give {options}" if where != PROGRAM else f"rename one to {column}"
                 raise InputInvalid(f"{where}: column {column}: found {_listed(matches)}; expected one; {option}")
+            elif column in made:
+                theirs[column] = made[column]
             elif column in metric.columns:
-                option = f"give {_option(column, 'NAME', metric)}" if where != PROGRAM else "rename the key"
-                raise InputInvalid(f"{where}: column {column}: not found; found {_listed(names)}; {option}")
-    renamed = tuple(f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column)
-    used = set(theirs.values())
-    return Columns(theirs, renamed, tuple(name for name in names if name not in used))
+                absent.append(column)
+    if absent:
+        option = f"give {' '.join(_option(column, 'NAME', metric) for column in absent)}"
+        option = option if where != PROGRAM else "rename the key"
+        if standing := [column for column in absent if column in metric.stand_ins]:
+            option += (
+                f", or --without {standing[0]}" if where != PROGRAM else f', or open it with without=["{standing[0]}"]'
+            )
+            option += " if there is none"
+        raise InputInvalid(f"{where}: column {', '.join(absent)}: not found; found {_listed(names)}; {option}")
+    turns = turns if made or not set(MADE).isdisjoint(theirs.values()) else ""
+    renamed = [f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column and name in names]
+    return Columns(
+        theirs,
+        tuple(renamed),
+        tuple(name for name in names if name not in {*theirs.values(), turns}),
+        turns,
+        tuple(name for name in MADE if turns and name in theirs.values() and name not in names),
+        frozenset(column for column in metric.columns if _role(column, metric) in ("given", "translation")),
+    )
+
+
+def _role(column: str, metric: Metric) -> str:
+    """Return under which role usual names of a metric's column are listed."""
+    role = dict(zip(metric.pair or (), ("asked", "given"), strict=False)).get(column, column)
+    return role.rpartition("_")[2] if column in metric.stand_ins else role  # target_language: language
+
+
+def _matches(column: str, names: Sequence[str], metric: Metric) -> list[str]:
+    """Return which names mean a column: the usual ones, else for a column that is needed those whose words mean it."""
+    role = _role(column, metric)
+    usual = {_plain(column), *_aliases().get(role, ())}
+    matches = [name for name in names if _plain(name) in usual]
+    return matches or [name for name in names if column in metric.columns and _means(name, role)]
 
 
 def _chosen(named: Mapping[str, str], metric: Metric, where: str) -> dict[str, str]:
@@ -100,6 +176,8 @@ def _chosen(named: Mapping[str, str], metric: Metric, where: str) -> dict[str, s
             raise InputInvalid(
                 f"{where}: metric {metric.name} has no column {name}; it reads {', '.join(known)}; expected one of them"
             )
+        if column in metric.without:
+            raise InputInvalid(f"{where}: column {column}: found {value} and --without {column}; expected one of them")
         if chosen.get(column, value) != value:
             raise InputInvalid(f"{where}: column {column}: found {chosen[column]} and {value}; expected one of them")
         chosen[column] = value
@@ -115,19 +193,53 @@ def _listed(names: Collection[str]) -> str:
     return in_a_line(", ".join(names)) if names else "none"
 
 
+def with_id(columns: Columns, records: Iterable[Record]) -> tuple[Columns, str]:
+    """Return columns with an id where no column is called so, and what is said of it.
+
+    It is the first column whose name says that it has ids, and that has another one in each of the `records`.
+    """
+    names = [] if "id" in columns.theirs else [name for name in columns.unread if _says_id(name)]
+    seen: dict[str, set[int]] = {name: set() for name in names}
+    for record in records if names else ():
+        if isinstance(record, BadRow):
+            continue
+        values = {name: id_text(record.get(name)) for name in seen}
+        seen = {name: known for name, known in seen.items() if (value := values[name]) and _is_new(value, known)}
+        if not seen:
+            break
+    if not seen:
+        repeated = f"{_listed(names)}: not the id, as some rows lack it or share one; rows are numbered"
+        return columns, repeated if names else ""
+    first, *others = seen
+    return replace(
+        columns,
+        theirs={**columns.theirs, "id": first},
+        renamed=(*columns.renamed, f"{in_a_line(first)} as id"),
+        unread=tuple(name for name in columns.unread if name != first),
+    ), f"{_listed(others)} may be the id too: --id NAME" if others else ""
+
+
 def row(record: Record, columns: Columns, metric: Metric) -> Row:
     """Return a record as a row, without an id if it has none; with a failure if the metric cannot score it."""
-    if isinstance(record, BadRow):
-        return Row("", {}, {}, record.reason)
-    values: dict[str, Any] = {}
+    cells = _with_turns(record, columns, metric)
+    if isinstance(cells, BadRow):
+        return Row("", {}, {}, cells.reason)
+    values: dict[str, Any] = {name: metric.stand_ins[name] for name in metric.without}
     failures: list[str] = []
+    notes = [STAND_IN] * bool(values)
     for column in metric.reads:
-        value = record.get(columns.theirs.get(column, column))
-        if is_absent(value) or (value == "" and column in metric.optional):
-            if column in metric.columns:
-                failures.append(f"missing-{column}")
-            elif column in metric.defaults:
-                values[column] = metric.defaults[column]
+        if column in metric.without:
+            continue
+        value = cells.get(columns.theirs.get(column, column))
+        if metric.pair and column == metric.pair[0]:
+            value = log_rows.asked(value)
+        if column in columns.answers:
+            value, note = without_reasoning(log_rows.answered(value))
+            notes += note
+        if isinstance(value, BadRow):
+            failures.append(value.reason)
+        elif is_absent(value) or (value == "" and column in metric.optional):
+            failures += [f"missing-{column}"] * (column in metric.columns)
         elif not isinstance(value, str) and column not in metric.values:
             failures.append(f"not-text-{column}")
         else:
@@ -136,16 +248,48 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
                 failures.append(f"empty-{column}")
     labels: dict[str, str] = {}
     for name in LABELS:
-        value = record.get(columns.theirs.get(name, name))
+        value = cells.get(columns.theirs.get(name, name))
         if isinstance(value, str | int | float) and not is_absent(value):
             labels[name] = _text_of(value)
         elif not is_absent(value):
             failures.append(f"not-text-{name}")
-    given_id = record.get(columns.theirs.get("id", "id"))
+    given_id = cells.get(columns.theirs.get("id", "id"))
     name = id_text(given_id)
     if name is None and not is_absent(given_id) and str(given_id).strip():
         failures.append("no-id")
-    return Row(name or "", values, labels, failures[0] if failures else None)
+    others = {name: json_value(cells[name]) for name in columns.unread if not is_absent(cells.get(name))}
+    return Row(name or "", values, labels, failures[0] if failures else None, others, notes)
+
+
+def _with_turns(record: Record, columns: Columns, metric: Metric) -> Record:
+    """Return a record with the turns of its conversation in place of the columns that it lacks."""
+    if isinstance(record, BadRow) or (turns := record.get(columns.turns)) is None:
+        return record
+    asked, given = (columns.theirs.get(name, name) for name in metric.pair or MADE)
+    if not is_absent(record.get(given)):
+        return record if isinstance(record.get(asked), str) else {**record, asked: turns}
+    return {**record, asked: turns, given: turns} if log_rows.is_turns(turns) else log_rows.NO_ANSWER
+
+
+def without_reasoning(text: Any) -> tuple[Any, list[str]]:
+    """Return an answer without the reasoning that it begins with, and the codes of warnings about it."""
+    if not isinstance(text, str):
+        return text, []
+    answer = answer_text.after_reasoning(text)
+    return (text, [UNCLOSED] * answer_text.has_marks(text)) if answer is None else (answer, [REASONING])
+
+
+def json_value(value: Any) -> Any:
+    """Return a cell as JSON holds it: a date as text, bytes as their number."""
+    if isinstance(value, Mapping):
+        return {str(name): json_value(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(each) for each in value]
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def is_absent(value: Any) -> bool:
@@ -170,7 +314,7 @@ def with_unique_ids(rows: Iterable[tuple[int, Row]], *, have_ids: bool) -> Itera
             name += f"#{number}"
             while not _is_new(name, seen):
                 name += "#"
-        yield original if name == original.id else Row(name, original.values, original.labels, failure)
+        yield original if name == original.id else replace(original, id=name, failure=failure)
 
 
 def _is_new(name: str, seen: set[int]) -> bool:
@@ -181,6 +325,7 @@ def _is_new(name: str, seen: set[int]) -> bool:
     return is_new
 
 
+_NO_ROW = BadRow("not-an-object", "")
 _EXPECTED = 'expected dictionaries, one for each row, such as [{"instruction": "...", "output": "..."}]'
 
 
@@ -209,14 +354,15 @@ def of_mappings(rows: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Iter
     if first and not names and not are_rows:
         raise InputInvalid(f"rows: found {type(first[0]).__name__}; {_EXPECTED}")
     columns = Columns({}) if are_rows else columns_of(list(map(str, names)), metric, {})
+    if isinstance(rows, list | tuple):
+        columns, _ = with_id(columns, (entry if isinstance(entry, Mapping) else _NO_ROW for entry in first))
 
     def numbered_rows() -> Iterator[tuple[int, Row]]:
         for number, entry in enumerate(chain(first, coming), 1):
             if isinstance(entry, Row):
                 yield number, entry
             else:
-                bad = BadRow("not-an-object", "") if not isinstance(entry, Mapping) else entry
-                yield number, row(bad, columns, metric)
+                yield number, row(entry if isinstance(entry, Mapping) else _NO_ROW, columns, metric)
 
     return with_unique_ids(numbered_rows(), have_ids=are_rows or "id" in columns.theirs)
 
@@ -244,50 +390,46 @@ class RowFile:
         """Find out how the file is read and where its columns are. Raises InputInvalid as `columns_of`."""
         self.path, self.metric, self.limit = path, metric, limit
         self._layout: Layout = layout_of(path, encoding)
-        named = named or {}
-        first = [record for _, record in islice(records_of(self._layout), LOOKED_AT)]
-        objects = [record for record in first if not isinstance(record, BadRow)]
-        self._is_guarded = self._layout.kind == "csv" and any(record.keys() >= WRITTEN for record in objects[:1])
-        chosen = _chosen(named, metric, str(path))
-        answered = self._is_answered(objects, chosen)
-        reads_turns = self._reads_turns(objects, chosen)
-        self._shape = log_rows.shape_of(objects, answered=answered) if reads_turns or answered else None
-        if self._shape:
-            objects = [made for record in objects if not isinstance(made := self._shape.read(record), BadRow)] or [{}]
+        self._logs: set[str] = set()  # of which programs samples were read
+        self._left_out = 0  # samples of the harness whose answers another sample has, see `_records`
+        first = [record for _, record in islice(self._records(), LOOKED_AT)]
         if not first:
             raise InputInvalid(f"{path}: 0 rows; expected one JSON object a line, or a table with a header")
+        objects = [record for record in first if not isinstance(record, BadRow)]
         names = dict.fromkeys(name for record in objects for name in record)
-        self.columns = columns_of(list(names), metric, named, str(path)) if objects else Columns({})
-
-    def _is_answered(self, objects: Sequence[Mapping[str, Any]], chosen: Mapping[str, str]) -> bool:
-        """Return whether a column, by its name or the user's, has the text that answers, and none the instruction."""
-        if self.metric.pair is None:
-            return False
-        instruction, output = self.metric.pair
-        usual = {_plain(output), *_aliases()["given"]}
-        texts = {name for record in objects for name, value in record.items() if isinstance(value, str)}
-        output_names = (
-            {chosen[output]} & texts if output in chosen else {name for name in texts if _plain(name) in usual}
-        )
-        return bool(output_names) and instruction not in chosen and instruction not in texts
-
-    def _reads_turns(self, objects: Sequence[Mapping[str, Any]], chosen: Mapping[str, str]) -> bool:
-        """Return whether an instruction and an output are wanted that may be in turns, or in the log of a program."""
-        pair = set(self.metric.pair or ())
-        if chosen.keys() & pair or not pair:
-            return not MADE.isdisjoint(chosen.values())
-        return not any(all(isinstance(record.get(name), str) for name in pair) for record in objects)
+        columns = columns_of(list(names), metric, named or {}, str(path)) if objects else Columns({})
+        self.columns, note = with_id(columns, (record for _, record in self._records()))
+        self._notes = [note] * bool(note)
+        if columns.made:
+            told = {"instruction": "earlier turns and the last one of a person", "output": "the last answer"}
+            read = ", ".join(f"{told[name]} as {name}" for name in columns.made)
+            self._notes.append(f"{columns.turns}: {read}; not what a system or a tool says")
 
     def __iter__(self) -> Iterator[Row]:
-        return islice(with_unique_ids(self._rows(), have_ids="id" in self.columns.theirs), self.limit)
+        numbered = ((number, row(record, self.columns, self.metric)) for number, record in self._records())
+        return islice(with_unique_ids(numbered, have_ids="id" in self.columns.theirs), self.limit)
 
-    def _rows(self) -> Iterator[tuple[int, Row]]:
+    def _records(self) -> Records:
+        """Yield the rows of the file; of a sample of lm-evaluation-harness that occurs once for each filter, one."""
+        seen: set[int] = set()
+        self._left_out = 0
         for number, record in records_of(self._layout):
-            if self._is_guarded and not isinstance(record, BadRow):
-                record = {name: remove_guard(value) if value else value for name, value in record.items()}
-            if self._shape and not isinstance(record, BadRow):
-                record = self._shape.read(record)
-            yield number, row(record, self.columns, self.metric)
+            if isinstance(record, BadRow):
+                yield number, record
+            elif log_rows.is_of_harness(record):
+                self._logs.add(log_rows.HARNESS)
+                if _is_new(repr((record["doc_id"], record["resps"])), seen):
+                    yield from ((number, answer) for answer in log_rows.of_harness(record))
+                else:
+                    self._left_out += 1
+            elif log_rows.is_of_inspect(record):
+                self._logs.add(log_rows.INSPECT)
+                yield number, log_rows.of_inspect(record)
+            elif self._layout.kind == "csv" and record.keys() >= WRITTEN:
+                texts = {name: value for name, value in record.items() if name not in _OF_RESULTS}
+                yield number, {name: remove_guard(value) if value else value for name, value in texts.items()}
+            else:
+                yield number, record
 
     def survey(self) -> Survey:
         """Read all rows once and count them, and their failures."""
@@ -302,14 +444,14 @@ class RowFile:
     @cached_property
     def said(self) -> str:
         """Return in a line how the file is read where that is not as its names say; else ""."""
-        notes = [*self._layout.notes]
-        if self._shape:
-            notes.append(self._shape.said)
-        if self._shape and (status := log_status(self._layout)) not in ("", "success"):
+        notes = [*self._layout.notes, *sorted(self._logs), *self._notes]
+        if self._left_out:
+            notes.append(f"left out, with the same answers behind another filter: {self._left_out}")
+        if self._logs and (status := log_status(self._layout)) not in ("", "success"):
             notes.append(f"the log says of its run: {in_a_line(status)}; samples may be missing or without an answer")
         if self.columns.renamed:
             notes.append(f"read {', '.join(self.columns.renamed)}")
         if not notes:
             return ""
-        unread = f"; not read: {_listed(self.columns.unread)}" if self.columns.unread and not self._shape else ""
+        unread = f"; not read, kept in `columns`: {_listed(self.columns.unread)}" if self.columns.unread else ""
         return f"{self.path}: {'; '.join(notes)}{unread}"

@@ -20,6 +20,7 @@ UNCERTAIN = "certainty-unknown"
 UNQUALIFIED = "judge-unqualified"
 CONTROL = "control-tokens"
 PARTLY = "partly-decided"
+STAND_IN, REASONING, UNCLOSED = "stand-in", "reasoning", "reasoning-unclosed"  # notes of how a row was read
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
     "language-unknown": f"no language given, and none is certain from the text (never one below {languages.ENOUGH} "
@@ -35,6 +36,9 @@ LINES: Mapping[str, str] = {
     "empty-text": "a text is empty, and this metric scores it as such",
     CONTROL: "control tokens of chats in a text, such as <|im_end|>; models get them as plain text, servers with "
     "an invisible character inside",
+    STAND_IN: "the metric's own text stands in for a column, as --without says",
+    REASONING: "reasoning at the beginning of a text, such as <think>...</think>, was left out; the rest is scored",
+    UNCLOSED: "a mark of reasoning, such as <think>, that does not begin and end a reasoning: the whole text is scored",
     "truncated": "the answer was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
 }
@@ -72,7 +76,7 @@ class WarningRules:
         """
         if row.failure:
             return ()
-        codes: set[str] = set()
+        codes = set(row.notes)
         if pair:
             instruction, output = (row.texts.get(name, "") for name in pair)
             codes.update(self._language_codes(row.labels.get("language", ""), instruction, output))

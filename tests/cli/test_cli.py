@@ -73,6 +73,7 @@ def excam(*words: str, stdin: bytes | str = b"", charset: str = "utf-8"):
 
 
 def texts(*rows, name: str = "texts.jsonl") -> str:
+    rows = [{"instruction": "A?", **row} if "output" in row else row for row in rows]
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return name
 
@@ -238,12 +239,13 @@ def test_a_crash_loses_no_answer(backend, monkeypatch):
 
 def test_a_file_that_cannot_be_scored_is_one_line(backend):
     Path("in.jsonl").write_bytes(b'{"a\\nb\\u001b[31m": 1}\n')
-    assert r"in.jsonl: column output: not found; found a b\x1b[31m; give --output" in stopped("score", "in.jsonl")
+    assert r"in.jsonl: column instruction, output: not found; found a b\x1b[31m; give" in stopped("score", "in.jsonl")
     assert backend.asked == []
 
 
 def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
-    rows = b'{"output": "x", "id": 1}', b"no json", b'{"output": "caf\xff"}', b'{"output": "y", "id": "1"}'
+    first, fourth = (json.dumps({"instruction": "A?", "output": "x", "id": name}).encode() for name in (1, "1"))
+    rows = first, b"no json", b'{"instruction": "A?", "output": "caf\xff"}', fourth
     Path("in.jsonl").write_bytes(b"\n".join(rows))
     result = excam("score", "in.jsonl")
     scored_rows = [json.loads(line) for line in result.stdout.splitlines()]
@@ -258,7 +260,7 @@ def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
 
 
 def test_strict_stops_at_a_bad_row(backend):
-    Path("in.jsonl").write_bytes(b'{"output": "x"}\n{"output": null}\n{"output": "z"}\n')
+    texts({"output": "x"}, {"output": None}, {"output": "z"}, name="in.jsonl")
     assert stopped("score", "in.jsonl", "--strict") == (
         "excam: in.jsonl: row 2 (2): missing-output; expected none with --strict (1 such rows)"
     )
@@ -269,7 +271,8 @@ def test_strict_stops_at_a_bad_row(backend):
 def test_columns_and_formats_are_said_in_a_line(backend):
     Path("in.csv").write_text("Frage;Antwort;Note\nWas?;Sushi.;3,5\n")
     result = excam("score", "in.csv", "--output", "Note", "--column", "instruction=Antwort")
-    assert "in.csv: semicolons; read Antwort as instruction, Note as output; not read: Frage\n" in result.stderr
+    read_as = "read Antwort as instruction, Note as output; not read, kept in `columns`: Frage"
+    assert f"in.csv: semicolons; {read_as}\n" in result.stderr
     assert json.loads(result.stdout)["texts"] == {"instruction": "Sushi.", "output": "3,5"}
     assert "--column: found x; expected NAME=COLUMN" in stopped("score", "in.csv", "--column", "x")
 
@@ -482,7 +485,7 @@ def test_list_what_is_no_list():
 def test_list_metrics_says_what_each_reads_and_needs():
     shown = excam("list", "metrics").stdout
     assert (
-        "bleu\n    reads translation, reference\n    may read target_language\n"
+        "bleu\n    reads translation, reference, target_language\n"
         "    returns mean over sentences, more is better (0 to 100)\n" in shown
     )
     entries = [json.loads(line) for line in excam("list", "metrics", "--json").stdout.splitlines()]
@@ -546,7 +549,8 @@ def test_as_a_program():
 
 def test_journals_are_shown_verified_and_compacted(backend):
     metric = cli_metric()
-    list(metric.score([{"output": "Sushi."}, {"output": "mumble"}], journal=Path("results/journal/a/b.jsonl")))
+    rows = [{"instruction": "A?", "output": text} for text in ("Sushi.", "mumble")]
+    list(metric.score(rows, journal=Path("results/journal/a/b.jsonl")))
     shown = excam("journal", "show")
     (row,) = map(json.loads, shown.stdout.splitlines())
     assert shown.exit_code == 0
@@ -561,14 +565,14 @@ def test_journals_are_shown_verified_and_compacted(backend):
     assert (broken.exit_code, broken.stdout) == (1, f"{path}: 1 answers; damaged lines: 2\n")
     aside = path.with_name("b.jsonl.damaged")
     for folder in ("results", "results/journal"):
-        Path(folder, "samples.jsonl").write_text('{"output": "x"}\n')
+        Path(folder, "samples.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
     compacted = excam("journal", "compact", "results")
     assert compacted.stdout == f"{path}: 1 lines dropped; damaged, kept in {aside}: 1\n"
     other = "results/journal/samples.jsonl: one of 2 files that hold no complete journal entry; left as they are"
     assert compacted.stderr == f"excam: {other}\n"
     assert b"Javanese" in aside.read_bytes()
     for folder in ("results", "results/journal"):
-        assert Path(folder, "samples.jsonl").read_text() == '{"output": "x"}\n'
+        assert Path(folder, "samples.jsonl").read_text() == '{"instruction": "A?", "output": "x"}\n'
         assert "holds no complete journal entry" in stopped("journal", "compact", f"{folder}/samples.jsonl")
         Path(folder, "samples.jsonl").unlink()
     assert excam("journal", "verify").exit_code == 0
@@ -629,7 +633,8 @@ def piped(data: bytes, name: str = "pipe") -> str:
 
 
 def test_a_pipe_is_read_once_and_gives_all_its_rows(backend):
-    assert excam("score", piped(b'{"output": "x"}\n{"output": "Sushi"}\n'), "--to", "scored.jsonl").exit_code == 0
+    lines = b'{"prompt": "A?", "output": "x"}\n{"prompt": "A?", "output": "Sushi"}\n'
+    assert excam("score", piped(lines), "--to", "scored.jsonl").exit_code == 0
     scored = Path("scored.jsonl").read_bytes()
     assert len(scored.splitlines()) == 2
     assert "output: [Sushi]" in excam("explain", piped(scored)).stdout

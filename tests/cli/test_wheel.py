@@ -207,7 +207,7 @@ for words in json.loads(sys.stdin.read()):
     done = CliRunner().invoke(cli.app, words)
     assert done.exit_code == 0, (words, done.output, done.exception)
 import excam
-(one,) = excam.load(MODEL).score([{"output": "Sushi."}])
+(one,) = excam.load(MODEL).score([{"instruction": "A?", "output": "Sushi."}])
 assert one.verdict == "error", one
 """
 
@@ -225,7 +225,9 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, 
         said = body["messages"][-1]["content"]
         return right(json.dumps(report if "Sushi" in said else {"errors": [], "explanation": ""}))
 
-    rows = [{"id": str(at), "output": f"{'Sushi' if at % 3 else 'Moussaka'} {at}."} for at in range(12)]
+    rows = [
+        {"id": str(at), "instruction": "A?", "output": f"{'Sushi' if at % 3 else 'Moussaka'} {at}."} for at in range(12)
+    ]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     truths = "".join(f"{at},{at % 2},{at % 3}\n" for at in range(12))
     (tmp_path / "people.csv").write_text(f"id,error,label\n{truths}")
@@ -269,7 +271,7 @@ def test_what_needs_an_extra_says_which(installed, tmp_path):
     from small_adapters import make
 
     adapter = make(tmp_path / "results")
-    (tmp_path / "texts.jsonl").write_text('{"output": "x"}\n')
+    (tmp_path / "texts.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
     done = command(installed, "score", "texts.jsonl", "--adapter", str(adapter), cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -280,7 +282,11 @@ def test_what_needs_an_extra_says_which(installed, tmp_path):
 @pytest.mark.parametrize(
     ("words", "row", "extra"),
     [
-        (["score", "rows.jsonl", "--metric", "bleu"], {"translation": "x", "reference": "y"}, "translation"),
+        (
+            ["score", "rows.jsonl", "--metric", "bleu"],
+            {"translation": "x", "reference": "y", "lang": "en"},
+            "translation",
+        ),
         (["score", "rows.jsonl", "--metric", "chrf"], {"translation": "x", "reference": "y"}, "translation"),
         (
             ["calmqa", "surface", "rows.jsonl"],
@@ -298,7 +304,7 @@ def test_what_needs_a_library_of_an_extra_says_which(installed, tmp_path, words,
 
 
 def test_a_server_is_asked_without_any_extra(installed, tmp_path):
-    (tmp_path / "texts.jsonl").write_text('{"output": "x"}\n')
+    (tmp_path / "texts.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
     done = command(installed, "score", "texts.jsonl", "--server", "http://127.0.0.1:9", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "excam: http://127.0.0.1:9: ConnectError" in done.stderr

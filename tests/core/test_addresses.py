@@ -70,7 +70,7 @@ def test_no_file_holds_a_key_of_an_address(tmp_path, monkeypatch, words):
     """Neither what was written, nor the answers that are kept of a run that failed in the middle."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)
-    rows = [{"id": text, "output": text} for text in ("Moussaka.", "TROUBLE.")]
+    rows = [{"id": text, "instruction": "A?", "output": text} for text in ("Moussaka.", "TROUBLE.")]
     (tmp_path / "two.jsonl").write_text("\n".join(map(json.dumps, rows)))
     instances = derive.instances(source.read(source.files(MINI), {}).scenarios[:1], seed=1)
     tables.write_frame(tmp_path / "instances.parquet", derive.to_frame(instances))

@@ -26,7 +26,7 @@ def served(tmp_path, monkeypatch):
     monkeypatch.delenv("EXCAM_ENDPOINT_KEY", raising=False)
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
     (tmp_path / "rows.jsonl").write_text(
-        "".join(json.dumps({"id": row_id, "output": f"Text {row_id}."}) + "\n" for row_id in IDS)
+        "".join(json.dumps({"id": row_id, "instruction": "A?", "output": f"Text {row_id}."}) + "\n" for row_id in IDS)
     )
     bad = {}
 

@@ -37,8 +37,8 @@ def pip():
 
 ways = {
     "server": ask,
-    "excam serve": lambda: list(excam.connect(url).score([{"output": "x"}])),
-    "endpoint": lambda: list(excam.load(f"m@{url}/v1").score([{"output": "x"}])),
+    "excam serve": lambda: list(excam.connect(url).score([{"instruction": "A?", "output": "x"}])),
+    "endpoint": lambda: list(excam.load(f"m@{url}/v1").score([{"instruction": "A?", "output": "x"}])),
     "hub": lambda: sources._from_hub("blend", "owner/name", "dataset", "main", ["*"], folder),
     "address": lambda: sources._download("blend", f"{url}/file.zip", folder),
     "parcel": lambda: places.place("owner/name").pinned(),

@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import date
 
 import polars as pl
 import pytest
@@ -13,7 +14,14 @@ from excam.scoring import joining, rows
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.metric import Row, available
 
-EXCAM, RUBRIC, BLEU, CALMQA = (available()[name] for name in ("excam", "rubric", "bleu", "calmqa"))
+EXCAM, RUBRIC, BLEU, CALMQA, CHRF = (available()[name] for name in ("excam", "rubric", "bleu", "calmqa", "chrf"))
+STANDING = EXCAM.lacking(["instruction"])
+GIVEN = {"instruction": "A?", "output": "x"}
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+
+
+def chat(question, answer):
+    return {"messages": [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]}
 
 
 def file(folder, *records, name="a.jsonl"):
@@ -37,19 +45,24 @@ def texts(entries):
     ("names", "read_as"),
     [
         (("instruction", "output"), ()),
-        (("output",), ()),
         (("prompt", "response"), ("prompt as instruction", "response as output")),
         (("question", "answer"), ("question as instruction", "answer as output")),
         (("input", "output"), ("input as instruction",)),
         (("instruction", "completion"), ("completion as output",)),
         (("Instruction", "Output"), ("Instruction as instruction", "Output as output")),
         (("Frage", "Antwort", "Sprache"), ("Frage as instruction", "Antwort as output", "Sprache as language")),
-        (("uid", "user_prompt", "model_output"), ("user_prompt as instruction", "model_output as output", "uid as id")),
+        (("user_prompt", "model_output"), ("user_prompt as instruction", "model_output as output")),
+        (("instructions", "output"), ("instructions as instruction",)),
+        (("question_en", "answer"), ("question_en as instruction", "answer as output")),
+        (("user_input", "response"), ("user_input as instruction", "response as output")),
+        (("Prompt text", "Response"), ("Prompt text as instruction", "Response as output")),
+        (("questionText", "Antwort (de)"), ("questionText as instruction", "Antwort (de) as output")),
+        (("question", "reference_answer", "answers"), ("question as instruction", "answers as output")),
         (("質問", "回答"), ("質問 as instruction", "回答 as output")),
         (("instruction", "input", "output"), ()),
         (("question", "answer", "output"), ("question as instruction",)),
         (("Question Text", "answer", "ID"), ("Question Text as instruction", "answer as output", "ID as id")),
-        (("output", "model", "lang"), ("lang as language", "model as system")),
+        (("instruction", "output", "model", "lang"), ("lang as language", "model as system")),
     ],
 )
 def test_columns_are_found_by_their_usual_names(names, read_as):
@@ -63,20 +76,29 @@ def test_the_roles_are_those_of_the_metric():
     )
     columns = rows.columns_of(("prompt", "response", "lang"), CALMQA, {})
     assert columns.theirs == {"question": "prompt", "answer": "response", "language": "lang"}
-    assert rows.columns_of(("Translation", "reference"), BLEU, {}).renamed == ("Translation as translation",)
+    read_as = ("Translation as translation", "language as target_language")
+    assert rows.columns_of(("Translation", "reference", "language"), BLEU, {}).renamed == read_as
 
 
 @pytest.mark.parametrize(
     ("names", "metric", "named", "said"),
     [
-        (("text",), EXCAM, {}, "column output: not found; found text; give --output NAME"),
-        ((), EXCAM, {}, "column output: not found; found none; give --output NAME"),
+        (("text",), EXCAM, {}, "column instruction, output: not found; found text; give --instruction NAME --output NAME, "
+         "or --without instruction if there is none"),
+        ((), EXCAM, {}, "column instruction, output: not found; found none; give --instruction NAME --output NAME"),
+        (("output", "remarks"), EXCAM, {}, "column instruction: not found; found output, remarks; give --instruction NAME"),
+        (("prompt", "reference_answer"), EXCAM, {}, "column output: not found; found prompt, reference_answer; give --output"),
+        (("question_en", "question_de", "output"), EXCAM, {}, "column instruction: found question_en, question_de; expected"),
+        (("question_id", "output"), EXCAM, {}, "column instruction: not found; found question_id, output;"),
+        (("a", "output"), STANDING, {"instruction": "a"},
+         "column instruction: found a and --without instruction; expected one of them"),
         (("prompt", "answer", "response"), EXCAM, {},
          "column output: found answer, response; expected one; give --output answer or --output response"),
         (("prompt", "question", "output"), EXCAM, {},
          "column instruction: found prompt, question; expected one; give --instruction prompt or --instruction question"),
         (("prompt", "output"), EXCAM, {"output": "answer"}, "column answer: not found; found prompt, output"),
-        (("a", "reference"), BLEU, {}, "column translation: not found; found a, reference; give --column translation=NAME"),
+        (("a", "reference"), BLEU, {}, "column translation, target_language: not found; found a, reference; give --column "
+         "translation=NAME --column target_language=NAME, or --without target_language if there is none"),
         (("translation", "reference"), BLEU, {"output": "translation"},
          "metric bleu has no column output; it reads translation, reference, target_language, id, language, system, "
          "culture"),
@@ -99,8 +121,42 @@ def test_what_is_read_as_what_is_one_line(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("\ufeffFrage;Antwort;Bewertung\r\nWas?;Das.;3,5\r\n".encode())
     said = rows.RowFile(path, EXCAM).said
-    assert said == f"{path}: semicolons; read Frage as instruction, Antwort as output; not read: Bewertung"
-    assert rows.RowFile(file(tmp_path, {"output": "x", "more": 1}), EXCAM).said == ""
+    read_as = "read Frage as instruction, Antwort as output; not read, kept in `columns`: Bewertung"
+    assert said == f"{path}: semicolons; {read_as}"
+    assert rows.RowFile(file(tmp_path, {**GIVEN, "more": 1}), EXCAM).said == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "ids"),
+    [
+        *(
+            (name, ["q-07", 9], ["q-07", "9"])
+            for name in ("question_id", "qid", "rowId", "uuid", "key", "Nr.", "item no")
+        ),
+        *(("question_id", values, ["1", "2"]) for values in (["a", "a"], ["a", None], ["a", " "], ["a", True])),
+        ("marks", ["a", "b"], ["1", "2"]),
+        ("valid text", ["a", "b"], ["1", "2"]),
+    ],
+)
+def test_a_column_is_the_id_if_its_name_says_so_and_it_is_complete_and_unique(tmp_path, name, values, ids):
+    path = file(tmp_path, *({name: value, "remarks": "x", **GIVEN} for value in values))
+    row_file = rows.RowFile(path, EXCAM)
+    assert [row.id for row in row_file] == ids
+    assert [row.others for row in row_file] == [
+        {"remarks": "x"} | ({name: value} if name not in row_file.columns.theirs.values() and value is not None else {})
+        for value in values
+    ]
+    if ids == ["1", "2"] and name == "question_id":
+        assert row_file.said.startswith(f"{path}: question_id: not the id, as some rows lack it or share one; rows are")
+    assert [row.id for row in rows.of_mappings([json.loads(line) for line in path.open()], EXCAM)] == ids
+
+
+def test_of_several_ids_the_first_is_taken_and_the_others_are_named(tmp_path):
+    path = file(tmp_path, *({"row_id": at, "question_id": -at, **GIVEN} for at in (1, 2)))
+    row_file = rows.RowFile(path, EXCAM)
+    assert [row.id for row in row_file] == ["1", "2"]
+    assert row_file.said.startswith(f"{path}: question_id may be the id too: --id NAME; read row_id as id; not read")
+    assert [row.id for row in read(path, named={"id": "question_id"})] == ["-1", "-2"]
 
 
 # --- rows
@@ -110,22 +166,24 @@ def test_what_is_read_as_what_is_one_line(tmp_path):
     ("record", "failure"),
     [
         ({"output": None}, "missing-output"),
-        ({"instruction": "a"}, "missing-output"),
+        ({"instruction": ""}, "empty-instruction"),
+        ({"instruction": None}, "missing-instruction"),
         ({"output": math.nan}, "missing-output"),
         ({"output": 5}, "not-text-output"),
-        ({"output": "x", "instruction": 1}, "not-text-instruction"),
+        ({"instruction": 1}, "not-text-instruction"),
         ({"output": ""}, "empty-output"),
         ({"output": " \n\t"}, "empty-output"),
-        ({"output": "x", "language": ["en"]}, "not-text-language"),
-        ({"output": "x", "id": True}, "no-id"),
-        ({"output": "x", "id": float(2**53)}, "no-id"),  # it stands for several numbers
-        ({"output": "x", "id": ["a"]}, "no-id"),
+        ({"output": "<think>A dish?</think>\n"}, "empty-output"),
+        ({"language": ["en"]}, "not-text-language"),
+        ({"id": True}, "no-id"),
+        ({"id": float(2**53)}, "no-id"),  # it stands for several numbers
+        ({"id": ["a"]}, "no-id"),
         (BadRow("not-json", ""), "not-json"),
     ],
 )
 def test_a_bad_row_is_a_failed_row_in_its_place(record, failure):
     columns = rows.columns_of(("instruction", "output"), EXCAM, {})
-    row = rows.row(record, columns, EXCAM)
+    row = rows.row(record if isinstance(record, BadRow) else GIVEN | record, columns, EXCAM)
     assert (row.failure, row.id) == (failure, "")
 
 
@@ -137,18 +195,50 @@ def test_a_bad_row_is_a_failed_row_in_its_place(record, failure):
     ],
 )
 def test_ids_are_text(identifier, text):
-    columns = rows.columns_of(("output",), EXCAM, {})
-    assert rows.row({"output": "x", "id": identifier}, columns, EXCAM).id == text
+    columns = rows.columns_of(("instruction", "output"), EXCAM, {})
+    assert rows.row({**GIVEN, "id": identifier}, columns, EXCAM).id == text
 
 
-def test_what_is_not_told_stands_in(tmp_path):
-    path = file(tmp_path, {"output": "x", "instruction": ""}, {"output": "y", "language": math.nan, "system": None})
-    assert texts(read(path)) == [(STAND_IN_INSTRUCTION, "x"), (STAND_IN_INSTRUCTION, "y")]
-    assert [row.labels for row in read(path)] == [{}, {}]
+def test_a_text_stands_in_for_a_column_only_where_that_is_asked_for(tmp_path):
+    path = file(tmp_path, {"output": "x", "remarks": "a"}, {"output": "y", "language": math.nan, "system": None})
+    entries = read(path, STANDING)
+    assert texts(entries) == [(STAND_IN_INSTRUCTION, "x"), (STAND_IN_INSTRUCTION, "y")]
+    assert [(row.labels, row.notes, row.others) for row in entries] == [
+        ({}, ["stand-in"], {"remarks": "a"}),
+        ({}, ["stand-in"], {}),
+    ]
+    assert "--without: found output; expected instruction" in line_of(InputInvalid, EXCAM.lacking, ["output"])
+
+
+@pytest.mark.parametrize(
+    ("text", "read_as", "notes"),
+    [
+        ("<think>A cat?</think>\n\nA dog.", "A dog.", ["reasoning"]),
+        ("[THINK]A cat?[/THINK]A dog.", "A dog.", ["reasoning"]),
+        ("<think>A cat?", "<think>A cat?", ["reasoning-unclosed"]),
+        ("A cat?</think>A dog.", "A cat?</think>A dog.", ["reasoning-unclosed"]),
+        ("Analysis of a dog.", "Analysis of a dog.", []),
+    ],
+)
+def test_reasoning_before_a_text_is_left_out_and_said(text, read_as, notes):
+    for metric, name in ((EXCAM, "output"), (CALMQA, "answer"), (available()["chrf"], "translation")):
+        record = {**dict.fromkeys(metric.columns, text), name: text}
+        row = rows.row(record, rows.columns_of(list(record), metric, {}), metric)
+        assert (row.values[name], list(row.notes)) == (read_as, notes)
+        assert {value for column, value in row.values.items() if column != name} == {text}, "of no other column"
+
+
+def test_other_columns_are_kept_as_json_holds_them(tmp_path):
+    day, odd = date(2024, 5, 1), {"nested": [1.5, None]}
+    pl.DataFrame({**GIVEN, "day": day, "odd": [odd], "raw": b"xyz", "none": None}).write_parquet(tmp_path / "a.parquet")
+    (entry,) = read(tmp_path / "a.parquet")
+    assert entry.others == {"day": "2024-05-01", "odd": odd, "raw": "3 bytes"}
+    (entry,) = rows.of_mappings([{**GIVEN, "share": math.nan, "nested": {1: math.inf}}], EXCAM)
+    assert entry.others == {"nested": {"1": None}}
 
 
 def test_an_id_that_occurs_twice_is_a_failure_under_a_name_of_its_own(tmp_path):
-    path = file(tmp_path, *({"output": str(n), "id": name} for n, name in enumerate(["a", "b", 1, "a", 1.0, "a#4"])))
+    path = file(tmp_path, *({**GIVEN, "id": name} for n, name in enumerate(["a", "b", 1, "a", 1.0, "a#4"])))
     entries = read(path)
     assert [entry.id for entry in entries] == ["a", "b", "1", "a#4", "1#5", "a#4#6"]
     assert [entry.failure for entry in entries] == [None, None, None, "duplicate-id", "duplicate-id", "duplicate-id"]
@@ -156,22 +246,23 @@ def test_an_id_that_occurs_twice_is_a_failure_under_a_name_of_its_own(tmp_path):
 
 
 def test_a_row_without_an_id_never_takes_that_of_another(tmp_path):
-    absent = [{"output": "y"}, *({"output": "z", "id": none} for none in (None, math.nan, "", " "))]
-    entries = read(file(tmp_path, *absent, {"output": "x", "id": 2}, {"output": "x", "id": "1"}))
+    absent = [GIVEN, *({**GIVEN, "id": none} for none in (None, math.nan, "", " "))]
+    entries = read(file(tmp_path, *absent, {**GIVEN, "id": 2}, {**GIVEN, "id": "1"}))
     assert [(entry.id, entry.failure) for entry in entries] == [
         *((f"#{number}", None) for number in range(1, 6)),
         ("2", None),
         ("1", None),
     ]
-    assert [entry.id for entry in read(file(tmp_path, *absent[:1], {"output": "x"}))] == ["1", "2"]
+    assert [entry.id for entry in read(file(tmp_path, GIVEN, GIVEN))] == ["1", "2"]
 
 
 def test_a_table_that_excam_wrote_is_read_without_its_guards(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("id,score,output,signature\na,0.5,\"'- one\n'- two\",x|y\n")
-    assert texts(read(path)) == [(STAND_IN_INSTRUCTION, "- one\n- two")]
-    path.write_text("id,output\na,'- one\n")
-    assert texts(read(path)) == [(STAND_IN_INSTRUCTION, "'- one")]
+    path.write_text("id,score,instruction,output,remarks,signature\na,0.5,A?,\"'- one\n'- two\",b,x|y\n")
+    (entry,) = read(path)
+    assert (entry.values["output"], entry.others) == ("- one\n- two", {"remarks": "b"})
+    path.write_text("id,instruction,output\na,A?,'- one\n")
+    assert texts(read(path)) == [("A?", "'- one")]
 
 
 def test_columns_of_the_metric_s_own_names_come_before_turns(tmp_path):
@@ -189,8 +280,8 @@ def test_turns_are_the_instruction_of_a_text_in_a_column(tmp_path, name, named, 
 
 def test_parts_of_a_log_are_named_for_a_metric_without_a_pair(tmp_path):
     sample = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "B.", "resps": [["A."]], "filtered_resps": ["A."]}
-    rows = read(file(tmp_path, sample), BLEU, {"translation": "output", "reference": "target"})
-    assert [row.values for row in rows] == [{"translation": "A.", "reference": "B.", "target_language": "English"}]
+    rows = read(file(tmp_path, sample), CHRF, {"translation": "output", "reference": "target"})
+    assert [row.values for row in rows] == [{"translation": "A.", "reference": "B."}]
 
 
 @pytest.mark.parametrize(
@@ -211,8 +302,9 @@ def test_what_is_no_rows_is_named(value, kind):
 
 
 def test_a_program_is_told_of_keys_and_not_of_options():
-    line = line_of(InputInvalid, rows.of_mappings, [{"text": "x"}], EXCAM)
-    assert line == "rows: column output: not found; found text; rename the key"
+    line = line_of(InputInvalid, rows.of_mappings, [{"output": "x"}], EXCAM)
+    rename = 'rename the key, or open it with without=["instruction"] if there is none'
+    assert line == f"rows: column instruction: not found; found output; {rename}"
 
 
 def test_one_column_is_named_once():
@@ -221,9 +313,9 @@ def test_one_column_is_named_once():
 
 
 def test_a_blank_text_has_a_score_where_the_metric_gives_it_one():
-    columns = rows.columns_of(("translation", "reference"), BLEU, {})
-    assert rows.row({"translation": "", "reference": "x"}, columns, BLEU).failure is None
-    assert rows.row({"translation": None, "reference": "x"}, columns, BLEU).failure == "missing-translation"
+    columns = rows.columns_of(("translation", "reference"), CHRF, {})
+    assert rows.row({"translation": "", "reference": "x"}, columns, CHRF).failure is None
+    assert rows.row({"translation": None, "reference": "x"}, columns, CHRF).failure == "missing-translation"
 
 
 def test_columns_may_hold_other_values_where_the_metric_says_so():
@@ -234,7 +326,7 @@ def test_columns_may_hold_other_values_where_the_metric_says_so():
 
 
 def test_a_survey_counts_rows_and_failures(tmp_path):
-    path = file(tmp_path, {"output": "x"}, {"output": None}, {"output": ""}, {"output": None})
+    path = file(tmp_path, *({**GIVEN, "output": text} for text in ("x", None, "", None)))
     survey = rows.RowFile(path, EXCAM).survey()
     assert (survey.rows, dict(survey.failures)) == (4, {"missing-output": 2, "empty-output": 1})
     assert survey.first == f"{path}: row 2 (2): missing-output"
@@ -246,7 +338,7 @@ def test_a_file_without_rows_is_one_line(tmp_path):
         path = tmp_path / "a.jsonl"
         path.write_text(text)
         assert line_of(InputInvalid, rows.RowFile, path, EXCAM).startswith(f"{path}: 0 rows; expected one JSON object")
-    path.write_text("id,output\n")
+    path.write_text("id,instruction,output\n")
     assert ": 0 rows" in line_of(InputInvalid, rows.RowFile, path.rename(tmp_path / "a.csv"), EXCAM)
     pl.DataFrame({"output": ["x"]}).head(0).write_parquet(tmp_path / "a.parquet")
     assert ": 0 rows" in line_of(InputInvalid, rows.RowFile, tmp_path / "a.parquet", EXCAM)
@@ -289,10 +381,8 @@ def test_the_last_turns_of_a_conversation_are_read(tmp_path):
         ("Name a dish.", "Tea."),
     ]
     assert [(row.id, row.labels) for row in row_file] == [("a", {"culture": "Greece"}), ("#2", {})]
-    assert "earlier turns stand before the instruction (1 of the first 2 rows)" in row_file.said
-    assert "turns of a system or a tool are not read (1 of the first 2 rows)" in row_file.said
-    plain = rows.RowFile(file(tmp_path, {"messages": turns[1:3]}), EXCAM).said
-    assert plain.endswith("messages: the last turn of a person as instruction, the last answer as output")
+    read_as = "earlier turns and the last one of a person as instruction, the last answer as output"
+    assert f": messages: {read_as}; not what a system or a tool says" in row_file.said
 
 
 @pytest.mark.parametrize(
@@ -306,6 +396,11 @@ def test_the_last_turns_of_a_conversation_are_read(tmp_path):
         {"doc_id": 1, "doc": {"question": "A dish?"}, "resps": [["Tea."]], "filtered_resps": ["Tea."]},
         {"doc_id": 1, "doc": {}, "arguments": {"gen_args_0": {"arg_0": "A dish?", "arg_1": {}}}, "resps": [["Tea."]]},
         {"doc_id": 1, "doc": {}, "arguments": [["A dish?", {}]], "resps": [["Tea."]]},
+        {"input": {"messages": [{"role": "user", "content": "A dish?"}]}, "output": {"role": "assistant", "content": "Tea."}},
+        {"messages": [{"role": "user", "content": "A dish?"}, {"role": "assistant", "tool_calls": [{"id": 1}]}, {"role": "tool", "content": "x"}, {"role": "assistant", "content": "Tea."}]},
+        {"messages": [{"role": "user", "content": "A dish?"}, {"role": "assistant", "content": [{"type": "reasoning", "text": "No."}, {"type": "output_text", "text": "Tea."}]}]},
+        {"messages": [{"role": "user", "content": "A dish?"}, {"role": "assistant", "content": None, "refusal": "Tea."}]},
+        {"messages": [{"role": "user", "content": "A dish?"}, {"role": "assistant", "content": [{"type": "refusal", "refusal": "Tea."}]}]},
         {"doc_id": 1, "doc": {}, "arguments": [['[{"role": "user", "content": "A dish?"}]', {}]], "resps": [["Tea."]]},
     ],
 )  # fmt: skip
@@ -321,22 +416,38 @@ def test_rows_of_other_programs(tmp_path, row):
         ({"messages": [{"role": "user", "content": "A dish?"}]}, "no-answer"),
         ({"messages": []}, "no-answer"),
         ({"messages": "x"}, "no-answer"),
-        ({"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": None}]}, "missing-output"),
+        (chat("A?", None), "missing-output"),
+        (chat([IMAGE], "B."), "not-text"),
+        (chat([{"type": "text", "text": "What is this?"}, IMAGE], "B."), "not-text"),
+        (chat("A?", [IMAGE]), "not-text"),
+        (chat("A?", [{"type": "tool_use", "name": "search"}]), "not-text"),
+        (chat([{"type": "tool_result", "content": "x"}], "B."), "not-text"),
+        (chat("", "B."), "not-text"),
+        ({"messages": [*chat("A?", "B.")["messages"], *chat([IMAGE], "C.")["messages"]]}, "not-text"),
+        ({"messages": [*chat([IMAGE], "B.")["messages"], *chat("A?", "C.")["messages"]]}, "not-text"),
+        ({"messages": [*chat("A?", "B.")["messages"][:1], {"role": "assistant", "tool_calls": [1]}]}, "not-text"),
     ],
 )
-def test_a_conversation_without_an_answer_is_a_failure(tmp_path, row, failure):
-    whole = {"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": "B."}]}
-    assert [entry.failure for entry in read(file(tmp_path, whole, row))] == [None, failure]
+def test_a_conversation_without_a_text_is_a_failure(tmp_path, row, failure):
+    entries = read(file(tmp_path, chat("A?", "B."), row, {"instruction": "C?", "output": "D."}))
+    assert [entry.failure for entry in entries] == [None, failure, None], "whatever the form of other rows"
+    if failure != "missing-output":
+        assert [entry.failure for entry in read(file(tmp_path, row))] == [failure]
 
 
-def test_samples_of_lm_eval_that_generated_nothing(tmp_path):
-    text = {"doc_id": 0, "doc": {"question": "A?"}, "resps": [["x"]], "filtered_resps": ["x"], "filter": "none"}
-    chosen = {"doc_id": 1, "doc": {}, "resps": [[["-1.5", "False"]], [["-0.5", "True"]]], "filtered_resps": [["-1.5", "False"], ["-0.5", "True"]]}  # fmt: skip
-    entries = read(
-        file(tmp_path, text, chosen, {**text, "filter": "strict"}, {**text, "doc_id": 2, "filtered_resps": [5]})
-    )
-    assert [entry.failure for entry in entries] == [None, "no-generated-text", None, "no-answer"]
-    assert [entry.id for entry in entries] == ["0", "#2", "0/strict", "#4"]
+def test_answers_of_lm_eval_are_those_that_the_model_wrote_and_each_once(tmp_path):
+    text = {"doc_id": 0, "doc": {"question": "A?"}, "resps": [["x"]], "filtered_resps": ["[invalid]"], "filter": "none"}
+    chosen = {"doc_id": 1, "doc": {}, "resps": [[["-1.5", "False"]], [["-0.5", "True"]]]}
+    repeated, other = {**text, "doc_id": 2, "resps": [["x", "y"]]}, {**text, "doc_id": 3, "resps": [[5]]}
+    row_file = rows.RowFile(file(tmp_path, text, chosen, {**text, "filter": "strict"}, repeated, other), EXCAM)
+    assert [(entry.id, entry.failure, entry.values.get("output")) for entry in row_file] == [
+        ("0", None, "x"),
+        ("#2", "no-generated-text", None),
+        ("2", None, "x"),
+        ("2/2", None, "y"),
+        ("#5", "no-answer", None),
+    ]
+    assert "; left out, with the same answers behind another filter: 1" in row_file.said
 
 
 def test_epochs_of_a_sample_are_rows_of_their_own(tmp_path):
@@ -356,8 +467,8 @@ def test_naming_a_column_switches_the_recognition_off(tmp_path):
 
 
 def test_a_metric_without_a_pair_reads_no_conversations(tmp_path):
-    row = {"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": "B."}]}
-    assert "column translation: not found; found messages" in line_of(InputInvalid, read, file(tmp_path, row), BLEU)
+    path = file(tmp_path, chat("A?", "B."))
+    assert "column translation, reference: not found; found messages" in line_of(InputInvalid, read, path, CHRF)
 
 
 # --- joining

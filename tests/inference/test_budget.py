@@ -22,7 +22,7 @@ from excam.inference.budget import Budget, prompt_bytes
 
 ROOT = Path(__file__).parents[2]
 CLEAN = report.write(Report())
-PAIRS = [{"id": str(at), "output": f"Sushi {at}."} for at in range(40)]
+PAIRS = [{"id": str(at), "instruction": "A?", "output": f"Sushi {at}."} for at in range(40)]
 
 
 @pytest.fixture

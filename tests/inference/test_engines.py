@@ -73,7 +73,7 @@ def test_no_engine_is_one_line(without_vllm):
 
 
 def test_a_server_has_its_own_engine(tmp_path):
-    (tmp_path / "rows.jsonl").write_text('{"output": "x"}\n')
+    (tmp_path / "rows.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
     words = ["score", str(tmp_path / "rows.jsonl"), "--model", "m@http://127.0.0.1:1/v1", "--backend", "vllm"]
     result = CliRunner().invoke(cli.app, words)
     assert (result.exit_code, result.stderr) == (

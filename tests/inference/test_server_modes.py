@@ -46,7 +46,10 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EXCAM_ENDPOINT_KEY", raising=False)
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
-    for file, columns in (("two.jsonl", {"output": 0}), ("rubric.jsonl", {"prompt": 0, "response": 0})):
+    for file, columns in (
+        ("two.jsonl", {"instruction": 0, "output": 0}),
+        ("rubric.jsonl", {"prompt": 0, "response": 0}),
+    ):
         rows = [{"id": text[0], **dict.fromkeys(columns, text)} for text in ("Moussaka.", "TROUBLE.")]
         (tmp_path / file).write_text("\n".join(map(json.dumps, rows)))
     servers = []

@@ -204,7 +204,9 @@ def test_a_room_does_not_grow_at_a_server_that_answers_one_after_the_other():
 
 
 def file_of(folder, count):
-    (folder / "rows.jsonl").write_text("".join(json.dumps({"output": f"Text {at}."}) + "\n" for at in range(count)))
+    (folder / "rows.jsonl").write_text(
+        "".join(json.dumps({"instruction": "A?", "output": f"Text {at}."}) + "\n" for at in range(count))
+    )
     return rows.RowFile(folder / "rows.jsonl", metric.load("excam"))
 
 

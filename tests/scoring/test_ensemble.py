@@ -22,12 +22,14 @@ from excam.scoring.options import Options, open_scorer
 from excam.scoring.rows import RowFile
 from excam.scoring.scorer import Scorer
 
+Q = {"instruction": "A?"}
+
 ROWS = [
-    {"id": "both", "output": "Greeks eat Sushi daily."},
-    {"id": "one", "output": "Greeks eat Ramen daily."},
-    {"id": "none", "output": "Greeks eat Moussaka daily."},
-    {"id": "half", "output": "mumble Ramen"},
-    {"id": "unread", "output": "mumble mumble"},
+    {"id": "both", **Q, "output": "Greeks eat Sushi daily."},
+    {"id": "one", **Q, "output": "Greeks eat Ramen daily."},
+    {"id": "none", **Q, "output": "Greeks eat Moussaka daily."},
+    {"id": "half", **Q, "output": "mumble Ramen"},
+    {"id": "unread", **Q, "output": "mumble mumble"},
 ]
 
 
@@ -110,10 +112,10 @@ def test_two_adapters_judge_one_after_another(two_adapters, loaded):
 
 
 def test_the_report_is_that_of_the_majority_and_nearest_in_score(two_adapters, loaded):
-    (result,) = excam.load(two_adapters, combine="median").score([{"output": "Sushi and Ramen"}])
+    (result,) = excam.load(two_adapters, combine="median").score([{**Q, "output": "Sushi and Ramen"}])
     assert result.score == -5.5
     assert len(result.report.errors) == 1, "-5 and -6 are equally near: the first is kept"
-    (result,) = excam.load([*reversed(two_adapters)]).score([{"output": "Sushi and Ramen"}])
+    (result,) = excam.load([*reversed(two_adapters)]).score([{**Q, "output": "Sushi and Ramen"}])
     assert len(result.report.errors) == 2
 
 
@@ -192,14 +194,14 @@ def test_bases_are_none_or_one_each(two_adapters, tmp_path):
 
 
 def test_a_row_that_cannot_be_scored_is_a_failure_of_every_judge_without_a_request(two_adapters, loaded):
-    rows = [{"id": "1", "output": "Sushi"}, {"text": "b"}, {"id": "1", "output": "a"}]
+    rows = [{"id": "1", **Q, "output": "Sushi"}, {"text": "b"}, {"id": "1", **Q, "output": "a"}]
     scored = list(excam.load(two_adapters).score(rows))
     assert [(result.id, result.failure) for result in scored] == [
         ("1", None),
-        ("#2", "missing-output"),
+        ("#2", "missing-instruction"),
         ("1#3", "duplicate-id"),
     ]
-    assert [result.agreement.failures for result in scored] == [(), ("missing-output",) * 2, ("duplicate-id",) * 2]
+    assert [result.agreement.failures for result in scored] == [(), ("missing-instruction",) * 2, ("duplicate-id",) * 2]
     assert [rows for *_, rows in loaded["asked"]] == [1, 1]
     line_of(InputInvalid, excam.load(two_adapters).score, [{"text": "b"}])
     assert len(loaded["asked"]) == 2
@@ -211,14 +213,14 @@ def test_nothing_to_judge(two_adapters, loaded):
 
 def test_texts_that_no_file_likes(two_adapters, loaded):
     (result,) = excam.load(two_adapters).score(
-        iter([{"output": "Sushi \ud800\u2028\r\n", "system": "m", "language": "en"}])
+        iter([{**Q, "output": "Sushi \ud800\u2028\r\n", "system": "m", "language": "en"}])
     )
     assert (result.output, result.system, result.language) == ("Sushi \ud800\u2028\r\n", "m", "en")
 
 
 def test_a_warning_of_several_judges_is_listed_once(two_adapters, loaded):
     room.change_manifest(two_adapters[1], languages=["Yoruba"])
-    (result,) = excam.load(two_adapters).score([{"output": "Sushi", "language": "English"}])
+    (result,) = excam.load(two_adapters).score([{**Q, "output": "Sushi", "language": "English"}])
     assert result.warnings == ("language-untested", "judge-unqualified")
 
 
@@ -284,7 +286,7 @@ def test_how_far_judgements_agree_is_said_to_people(two_adapters, loaded):
         name: results.confidence_lines(result) for name, result in by_id(excam.load(two_adapters).score(ROWS)).items()
     }
     assert lines["one"] == [
-        "1 of 2 readable judgements found an error: unsure; scores 0.630, -1.000, spread 1.152",
+        "1 of 2 readable judgements found an error: unsure; scores 0.646, -1.000, spread 1.164",
         "output, 'eat Ramen': marked by 1",
     ]
     assert lines["both"][1:] == ["output, 'Sushi': marked by 2, as major by 2"]
@@ -335,7 +337,10 @@ FOLDERS = [room.ROOT / "results/adapters/smollm2-135m" / name for name in ("all"
 )
 def test_two_real_adapters(tmp_path):
     """Each says in the ensemble what it says alone, and the combination is that of these."""
-    rows = [{"instruction": "Name a Greek dish.", "output": "Sushi."}, {"output": "In India, Diwali is celebrated."}]
+    rows = [
+        {"instruction": "Name a Greek dish.", "output": "Sushi."},
+        {**Q, "output": "In India, Diwali is celebrated."},
+    ]
     alone = [list(excam.load(folder, max_tokens=48).score(rows)) for folder in FOLDERS]
     together = list(excam.load(FOLDERS, max_tokens=48).score(rows))
     for at, result in enumerate(together):

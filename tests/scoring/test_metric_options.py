@@ -32,6 +32,7 @@ OWN = Path(own_metric.__file__)
 METRICS = {name: metric.available()[name] for name in ("excam", "rubric", "acre", "calmqa", "bleu")}
 METRICS["a metric of 40 lines"] = own_metric.Politeness()
 TRANSLATION = {"translation": "He is in confinement.", "reference": "She is in her month of confinement."}
+TRANSLATION["target_language"] = "English"
 ROWS = 12
 LABELS = {"language": "English", "system": "us", "culture": "Japan"}
 
@@ -219,6 +220,14 @@ def column_is_named(trial):
     return done, [result["texts"] for result in done.results] == [result["texts"] for result in trial.plain.results]
 
 
+def without(trial):
+    absent = next(iter(trial.metric.stand_ins), "x")
+    rows = [{name: value for name, value in row.items() if name != absent} for row in trial.rows]
+    done = trial.with_("--without", absent, file=trial.written("lacking.jsonl", rows))
+    is_said = f"|without:{absent}|" in signature(done)
+    return done, is_said and all("stand-in" in result["warnings"] for result in done.results)
+
+
 def labels_are_named(trial):
     more = {"key": "k", **{f"my {name}": value for name, value in LABELS.items()}}
     file = trial.written("labelled.jsonl", [{**row, **more, "key": f"k{at}"} for at, row in enumerate(trial.rows)])
@@ -319,6 +328,7 @@ OPTIONS = {
     "`--fail-on`": fail_on,
     "`--instruction`, `--output`": pair_is_named,
     "`--column`": column_is_named,
+    "`--without`": without,
     "`--id`, `--language`, `--system`, `--culture`": labels_are_named,
     "`--encoding`": encoding,
     "`--limit`": limit,

@@ -26,10 +26,12 @@ from excam.scoring import messages
 from excam.scoring.metric import LABELS, Row
 from excam.scoring.request_queue import Refused, RequestQueue
 
+Q = {"instruction": "A?"}
+
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 TEXTS = ("Moussaka.", "Sushi.", "mumble", "Sushi \ud800 \x00\x1b[31m")
-DISHES = [{"output": text, "id": f"dish\x1b {at}"} for at, text in enumerate(TEXTS)]
+DISHES = [{**Q, "output": text, "id": f"dish\x1b {at}"} for at, text in enumerate(TEXTS)]
 
 
 HTTP = httpx.Client(timeout=60)  # one for all: each of its own would read the certificates again
@@ -57,7 +59,7 @@ def post(url, body, **more):
 
 
 def request_body(*texts):
-    return {"rows": [{"output": text} for text in texts]}
+    return {"rows": [{**Q, "output": text} for text in texts]}
 
 
 def line_of(answer, status):
@@ -85,7 +87,9 @@ def test_requests_and_responses_fit_the_openapi_schema(server):
     body = document["paths"]["/score"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["$ref"].rpartition("/")[2] in schemas
     assert post(server, schemas["Asked"]["examples"][0]).status_code == 200
-    for result in post(server, {"rows": [*DISHES, {"output": "x", "language": "xx", "system": "m"}]}).json()["results"]:
+    for result in post(server, {"rows": [*DISHES, {**Q, "output": "x", "language": "xx", "system": "m"}]}).json()[
+        "results"
+    ]:
         assert set(schemas["Result"]["required"]) <= set(result) <= set(schemas["Result"]["properties"])
     assert set(HTTP.get(f"{server}/health").json()) == set(schemas["Health"]["properties"])
     assert {"401", "413", "422", "503"} <= set(document["paths"]["/score"]["post"]["responses"])
@@ -107,7 +111,7 @@ def test_requests_and_responses_fit_the_openapi_schema(server):
         (b'{"rows": [], "more": 1}', "body: found keys rows, more"),
         (b'{"rows": []}', "rows: found 0; expected 1 to 8"),
         (request_body(*"123456789"), "rows: found 9; expected 1 to 8"),
-        ({"rows": [{"a\nb\x1b[31m": "x"}]}, r"rows: column output: not found; found a b\x1b[31m;"),
+        ({"rows": [{"a\nb\x1b[31m": "x"}]}, r"rows: column instruction, output: not found; found a b\x1b[31m;"),
     ],
 )
 def test_an_invalid_request_is_refused_in_one_line(server, body, part):
@@ -115,7 +119,13 @@ def test_an_invalid_request_is_refused_in_one_line(server, body, part):
 
 
 def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place(server):
-    rows = [{"output": "Sushi.", "id": 1}, "x", {"output": ["x"]}, {"output": "y", "id": "1"}, {"output": "Moussaka."}]
+    rows = [
+        {**Q, "output": "Sushi.", "id": 1},
+        "x",
+        {**Q, "output": ["x"]},
+        {**Q, "output": "y", "id": "1"},
+        {**Q, "output": "Moussaka."},
+    ]
     answer = post(server, {"rows": rows}).json()
     assert [result["id"] for result in answer["results"]] == ["1", "#2", "#3", "1#4", "#5"]
     failures = [None, "not-an-object", "not-text-output", "duplicate-id", None]
@@ -249,7 +259,7 @@ def test_a_greedy_client_leaves_places_for_others():
                 assert post(url, request_body("Sushi.")).status_code == 200
                 assert len(judged) - before < 30, "two or three of the others' requests are judged before"
             before = len(judged)
-            scored = excam.connect(url).score([{"output": "Sushi."}] * 8)
+            scored = excam.connect(url).score([{**Q, "output": "Sushi."}] * 8)
             assert [row.score for row in scored] == [-5] * 8
             assert len(judged) - before < 30
         finally:
@@ -339,23 +349,23 @@ def test_a_key_that_is_none(monkeypatch, key):
 def test_the_client_is_a_metric(server):
     remote = excam.connect(server + "/")
     assert remote.signature == metric().signature
-    rows = [{"output": f"{'Sushi' if at % 3 else 'dish'} {at}"} for at in range(50)]
+    rows = [{**Q, "output": f"{'Sushi' if at % 3 else 'dish'} {at}"} for at in range(50)]
     assert list(remote.score(rows)) == list(metric().score(rows))
     assert remote.score(iter(rows)).to_polars().height == 50
 
 
 def test_the_client_sends_no_row_that_cannot_be_scored(server):
-    rows = [{"text": "y", "system": "gemma-2"}, {"output": "Sushi", "id": "a"}, {"output": "x", "id": "a"}]
+    rows = [{"text": "y", "system": "gemma-2"}, {**Q, "output": "Sushi", "id": "a"}, {**Q, "output": "x", "id": "a"}]
     results = list(excam.connect(server).score(rows))
     assert results == list(metric().score(rows))
-    assert [result.failure for result in results] == ["missing-output", None, "duplicate-id"]
-    assert [result.failure for result in excam.connect(server).score([{"output": ""}] * 3)] == ["empty-output"] * 3
-    with pytest.raises(InputInvalid, match="rows: column output: not found; found text"):
+    assert [result.failure for result in results] == ["missing-instruction", None, "duplicate-id"]
+    assert [result.failure for result in excam.connect(server).score([{**Q, "output": ""}] * 3)] == ["empty-output"] * 3
+    with pytest.raises(InputInvalid, match="rows: column instruction, output: not found; found text"):
         excam.connect(server).score([{"text": "y"}])
 
 
 def test_the_client_waits_where_the_queue_is_full(server):
-    rows = [{"output": f"{'slow' if at == 0 else 'Sushi'} {at}"} for at in range(32)]
+    rows = [{**Q, "output": f"{'slow' if at == 0 else 'Sushi'} {at}"} for at in range(32)]
 
     def score(remote):
         return list(remote.score(rows))
@@ -376,7 +386,7 @@ def test_async_results_are_in_order_and_do_not_block_the_loop(server):
                 await asyncio.sleep(0.01)
 
         other = asyncio.create_task(ticking())
-        rows = [{"output": f"slow {at}" if at == 0 else f"Sushi {at}"} for at in range(20)]
+        rows = [{**Q, "output": f"slow {at}" if at == 0 else f"Sushi {at}"} for at in range(20)]
         there = [result async for result in remote.ascore(rows)]
         here = [result async for result in metric().ascore(rows)]
         other.cancel()
@@ -390,7 +400,7 @@ def test_async_results_are_in_order_and_do_not_block_the_loop(server):
 
 def test_who_stops_early_leaves_nothing_behind(server):
     before = threading.active_count()
-    results = excam.connect(server).score({"output": f"dish {at}"} for at in range(10**9))
+    results = excam.connect(server).score({**Q, "output": f"dish {at}"} for at in range(10**9))
     assert next(results).score > 0
     del results
     assert threading.active_count() == before
@@ -511,12 +521,7 @@ app()
 def excam_(*words, cwd, **environment):
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     done = subprocess.run(
-        [sys.executable, "-c", HOOK, *map(str, words)],
-        capture_output=True,
-        text=True,
-        env=env,
-        cwd=cwd,
-        check=False,
+        [sys.executable, "-c", HOOK, *map(str, words)], capture_output=True, text=True, env=env, cwd=cwd, check=False
     )
     assert "Traceback" not in done.stderr, done.stderr
     return done
@@ -536,7 +541,7 @@ def test_files_are_scored_by_a_server(server, tmp_path):
 
 @pytest.mark.parametrize(("words", "environment"), [(["--offline"], {}), ([], {"EXCAM_OFFLINE": "1"})])
 def test_offline_no_server_is_asked(server, tmp_path, words, environment):
-    Path(tmp_path, "in.jsonl").write_text('{"output": "x"}\n')
+    Path(tmp_path, "in.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
     done = excam_("score", "in.jsonl", "--server", server, *words, cwd=tmp_path, **environment)
     assert done.returncode == 2
     assert "not asked, since EXCAM_OFFLINE (or --offline) is set" in done.stderr
@@ -598,7 +603,7 @@ def test_a_queue_that_no_request_fits(tmp_path):
 @pytest.mark.skipif(not (RESULTS / "adapters/smollm2-135m/all/manifest.json").exists(), reason="no embedded model")
 def test_the_embedded_model_served_and_at_hand(tmp_path):
     """Offline, the same results from a server process as from the command line, which opens no connection."""
-    Path(tmp_path, "in.jsonl").write_text('{"output": "Sushi.", "instruction": "Name a Greek dish."}\n')
+    Path(tmp_path, "in.jsonl").write_text('{"instruction": "A?", "output": "Sushi."}\n')
     adapter = RESULTS / "adapters/smollm2-135m/all"
     here = excam_("score", "in.jsonl", "--adapter", adapter, "--offline", "--max-tokens", 16, cwd=tmp_path)
     assert "connection" not in here.stderr
@@ -608,7 +613,8 @@ def test_the_embedded_model_served_and_at_hand(tmp_path):
 
 
 def test_a_program_that_ends_midway_ends(server, tmp_path):
-    code = "import excam, sys; r = excam.connect(sys.argv[1]).score({'output': f'dish {at}'} for at in range(10**9)); next(r)"
+    code = "import excam, sys; r = excam.connect(sys.argv[1]).score({'instruction': 'A?', "
+    code += "'output': f'dish {at}'} for at in range(10**9)); next(r)"
     done = subprocess.run([sys.executable, "-c", code, server], cwd=tmp_path, check=False, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -628,7 +634,7 @@ def test_a_name_that_the_server_does_not_answer_to_is_said(server, monkeypatch):
     ],
 )
 def test_what_the_server_decides_cannot_be_asked_for(server, tmp_path, words):
-    Path(tmp_path, "in.jsonl").write_text('{"output": "x"}\n')
+    Path(tmp_path, "in.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
     done = excam_("score", "in.jsonl", "--server", server, *words, cwd=tmp_path)
     assert done.returncode == 2
     assert f"excam: {words[0]}: not beside --server" in done.stderr

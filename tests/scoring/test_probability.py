@@ -16,13 +16,15 @@ from excam.scoring.results import Result
 from tests.cli.test_cli import excam as excam_
 from tests.cli.test_cli import stopped, texts
 
+Q = {"instruction": "A?"}
+
 EXCAM = metric.load("excam")
 ADAPTER = "results/adapters/tiny/all"
 
 
 def rows(n=40):
     """Dishes, every second of them Sushi, which the model of `test_scorer` calls an error."""
-    return [{"id": str(at), "output": f"{'Sushi' if at % 2 else 'Moussaka'} {at}"} for at in range(n)]
+    return [{"id": str(at), **Q, "output": f"{'Sushi' if at % 2 else 'Moussaka'} {at}"} for at in range(n)]
 
 
 def fit(folder, method="platt", wrong=5):
@@ -55,7 +57,7 @@ def test_verdicts(has_errors, chance, expected):
 def test_without_a_calibration_there_is_no_probability(adapter, backend):  # noqa: F811
     judge = excam.load(adapter)
     assert "|cal:none|" in judge.signature
-    scored = list(judge.score([{"output": "Sushi"}, {"output": "x"}, {"output": "mumble"}]))
+    scored = list(judge.score([{**Q, "output": "Sushi"}, {**Q, "output": "x"}, {**Q, "output": "mumble"}]))
     assert [(result.probability, result.verdict) for result in scored] == [
         (None, "error"),
         (None, "clean"),
@@ -69,7 +71,7 @@ def test_a_calibration_gives_each_row_a_probability(adapter, backend, method):  
     judge = excam.load(adapter)
     digest = room.sha256(adapter / calibration.FILE)[:8]
     assert f"|cal:{method}@{digest},band0.4-0.6|" in judge.signature
-    good, bad, unread = judge.score([{"output": "x"}, {"output": "Sushi"}, {"output": "mumble"}])
+    good, bad, unread = judge.score([{**Q, "output": "x"}, {**Q, "output": "Sushi"}, {**Q, "output": "mumble"}])
     assert 0 <= good.probability < bad.probability <= 1
     assert (unread.probability, unread.verdict) == (None, None)
     assert made["measured"] == good.metric.measured != ""
@@ -80,7 +82,7 @@ def test_a_calibration_gives_each_row_a_probability(adapter, backend, method):  
 
 def test_platt_is_its_formula(adapter, backend):  # noqa: F811
     curve = fit(adapter)["calibration"]
-    (scored,) = excam.load(adapter).score([{"output": "x"}])
+    (scored,) = excam.load(adapter).score([{**Q, "output": "x"}])
     expected = 1 / (1 + math.exp(curve["slope"] * scored.certainty - curve["intercept"]))
     assert scored.probability == pytest.approx(expected)
 
@@ -107,7 +109,7 @@ def test_a_calibration_of_another_adapter_is_refused(adapter, backend):  # noqa:
     line = room.line_of(ModelInvalid, excam.load, adapter)
     assert f"expected excam|model:tiny@cccccccc|on:all@{room.sha256(weights)[:8]}|" in line
     (adapter / calibration.FILE).unlink()
-    assert list(excam.load(adapter).score([{"output": "x"}]))
+    assert list(excam.load(adapter).score([{**Q, "output": "x"}]))
 
 
 @pytest.mark.parametrize("other", [("judge:report.", "judge:report.9"), ("excam|", "rubric|")])

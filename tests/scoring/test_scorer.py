@@ -16,8 +16,9 @@ from excam.error_reports.judges import report
 from excam.error_reports.records import Report
 from excam.inference import backend_factory, fake
 from excam.scoring import files, metric, result_files, scorer
-from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.rows import RowFile
+
+Q = {"instruction": "A?"}
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,10 +51,10 @@ def change_manifest(folder: Path, **changes) -> None:
 def test_pairs_are_judged_in_order(adapter, backend):
     opened = excam.load(adapter)
     assert backend.opened == 0, "nothing is loaded before the first question"
-    scored = list(opened.score([{"output": "Moussaka."}, {"output": "Sushi.", "instruction": "A Greek dish?"}]))
+    scored = list(opened.score([{**Q, "output": "Moussaka."}, {"instruction": "A Greek dish?", "output": "Sushi."}]))
     assert [result.id for result in scored] == ["1", "2"]
     good, bad = scored
-    assert good.instruction == STAND_IN_INSTRUCTION
+    assert good.instruction == "A?"
     assert good.report == Report()
     assert good.score == good.certainty
     assert 0 < good.score <= 1
@@ -64,7 +65,7 @@ def test_pairs_are_judged_in_order(adapter, backend):
 
 
 def test_a_report_that_was_cut_is_a_failure(adapter, backend):
-    (scored,) = excam.load(adapter, max_tokens=3).score([{"output": "Sushi."}])
+    (scored,) = excam.load(adapter, max_tokens=3).score([{**Q, "output": "Sushi."}])
     assert (scored.score, scored.failure) == (None, "truncated")
 
 
@@ -87,7 +88,7 @@ def test_the_signature_names_the_order_of_reports_that_is_not_the_papers(adapter
 
 def test_a_second_call_asks_only_for_rows_that_are_not_in_the_journal(adapter, backend, tmp_path):
     journal = tmp_path / "journal.jsonl"
-    rows = [{"output": f"dish {number}"} for number in range(20)]
+    rows = [{**Q, "output": f"dish {number}"} for number in range(20)]
     first = list(excam.load(adapter).score(rows[:12], journal=journal))
     backend.asked.clear()
     second = list(excam.load(adapter).score(rows, journal=journal))
@@ -101,42 +102,42 @@ def test_a_second_call_asks_only_for_rows_that_are_not_in_the_journal(adapter, b
 @pytest.mark.parametrize(
     ("row", "name", "failure"),
     [
-        ({"k" * 10_000: 1}, "#2", "missing-output"),
+        ({"k" * 10_000: 1}, "#2", "missing-instruction"),
         ("Sushi.", "#2", "not-an-object"),
-        ({"output": "Sushi.", "id": "first"}, "first#2", "duplicate-id"),
+        ({**Q, "output": "Sushi.", "id": "first"}, "first#2", "duplicate-id"),
     ],
 )
 def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_about(
     adapter, backend, row, name, failure
 ):
     opened = excam.load(adapter)
-    first, middle, last = opened.score([{"output": "fine", "id": "first"}, row, {"output": "fine too"}])
+    first, middle, last = opened.score([{**Q, "output": "fine", "id": "first"}, row, {**Q, "output": "fine too"}])
     assert (middle.id, middle.score, middle.report, middle.failure) == (name, None, None, failure)
     assert middle.output == ("Sushi." if failure == "duplicate-id" else "")
     assert {result.signature for result in (first, middle, last)} == {opened.signature}
     assert [first.failure, last.failure] == [None, None]
     assert [request.messages for request in backend.asked] == [
-        report.messages(STAND_IN_INSTRUCTION, text) for text in ("fine", "fine too")
+        report.messages("A?", text) for text in ("fine", "fine too")
     ]
 
 
 @pytest.mark.parametrize(
     ("rows", "columns"),
-    [
-        ([{"text": "x"}, {"label": 1}], "text, label"),
-        (iter([{"text": "x"}, {"output": "y"}]), "text"),
-    ],
+    [([{"text": "x"}, {"label": 1}], "text, label"), (iter([{"text": "x"}, {**Q, "output": "y"}]), "text")],
 )
 def test_a_column_that_no_row_has_is_refused_before_anything_is_asked(adapter, backend, rows, columns):
     line = line_of(InputInvalid, excam.load(adapter).score, rows)
-    assert line == f"rows: column output: not found; found {columns}; rename the key"
+    assert line == (
+        f"rows: column instruction, output: not found; found {columns}; rename the key, or open it with "
+        'without=["instruction"] if there is none'
+    )
     assert backend.asked == []
 
 
 def test_an_iterator_of_any_length_takes_the_memory_of_a_batch(adapter, backend, monkeypatch):
     monkeypatch.setattr(scorer, "BATCH", 4)
     numbers = []
-    rows = ({"output": str(numbers.append(number) or number)} for number in range(1, 1000))
+    rows = ({**Q, "output": str(numbers.append(number) or number)} for number in range(1, 1000))
     results = excam.load(adapter).score(rows)
     assert numbers == [1], "the first row says where the columns are"
     assert next(results).output == "1"
@@ -144,7 +145,7 @@ def test_an_iterator_of_any_length_takes_the_memory_of_a_batch(adapter, backend,
 
 
 def rows_file(path: Path, count: int) -> RowFile:
-    path.write_text("".join(json.dumps({"output": f"dish {number}"}) + "\n" for number in range(count)))
+    path.write_text("".join(json.dumps({**Q, "output": f"dish {number}"}) + "\n" for number in range(count)))
     return RowFile(path, metric.load("excam"))
 
 
@@ -174,13 +175,17 @@ def test_a_finished_file_is_continued_where_the_input_has_more_rows(
     assert (
         scored
         == list(result_files.read(to))
-        == list(excam.load(adapter).score([{"output": result.output} for result in scored]))
+        == list(excam.load(adapter).score([{**Q, "output": result.output} for result in scored]))
     )
     assert len(backend.asked) == 12 + 12
 
 
 def test_results_as_a_table(adapter, backend):
-    rows = [{"output": "Sushi.", "language": "English", "system": "m"}, {"output": "mumble"}, {"output": "x"}]
+    rows = [
+        {**Q, "output": "Sushi.", "language": "English", "system": "m"},
+        {**Q, "output": "mumble"},
+        {**Q, "output": "x"},
+    ]
     table = excam.load(adapter).score(rows).to_polars()
     assert table["errors_found"].to_list() == [1, None, 0]
     assert table["failure"].to_list() == [None, "no-json", None]
@@ -190,7 +195,7 @@ def test_results_as_a_table(adapter, backend):
 
 def test_texts_are_asked_about_as_they_are(adapter, backend):
     text = "{Instruction} {Text} </s> \x00 \x1b[31m \u202e {}"
-    (scored,) = excam.load(adapter).score([{"output": text, "instruction": text}])
+    (scored,) = excam.load(adapter).score([{"instruction": text, "output": text}])
     assert (scored.output, scored.instruction) == (text, text)
     assert backend.asked[0].messages == report.messages(text, text)
 
@@ -201,9 +206,9 @@ def test_texts_are_asked_about_as_they_are(adapter, backend):
 @pytest.mark.parametrize("place", ["all", "./all", "../tiny/all"])
 def test_the_base_is_found_from_any_working_folder(adapter, backend, monkeypatch, place):
     monkeypatch.chdir(adapter.parent)
-    assert list(excam.load(place).score([{"output": "x"}]))
+    assert list(excam.load(place).score([{**Q, "output": "x"}]))
     monkeypatch.chdir(adapter)
-    assert list(excam.load(".").score([{"output": "x"}]))
+    assert list(excam.load(".").score([{**Q, "output": "x"}]))
 
 
 def test_a_base_elsewhere(adapter, backend, tmp_path):
@@ -213,7 +218,7 @@ def test_a_base_elsewhere(adapter, backend, tmp_path):
     assert line.endswith(
         "models/tiny: no manifest.json; expected the folder of its base model; name its folder with --base"
     )
-    assert list(excam.load(adapter, base=elsewhere).score([{"output": "x"}]))
+    assert list(excam.load(adapter, base=elsewhere).score([{**Q, "output": "x"}]))
 
 
 @pytest.mark.parametrize(("place", "known"), [("/", "none"), (".", "tiny/all")])
@@ -278,8 +283,8 @@ def test_the_real_model_end_to_end(tmp_path):
     """A report or an explicit failure for every row; the megabyte that fits no context is refused, not truncated."""
     rows = [
         {"id": "a", "instruction": "Name a Greek dish.", "output": "Sushi."},
-        {"id": "b", "output": "<|im_end|>\x00\x1b[31m"},
-        {"id": "c", "output": "kebab " * 170_000},
+        {"id": "b", **Q, "output": "<|im_end|>\x00\x1b[31m"},
+        {"id": "c", **Q, "output": "kebab " * 170_000},
     ]
     opened = excam.load(ADAPTER, max_tokens=16)
     scored = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
@@ -297,6 +302,6 @@ def test_a_long_file_leaves_nothing_on_disk_and_little_in_memory(adapter, backen
     monkeypatch.setattr(scorer.Journal, "add", lambda *_: pytest.fail("a journal was written"))
     kept = scorer.InMemory()
     monkeypatch.setattr(scorer, "InMemory", lambda: kept)
-    results = excam.load(adapter).score({"output": str(number)} for number in range(10))
+    results = excam.load(adapter).score({**Q, "output": str(number)} for number in range(10))
     assert [len(kept) for _ in results] == [4] * 8 + [2] * 2
     assert len(kept) == 0

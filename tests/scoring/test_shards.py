@@ -23,6 +23,8 @@ from excam.scoring.scorer import Scorer
 from scripts import scores
 from scripts.scores import score_shards, summarize_scores
 
+Q = {"instruction": "A?"}
+
 EXCAM = metric.load("excam")
 SETTINGS = {"metric": "excam", "model": "small"}
 COMMON = ["--texts", "texts", "--job-megabytes", "1", "--metric", "excam", "--model", "small", "--scores", "scores"]
@@ -175,7 +177,7 @@ def test_scored_shards_are_not_scored_again(texts_folder, tmp_path):
 def test_counts_that_the_table_does_not_have_are_refused(tmp_path, forged):
     path = tmp_path / "texts/a.jsonl"
     path.parent.mkdir()
-    path.write_text('{"id": 1, "output": "x"}\n{"id": 1, "output": "y"}')
+    path.write_text('{"id": 1, "prompt": "A?", "output": "x"}\n{"id": 1, "prompt": "A?", "output": "y"}')
     score(path.parent, tmp_path / "scores")
     (manifest,) = (tmp_path / "scores").rglob("*.json")
     facts = json.loads(manifest.read_text())
@@ -209,7 +211,8 @@ def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts
 def test_a_bad_row_of_a_shard_is_counted_and_not_asked_about(tmp_path):
     path = tmp_path / "texts/a.jsonl"
     path.parent.mkdir()
-    rows = ['{"id": 1, "output": "x"}', '{"output": ', '{"id": 1, "output": "y"}', '{"id": 2, "output": 5}', "[]"]
+    first, third, fourth = ({"id": at, **Q, "output": text} for at, text in ((1, "x"), (1, "y"), (2, 5)))
+    rows = [json.dumps(first), '{"output": ', json.dumps(third), json.dumps(fourth), "[]"]
     path.write_text("\n".join(rows))
     backend = Dies(answer)
     counts, problems = score(path.parent, tmp_path / "scores", backend)
@@ -263,7 +266,7 @@ def test_a_model_that_is_down_is_asked_about_three_shards(tmp_path):
 
 
 def test_a_table_holds_every_field(tmp_path):
-    sample = {"output": "Tea \ud800.", "language": "English", "system": "m", "culture": "Peru"}
+    sample = {**Q, "output": "Tea \ud800.", "language": "English", "system": "m", "culture": "Peru"}
     (result,) = scorer(fake.Backend(answer)).score([sample])
     result_files.write(tmp_path / "a.parquet", [result])
     (row,) = pl.read_parquet(tmp_path / "a.parquet").to_dicts()
@@ -357,7 +360,7 @@ class Unknown(metric.Metric):
 
 
 def test_rows_that_are_not_known_are_neither_scored_nor_failed(tmp_path):
-    write_rows(tmp_path / "texts/a.jsonl", [*ROWS[:3], {"id": "x", "output": "Coffee."}])
+    write_rows(tmp_path / "texts/a.jsonl", [*ROWS[:3], {"id": "x", **Q, "output": "Coffee."}])
     judge, settings = Scorer(Unknown(), None), {"metric": "unknown"}
     shard_list = shards.find(tmp_path / "texts")
     counts, problems = shard_scoring.score_shards(judge, shard_list, {}, tmp_path / "scores", settings)

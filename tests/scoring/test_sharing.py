@@ -27,6 +27,8 @@ from excam.scoring import adapters
 from excam.scoring.sharing import base as bases
 from excam.scoring.sharing import parcel, places
 
+Q = {"instruction": "A?"}
+
 ROOT = Path(__file__).parents[2]
 TOKEN = "hf_" + "canary" * 6
 
@@ -75,14 +77,14 @@ def sign(folder: Path) -> None:
 
 def test_an_adapter_is_pushed_pulled_and_used(shared, monkeypatch):
     monkeypatch.setattr(backend_factory.LazyBackend, "_open", lambda _: fake.Backend(answer))
-    rows = [{"output": "Sushi."}, {"output": "Pita."}]
+    rows = [{**Q, "output": "Sushi."}, {**Q, "output": "Pita."}]
     before = list(excam.load("tiny/all").score(rows))
     assert sorted(path.name for path in shared.iterdir()) == sorted((*parcel.NEEDED, parcel.CHECKSUMS))
     pulled = completed("pull", shared, "there", "--base", "results/models/tiny")
     assert pulled.stdout == f"{shared} is now at there\n"
     shutil.rmtree("results")
     assert list(excam.load("there").score(rows)) == before, "the same scores and the same signature, far from the run"
-    Path("texts.jsonl").write_text('{"output": "Sushi."}\n')
+    Path("texts.jsonl").write_text('{"instruction": "A?", "output": "Sushi."}\n')
     scored = completed("score", "texts.jsonl", "--adapter", "there")
     assert json.loads(scored.stdout)["score"] == -5
 
@@ -458,7 +460,7 @@ def test_no_text_of_a_sender_steers_the_terminal(shared):
     rewritten(shared, "base.json", origin=evil, licence=evil, revision="by-hand")
     results = [completed("pull", shared, "there"), run("pull", shared, "there", "--base", "recorded")]
     shutil.rmtree("results")
-    Path("texts.jsonl").write_text('{"output": "Sushi."}\n')
+    Path("texts.jsonl").write_text('{"instruction": "A?", "output": "Sushi."}\n')
     results.append(run("score", "texts.jsonl", "--adapter", "there"))
     for result in results:
         lines = result.stderr.splitlines()

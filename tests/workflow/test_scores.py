@@ -12,7 +12,7 @@ REPORT = '{"errors": [], "explanation": "so"}'
 
 
 def rows(name, count):
-    return [{"id": f"{name}{at}", "output": f"{name} {at}: tea"} for at in range(count)]
+    return [{"id": f"{name}{at}", "instruction": "A?", "output": f"{name} {at}: tea"} for at in range(count)]
 
 
 def says(body):
