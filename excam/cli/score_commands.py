@@ -50,6 +50,12 @@ SCORING: dict[str, Any] = {  # by their names in `Options`
     "bases": Annotated[
         list[Path] | None, typer.Option("--base", help="folder of the base model; one for each adapter, or none")
     ],
+    "without": Annotated[
+        list[str] | None,
+        typer.Option(
+            help="a column that the rows lack, such as instruction: the metric's own text stands in; repeatable"
+        ),
+    ],
     "judge": Annotated[
         str | None,
         typer.Option(
@@ -211,7 +217,7 @@ def _estimate(scorer: Scorer | Ensemble, rows: RowFile, target: Path, *, overwri
 
     assert scorer.budget, "it has one"
     judge = scorer.for_rows(rows)
-    done = 0 if overwrite else result_files.complete(target, rows, judge.signature) or 0
+    done = sum(result is not None for result in result_files.earlier(target, rows, judge, overwrite=overwrite))
     count = sum(1 for _ in rows)
     scorer.budget.rows = budgets.rows_left(count, target, scorer.repeat, done)
     return budgets.estimate(scorer.budget, rows, judge.first_requests, judge.max_tokens, count, scorer.repeat)

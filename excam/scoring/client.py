@@ -119,7 +119,7 @@ class Client:
         """Return the results of some rows; those that cannot be scored are not sent."""
         sent = [row for row in part if not row.failure]
         results = iter(await self._judged(client, sent) if sent else [])
-        return [self._failed(row) if row.failure else next(results) for row in part]
+        return [(self._failed(row) if row.failure else next(results)).of_row(row) for row in part]
 
     def _failed(self, row: Row) -> Result:
         labels: dict[str, Any] = dict(row.labels)

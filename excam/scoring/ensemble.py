@@ -151,7 +151,8 @@ class Ensemble:
                 for at, member in enumerate(self.members, 1)
             ]
             self._judge(items, parts)
-            together = map(self._combined, zip(*(result_files.read(part.part) for part in parts), strict=True))
+            combined = map(self._combined, zip(*(result_files.read(part.part) for part in parts), strict=True))
+            together = map(Result.of_row, combined, items)
             while batch := list(islice(together, BATCH)):
                 whole.add(batch)
                 yield from batch

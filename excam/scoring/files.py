@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Protocol
 
@@ -49,46 +49,56 @@ def results(
     """Yield the results of rows in order, and write them to the file `to`, which appears when complete.
 
     `rows` can be iterated several times; `total` is their number. A killed run with `to` continues, and a finished file
-    of fewer rows grows. Raises InputInvalid, before any request, if another file is there (unless `overwrite`).
+    of fewer rows grows; a row is known by its texts and labels, so that another column of ids asks for nothing. Raises
+    InputInvalid, before any request, if another file is there (unless `overwrite`).
     """
     judge = judge.for_rows(rows)
     score_file = getattr(judge, "score_file", None)  # of several judges, each of which has all rows first
     if to is None:
         yield from judge.score(iter(rows), progress=Progress("scoring, rows", total))
         return
-    done = None if overwrite else result_files.complete(to, rows, judge.signature)
+
+    def earlier() -> Iterator[Result | None]:
+        return result_files.earlier(to, rows, judge, overwrite=overwrite)
+
+    done = sum(result is not None for result in earlier())
     if done == total:
-        say(f"{to}: has all {total} rows already; nothing is asked")
+        say(f"{to}: has all {total} rows already; nothing is asked" + "; delete it to ask again" * overwrite)
+        if any(old != new for old, new in zip_longest(result_files.read(to), earlier())):
+            result_files.write(to, (result for result in earlier() if result))
         yield from result_files.read(to)
-        return
-    if score_file:
+    elif score_file:
         if done:
             say(
                 f"{to}: has {done} of {total} rows; several judgements are kept combined only: all rows are asked again"
             )
         yield from score_file(rows, to)
-        return
-    with Growing(to, judge) as growing:
-        kept = islice(result_files.read(to), growing.done(iter(rows)), None) if done else iter(())
-        while part := list(islice(kept, BATCH)):  # a finished file of fewer rows goes on
-            growing.add(part)
-        yield from grown(judge, rows, growing, Progress("scoring, rows", total))
-        growing.finish()
+    else:
+        with Growing(to, judge) as growing:
+            yield from grown(judge, rows, growing, Progress("scoring, rows", total), earlier() if done else iter(()))
+            growing.finish(rows)
 
 
-def grown(judge: Judge, rows: Iterable[Row], growing: Growing, progress: Progress) -> Iterator[Result]:
+def grown(
+    judge: Judge,
+    rows: Iterable[Row],
+    growing: Growing,
+    progress: Progress,
+    earlier: Iterable[Result | None] = (),
+) -> Iterator[Result]:
     """Yield results once they are in the growing file, at most a second after they came; none is asked for again.
 
+    `earlier` has those of the first rows, see `result_files.earlier`.
     Answers of rows that are not in the file yet are kept in a journal beside it.
     """
     journal = Passing(journal_of(growing.path))
     done = growing.done(iter(rows))
     progress.skip(done)
-    yield from result_files.read_part(growing.part) if done else ()
+    yield from map(Result.of_row, result_files.read_part(growing.part), rows) if done else ()
     came: list[Result] = []
     since = 0.0
     try:
-        for result in judge.score(islice(iter(rows), done, None), journal=journal, progress=progress):
+        for result in _scored(judge, islice(iter(rows), done, None), islice(earlier, done, None), journal, progress):
             since = since if came else time.monotonic()
             came.append(result)
             if len(came) >= BATCH or time.monotonic() - since > EVERY:
@@ -101,3 +111,16 @@ def grown(judge: Judge, rows: Iterable[Row], growing: Growing, progress: Progres
         journal.tidy(0)
     journal.path.unlink(missing_ok=True)
     yield from came
+
+
+def _scored(
+    judge: Judge, rows: Iterator[Row], earlier: Iterator[Result | None], journal: Journal, progress: Progress
+) -> Iterator[Result]:
+    """Yield the results of rows in order: the earlier ones, and those that are asked for."""
+    pairs = zip(earlier, rows, strict=False)  # in this order, no row is lost at the end of the earlier results
+    while part := list(islice(pairs, BATCH)):
+        asked = [row for result, row in part if result is None]
+        progress.skip(len(part) - len(asked))
+        new = iter(judge.score(asked, journal=journal, progress=progress) if asked else ())
+        yield from (result or next(new) for result, _ in part)
+    yield from judge.score(rows, journal=journal, progress=progress)

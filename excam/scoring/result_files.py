@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,7 +22,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import NO_LOCKS, is_same_file, open_plain, publish, say
 from excam.core.row_files import BadRow, records
 from excam.core.spreadsheets import guard_cell, remove_guard
-from excam.scoring.metric import LABELS, Row
+from excam.scoring.metric import LABELS, Metric, Row
 from excam.scoring.results import Result, from_dict, is_result
 
 if TYPE_CHECKING:
@@ -33,13 +33,18 @@ SUFFIXES = (".jsonl", ".parquet", ".csv")
 NUMBERS = ("score", "certainty", "probability")
 TEXTS = ("id", "failure", "verdict", "thinking", "language", "system", "culture", "signature")  # not as JSON text
 COLUMNS = ("id", "score", "failure", "verdict", "texts", "report", "parts", "certainty", "probability", "warnings",
-           "recovered", "thinking", "language", "system", "culture", "agreement", "metric", "signature")  # fmt: skip
+           "recovered", "thinking", "language", "system", "culture", "columns",
+           "agreement", "metric", "signature")  # fmt: skip
+OF_IDS = ("duplicate-id", "no-id")  # failures of rows that another column of ids does not have
 SHOWN = 4  # of these columns stand before those that only people read
 BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
 
 
 class Maker(Protocol):
     """Who makes a file of results."""
+
+    @property
+    def metric(self) -> Metric: ...
 
     @property
     def signature(self) -> str: ...
@@ -109,8 +114,9 @@ def write(path: Path, results: Iterable[Result]) -> None:
     """Write results in the format of the suffix, atomically, in the memory of a few; equal results give equal bytes.
 
     Tables have nested values as JSON text in ASCII; there, a lone surrogate elsewhere becomes a question mark. CSV has
-    the texts of the first row's columns and the explanation also as cells of their own, which `read` leaves out. Cells
-    that a spreadsheet would run as a formula are guarded; `read` removes the guard.
+    the texts of the first row's columns, those that no metric read and the explanation also as cells of their own,
+    which `read` leaves out; a column of a name that results have is in `columns` alone. Cells that a spreadsheet would
+    run as a formula are guarded; `read` removes the guard.
     """
     {".jsonl": _write_lines, ".parquet": _write_parquet, ".csv": _write_csv}[suffix_of(path)](path, results)
 
@@ -143,14 +149,15 @@ def _frames(results: Iterator[Result], schema: Mapping[str, Any]) -> Iterator[pl
 def _write_csv(path: Path, results: Iterable[Result]) -> None:
     coming = iter(results)
     first = list(islice(coming, 1))
-    names = [name for result in first for name in result.texts if name not in (*COLUMNS, "explanation")]
+    all_names = dict.fromkeys(name for result in first for name in (*result.texts, *result.columns))
+    names = [name for name in all_names if name not in (*COLUMNS, "explanation")]
     with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         stream.write(BOM)
         table = csv.writer(stream)
         table.writerow([*COLUMNS[:SHOWN], *names, "explanation", *COLUMNS[SHOWN:]])
         for result in chain(first, coming):
-            shown = [_cell("id", result.texts.get(name)) for name in names]
-            shown.append(_cell("id", result.report.explanation if result.report else None))
+            shown = [_shown({**result.columns, **result.texts}.get(name)) for name in names]
+            shown.append(_shown(result.report.explanation if result.report else None))
             cells = _cells(result)
             row = [*cells[:SHOWN], *shown, *cells[SHOWN:]]
             table.writerow([guard_cell(cell) if isinstance(cell, str) else cell for cell in row])
@@ -159,6 +166,10 @@ def _write_csv(path: Path, results: Iterable[Result]) -> None:
 def _cells(result: Result) -> list[str | float | None]:
     row = result.to_dict()
     return [_cell(name, row.get(name)) for name in COLUMNS]
+
+
+def _shown(value: Any) -> str | float | None:
+    return value if isinstance(value, int | float) else _cell("id" if isinstance(value, str) else "columns", value)
 
 
 def _cell(name: str, value: Any) -> str | float | None:
@@ -196,7 +207,8 @@ class Growing:
     """
 
     def __init__(self, path: Path, maker: Maker) -> None:
-        self.path, self.signature = path, maker.signature
+        self.path, self._judge = path, maker
+        self._is_renamed = False  # whether results are those of rows that now have another id or other columns
         self.part = part_of(path)
         self.seals = path.with_name(f".{path.name}.seals")
         self._maker = _seal(maker.identity.encode("utf-8", "backslashreplace"))
@@ -249,8 +261,10 @@ class Growing:
                 if line.endswith(b"\n") and seal != _seal(line):
                     say(f"{self.part}: line {count + 1} is not as it was written; judged again from there")
                     break
-                if not line.endswith(b"\n") or not self._is_of(line, item):
+                result = self._result(line, item) if line.endswith(b"\n") else None
+                if result is None:
                     break
+                self._is_renamed = self._is_renamed or result.of_row(item) != result
                 count, end, sealed = count + 1, end + len(line), sealed + len(seal)
         if count and maker != self._maker:
             raise InputInvalid(
@@ -261,12 +275,13 @@ class Growing:
         os.ftruncate(self._sealed, sealed if count else 0)
         return count
 
-    def _is_of(self, line: bytes, item: Row) -> bool:
+    def _result(self, line: bytes, item: Row) -> Result | None:
+        """Return the result in a line; None if it is none of this row."""
         try:
             result = from_dict(json.loads(line))
         except (ValueError, InputInvalid):
-            return False
-        return is_of(result, item, self.signature)
+            return None
+        return result if is_of(result, item, self._judge) else None
 
     def add(self, results: Iterable[Result]) -> None:
         """Append results. If it raises (disk full), the file is unchanged."""
@@ -283,12 +298,13 @@ class Growing:
                 os.ftruncate(file, size)
             raise OSError(problem.errno, problem.strerror, str(self.path)) from None
 
-    def finish(self) -> None:
-        """Give the file its final name and format, and delete the file of digests."""
-        if suffix_of(self.path) == ".jsonl":
+    def finish(self, items: Iterable[Row] = ()) -> None:
+        """Give the file its final name and format, and results the ids of `items`; delete the file of digests."""
+        if suffix_of(self.path) == ".jsonl" and not self._is_renamed:
             self.part.replace(self.path)
         else:
-            write(self.path, read_part(self.part))
+            results = read_part(self.part)
+            write(self.path, map(Result.of_row, results, items) if self._is_renamed else results)
             self.part.unlink()
         self.seals.unlink(missing_ok=True)
 
@@ -305,33 +321,50 @@ def read_part(part: Path) -> Iterator[Result]:
             yield from_dict(json.loads(line), f"{part}:{number}")
 
 
-def is_of(result: Result, item: Row, signature: str) -> bool:
-    """Return whether a result is that of a row, its labels included, by this signature."""
+def is_of(result: Result, item: Row, judge: Maker) -> bool:
+    """Return whether a result is that of a row, by its texts and labels; of a metric of one's own, by its id too.
+
+    Elsewhere nothing depends on an id, unless it made the row a failure.
+    """
     same_labels = all(getattr(result, name) == item.labels.get(name, "") for name in LABELS)
-    return same_labels and (result.id, result.texts, result.signature) == (item.id, item.texts, signature)
+    same_failure = result.failure == item.failure if item.failure else result.failure not in OF_IDS
+    same_id = result.id == item.id or not judge.metric.is_own
+    return (
+        same_labels and same_failure and same_id and (result.texts, result.signature) == (item.texts, judge.signature)
+    )
 
 
-def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
-    """Return how many leading `items` a finished file has the results of; None if there is no file.
+def earlier(path: Path, items: Iterable[Row], judge: Maker, *, overwrite: bool = False) -> Iterator[Result | None]:
+    """Yield the result of each row in a finished file, None for one to ask about, until there are no more in the file.
 
-    Raises InputInvalid if it is another file: of no results, of another signature, or of other rows.
+    With `overwrite`, rows with a failure are asked about again, and all rows where it is of another judge. Else raises
+    InputInvalid for another file: of no results, of another signature, or of other rows.
     """
     if not path.exists():
-        return None
+        return
     advice = "name another file, or give --overwrite"
-    results, first = read(path), None
+    results, first, rows = read(path), None, iter(items)
     with suppress(InputInvalid):
         first = next(results, None)
+    if overwrite and (first is None or first.signature != judge.signature):
+        return
     if first is None:
         raise InputInvalid(f"{path}: is there, and is no file of results; expected one; {advice}")
-    if first.signature != signature:
-        raise InputInvalid(f"{path}: has results of {first.signature}; expected those of {signature}; {advice}")
-    count = 0
-    for result, item in zip_longest(chain([first], results), items):
-        if result is None:
-            break
-        if item is None or not is_of(result, item, signature):
+    if first.signature != judge.signature:
+        raise InputInvalid(f"{path}: has results of {first.signature}; expected those of {judge.signature}; {advice}")
+    for result in chain([first], _readable(results) if overwrite else results):
+        item = next(rows, None)
+        if item is not None and is_of(result, item, judge):
+            asked_again = overwrite and result.failure != item.failure
+            yield None if asked_again else result.of_row(item)
+        elif item is not None and (overwrite or result.failure in OF_IDS):
+            yield None
+        elif not overwrite:
             first_other = f"has results of other rows, the first is {result.id}"
             raise InputInvalid(f"{path}: {first_other}; expected those of the input; {advice}")
-        count += 1
-    return count
+
+
+def _readable(results: Iterator[Result]) -> Iterator[Result]:
+    """Yield results up to the first that cannot be read."""
+    with suppress(InputInvalid):
+        yield from results

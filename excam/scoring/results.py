@@ -6,13 +6,13 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring.agreement import Agreement, agreement_from_dict, agreement_is_sound
-from excam.scoring.metric import LABELS, Description, Direction
+from excam.scoring.metric import LABELS, Description, Direction, Row
 from excam.scoring.spans import SEVERITIES, ErrorSpan, Report
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Result:
     language: str = ""
     system: str = ""
     culture: str = ""
+    columns: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of the row, that the metric does not read
     metric: Description = PLAIN
     signature: str
 
@@ -98,13 +99,28 @@ class Result:
         value = self.parts.get(name)
         return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
+    def of_row(self, row: Row) -> Result:
+        """Return the result under a row's id, with its other columns and with the notes of how it was read."""
+        notes = () if row.failure else tuple(code for code in row.notes if code not in self.warnings)
+        return replace(self, id=row.id, columns=row.others, warnings=(*self.warnings, *notes))
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready dictionary, the line of a scored file; what is empty is left out."""
         row: dict[str, Any] = {name: getattr(self, name) for name in ("id", "score", "failure")}
         row["texts"] = dict(self.texts)
         if self.report is not None and (self.metric.lists_errors or self.report != Report()):
             row["report"] = _with_lists(asdict(self.report))
-        for name in ("parts", "certainty", "probability", "verdict", "warnings", "recovered", "thinking", *LABELS):
+        for name in (
+            "parts",
+            "certainty",
+            "probability",
+            "verdict",
+            "warnings",
+            "recovered",
+            "thinking",
+            *LABELS,
+            "columns",
+        ):
             if (value := getattr(self, name)) not in (None, "", (), {}):
                 row[name] = list(value) if isinstance(value, tuple) else value
         if self.agreement is not None:
@@ -224,6 +240,7 @@ def _is_sound(result: Result) -> bool:
     return (
         all(isinstance(text, str) for text in texts)
         and isinstance(result.parts, dict)
+        and isinstance(result.columns, dict)
         and (result.verdict is None or result.verdict in VERDICTS)
         and (result.agreement is None or agreement_is_sound(result.agreement, result.texts))
         and all(map(_is_finite, numbers))

@@ -59,6 +59,7 @@ class Scorer:
         parts = [model.described if model else "model:none", self.metric.signature, model.computed if model else ""]
         parts.append("logprobs:none" if self.metric.probabilities and model and not model.probabilities else "")
         parts.append(f"{self._book.signature}x{OPEN_BOOK_PASSAGES}" if self._book else "")
+        parts.append(f"without:{'+'.join(self.metric.without)}" if self.metric.without else "")
         parts.append(self._calibrated.signature if self._calibrated else calibration.NONE)
         return "|".join(filter(None, parts))
 
@@ -233,6 +234,7 @@ class Scorer:
             ),
             recovered=outcome.recovered,
             thinking=outcome.thinking,
+            columns=row.others,
             metric=metric.description,
             signature=self.signature,
             **labels,

@@ -21,7 +21,7 @@ from excam.core.tables import scan_parquet
 from excam.scoring import files, result_files
 from excam.scoring.files import Judge
 from excam.scoring.metric import Row
-from excam.scoring.results import NOT_KNOWN
+from excam.scoring.results import NOT_KNOWN, Result
 from excam.scoring.rows import RowFile
 from excam.scoring.shards import Shard
 from excam.scoring.summary import Summary
@@ -104,7 +104,9 @@ def score_shard(
             digest = sha256(shard.path)
             steady.check()  # after the digest, so that it is that of the scored rows
             summary = Summary()
-            result_files.write(table, summary.counting(result_files.read_part(growing.part)))
+            result_files.write(
+                table, summary.counting(map(Result.of_row, result_files.read_part(growing.part), steady))
+            )
             counts = _counts(summary) | log.totals()
             write_manifest(
                 shard.manifest(scores),

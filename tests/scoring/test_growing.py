@@ -1,7 +1,7 @@
 """A file of results while it grows: what waits at its hidden names is refused, what changed in it is judged again."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from one_line_errors import line_of
@@ -10,10 +10,11 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import publish
 from excam.error_reports.records import Report
 from excam.scoring import result_files
-from excam.scoring.metric import Row
+from excam.scoring.metric import Metric, Row, available
 from excam.scoring.result_files import Growing
 from excam.scoring.results import Result
 
+EXCAM = available()["excam"]
 ROWS = [Row(name, {"instruction": "Name a dish.", "output": f"Dish {name}."}) for name in "abcd"]
 
 
@@ -21,6 +22,7 @@ ROWS = [Row(name, {"instruction": "Name a dish.", "output": f"Dish {name}."}) fo
 class Maker:
     signature: str = "me"
     identity: str = "me, here"
+    metric: Metric = EXCAM
 
 
 def result_of(row):
@@ -47,6 +49,18 @@ def test_a_continued_run_appends_to_the_rows_that_are_written(killed):
         killed.finish()
     assert [path.name for path in killed.path.parent.iterdir()] == ["v.jsonl"]
     assert len(killed.path.read_bytes().splitlines()) == 4
+
+
+def test_a_killed_run_goes_on_under_other_ids(killed):
+    renamed = [replace(row, id=row.id * 2, others={"row": row.id}) for row in ROWS]
+    with killed:
+        assert killed.done(renamed) == 4
+        killed.finish(renamed)
+    results = list(result_files.read(killed.path))
+    assert [(result.id, result.columns) for result in results] == [(name * 2, {"row": name}) for name in "abcd"]
+    own = Maker(metric=type("Own", (Metric,), {"__module__": "mine"})())
+    assert not result_files.is_of(results[0], ROWS[0], own), "it may read the id"
+    assert not result_files.is_of(results[0], replace(ROWS[0], failure="duplicate-id"), Maker())
 
 
 def test_a_score_that_changed_is_judged_again(killed, capsys):

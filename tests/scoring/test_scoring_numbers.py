@@ -1,6 +1,7 @@
 """Comparison, agreement, calibration, tables and files of results: edges and orders, by hand."""
 
 import gzip
+import json
 import math
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from test_compare import MAJOR, compared, failed, judged
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.error_reports.records import CulturalError, Report
-from excam.scoring import calibration, compare, files, metric, rows
+from excam.scoring import calibration, compare, files, metric, result_files, rows
 from excam.scoring import report_numbers as numbers
 from excam.scoring.agreement import Marked, agreement, agreement_is_sound
 
@@ -188,10 +189,13 @@ def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
 # --- rows of files and programs
 
 
+RENAME = 'rename the key, or open it with without=["instruction"] if there is none'
+
+
 def test_of_many_columns_so_many_are_named():
     many = {f"key{number}": "" for number in range(60)}
     line = line_of(InputInvalid, rows.of_mappings, [many], EXCAM)
-    assert line == f"rows: column output: not found; found {', '.join(many)[:200]}; rename the key"
+    assert line == f"rows: column instruction, output: not found; found {', '.join(many)[:200]}; {RENAME}"
 
 
 def test_a_line_of_exactly_as_many_characters_as_may_be(tmp_path, monkeypatch):
@@ -234,7 +238,7 @@ def test_parquet_of_exactly_one_part(tmp_path, monkeypatch):
 
 def file_of(folder, count):
     """A file of so many rows, as the metric excam reads it."""
-    (folder / "a.jsonl").write_bytes(b'{"output": "x"}\n' * count)
+    (folder / "a.jsonl").write_bytes(b'{"instruction": "A?", "output": "x"}\n' * count)
     return rows.RowFile(folder / "a.jsonl", EXCAM)
 
 
@@ -253,7 +257,7 @@ class Judge:
         part = list(items)
         self.given.append(len(part))
         for row in part:
-            yield judged(1, id=row.id, **row.texts, signature=self.signature)
+            yield judged(1, id=row.id, **row.texts, signature=self.signature).of_row(row)
 
 
 def test_a_file_is_written_in_batches_and_continued(tmp_path, monkeypatch):
@@ -278,11 +282,11 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     assert [result.id for result in files.results(nobody, file_of(tmp_path, 3), 3, to)] == ["1", "2", "3"]
     assert (nobody.given, to.read_bytes()) == ([], written)
     assert "has all 3 rows already; nothing is asked" in capsys.readouterr().err
-    path.write_bytes(path.read_bytes() + b'{"output": "y"}\n')
+    path.write_bytes(path.read_bytes() + b'{"instruction": "A?", "output": "y"}\n')
     more = Judge()
     assert [result.id for result in files.results(more, rows.RowFile(path, EXCAM), 4, to)] == ["1", "2", "3", "4"]
     assert more.given == [1]
-    path.write_bytes(b'{"output": "z"}\n' * 4)
+    path.write_bytes(b'{"instruction": "A?", "output": "z"}\n' * 4)
     nobody = Judge()
     line = line_of(InputInvalid, list, files.results(nobody, rows.RowFile(path, EXCAM), 4, to))
     assert line.startswith(
@@ -292,6 +296,33 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     again = list(files.results(nobody, rows.RowFile(path, EXCAM), 4, to, overwrite=True))
     assert [result.output for result in again] == ["z"] * 4
     assert nobody.given == [4]
+
+
+@pytest.mark.parametrize("name", ["scored.jsonl", "scored.csv", "scored.parquet"])
+def test_another_column_of_ids_asks_for_nothing(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(files, "BATCH", 2)
+    path, to, first = tmp_path / "a.jsonl", tmp_path / name, Judge()
+    records = [{"row_id": str(at), "key": f"k{at}", "score": at, "instruction": "A?", "output": "x"} for at in range(5)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    list(files.results(first, rows.RowFile(path, EXCAM, {"id": "row_id"}), 5, to))
+    for overwrite in (False, True):
+        nobody, row_file = Judge(), rows.RowFile(path, EXCAM, {"id": "key"})
+        again = list(files.results(nobody, row_file, 5, to, overwrite=overwrite))
+        assert (nobody.given, again) == ([], list(result_files.read(to)))
+        assert [(result.id, result.columns) for result in again] == [
+            (record["key"], {"row_id": record["row_id"], "score": record["score"]}) for record in records
+        ]
+    if name == "scored.csv":
+        (table,) = [record for number, record in row_files.rows(to) if number == 2]
+        assert (table["row_id"], table["score"], json.loads(table["columns"])["score"]) == ("1", "0.5", 1), "its own"
+    judge, own = Judge(), rows.RowFile(path, EXCAM, {"id": "key"})
+    results = [
+        result if at else replace(result, score=None, failure="empty", report=None) for at, result in enumerate(again)
+    ]
+    result_files.write(to, results)
+    assert list(files.results(judge, own, 5, to)) == results, "a failure of the judge is kept"
+    list(files.results(judge, own, 5, to, overwrite=True))
+    assert judge.given == [1, 0], "but with --overwrite"
 
 
 @pytest.mark.parametrize("name", ["scored.jsonl", "scored.csv", "scored.parquet"])
