@@ -48,7 +48,7 @@ class Sources:
     rubric: Annotated[str, "the manual of the ratings: its version, or a .yaml file"] = ""
 
 
-@step(version=3)
+@step(version=4)
 def crossing_rows(
     sources: Sources,
     contents: Annotated[int, "how many contents of each set; 0: all"],

@@ -17,7 +17,7 @@ from excam.scoring.shard_scoring import score_shards as score_each
 from scripts import step
 
 
-@step(version=2)
+@step(version=3)
 def score_shards(
     texts_path: Annotated[Path, "folder with shards"],
     job_megabytes: Annotated[int, "text of one batch"],
@@ -26,7 +26,7 @@ def score_shards(
     scores_path: Annotated[Path, "folder of the scored shards"],
     counts_path: Annotated[Path, "counts of each shard, as JSON"],
     model: Annotated[str | None, "as in `excam score`; none for a metric that asks none"] = None,
-    column: Annotated[Sequence[str], "NAME=COLUMN, as in `excam score`"] = (),
+    column: Annotated[Sequence[str], "NAME=COLUMN, as in `excam score`; NAME= for --without NAME"] = (),
     gpus: Annotated[int, "how many GPUs the model may use"] = 0,
 ) -> None:
     """Score the shards of one batch with one opened model; a shard that has its scores is not scored again."""
@@ -34,12 +34,14 @@ def score_shards(
     if batch not in batches:
         raise InputInvalid(f"texts: {texts_path}: other shards than when the run was planned; run again")
     take_gpus(gpus, batch)
-    judge = open_scorer(Options(metric=metric, models=(model,) if model else ()))
     columns = dict(entry.split("=", 1) for entry in column)
+    named = {name: theirs for name, theirs in columns.items() if theirs}
+    without = tuple(name for name in columns if name not in named)
+    judge = open_scorer(Options(metric=metric, models=(model,) if model else (), without=without))
     settings = {"metric": metric, "model": model and parse(model).identified} | (
         {"columns": columns} if columns else {}
     )
-    counts, problems = score_each(judge, batches[batch], columns, scores_path, settings)
+    counts, problems = score_each(judge, batches[batch], named, scores_path, settings)
     if problems:
         for line in problems[1:]:
             say(f"not scored: {line}")

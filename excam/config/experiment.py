@@ -68,7 +68,9 @@ class Experiment(Section):
         default=None, min_length=1, description="judges `texts`, as `excam score --model`; null: the metric asks none"
     )
     columns: dict[str, str] = Field(
-        default={}, description="of `texts`: their name by that of the metric, as `excam score --column NAME=COLUMN`"
+        default={},
+        description="of `texts`: their name by that of the metric, as `excam score --column NAME=COLUMN`; an empty "
+        "name for one that they lack, as `--without NAME`",
     )
     model_gpus: int | None = Field(
         default=None, ge=0, description="cards of `model`; null: those of its entry in `models`, else 0"

@@ -36,6 +36,7 @@ TEXTS = (
     *("prompt", "response", "culture", "scenario", "complexity"),  # rubric
     *("question", "answer", "type", "language"),  # CaLMQA
     *("source", "term", "translation", "category", "reference", "explication", "equivalent"),  # ACRE
+    "target_language",
 )
 LISTS = ("accepted", "literal")  # also ACRE
 COLUMNS = (*TEXTS, *LISTS, "unsafe")
@@ -116,7 +117,7 @@ def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
         if row.label is None:
             continue
         item = row.item
-        copied = ("source", "term", "category", "reference", "explication", "equivalent", "accepted", "literal")
+        copied = ("source", "term", "category", "reference", "explication", "equivalent", "target_language", *LISTS)
         values = {name: getattr(item, name) for name in copied}
         values |= {name: list(values[name]) for name in LISTS}
         wrong = {kinds.OF_TRANSLATIONS[error] for error in row.label.errors}

@@ -378,7 +378,12 @@ def score(tmp_path, metric, records):
 
 def test_metrics_that_ask_no_model_need_none(tmp_path):
     records = [
-        {"id": translation.id, "translation": translation.translation, "reference": translation.item.reference}
+        {
+            "id": translation.id,
+            "translation": translation.translation,
+            "reference": translation.item.reference,
+            "language": "en",
+        }
         | {name: getattr(translation.item, name) for name in ("explication", "equivalent", "accepted", "literal")}
         for translation in ROWS[:40]
     ]

@@ -83,16 +83,18 @@ def test_evaluate_computes(adapter, expected):
 def test_evaluate_takes_batches_and_texts_without_instructions(adapter, backend):
     from excam.error_reports.integrations.evaluate_metric import ExCAM
 
-    metric = ExCAM(adapter)
-    metric.add_batch(predictions=["Sushi."], instructions=[INSTRUCTION])
+    metric = ExCAM(adapter, without=["instruction"])
+    metric.add_batch(predictions=["Sushi."])
     metric.add_batch(predictions=["Pita."])
     evaluation = metric.compute()
     assert evaluation["scores"][0] == -5
     assert evaluation["rows"] == 2
     assert "Generate a culturally correct text" in backend.asked[-1].messages[-1].content
     assert metric.compute(predictions=["mumble"])["excam"] is None, "and again, with nothing left of before"
-    with pytest.raises(InputInvalid, match="instructions: 1; expected 2"):
-        metric.compute(predictions=["a", "b"], instructions=["x"])
+    with pytest.raises(InputInvalid, match="instructions: 1; expected none"):
+        metric.compute(predictions=["a"], instructions=["x"])
+    with pytest.raises(InputInvalid, match="instructions: 0; expected 1"):
+        ExCAM(adapter).compute(predictions=["a"])
 
 
 # inspect_ai

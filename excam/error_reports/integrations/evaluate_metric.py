@@ -16,14 +16,13 @@ import evaluate
 
 from excam.core.exceptions import InputInvalid
 from excam.error_reports.integrations import aggregates
-from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.options import Options, open_scorer
 
 DESCRIPTION = "Finds, rates and explains cultural errors in generated texts. No references are needed."
 INPUTS = """
 Args:
     predictions: texts.
-    instructions: the instruction that each text answers; by default a neutral one.
+    instructions: the instruction that each text answers; none for a metric that is opened with without=["instruction"].
     references: ignored.
 Returns:
     excam: mean score over the judged rows (below 0 for errors, else a certainty in (0, 1]); None if no row was judged.
@@ -40,11 +39,18 @@ class ExCAM(evaluate.Metric):
     """
 
     def __init__(
-        self, adapter: str | Path, base: str | Path | None = None, max_tokens: int | None = None, **options: Any
+        self,
+        adapter: str | Path,
+        base: str | Path | None = None,
+        max_tokens: int | None = None,
+        without: Sequence[str] = (),
+        **options: Any,
     ) -> None:
         super().__init__(**{"keep_in_memory": options.get("num_process", 1) == 1, **options})
         bases = () if base is None else (Path(base),)
-        self.metric = open_scorer(Options(models=(adapter,), bases=bases, max_tokens=max_tokens))
+        self.metric = open_scorer(
+            Options(models=(adapter,), bases=bases, max_tokens=max_tokens, without=tuple(without))
+        )
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
@@ -57,11 +63,25 @@ class ExCAM(evaluate.Metric):
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **more: Any) -> None:
         """Keep texts, and the `instructions` they answer, until `compute`."""
-        super().add_batch(predictions=predictions, references=references, **_with_instructions(predictions, more))
+        super().add_batch(predictions=predictions, references=references, **self._with_instructions(predictions, more))
 
     def compute(self, *, predictions: Any = None, references: Any = None, **more: Any) -> dict[str, Any] | None:
         """Judge these texts, or those added before."""
-        return super().compute(predictions=predictions, references=references, **_with_instructions(predictions, more))
+        return super().compute(
+            predictions=predictions, references=references, **self._with_instructions(predictions, more)
+        )
+
+    def _with_instructions(self, predictions: Sequence[str] | None, more: dict[str, Any]) -> dict[str, Any]:
+        """Return `more` with an instruction per text. Raises InputInvalid if their numbers differ."""
+        if predictions is None:
+            return more
+        stated, expected = list(more.get("instructions") or ()), len(predictions)
+        if self.metric.metric.without and not any(stated):
+            stated = [""] * expected
+        elif self.metric.metric.without or len(stated) != expected:
+            wanted = "none beside `without`" if self.metric.metric.without else f"{expected}, one for each prediction"
+            raise InputInvalid(f"instructions: {len(stated)}; expected {wanted}")
+        return {**more, "instructions": stated}
 
     def _compute(self, predictions: Sequence[str], instructions: Sequence[str]) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleMethodOverride]  # by name, from the features
         rows = [
@@ -81,16 +101,3 @@ class ExCAM(evaluate.Metric):
             "warnings": [list(result.warnings) for result in results],
             "signature": self.metric.signature,
         }
-
-
-def _with_instructions(predictions: Sequence[str] | None, more: dict[str, Any]) -> dict[str, Any]:
-    """Return `more` with an instruction per text. Raises InputInvalid if their numbers differ."""
-    if predictions is None:
-        return more
-    stated_instructions = more.get("instructions")
-    instructions = (
-        [STAND_IN_INSTRUCTION] * len(predictions) if stated_instructions is None else list(stated_instructions)
-    )
-    if len(instructions) != len(predictions):
-        raise InputInvalid(f"instructions: {len(instructions)}; expected {len(predictions)}, one for each prediction")
-    return {**more, "instructions": instructions}
