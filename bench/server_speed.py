@@ -192,7 +192,7 @@ def _excam(address: str, args: argparse.Namespace, scratch: Path) -> Callable[[i
     def ask(rows: int) -> dict[str, Any]:
         path, memory = scratch / f"{rows}.jsonl", list[int]()
         with path.open("w") as stream:
-            stream.writelines(json.dumps({"instruction": "A text?", "output": text}) + "\n" for text in _texts(rows))
+            stream.writelines(json.dumps({"prompt": "A?", "output": text}) + "\n" for text in _texts(rows))
         read = RowFile(path, metric.load("excam"))
         for number, _ in enumerate(files.results(judge, read, rows, scratch / f"{rows}.scored.jsonl"), 1):
             if number % max(1, rows // 10) == 0:

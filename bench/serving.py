@@ -69,7 +69,7 @@ async def _client(url: str, name: int, requests: int, pairs: int, times: list[fl
     async with httpx.AsyncClient(timeout=900) as http:
         for number in range(requests):
             rows = [
-                {"instruction": "A dish?", "output": f"In Greece they eat sushi {name} {number} {at}.", "id": str(at)}
+                {"prompt": "A dish?", "output": f"In Greece they eat sushi {name} {number} {at}.", "id": str(at)}
                 for at in range(pairs)
             ]
             began = time.monotonic()

@@ -352,19 +352,17 @@ def earlier(path: Path, items: Iterable[Row], judge: Maker, *, overwrite: bool =
         raise InputInvalid(f"{path}: is there, and is no file of results; expected one; {advice}")
     if first.signature != judge.signature:
         raise InputInvalid(f"{path}: has results of {first.signature}; expected those of {judge.signature}; {advice}")
-    for result in chain([first], _readable(results) if overwrite else results):
-        item = next(rows, None)
-        if item is not None and is_of(result, item, judge):
-            asked_again = overwrite and result.failure != item.failure
-            yield None if asked_again else result.of_row(item)
-        elif item is not None and (overwrite or result.failure in OF_IDS):
-            yield None
-        elif not overwrite:
-            first_other = f"has results of other rows, the first is {result.id}"
-            raise InputInvalid(f"{path}: {first_other}; expected those of the input; {advice}")
-
-
-def _readable(results: Iterator[Result]) -> Iterator[Result]:
-    """Yield results up to the first that cannot be read."""
-    with suppress(InputInvalid):
-        yield from results
+    try:
+        for result in chain([first], results):
+            item = next(rows, None)
+            if item is not None and is_of(result, item, judge):
+                asked_again = overwrite and result.failure != item.failure
+                yield None if asked_again else result.of_row(item)
+            elif item is not None and (overwrite or result.failure in OF_IDS):
+                yield None
+            elif not overwrite:
+                first_other = f"has results of other rows, the first is {result.id}"
+                raise InputInvalid(f"{path}: {first_other}; expected those of the input; {advice}")
+    except InputInvalid:  # with --overwrite, results from a damaged line on are not known
+        if not overwrite:
+            raise

@@ -189,15 +189,6 @@ def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
 # --- rows of files and programs
 
 
-RENAME = 'rename the key, or open it with without=["instruction"] if there is none'
-
-
-def test_of_many_columns_so_many_are_named():
-    many = {f"key{number}": "" for number in range(60)}
-    line = line_of(InputInvalid, rows.of_mappings, [many], EXCAM)
-    assert line == f"rows: column instruction, output: not found; found {', '.join(many)[:200]}; {RENAME}"
-
-
 def test_a_line_of_exactly_as_many_characters_as_may_be(tmp_path, monkeypatch):
     assert row_files.MAX_ROW == 128 * 1024**2
     line = b'{"output": "xy"}\n'
