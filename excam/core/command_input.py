@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import sys
@@ -18,8 +19,15 @@ from excam.core.provenance import disk_full_names
 EXPECTED_INPUT = "expected a file, a pipe, or - for standard input"
 
 
+def refuse_address(path: Path) -> None:
+    """Raise InputInvalid if `path` is an address of the web, which has lost a slash by being a path."""
+    if address := re.fullmatch(r"(https?:)/(?!/)(.+)", str(path)):
+        raise InputInvalid(f"{address[1]}//{address[2]}: is an address; {EXPECTED_INPUT}; download it first")
+
+
 def refuse_device(path: Path) -> None:
-    """Raise InputInvalid if `path` is a device such as /dev/zero. A missing file passes."""
+    """Raise InputInvalid if `path` is a device such as /dev/zero, or an address. A missing file passes."""
+    refuse_address(path)
     if path.exists() and _is_device(path.stat()):
         raise InputInvalid(f"{path}: is a device; {EXPECTED_INPUT}")
 

@@ -17,6 +17,7 @@ from typing import Any
 import regex
 
 from excam.core import encodings, row_files
+from excam.core.command_input import refuse_address
 from excam.core.exceptions import InputInvalid
 from excam.core.folders import files_below, is_hidden, refuse_special
 from excam.core.hashing import sha256
@@ -139,6 +140,7 @@ def files_of(sources: Sequence[Path], skipped: list[Skipped]) -> list[tuple[Path
     """
     named_files: dict[str, tuple[Path, str]] = {}
     for source in sources:
+        refuse_address(source)
         refuse_special(source)
         if not source.exists():
             raise InputInvalid(f"{source}: no such file or folder; expected documents")

@@ -390,6 +390,12 @@ def test_a_pipe_can_be_read_twice(tmp_path):
         writer.join()
 
 
+def test_an_address_is_refused_as_it_is():
+    for file in ("https://host/a.jsonl", "http://host/a b/"):
+        line = line_of(InputInvalid, lambda file=file: list(records(Path(file))))
+        assert line.startswith(f"{file.rstrip('/')}: is an address; expected a file")
+
+
 def test_a_device_is_refused(monkeypatch):
     line = line_of(InputInvalid, read, Path("/dev/zero"))
     assert line == "/dev/zero: is a device; expected a file, a pipe, or - for standard input"
