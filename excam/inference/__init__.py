@@ -64,6 +64,7 @@ class Completion:
     completion_tokens: int
     problem: str = ""  # of a refused one: the server's words
     reasoning: str = ""
+    answered_by: str = ""  # as a server says, where that is more than the name of the model that was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class Choice:
     logprobs: tuple[float, ...] | None
     tokens: tuple[int, ...] | None
     prompt_tokens: int
+    answered_by: str = ""  # as in `Completion`
 
 
 Answer = Completion | Choice
@@ -101,7 +103,7 @@ class Sampling:
     seed: int = 0
 
 
-LATER = ("problem", "reasoning")  # fields of a completion that did not always exist
+LATER = ("problem", "reasoning", "answered_by")  # fields of an answer that did not always exist
 
 
 def answer_from_row(row: Mapping[str, Any]) -> Answer:

@@ -16,9 +16,10 @@ SAMPLE = 16  # requests after which the costs of all rows are estimated again, f
 class Budget:
     """What requests may cost in one run, and have cost. `rows` are those that are not scored yet.
 
-    Costs follow from the tokens that the server counts, for unreadable answers too. A request whose tokens it does not
-    count, or whose answer did not arrive, counts with the most that it can cost. One thread reserves and releases,
-    another one counts, so each number has one writer.
+    Costs follow from the tokens that the server counts, for unreadable answers too, or are what it says itself if that
+    is more. A request whose tokens it does not count, or whose answer did not arrive, counts with the most that it can
+    cost. Each open request may cost as much as the dearest one did. One thread reserves and releases, another one
+    counts, so each number has one writer.
     """
 
     limit: float
@@ -28,6 +29,9 @@ class Budget:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     unreported: int = 0  # requests whose tokens the server did not count
+    dearest: float = 0.0  # cost of one request
+    _beside: float = 0.0  # cost by the server's word, beyond that of the tokens
+    _open: int = 0
     _prompt_reserved: int = 0
     _completion_reserved: int = 0
     _refused_repetition: bool = False
@@ -36,7 +40,7 @@ class Budget:
     @property
     def spent(self) -> float:
         """Return the cost of all requests so far."""
-        return self.price.cost(self.prompt_tokens, self.completion_tokens)
+        return self.price.cost(self.prompt_tokens, self.completion_tokens) + self._beside
 
     @property
     def line(self) -> str:
@@ -46,13 +50,15 @@ class Budget:
 
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> bool:
         """Reserve the most tokens that a request can have if they are within the limit; return whether they are."""
-        if within := self._is_within(prompt_tokens, completion_tokens):
+        if within := self._is_within(prompt_tokens, completion_tokens, 1):
+            self._open += 1
             self._prompt_reserved += prompt_tokens
             self._completion_reserved += completion_tokens
         return within
 
     def release(self, prompt_tokens: int, completion_tokens: int) -> None:
         """Release what was reserved for a request that is no longer open."""
+        self._open -= 1
         self._prompt_reserved -= prompt_tokens
         self._completion_reserved -= completion_tokens
         if not self._said_rate and SAMPLE <= self.requests < self.rows:
@@ -60,20 +66,23 @@ class Budget:
             about = self.spent / self.requests * self.rows
             say(f"{self.requests} requests: {self.line}; {self.rows} rows cost about {about:.4f}")
 
-    def count(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Count the tokens of a request that was sent."""
+    def count(self, prompt_tokens: int, completion_tokens: int, stated: float = 0.0) -> None:
+        """Count the tokens of a request that was sent, and what it cost by the server's word; 0: it says nothing."""
+        cost = self.price.cost(prompt_tokens, completion_tokens)
+        self.dearest = max(self.dearest, cost, stated)
+        self._beside += max(0.0, stated - cost)
         self.requests += 1
         self.prompt_tokens += prompt_tokens
         self.completion_tokens += completion_tokens
 
-    def count_unreported(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Count the most tokens that a request can have whose tokens the server did not count."""
+    def count_unreported(self, prompt_tokens: int, completion_tokens: int, stated: float = 0.0) -> None:
+        """Count the most tokens that a request can have whose tokens the server did not count, or the dearest one."""
         self.unreported += 1
-        self.count(prompt_tokens, completion_tokens)
+        self.count(prompt_tokens, completion_tokens, max(stated, self.dearest))
 
     def allows_repetition(self) -> bool:
         """Return whether an open request can be sent again: what it cost so far is beside what is reserved for it."""
-        allowed = self._is_within(0, 0)
+        allowed = self._is_within(0, 0, 0)
         self._refused_repetition |= not allowed
         return allowed
 
@@ -82,7 +91,7 @@ class Budget:
 
         `most_tokens` are those of the next request, None if there is none.
         """
-        most = self.price.cost(*most_tokens) if most_tokens else 0.0
+        most = max(self.price.cost(*most_tokens), self.dearest) if most_tokens else 0.0
         if most > self.limit:
             problem = f"found a request that may cost {most:.6f}; expected a budget above that"
             raise InputInvalid(f"budget {self.limit:g}: {problem}")
@@ -91,11 +100,11 @@ class Budget:
         if self._refused_repetition:
             raise BudgetSpent(f"budget {self.limit:g}: {self.line}, and a request that failed is not sent again")
 
-    def _is_within(self, prompt_tokens: int, completion_tokens: int) -> bool:
-        """Return whether so many more tokens, beside those counted and reserved, are within the limit."""
-        prompt = self.prompt_tokens + self._prompt_reserved + prompt_tokens
-        completion = self.completion_tokens + self._completion_reserved + completion_tokens
-        return self.price.cost(prompt, completion) <= self.limit
+    def _is_within(self, prompt_tokens: int, completion_tokens: int, requests: int) -> bool:
+        """Return whether so many more tokens and requests, beside those counted and open, are within the limit."""
+        prompt, completion = self._prompt_reserved + prompt_tokens, self._completion_reserved + completion_tokens
+        most = max(self.price.cost(prompt, completion), (self._open + requests) * self.dearest)
+        return self.spent + most <= self.limit
 
 
 def prompt_bytes(request: Request) -> int:

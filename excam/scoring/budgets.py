@@ -105,10 +105,13 @@ def estimate(
     prompt = math.ceil(sum(sizes) / max(1, len(drawn)) / BYTES_PER_TOKEN)
     answer = math.ceil(max_tokens * len(sizes) / max(1, len(drawn)))
     least, most = (budget.price.cost(budget.rows * prompt, budget.rows * tokens) for tokens in (0, answer))
+    how = f"answers of {max_tokens} tokens"
+    if (seen := budget.rows * len(sizes) / max(1, len(drawn)) * budget.dearest) > most:
+        most, how = seen, f"requests like the first one, {budget.dearest:.4f}"
     return (
         f"estimate: {budget.rows} of {count * repeat} rows to ask about, with about {prompt} prompt tokens each "
-        f"({BYTES_PER_TOKEN} bytes a token): {least:.4f} for prompts, up to {most:.4f} with answers of {max_tokens} "
-        f"tokens; the budget is {budget.limit:g}"
+        f"({BYTES_PER_TOKEN} bytes a token): {least:.4f} for prompts, up to {most:.4f} with {how}; "
+        f"the budget is {budget.limit:g}"
     )
 
 

@@ -80,6 +80,24 @@ def test_repeated_judgements_share_the_budget(served):
     assert len(asked_texts(served)) == 80
 
 
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        ({"total_tokens": 5930, "completion_tokens_details": {"reasoning_tokens": 5000}}, 0.0512),
+        ({"total_tokens": 930, "cost": 0.05}, 0.05),
+    ],
+    ids=["reasoning beside the answer", "a cost"],
+)
+def test_what_the_server_bills_is_within_the_budget(served, usage, cost):
+    status, body = fake_chat_server.right(CLEAN, prompt=900, completion=30)
+    served.script = [(status, body | {"usage": body["usage"] | usage})] * 100
+    result = score("--budget", "0.5", "--price", "1", "10", model=model(served))
+    assert result.exit_code == 4
+    assert 0.45 < len(served.calls) * cost <= 0.5
+    assert f"up to {40 * cost:.4f} with requests like the first one, {cost:.4f}; the budget is 0.5" in result.stderr
+    assert f"excam: budget 0.5: spent {len(served.calls) * cost:.4f} of 0.5" in result.stderr
+
+
 def test_tokens_that_the_server_does_not_count_cost_the_most_they_can(served):
     step = fake_chat_server.right(CLEAN)
     step[1].pop("usage")

@@ -147,14 +147,6 @@ def test_a_schema_is_sent_as_response_format_unless_the_server_takes_none(serve)
     assert "response_format" not in server.calls[-1]
 
 
-def test_a_server_that_refuses_the_schema_is_named_with_the_setting(serve):
-    server = serve(default=lambda body: wrong(400, "'response_format' of type json_schema is not supported"))
-    first, second = answered(client(server, concurrency=1), [Generate(REQUESTS[0].messages, "{}")] * 2)
-    assert first.reason.endswith("it takes no JSON Schema: set models.*.server.structure: false")
-    assert second.reason.startswith("not asked any more: HTTP 400")
-    assert len(server.calls) == 1
-
-
 def test_concurrent_answers_keep_their_places_and_come_one_by_one(serve):
     requests = [*REQUESTS, Generate((Message("user", "lone \ud800 \U0001f600"),))]
     server = serve()
@@ -223,9 +215,17 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
         (right("cut", "length", [("c", -1.0), ("ut", -2.0)]), Completion("cut", (-1.0, -2.0), None, "length", 7, 2)),
         (right("", "content_filter", []), Completion("", (), None, "refused", 7, 2)),
         (right("so f", "content_filter", [("so f", -1.0)]), Completion("so f", (-1.0,), None, "refused", 7, 2)),
-        (right(None, tokens=[], refusal="I will not"), Completion("I will not", (), None, "refused", 7, 2)),
+        (right(None, tokens=[], refusal="I will not"), Completion("I will not", None, None, "refused", 7, 2)),
         ((200, {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}),
          Completion("", None, None, "stop", 0, 0)),
+        *((right(None, "tool_calls", [], **call), Completion('{"a": 1}', None, None, "stop", 7, 2))
+          for call in ({"tool_calls": [{"function": {"arguments": '{"a": 1}'}}]},
+                       {"function_call": {"arguments": {"a": 1}}})),
+        (right(None, tokens=[], tool_calls=[{"function": {"arguments": "{}"}}] * 2),
+         Completion("", (), None, "stop", 7, 2)),
+        (right("three", tokens=[("thr", -1.0)]), Completion("three", None, None, "stop", 7, 2)),
+        ((200, right("a", tokens=[("a", -1.0)])[1] | {"model": "gpt-x-2026", "provider": "p"}),
+         Completion("a", (-1.0,), None, "stop", 7, 2, answered_by="gpt-x-2026 (p)")),
         ((200, {"choices": [{"message": {"content": "a"}, "finish_reason": "stop", "logprobs": None}], "usage": None}),
          Completion("a", None, None, "stop", 0, 0)),
         ((200, {"choices": [right(text)[1]["choices"][0] for text in ("first", "second")]}),
@@ -242,7 +242,7 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
          Completion("a", None, None, "stop", 0, 0)),
         (right([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "a"},
                 {"type": "thinking", "thinking": "m"}, {"type": "text", "text": "b"}], tokens=[]),
-         Completion("ab", (), None, "stop", 7, 2, reasoning="hmm")),
+         Completion("ab", None, None, "stop", 7, 2, reasoning="hmm")),
         (right("ab", tokens=[("hm", -3.0), (".", -2.0), ("a", -1.0), ("b", -0.5)], reasoning_content="hm."),
          Completion("ab", (-1.0, -0.5), None, "stop", 7, 2, reasoning="hm.")),
         (right("ab", tokens=[("a", 0.0), ("b", 0.0)]), Completion("ab", None, None, "stop", 7, 2)),
@@ -254,7 +254,7 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
     ],
 )  # fmt: skip
 def test_ends_are_told_apart(serve, step, expected):
-    assert single_answer(serve(step)) == expected
+    assert single_answer(serve(default=lambda body: step)) == expected
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_ends_are_told_apart(serve, step, expected):
 )
 def test_the_token_that_ends_the_turn_stands_apart(serve, text, tokens, end):
     pairs = [(token, -1.0 - at) for at, token in enumerate(tokens)]
-    answer = single_answer(serve(right(text, tokens=pairs, completion=len(tokens))))
+    answer = single_answer(serve(default=lambda body: right(text, tokens=pairs, completion=len(tokens))))
     kept = [logprob for _, logprob in pairs]
     assert (answer.logprobs, answer.end_logprob) == (tuple(kept if end is None else kept[:-1]), end)
     assert (answer.text, answer.completion_tokens) == (text, len(tokens))
@@ -427,7 +427,6 @@ def test_trouble_that_passes(serve, tmp_path, trouble):
         ("429 without a word", "HTTP 429: no (3 attempts)"),
         ("502", "HTTP 502: <html>Bad Gateway</html> (3 attempts)"),
         ("garbage", "not a chat completion; found garbage (3 attempts)"),
-        ("content is a number", "not a chat completion (TypeError: content is not a text) (3 attempts)"),
         ("error in a 200", "HTTP 200 with a problem: overloaded (3 attempts)"),
     ],
 )
@@ -539,22 +538,76 @@ def test_a_wait_for_the_first_answer_is_said(serve, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "prompt", "is_cut"),
+    ("text", "prompt", "again", "times", "is_cut"),
     [
-        ("many words " * 6000, 2050, True),
-        ("many words " * 6000, 30_000, False),
-        ("many words " * 6000, 0, False),
-        ("many words " * 6000, 18, False),  # without what the server has in a cache
-        ("two words", 2050, False),
-        ("a" * 66_000, 2050, False),
+        ("many words " * 6000, 2050, 2050, 2, True),
+        ("many words " * 6000, 2050, 30_000, 2, False),  # without what the server had in a cache
+        ("many words " * 6000, 30_000, 0, 1, False),
+        ("many words " * 6000, 0, 0, 1, False),
+        ("many words " * 6000, 700, 0, 1, False),  # no context is so short
+        ("two words", 2050, 0, 1, False),
+        ("a" * 66_000, 2050, 0, 1, False),
     ],
-    ids=["a part", "more", "not counted", "cached", "short", "repeated"],
+    ids=["a part", "cached", "more", "not counted", "few", "short", "repeated"],
 )
-def test_a_prompt_of_which_the_server_read_a_part_is_refused(serve, text, prompt, is_cut):
-    request = Generate((Message("user", text),))
-    answer = single_answer(serve(right("fine", prompt=prompt)), request)
+def test_a_prompt_of_which_the_server_read_a_part_is_refused(serve, text, prompt, again, times, is_cut):
+    server = serve(right("fine", prompt=prompt), right("other", prompt=again))
+    answer = single_answer(server, Generate((Message("user", text),)))
     assert (answer.finish, answer.text) == (("refused", "") if is_cut else ("stop", "fine"))
     assert answer.problem.startswith("the prompt was cut: the server read 2050 tokens of 66000 char") is is_cut
+    assert [call["messages"][0]["content"].startswith("\n") for call in server.calls] == [False, True][:times]
+
+
+@pytest.mark.parametrize(
+    ("counted", "prompt", "completion"),
+    [
+        ({"completion_tokens": 30, "total_tokens": 930}, 900, 30),
+        ({"completion_tokens": 30, "total_tokens": 5930, "completion_tokens_details": {"reasoning_tokens": 5000}}, 900, 5030),
+        ({"completion_tokens": 90, "total_tokens": 990, "completion_tokens_details": {"reasoning_tokens": 80}}, 900, 90),
+        ({"completion_tokens": 90, "completion_tokens_details": {"reasoning_tokens": 80}}, 900, 170),
+        ({"completion_tokens": 30, "completion_tokens_details": None, "total_tokens": "many"}, 900, 30),
+        ({"completion_tokens": 30, "prompt_tokens_details": {"cached_tokens": 800}}, 900, 30),
+        ({"completion_tokens": 30, "prompt_tokens_details": {"cached_tokens": 9000}}, 9900, 30),
+        ({"completion_tokens": 30, "cache_read_input_tokens": 9000, "total_tokens": 9930}, 9900, 30),
+    ],
+)  # fmt: skip
+def test_counts_that_contradict_each_other_are_taken_at_the_most(counted, prompt, completion):
+    assert bodies.usage({"usage": {"prompt_tokens": 900, **counted}}) == bodies.Usage(prompt, completion)
+
+
+@pytest.mark.parametrize(
+    ("answered", "asked", "is_another"),
+    [
+        ("gpt-4o-mini-2024-07-18 (fp_a)", "gpt-4o-mini", False),
+        ("openai/GPT-4o-mini", "gpt-4o-mini", False),
+        ("gpt-4o-mini", "openai/gpt-4o-mini", False),
+        ("", "m", False),
+        ("gpt-4o-mini", "gpt-4", True),
+        ("anthropic/claude-sonnet-5", "m", True),
+    ],
+)
+def test_a_version_of_a_model_is_no_other_model(answered, asked, is_another):
+    assert bodies.is_another(answered, asked) is is_another
+
+
+def test_another_model_is_said_once_and_kept(serve, tmp_path, capsys):
+    by = ["gpt-x", "gpt-x-2", "gpt-x", "gpt-x-2"]
+    server = serve(*((200, right("a")[1] | {"model": name}) for name in by))
+    ask(client(server, concurrency=1), GREEDY, Journal(tmp_path / "journal.jsonl"), REQUESTS[:4])
+    assert capsys.readouterr().err == "gpt-x: the server says that gpt-x-2 answers, gpt-x before\n"
+    (kept,) = contents(tmp_path / "journal.jsonl").answers.values()
+    assert [answer.answered_by for answer in kept] == ["", "gpt-x-2"] * 2
+
+
+def test_what_is_never_a_completion_is_not_asked_for_again_and_again(serve):
+    strange = (200, {"code": 1002, "msg": "invalid api key"})
+    server = serve(default=lambda body: strange)
+    first, *others = answered(client(server, concurrency=1), REQUESTS)
+    assert first.reason.startswith('not a chat completion (KeyError: \'choices\'); found {"code": 1002, "msg": "inva')
+    assert {other.reason for other in others} == {f"not asked any more: {first.reason}"}
+    assert len(server.calls) == openai.NO_ANSWERS + 1
+    refused = single_answer(serve(*[strange] * openai.NO_ANSWERS))
+    assert refused == Completion("", None, None, "refused", 0, 0, first.reason)
 
 
 def test_attempts_are_announced_at_most_once_in_ten_seconds(serve, capsys, monkeypatch):
@@ -571,13 +624,14 @@ def test_attempts_are_announced_at_most_once_in_ten_seconds(serve, capsys, monke
         ([wrong(400, "no")], openai.Refusal, "HTTP 400: no", 1),
         ([wrong(500, "no")] * 2, openai.Refusal, "HTTP 500: no", 2),
         ([hang_up] * 2, ModelInvalid, "RemoteProtocolError", 2),
+        ([(200, {"data": {"choices": []}})], ModelInvalid, "not a chat completion", 1),
         ([wrong(401, "no")], ModelInvalid, "HTTP 401: no", 1),
         ([wrong(429, "no", "insufficient_quota")], ModelInvalid, "HTTP 429: no", 1),
         ([wrong(429, "no", Retry_After="601")], ModelInvalid, r"HTTP 429: no \(wants 601 s", 1),
         ([wrong(503, "loading")] * 4, None, "", 5),
         ([wrong(503, "loading")] * 8, ModelInvalid, r"HTTP 503: loading \(8 attempts\)", 8),
         ([hang_up, wrong(429), hang_up, wrong(500)], None, "", 5),
-        ([(200, {"choices": []})], None, "", 1),  # the answer is not read
+        ([(200, {"choices": []})], None, "", 1),  # whatever the answer is
     ],
 )
 def test_a_first_attempt_ends_after_two_equal_failures_unless_it_is_to_come_later(serve, steps, error, words, times):

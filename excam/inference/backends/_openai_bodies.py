@@ -6,14 +6,16 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from itertools import accumulate
 from typing import Any
 
 from excam.inference import Choice, Completion
 
-SCHEMA_REFUSED = re.compile(r"response_format|json_schema|structured|guided|grammar", re.IGNORECASE)
 ABSURD = 1e9  # tokens; no request has so many
 FEW = 4  # tokens that may have equal log-probabilities by chance
 FLOOR = -9999.0  # servers write this for "too small to represent"
@@ -21,11 +23,12 @@ FLOOR = -9999.0  # servers write this for "too small to represent"
 CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 STOPPED = re.compile("content_filter|safety|recitation|blocklist|prohibited_content|refusal")  # how they begin
 BROKEN = re.compile("abort|cancel|error|insufficient")
-LEAST_CONTEXT = 500  # tokens; no server has a shorter context
+LEAST_CONTEXT = 1000  # tokens; no server has a shorter context
 LONG = 8000  # characters of a prompt; a shorter one fits every context
 MOST = 10  # characters a token, on average: more than in any text that is not one character again and again
 SPACES = 40  # characters of white space at the end of an answer that a model did not mean
 REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
+UNKNOWN = re.compile("(?:\ufffd)+".encode())  # how servers spell tokens that are parts of a letter
 
 VARYING = re.compile(r"[0-9a-f-]{8,}|[\w-]*\d[\w-]*", re.IGNORECASE)  # numbers and ids of requests in a message
 
@@ -35,11 +38,38 @@ class NoAnswer(Exception):
 
 
 def parse(body: bytes) -> Any:
-    """Return the JSON value of a response: UTF-8 with or without a byte order mark, else Latin-1."""
+    """Return the JSON value of a response, or of a stream: UTF-8 with or without a byte order mark, else Latin-1."""
     try:
-        return json.loads(body.decode("utf-8-sig"))
+        text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return json.loads(body.decode("latin-1"))
+        text = body.decode("latin-1")
+    events = [line.removeprefix("data:").strip() for line in text.split("\n") if line.startswith("data:")]
+    return _streamed(events) if events and not text.lstrip().startswith(("{", "[")) else json.loads(text)
+
+
+def _streamed(events: Sequence[str]) -> Any:
+    """Return the completion whose pieces are the events of a stream; an error if its end is missing."""
+    body: dict[str, Any] = {}
+    choice: dict[str, Any] = {}
+    for event in (json.loads(event) for event in events if event != "[DONE]"):
+        body |= {name: value for name, value in event.items() if value}
+        for piece in (piece for piece in event.get("choices") or () if not piece.get("index")):
+            message = piece.get("message") or piece.get("delta")
+            choice = _joined(choice, {"message": message, "logprobs": piece.get("logprobs")})
+            choice |= {name: piece[name] for name in ("finish_reason", "error") if piece.get(name)}
+    if choice and events[-1] != "[DONE]" and not choice.get("finish_reason"):
+        choice["error"] = "the stream ended in its middle"
+    return body | {"choices": [choice] if choice else []}
+
+
+def _joined(value: Any, more: Any) -> Any:
+    """Return a value of a stream with the next piece of it: texts and lists grow, objects do so field by field."""
+    if isinstance(value, dict) and isinstance(more, dict):
+        return {**value, **{name: _joined(value.get(name), piece) for name, piece in more.items()}}
+    if isinstance(value, list) and isinstance(more, list):
+        is_call = bool(more) and isinstance(more[0], dict) and more[0].get("index") == 0 and len(value) == 1
+        return [_joined(value[0], more[0])] if is_call else value + more
+    return value + more if isinstance(value, str) and isinstance(more, str) else value if more is None else more
 
 
 def response_format(schema: str) -> dict[str, Any]:
@@ -47,27 +77,65 @@ def response_format(schema: str) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": json.loads(schema), "strict": True}}
 
 
-def is_about_schema(message: str) -> bool:
-    """Return whether the server refused a request because of its `response_format`."""
-    return SCHEMA_REFUSED.search(message[:1000]) is not None
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The most tokens that the counts of a server allow, and the cost that it states itself; 0 if missing."""
+
+    prompt: int
+    completion: int
+    cost: float = 0.0
 
 
-def usage(body: Any) -> tuple[int, int]:
-    """Return the server's counts of prompt and completion tokens, 0 if missing."""
+def usage(body: Any) -> Usage:
+    """Return what a request used.
+
+    Reasoning is a part of the counted completion, or stands beside it, as the total says; without a total it is taken
+    to stand beside. Cached tokens stand beside the prompt where they are more than its own.
+    """
     counted = body.get("usage") or {}
-    prompt, completion = (_number(counted.get(name)) for name in ("prompt_tokens", "completion_tokens"))
-    return _count(prompt), _count(completion)
+    prompt, completion, total = (_count(counted, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    reasoning = _count(counted.get("completion_tokens_details"), "reasoning_tokens")
+    details = _count(counted.get("prompt_tokens_details"), "cached_tokens")
+    cached = max(details, _count(counted, "cache_read_input_tokens"))
+    prompt += cached if prompt and cached > prompt else 0
+    completion += reasoning if reasoning > completion or not total else 0
+    cost = _number(counted.get("cost"))
+    return Usage(prompt, max(completion, total - prompt if prompt else 0), cost if 0 < cost < ABSURD else 0.0)
 
 
-def _count(value: float) -> int:
+def _count(counts: Any, name: str) -> int:
+    value = _number(counts.get(name)) if isinstance(counts, dict) else 0
     return int(value) if 0 < value < ABSURD else 0
+
+
+def answered_by(body: Any, asked: str) -> str:
+    """Return the model that a server says has answered, with what else it says of it; "" if just the one asked for."""
+    said = [body.get(name) for name in ("model", "system_fingerprint", "provider")]
+    model, *others = (" ".join(text.replace("|", " ").split())[:100] if isinstance(text, str) else "" for text in said)
+    details = ", ".join(filter(None, others))
+    named = f"{model or asked} ({details})" if details else model
+    return "" if named == asked else named
+
+
+def is_another(answered: str, asked: str) -> bool:
+    """Return whether a model that answered (`answered_by`) is neither the one asked for nor a version of it.
+
+    A version has more behind the name: gpt-4o-mini-2024-07-18 is one of openai/gpt-4o-mini, and none of gpt-4.
+    """
+    name, last = answered.lower(), asked.lower().rpartition("/")[2]
+    return bool(name) and not re.match(rf"(?:.*/)?{re.escape(last)}(?![a-z0-9])", name)
+
+
+def uncached(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of a request with a blank line before its prompt, so that no cache has its beginning."""
+    first, *turns = fields["messages"]
+    return {**fields, "messages": [{**first, "content": f"\n{first['content']}"}, *turns]}
 
 
 def is_prompt_cut(text: str, prompt_tokens: int) -> bool:
     """Return whether the server counted far fewer tokens than a prompt's last message has: it read a part of it only.
 
-    Smaller cuts are not noticed. A server that does not count what it has in a cache of prefixes counts fewer than
-    `LEAST_CONTEXT`, or all of the last message.
+    Smaller cuts are not noticed. A server that does not count what it has in a cache of prefixes may count as few.
     """
     if prompt_tokens < LEAST_CONTEXT or len(text) <= max(LONG, MOST * prompt_tokens):
         return False
@@ -90,26 +158,21 @@ def completion(body: Any) -> Completion:
     message = message or {}
     refusal = _string(message, "refusal")
     text, thinking = _parts(message)
-    tokens = (choice.get("logprobs") or {}).get("content")
-    if tokens and len(tokens) > FEW and len({_number(token.get("logprob")) for token in tokens}) == 1:
-        tokens = None  # a placeholder, whatever number it is
-    if tokens and thinking:
-        tokens = _of_text(tokens, text)
     text = text or refusal
-    spelled = list(map(_spelled, tokens or ()))
-    if tokens and 2 * sum(map(len, spelled)) < len(text.encode("utf-8", "surrogatepass")):
-        tokens = None  # of a part of the answer only
-    ended = bool(tokens) and reason == "stop" and _ends_turn(spelled, text)
+    tokens = (choice.get("logprobs") or {}).get("content")
     logprobs = [_number(token.get("logprob")) for token in tokens or ()]
-    end = _usable(logprobs[-1:]) if ended else None
-    prompt, completion = usage(body)
+    is_placeholder = len(logprobs) > FEW and len(set(logprobs)) == 1  # whatever number it is
+    places = None if tokens is None or is_placeholder else _of_text(list(map(_spelled, tokens)), text)
+    stop = places.stop if places is not None and reason == "stop" else len(logprobs)  # a cut answer has no end of turn
+    end = _usable(logprobs[stop:]) if places is not None and stop < len(logprobs) else None
+    used = usage(body)
     return Completion(
         text=text,
-        logprobs=None if tokens is None else _usable(logprobs[: len(logprobs) - ended]),
+        logprobs=None if places is None else _usable(logprobs[places.start : stop]),
         end_logprob=end[0] if end else None,
         finish="refused" if reason == "content_filter" or refusal else reason,
-        prompt_tokens=prompt,
-        completion_tokens=completion or len(logprobs),
+        prompt_tokens=used.prompt,
+        completion_tokens=used.completion or len(logprobs),
         reasoning=thinking,
     )
 
@@ -131,7 +194,7 @@ def _parts(message: Any) -> tuple[str, str]:
     thinking = _string(message, "reasoning_content") or _string(message, "reasoning")
     content = message.get("content")
     if not isinstance(content, list):
-        return _string(message, "content"), thinking
+        return _string(message, "content") or _arguments(message), thinking
     texts: list[str] = []
     thoughts: list[str] = [thinking]
     for part in content:
@@ -143,17 +206,39 @@ def _parts(message: Any) -> tuple[str, str]:
     return "".join(texts), "".join(thoughts)
 
 
-def _of_text(tokens: Sequence[Any], text: str) -> Sequence[Any]:
-    """Return the last tokens that spell the text, without those of reasoning that the server lists too; else all."""
-    answer = text.encode("utf-8", "surrogatepass")
-    for last in (len(tokens), len(tokens) - 1):  # the end of turn may be listed behind them
-        at, size = last, 0
-        while at and size < len(answer):
-            at -= 1
-            size += len(_spelled(tokens[at]))
-        if answer and b"".join(map(_spelled, tokens[at:last])).strip() == answer.strip():
-            return tokens[at:]
-    return tokens
+def _arguments(message: Any) -> str:
+    """Return the arguments of the one call of a function in a message, as JSON text; "" if there is none, or several.
+
+    Servers ask some models for JSON in this way.
+    """
+    calls = [call.get("function") for call in message.get("tool_calls") or ()]
+    calls += [message["function_call"]] if message.get("function_call") else []
+    arguments = calls[0].get("arguments") if len(calls) == 1 else None
+    return json.dumps(arguments, ensure_ascii=False) if isinstance(arguments, dict) else arguments or ""
+
+
+def _of_text(spelled: Sequence[bytes], text: str) -> range | None:
+    """Return the places of the tokens that spell the text, None if no tokens spell it as a whole.
+
+    Before them may be tokens of reasoning, behind them the one that ended the turn (vLLM lists it): never white space,
+    unless it is spelled as nothing. White space at the ends of the text may differ (a server that trims), and U+FFFD
+    stands for parts of letters.
+    """
+    answer = text.encode("utf-8", "surrogatepass").strip()
+    last = len(spelled)
+    ends = range(last, max(last - 2, -1), -1) if any(spelled[-1:]) else range(max(last - 1, 0), last + 1)
+    starts = list(accumulate(map(len, spelled), initial=0))  # bytes before each token
+    whole = b"".join(spelled)
+    for end in ends:
+        pattern = b"[\x80-\xff]+".join(map(re.escape, UNKNOWN.split(whole[: starts[end]].strip())))
+        if re.fullmatch(pattern, answer):
+            return range(end)
+    for end in ends:
+        said = whole[: starts[end]].rstrip()
+        first = bisect_right(starts, len(said) - len(answer)) - 1
+        if answer and said.endswith(answer) and not whole[starts[first] : len(said) - len(answer)].strip():
+            return range(first, end)
+    return None
 
 
 def _string(message: Any, name: str) -> str:
@@ -179,21 +264,6 @@ def _number(value: Any) -> float:
     return math.nan
 
 
-def _ends_turn(tokens: Sequence[bytes], text: str) -> bool:
-    """Return whether the last listed token is the end of turn (vLLM lists it) or part of the answer (OpenAI).
-
-    White space is never the end of turn. Otherwise the result is exact if the tokens spell the text. If they do not (a
-    server that trims, lists the reasoning too, or splits a letter into U+FFFD tokens), the last token counts as the end
-    of turn unless the text ends with it.
-    """
-    last, answer = tokens[-1].strip(), text.encode("utf-8", "surrogatepass")
-    if not last:
-        return not tokens[-1]  # a control token spelled as nothing
-    if b"".join(tokens[:-1]) == answer:
-        return True
-    return "\ufffd".encode() not in last and not answer.rstrip().endswith(last)
-
-
 def _usable(logprobs: Sequence[float]) -> tuple[float, ...] | None:
     """Return the log-probabilities, None if one is a placeholder; a rounding error above 0 becomes 0.
 
@@ -213,7 +283,6 @@ def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
     """
 
     def read(body: Any) -> Choice:
-        prompt, _ = usage(body)
         tokens = (_choice(body).get("logprobs") or {}).get("content")
         listed: dict[bytes, float] = {}
         for alternative in (tokens[0].get("top_logprobs") or ()) if tokens else ():
@@ -221,7 +290,7 @@ def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
             listed[spelled] = max(listed.get(spelled, -math.inf), _number(alternative.get("logprob")))
         known = [listed.get(option.encode("utf-8", "surrogatepass"), math.nan) for option in options]
         logprobs = _usable(known)
-        return Choice(logprobs, None if logprobs is None else (1,) * len(options), prompt)
+        return Choice(logprobs, None if logprobs is None else (1,) * len(options), usage(body).prompt)
 
     return read
 
@@ -241,7 +310,7 @@ def problem(body: bytes) -> tuple[str, str]:
         if hasattr(error, "get"):
             return str(error.get("code") or error.get("type") or ""), str(error.get("message") or text)
         return "", error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
-    except (ValueError, AttributeError, RecursionError):
+    except (ValueError, AttributeError, TypeError, RecursionError):
         return "", text
 
 

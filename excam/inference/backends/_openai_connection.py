@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from excam.config import Server
@@ -37,7 +37,8 @@ class Failed(Exception):  # not raised outside the backend
 
     `again`: retry after at least `wait` seconds; `later`: the server itself says that it is for now only; `final`: all
     other requests would fail too; `believed`: after so many equal failures, the request itself is the cause, if others
-    are answered; `busy`: the server has too many requests.
+    are answered; `busy`: the server has too many requests; `reached`: it was there;
+    `strange`: what it answered is none of this API; `instead`: the question to ask when it is asked again.
     """
 
     reason: str
@@ -48,6 +49,9 @@ class Failed(Exception):  # not raised outside the backend
     final: bool = False
     believed: int = 0
     busy: bool = False
+    reached: bool = True
+    strange: bool = False
+    instead: Any = None
 
 
 def route(name: str, url: str, shown: str, key: str) -> web.Route:

@@ -39,10 +39,6 @@ class Question(Generic[A]):
     may_lack_logprobs: bool = False
 
     @property
-    def has_schema(self) -> bool:
-        return "response_format" in self.fields
-
-    @property
     def most_tokens(self) -> tuple[int, int]:
         """Return upper limits of the tokens of a prompt and its answer; a token has at least a byte of the request."""
         return len(json.dumps(self.fields, ensure_ascii=False).encode()), self.most_answered

@@ -17,7 +17,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +42,7 @@ from excam.inference import (
 )
 from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import _openai_connection as connection
-from excam.inference.backends._openai_bodies import is_same_reason
+from excam.inference.backends._openai_bodies import is_another, is_same_reason
 from excam.inference.backends._openai_connection import (
     BUSY,
     FINAL,
@@ -58,16 +60,16 @@ from excam.inference.chat import replace_lone_surrogates, template_variables
 if TYPE_CHECKING:
     import aiohttp
 
-VERSION = 1
+VERSION = 2
 PACKAGES = ()  # packages that affect answers are on the server
 
+NOT_COUNTED = bodies.Usage(0, 0)
 NO_ANSWERS = 3  # how often a response without an answer is believed to be meant
 LONGEST_WAIT = 600.0  # seconds; a server that asks for more counts as down
 SAY_EVERY = 10.0  # seconds between two lines about attempts
 DOWN = 16  # number of consecutive requests without an answer after which the server counts as down
 LARGEST = 64 * 2**20  # bytes of a response
 LARGE = 2**20  # bytes of a request that is sent piece by piece
-SCHEMA_REFUSED = "it takes no JSON Schema: set models.*.server.structure: false"
 SHORT = {"role": "user", "content": "Answer with {}"}  # a message that every model answers, to see whether it does
 COMPACT = (
     "where the server is vLLM, start it with "
@@ -140,6 +142,9 @@ class Backend:
         self._has_answered = False  # whether any request was answered
         self._lacks_logprobs = False  # whether it was refused what `choose` asks for
         self._said_compact = False  # whether the line about white space was said
+        self._last_answered_by: str | None = None
+        self._said_other = False  # whether it was said that another model answers
+        self._counts_uncached = False  # whether the server counts only what it does not have in a cache
         self._said = -math.inf  # when a wait was last announced
         self._counts: Counter[str] = Counter()
         self._route = connection.route(name, self._url, self._shown, self._key)  # fails now, not in the middle of a job
@@ -190,61 +195,98 @@ class Backend:
 
         return Window(self._route, self._room, self._answer, question, self.budget)
 
-    def attempt(self, request: Generate, sampling: Sampling) -> None:
-        """Send a request to see whether the server takes it; the answer is not read.
+    def attempt(self, request: Generate, sampling: Sampling) -> str:
+        """Send a request to see whether the server takes it, and return by whom it is answered (`bodies.answered_by`).
 
-        Raise Refusal with the server's words if it refuses this request, ModelInvalid if it answers nothing, and
-        BudgetSpent if the request could exceed the budget.
+        Raise Refusal with the server's words if it refuses this request, ModelInvalid if it gives no chat completion,
+        and BudgetSpent if the request could exceed the budget.
         """
-        question = self._question(request, sampling)
+        question = replace(self._question(request, sampling), read=self._glanced)
         with Window(self._route, self._room, self._attempted, budget=self.budget) as window:
             window.send(0, question)
-            window.answered()
+            return window.answered()[0][1].answered_by
 
-    async def _attempted(self, asking: Asking, question: Question[Completion]) -> None:
+    def _glanced(self, body: Any) -> Completion:
+        """Return by whom a request is answered, if the body is a completion at all, of whatever text."""
+        with suppress(bodies.NoAnswer):
+            bodies.completion(body)
+        return Completion("", None, None, "stop", 0, 0, answered_by=bodies.answered_by(body, self.name))
+
+    async def _attempted(self, asking: Asking, question: Question[Completion]) -> Completion:
         reason = ""
         for attempt in range(self.attempts):
             if attempt and self.budget and not self.budget.allows_repetition():
                 raise ModelInvalid(f"{reason}; not asked again: that could exceed the budget")
             self._counts.update(requests=1, retries=int(attempt > 0))
-            sent = asyncio.ensure_future(self._once(asking.client, replace(question, read=question.refused)))
+            sent = asyncio.ensure_future(self._once(asking.client, question))
             if not (await asyncio.wait([sent], timeout=SAY_EVERY))[0]:
                 say(f"{self.name}: no answer to a first request yet; waiting up to {self.server.timeout:g} s")
             try:
-                await sent
+                answer = await sent
             except Failed as problem:
                 before, reason = reason, self._safe(str(problem))
                 twice = is_same_reason(before, reason)
-                if problem.believed and (twice or not problem.again):
+                if problem.believed and not problem.strange and (twice or not problem.again):
                     raise Refusal(reason) from None
-                if problem.final or not problem.again or (twice and not problem.later):
+                if problem.final or not problem.again or not problem.reached or (twice and not problem.later):
                     raise ModelInvalid(reason) from None
                 await asking.sleep(max(problem.wait, self._delay(attempt, problem.wait, reason)))
             else:
                 self._has_answered = True
-                return
+                return answer
         raise ModelInvalid(f"{reason} ({self.attempts} attempts)")
 
     def _question(self, request: Generate, sampling: Sampling) -> Question[Completion]:
         texts = [message.content for message in request.messages]
 
         def read(body: Any) -> Completion:
-            answer = bodies.completion(body)
+            answer = replace(bodies.completion(body), answered_by=self._answered_by(body))
             if request.schema and not self._said_compact and bodies.is_lost_in_spaces(answer):
                 self._said_compact = True
                 say(f"{self.name}: an answer with a JSON Schema ends in white space up to its limit; {COMPACT}")
-            if texts and bodies.is_prompt_cut(texts[-1], answer.prompt_tokens):
-                characters = sum(map(len, texts))
-                return refused(
-                    f"the prompt was cut: the server read {answer.prompt_tokens} tokens of {characters} characters; "
-                    "give it a longer context (num_ctx of Ollama)"
-                )
             return answer
+
+        def read_first(body: Any) -> Completion:
+            answer = read(body)
+            if not self._counts_uncached and (words := cut(answer.prompt_tokens)):
+                again = replace(question, fields=bodies.uncached(question.fields), read=partial(recount, answer))
+                raise Failed(words, again=True, instead=again)
+            if answer.finish == "stop" and not answer.text and not answer.reasoning:
+                raise Failed("an empty answer", again=True, instead=replace(question, read=read))
+            return answer
+
+        def recount(first: Completion, body: Any) -> Completion:
+            """Return the first answer if all of the prompt is counted once nothing of it can be in a cache."""
+            words = cut(bodies.usage(body).prompt)
+            self._counts_uncached |= not words
+            return (
+                refused(f"the prompt was cut: {words}; give it a longer context (num_ctx of Ollama)")
+                if words
+                else first
+            )
+
+        def cut(prompt_tokens: int) -> str:
+            """Return how few tokens the server counts, "" if they may be the whole prompt."""
+            if not texts or not bodies.is_prompt_cut(texts[-1], prompt_tokens):
+                return ""
+            return f"the server read {prompt_tokens} tokens of {sum(map(len, texts))} characters"
 
         def refused(words: str) -> Completion:
             return Completion("", None, None, "refused", 0, 0, words)
 
-        return Question(self._text(request, sampling), sampling.max_tokens, read, refused)
+        question = Question(self._text(request, sampling), sampling.max_tokens, read_first, refused)
+        return question
+
+    def _answered_by(self, body: Any) -> str:
+        """Return by whom a request is answered. Say once if that is another model, or another one than before."""
+        model = bodies.answered_by(body, self.name)
+        before, self._last_answered_by = self._last_answered_by, model
+        is_new = before is not None and model != before
+        if not self._said_other and (is_new or is_another(model, self.name)):
+            self._said_other = True
+            earlier = f", {before or self.name} before" * is_new
+            say(f"{self.name}: the server says that {model or self.name} answers{earlier}")
+        return model
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice | Missing]]]:
         """Yield each choice as it arrives, read from the alternatives to the first token of an answer.
@@ -257,10 +299,11 @@ class Backend:
             yield from window.all(requests)
 
     def _choice(self, request: Choose) -> Question[Choice]:
+        read = bodies.choice_of(request.options)
         return Question(
             self._first_token(request),
             1,
-            bodies.choice_of(request.options),
+            lambda body: replace(read(body), answered_by=self._answered_by(body)),
             lambda _: Choice(None, None, 0),
             may_lack_logprobs=True,
         )
@@ -314,6 +357,7 @@ class Backend:
                 answer = await self._once(asking.client, question)
             except Failed as problem:
                 busy = problem.busy
+                question = problem.instead or question
                 before, reason = reason, self._safe(str(problem))
                 alike = alike + 1 if is_same_reason(before, reason) else 1
                 if problem.final:
@@ -361,7 +405,7 @@ class Backend:
         try:
             fields = {name: value for name, value in question.fields.items() if name not in lacking}
             fields["messages"] = [SHORT]
-            await self._once(asking.client, replace(question, fields=fields, read=question.refused))
+            await self._once(asking.client, replace(question, fields=fields, read=self._glanced))
         except Failed:
             return False
         return True
@@ -398,8 +442,6 @@ class Backend:
             where = response.headers["Location"]
             raise Failed(f"HTTP {response.status}: redirected to {where}; expected an answer", final=True)
         believed = OF_ONE_REQUEST.get(response.status, 0)
-        if believed and question.has_schema and not self._has_answered and bodies.is_about_schema(message):
-            raise Failed(f"{self._safe(reason)}; {SCHEMA_REFUSED}", final=True, believed=believed)
         delay = bodies.retry_after(response.headers.get("Retry-After", ""), response.headers.get("Retry-After-Ms", ""))
         if delay > LONGEST_WAIT:
             raise Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
@@ -426,27 +468,28 @@ class Backend:
             ):
                 coding = response.headers.get("Content-Encoding", "identity").strip().lower()
                 if coding not in ("identity", "gzip"):
-                    self._count(question, 0, 0)  # the server may bill an answer that is not read
+                    self._count(question, NOT_COUNTED)  # the server may bill an answer that is not read
                     raise Failed(f"HTTP {response.status} with a body in {coding}, which was not asked for")
                 async for chunk in response.content.iter_any():
                     body += chunk
                     if len(body) > LARGEST:
-                        self._count(question, 0, 0)
+                        self._count(question, NOT_COUNTED)
                         raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes")
                 return response, bytes(body)
         except aiohttp.ClientError as problem:  # refused, reset, incomplete body
             fault = web.fault(problem)
             if fault.reached:
-                self._count(question, 0, 0)  # the server may bill an answer that did not arrive
-            raise Failed(fault.reason, again=not fault.untrusted, final=fault.untrusted) from None
+                self._count(question, NOT_COUNTED)  # the server may bill an answer that did not arrive
+            again = not fault.untrusted
+            raise Failed(fault.reason, again=again, final=fault.untrusted, reached=fault.reached) from None
         except TimeoutError:
-            self._count(question, 0, 0)
+            self._count(question, NOT_COUNTED)
             reason = f"no complete answer within {self.server.timeout:g} s"
             raise Failed(reason, again=True, busy=True) from None
 
     def _read(self, question: Question[A], body: bytes) -> A:
         """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
-        counted = 0, 0
+        counted = NOT_COUNTED
         try:
             parsed = bodies.parse(body)
             counted = bodies.usage(parsed)
@@ -456,21 +499,24 @@ class Backend:
         except bodies.NoAnswer as problem:
             raise Failed(f"HTTP 200: {problem}", again=True, believed=NO_ANSWERS) from None
         except json.JSONDecodeError:
-            start = self._safe(body[:2000].decode("utf-8", "replace"))[:60]
-            raise Failed(f"not a chat completion; found {start or 'nothing'}", again=True) from None
+            raise Failed(f"not a chat completion; found {self._beginning(body)}", again=True) from None
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
-            detail = f"{type(problem).__name__}: {problem}"
-            raise Failed(f"not a chat completion ({self._safe(detail)[:80]})", again=True) from None
+            detail = self._safe(f"{type(problem).__name__}: {problem}")[:80]
+            reason = f"not a chat completion ({detail}); found {self._beginning(body)}"
+            raise Failed(reason, believed=NO_ANSWERS, strange=True) from None
         finally:
-            self._count(question, *counted)
+            self._count(question, counted)
 
-    def _count(self, question: Question[Any], prompt: int, completion: int) -> None:
-        """Count the tokens of a request; for the budget at least those that were sent, the most if it counts none."""
-        self._counts.update(prompt_tokens=prompt, completion_tokens=completion)
-        if self.budget and prompt > 0 and completion > 0:
-            self.budget.count(max(prompt, question.least_prompt), completion)
+    def _beginning(self, body: bytes) -> str:
+        return self._safe(body[:2000].decode("utf-8", "replace"))[:80] or "nothing"
+
+    def _count(self, question: Question[Any], used: bodies.Usage) -> None:
+        """Count what a request used; for the budget at least the tokens that were sent, the most if not counted."""
+        self._counts.update(prompt_tokens=used.prompt, completion_tokens=used.completion)
+        if self.budget and used.prompt and used.completion:
+            self.budget.count(max(used.prompt, question.least_prompt), used.completion, used.cost)
         elif self.budget:
-            self.budget.count_unreported(*question.most_tokens)
+            self.budget.count_unreported(*question.most_tokens, used.cost)
 
     def _safe(self, text: str) -> str:
         query = urlsplit(self._url).query
