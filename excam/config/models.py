@@ -55,7 +55,7 @@ class Price(Section):
 
 SENT = {  # fields of a request that are made of other settings
     "model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "seed", "logprobs",
-    "top_logprobs", "response_format", "chat_template_kwargs", "n", "stream",
+    "top_logprobs", "response_format", "chat_template_kwargs", "n",
 }  # fmt: skip
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -31,6 +32,7 @@ OPENAI_KEY, OPENAI_ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"  # environment 
 OPENAI_NAMES = re.compile(r"(gpt|chatgpt|o\d)[\w.\-]*$")
 LISTING = 5.0  # seconds for the list of a server's models
 MOST_NAMES = 8  # of them in one line
+LOWER_LIMIT = "; expected --max-tokens"
 
 
 class ServedBackend(backend_factory.LazyBackend):
@@ -40,6 +42,7 @@ class ServedBackend(backend_factory.LazyBackend):
         model = Model(gpus=0, backend="openai", server=server, licence="the server's")
         super().__init__(server.name or "", model, None, None)
         self.server, self._budget = server, budget
+        self.answered_by = ""  # as the server says of its last answer to `with_what_it_takes`, see `Completion`
 
     def with_what_it_takes(self, request: Generate, sampling: Sampling) -> ServedBackend:
         """Return the backend that leaves out of this request, and of others, what the server refuses; say what.
@@ -53,11 +56,14 @@ class ServedBackend(backend_factory.LazyBackend):
             server, lines = self._negotiated(request, sampling)
         except ModelInvalid as problem:
             reason = str(problem)
-            expected = _expected_instead(reason, self.server)
-            raise ModelInvalid(f"{self.name}: {reason}; expected {expected}") from None
+            if LOWER_LIMIT not in reason:
+                reason += f"; expected {_expected_instead(reason, self.server)}"
+            raise ModelInvalid(f"{self.name}: {reason}") from None
         for line in lines:
             say(f"{self.name}: {line}")
-        return ServedBackend(server, self._budget)
+        negotiated = ServedBackend(server, self._budget)
+        negotiated.answered_by = self.answered_by
+        return negotiated
 
     def settings_needed(self, request: Generate, sampling: Sampling) -> dict[str, Any]:
         """Return the settings that the server needs to answer a request, beside those it has; none if it answers none.
@@ -71,8 +77,9 @@ class ServedBackend(backend_factory.LazyBackend):
         return {name: value for name, value in server.model_dump().items() if value != getattr(self.server, name)}
 
     def _negotiated(self, request: Generate, sampling: Sampling) -> tuple[Server, list[str]]:
-        def attempt(server: Server) -> None:
-            ServedBackend(server, self._budget)._opened_server().attempt(request, sampling)
+        def attempt(server: Server, max_tokens: int = sampling.max_tokens) -> None:
+            opened = ServedBackend(server, self._budget)._opened_server()
+            self.answered_by = opened.attempt(request, replace(sampling, max_tokens=max_tokens))
 
         return negotiate(self.server, request, sampling, attempt)
 
@@ -200,7 +207,8 @@ def without_name(endpoint: str) -> str:
 
 # --- what a server takes
 
-Attempt = Callable[[Server], None]  # sends the request once; raises Refusal, or ModelInvalid for no answer at all
+# Sends the request once, with another limit if `max_tokens` is given; raises Refusal, or ModelInvalid for no answer
+Attempt = Callable[..., None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +229,7 @@ SCHEMA = Part(
     "response_format|json_schema|schema|structured|guided|grammar",
 )
 SYSTEM = Part("system", "the server takes no system messages; they begin the user's first one")
+STREAM = Part("stream", "answers are read from a stream, the only form that the server has")
 
 
 def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: Attempt) -> tuple[Server, list[str]]:
@@ -235,9 +244,14 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     parts += [SCHEMA] if request.schema and server.structure else []
     asks_system = server.system and any(message.role == "system" for message in request.messages)
     parts += [SYSTEM] if asks_system else []
+    parts += [STREAM] if STREAM.name not in server.request_fields else []
     left_out: list[Part] = []
     whole = server
     first = refusal = _refusal(server, attempt)
+    for limit in _lower_limits(first or "", sampling.max_tokens):
+        shorter = partial(attempt, max_tokens=limit)
+        if _refusal(server, shorter) is None and (first := _refusal(server, attempt)):
+            raise ModelInvalid(f"{first}{LOWER_LIMIT} {limit}")
     while refusal:
         sent = [part for part in parts if part not in left_out]
         for part in [part for part in sent if re.search(part.words or part.name, refusal.lower())]:
@@ -267,6 +281,16 @@ def _barest(server: Server, parts: Sequence[Part], attempt: Attempt, words: str)
         if part is not LIMIT and _refusal(_without(server, fewer), attempt) is None:
             left_out = fewer
     return _without(server, left_out), left_out
+
+
+def _lower_limits(refusal: str, limit: int) -> list[int]:
+    """Return numbers in the words of a refusal that are limits of an answer too, lower than its own; the highest two.
+
+    A refusal that speaks of the limit may mean its value, and not its name.
+    """
+    words = refusal.partition(": ")[2]
+    numbers = {int(number) for number in re.findall(r"\d{1,9}", words)} if re.search(LIMIT.words, words) else set[int]()
+    return sorted((number for number in numbers if 0 < number < limit), reverse=True)[:2]
 
 
 def _without(server: Server, parts: Iterable[Part]) -> Server:

@@ -28,9 +28,12 @@ SETTINGS: dict[str, dict[str, Any]] = {  # without a part of requests that is no
 
 
 def without(server: Server, *parts: str) -> Server:
-    """Return the settings of a server that does not get these parts of requests, each of OMITTED, or the limit."""
+    """Return the settings of a server without these parts of requests: of OMITTED, the limit, or an answer at once."""
     for name in parts:
-        server = server.model_copy(update=SETTINGS.get(name) or {"omit": [*server.omit, name]})
+        changed = SETTINGS.get(name) or {"omit": [*server.omit, name]}
+        if name == "stream":
+            changed = {"request_fields": {**server.request_fields, "stream": True}}
+        server = server.model_copy(update=changed)
     return server
 
 
