@@ -63,7 +63,7 @@ def results(
 
     done = sum(result is not None for result in earlier())
     if done == total:
-        say(f"{to}: has all {total} rows already; nothing is asked" + "; delete it to ask again" * overwrite)
+        say(f"{to}: has all {total} rows already; nothing is asked; delete it to ask again")
         if any(old != new for old, new in zip_longest(result_files.read(to), earlier())):
             result_files.write(to, (result for result in earlier() if result))
         yield from result_files.read(to)

@@ -12,6 +12,7 @@ from excam.core.addresses import identified, without_secrets
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say
 from excam.inference import Generate, Sampling, backend_factory
+from excam.inference.backends.openai import is_another
 from excam.inference.budget import Budget
 from excam.scoring import adapters, local_model, manifests, served_model
 from excam.scoring.manifests import AdapterManifest, BaseManifest
@@ -91,6 +92,10 @@ class OpenedModel:
     constrained: bool = False  # whether answers follow a JSON Schema
     probabilities: bool = True  # whether the log-probabilities of texts are known
     served: bool = False
+
+    def is_another(self, answered_by: str) -> bool:
+        """Return whether an answer is by another model than this one, as the server says (`Completion.answered_by`)."""
+        return bool(answered_by) and all(is_another(answered_by, name) for name in self.names if name)
 
 
 Probe = Callable[[OpenedModel], tuple[Generate, Sampling]]  # returns what a model will be asked first
@@ -192,6 +197,8 @@ def adapter_part(manifest: AdapterManifest) -> str:
 def _served(address: Address, budget: Budget | None, serving: Serving | None, probe: Probe | None) -> OpenedModel:
     """Open a model behind a server. Its version is unknown: the signature says so, and what the server does not take.
 
+    Where another model than the one asked for answers, it says both.
+
     A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
     any other.
     """
@@ -202,8 +209,10 @@ def _served(address: Address, budget: Budget | None, serving: Serving | None, pr
         return replace(model, computed=opened.left_out(Generate(())))
     request, sampling = probe(model)
     negotiated = opened.with_what_it_takes(request, sampling)
+    answered = negotiated.answered_by.partition(" (")[0]
     return replace(
         model,
+        described=f"model:{name} by {answered}|on:served" if is_another(answered, name) else model.described,
         backend=negotiated,
         computed=negotiated.left_out(request),
         constrained=bool(request.schema) and negotiated.server.structure,

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 CHUNK = 4096  # rows in memory at once, and of a row group
 SUFFIXES = (".jsonl", ".parquet", ".csv")
 NUMBERS = ("score", "certainty", "probability")
-TEXTS = ("id", "failure", "verdict", "thinking", "language", "system", "culture", "signature")  # not as JSON text
+TEXTS = ("id", "failure", "verdict", "thinking", "answered_by", *LABELS, "signature")  # not as JSON text
 COLUMNS = ("id", "score", "failure", "verdict", "texts", "report", "parts", "certainty", "probability", "warnings",
-           "recovered", "thinking", "language", "system", "culture", "columns",
+           "recovered", "thinking", "answered_by", *LABELS, "columns",
            "agreement", "metric", "signature")  # fmt: skip
 OF_IDS = ("duplicate-id", "no-id")  # failures of rows that another column of ids does not have
 SHOWN = 4  # of these columns stand before those that only people read

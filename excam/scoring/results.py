@@ -25,6 +25,8 @@ NOT_KNOWN = "not-known"  # the failure of a row about which nothing decides; cou
 LARGEST = 1e9  # of a score, up or down: keeps sums of scores finite, however many errors an answer lists
 PLAIN = Description()
 FOR_PROGRAMS = ("margin", "compared")  # parts that no page shows: how a comparator came to its verdict
+IF_ANY = ("parts", "certainty", "probability", "verdict", "warnings", "recovered", "thinking", "answered_by", *LABELS,
+          "columns")  # fmt: skip  # fields that a line leaves out if they are empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,7 @@ class Result:
     warnings: tuple[str, ...] = ()  # codes from a closed list (`excam.scoring.warnings.LINES`)
     recovered: tuple[str, ...] = ()
     thinking: str = ""
+    answered_by: str = ""  # as a server says, where that is more than the name of the model that was asked
     language: str = ""
     system: str = ""
     culture: str = ""
@@ -110,17 +113,7 @@ class Result:
         row["texts"] = dict(self.texts)
         if self.report is not None and (self.metric.lists_errors or self.report != Report()):
             row["report"] = _with_lists(asdict(self.report))
-        for name in (
-            "parts",
-            "certainty",
-            "probability",
-            "verdict",
-            "warnings",
-            "recovered",
-            "thinking",
-            *LABELS,
-            "columns",
-        ):
+        for name in IF_ANY:
             if (value := getattr(self, name)) not in (None, "", (), {}):
                 row[name] = list(value) if isinstance(value, tuple) else value
         if self.agreement is not None:
@@ -173,7 +166,7 @@ def _result(row: Mapping[str, Any]) -> Result:
     if row["score"] is None and not row.get("failure"):
         raise KeyError("failure, though the score is null")
     values: dict[str, Any] = {name: row[name] for name in FIELDS if name in row}
-    for name in (*LABELS, "signature"):  # many rows share them: kept once
+    for name in (*LABELS, "answered_by", "signature"):  # many rows share them: kept once
         if name in values:
             values[name] = sys.intern(values[name])
     values["id"] = str(row["id"]) if type(row["id"]) is int else row["id"]
@@ -231,7 +224,7 @@ def _is_finite(number: object) -> bool:
 
 def _is_sound(result: Result) -> bool:
     """Return whether every field has its type: files are edited, and code that reads them must not have to check."""
-    texts = [result.id, result.signature, result.language, result.system, result.culture, result.thinking]
+    texts = [getattr(result, name) for name in ("id", "signature", "thinking", "answered_by", *LABELS)]
     texts += (*result.warnings, *result.recovered, *result.texts, *result.texts.values())
     texts += (() if result.report is None else (result.report.explanation,)) + (
         () if result.failure is None else (result.failure,)

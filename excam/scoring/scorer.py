@@ -203,9 +203,9 @@ class Scorer:
         words = next((answer.problem for answer in answers if isinstance(answer, Completion) and answer.problem), "")
         if words and outcome.failure and (self.metric.is_own or outcome.failure.endswith("refused")):
             outcome = replace(outcome, failure=f"{outcome.failure}: {words}")
-        return self._result(row, outcome)
+        return self._result(row, outcome, list(dict.fromkeys(answer.answered_by for answer in answers)))
 
-    def _result(self, row: Row, outcome: Outcome) -> Result:
+    def _result(self, row: Row, outcome: Outcome, answered_by: Sequence[str] = ()) -> Result:
         metric, known = self.metric, outcome.score is not None
         report = Report(tuple(outcome.spans), outcome.explanation) if known else None
         has_errors = bool(outcome.spans) if metric.lists_errors and known else None
@@ -231,9 +231,11 @@ class Scorer:
                 lacks_certainty=self._sampling.logprobs and known and outcome.certainty is None,
                 is_unqualified=metric.asks != "nothing" and not metric.measured,
                 is_partly_decided=outcome.is_partly_decided,
+                is_other_model=self.model is not None and any(map(self.model.is_another, answered_by)),
             ),
             recovered=outcome.recovered,
             thinking=outcome.thinking,
+            answered_by=", ".join(filter(None, answered_by)),
             columns=row.others,
             metric=metric.description,
             signature=self.signature,

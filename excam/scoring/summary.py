@@ -21,6 +21,7 @@ class Summary:
     warnings: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)  # why rows are not known, where that is said
+    answered_by: Counter[str] = field(default_factory=Counter)  # as servers say
     score_sum: float = 0.0
     signature: str = ""
     lists_errors: bool = False
@@ -37,6 +38,7 @@ class Summary:
             self.warnings.update(result.warnings)
             self.failures.update([result.failure] if result.failure not in (None, NOT_KNOWN) else [])
             self.unknown.update([result.unknown_because] if result.unknown_because else [])
+            self.answered_by.update([result.answered_by] if result.answered_by else [])
             self.score_sum += result.score or 0.0
             yield result
 
@@ -50,7 +52,8 @@ class Summary:
         kinds += f", {unknown} not known" if unknown else ""
         failures = _because("failed because", self.failures)
         reasons = _because("not known because", self.unknown)
-        return [f"{rows} rows: {kinds}", *failures, *reasons, *warning_lines(self.warnings), self.signature]
+        models = _because("answered by", self.answered_by)
+        return [f"{rows} rows: {kinds}", *failures, *reasons, *models, *warning_lines(self.warnings), self.signature]
 
     def exit_code(self, fail_on: str | None) -> int:
         """Return 1 if no row was scored, 3 if one has an error at least as severe as `fail_on`, else 0."""

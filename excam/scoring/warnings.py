@@ -18,6 +18,7 @@ from excam.scoring.spans import ErrorSpan
 NOT_FOUND = "span-not-found"
 UNCERTAIN = "certainty-unknown"
 UNQUALIFIED = "judge-unqualified"
+OTHER_MODEL = "other-model"
 CONTROL = "control-tokens"
 PARTLY = "partly-decided"
 STAND_IN, REASONING, UNCLOSED = "stand-in", "reasoning", "reasoning-unclosed"  # notes of how a row was read
@@ -33,6 +34,7 @@ LINES: Mapping[str, str] = {
     UNQUALIFIED: "nobody measured how often this judge is right; `excam calibrate` does on rows that people labelled, "
     "`excam qualify` for a judge with documents",
     PARTLY: "nothing decides about some claims of the text, which may be wrong; `decided` and `statements` say which",
+    OTHER_MODEL: "the server says that another model answered than the one asked for; see answered_by",
     "empty-text": "a text is empty, and this metric scores it as such",
     CONTROL: "control tokens of chats in a text, such as <|im_end|>; models get them as plain text, servers with "
     "an invisible character inside",
@@ -69,6 +71,7 @@ class WarningRules:
         lacks_certainty: bool = False,
         is_unqualified: bool = False,
         is_partly_decided: bool = False,
+        is_other_model: bool = False,
     ) -> tuple[str, ...]:
         """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text.
 
@@ -93,6 +96,8 @@ class WarningRules:
             codes.add(UNQUALIFIED)
         if is_partly_decided:
             codes.add(PARTLY)
+        if is_other_model:
+            codes.add(OTHER_MODEL)
         if failure == "truncated":
             codes.add("truncated")
         if self.families & families(row.labels.get("system", "")):

@@ -1,5 +1,7 @@
 """Servers that differ from OpenAI's in one way: scored, a failure of a row with the server's words, or one line.
 
+No answer is lost, and no row is asked about twice.
+
 The wordings are our own: only the row and the exit code may depend on a server, never a word of it.
 """
 
@@ -54,21 +56,24 @@ def run(tmp_path, monkeypatch):
         (tmp_path / file).write_text("\n".join(map(json.dumps, rows)))
     servers = []
 
-    def start(mode, *words, script=()):
-        servers.append(fake_chat_server.Server(script, mode if callable(mode) else lambda body: mode))
-        run.calls = servers[-1].calls
+    def start(mode, *words, script=(), port=0):
+        run.stop()
+        if mode:
+            servers.append(fake_chat_server.Server(script, mode if callable(mode) else lambda body: mode, port))
+            run.calls, run.endpoint, run.port = servers[-1].calls, servers[-1].endpoint, servers[-1].http.server_port
         file = "rubric.jsonl" if "rubric" in words else "two.jsonl"
         named = words and not words[0].startswith("-")
         command = words if named else ("score", file, "--to", "out.jsonl", *words)
-        result = CliRunner().invoke(cli.app, [*command, "--model", f"m@{servers[-1].endpoint}"])
+        result = CliRunner().invoke(cli.app, [*command, "--model", f"m@{run.endpoint}"])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         out = tmp_path / "out.jsonl"
         run.rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
         return result
 
-    yield (run := start)
-    for server in servers:
-        server.stop()
+    run = start
+    run.stop = lambda: [servers.pop().stop() for _ in list(servers)]
+    yield run
+    run.stop()
 
 
 def roles(body):
@@ -77,6 +82,12 @@ def roles(body):
 
 def refusing(is_refused, step, answer=CLEAN):
     return lambda body: step if is_refused(body) else answer
+
+
+def stream(*pieces, field="delta", last="data: [DONE]"):
+    """A stream of server-sent events, each with a piece of a message."""
+    events = [f"data: {json.dumps({'choices': [{'index': 0, field: piece}]})}" for piece in pieces]
+    return 200, "\n\n".join([": waiting", *events, last, ""]).encode()
 
 
 def with_choice(body, **choice):
@@ -111,6 +122,12 @@ TAKEN = {  # mode, what the signature says is left out
     "latin-1": ((200, json.dumps(CLEAN[1] | {"id": "é"}, ensure_ascii=False).encode("latin-1")), ""),
     "byte order mark": ((200, json.dumps(CLEAN[1]).encode("utf-8-sig")), ""),
     "blank lines": ((200, b"\n\n  \n" + json.dumps(CLEAN[1]).encode()), ""),
+    "a function": (right(None, "tool_calls", [], tool_calls=[{"function": {"arguments": TEXT}}]), ""),
+    "a stream": (stream({"content": TEXT[:9]}, {"content": TEXT[9:]}), ""),
+    "a stream of a function": (stream(*({"tool_calls": [{"index": 0, "function": {"arguments": part}}]}
+                                        for part in (TEXT[:9], TEXT[9:]))), ""),
+    "a stream of one": (stream({"content": TEXT}, field="message"), ""),
+    "a stream if asked": (refusing(lambda body: "stream" not in body, wrong(400, "set stream"), stream({"content": TEXT})), ""),
 }  # fmt: skip
 LEFT_OUT = re.compile(r"limit:\w+|omit:[\w,]+|system:none|structure:none|logprobs:none")
 
@@ -162,7 +179,17 @@ def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, m
         (with_choice(right(None, reasoning_content="hm " * 9), finish_reason="length"), "truncated", 1),
         (right("", tokens=[], reasoning_content=f"So: {TEXT}"), "empty", 1),
         (right(None, tokens=[], reasoning=TEXT), "empty", 1),
-        (right([], tokens=[]), "empty", 1),
+        (right([], tokens=[]), "empty", 2),
+        (stream(), "refused: HTTP 200: no choices in the answer", 3),
+        (
+            stream({"content": TEXT}, last=""),
+            "refused: HTTP 200: the answer is an error: the stream ended in its middle",
+            3,
+        ),
+        (right("I see nothing wrong with this text."), "no-json", 1),
+        (right('{"verdict": "fine"}'), "wrong-schema", 1),
+        (right('{"errors": [], "expl', finish="length"), "truncated", 1),
+        (right(None, refusal="I cannot help with that."), "refused", 1),
         ((200, {"choices": []}), "refused: HTTP 200: no choices in the answer", 3),
         ((200, {"choices": None, "usage": {}}), "refused: HTTP 200: no choices in the answer", 3),
         (with_choice(CLEAN, error={"message": "died"}), "refused: HTTP 200: the answer is an error: died", 3),
@@ -175,17 +202,31 @@ def test_a_server_that_never_gives_a_text_is_a_failure_of_each_row(run, mode, fa
     assert len(run.calls) <= 3 + 2 * times  # one for what the server takes, short ones
 
 
+def over_256_tokens(body):
+    return (
+        wrong(400, "max_tokens is too large; 256 at most") if sum(body.get(name, 0) for name in LIMITS) > 256 else CLEAN
+    )
+
+
+LIMITS = ("max_tokens", "max_completion_tokens")
+
+
 @pytest.mark.parametrize(
     ("mode", "line", "times"),
     [
         ((200, b"<!DOCTYPE html><html>Sign in</html>"), "not a chat completion; found <!DOCTYPE html>", 2),
-        ((200, b'data: {"choices": []}\n\ndata: [DONE]\n\n'), "not a chat completion; found data: {", 2),
+        ((200, {"msg": "invalid api key"}), 'not a chat completion (KeyError: \'choices\'); found {"msg": "invalid', 1),
+        (right({"errors": []}, tokens=[]), "not a chat completion (TypeError: content is not a text)", 1),
+        (over_256_tokens, "HTTP 400: max_tokens is too large; 256 at most; expected --max-tokens 256", 3),
         (wrong(429, "no quota", "insufficient_quota"), "HTTP 429: no quota; expected a key, and an account", 1),
         (wrong(429, "come in an hour", Retry_After="3600"), "HTTP 429: come in an hour (wants 3600 s of waiting)", 1),
         (wrong(503, "later", Retry_After="11m"), "HTTP 503: later (wants 660 s of waiting)", 1),
-        ((400, {"error": "m is no chat model"}), "HTTP 400: m is no chat model; expected a chat model", 9),
-        (wrong(500, "out of order"), "HTTP 500: out of order", 18),
+        ((400, {"error": "m is no chat model"}), "HTTP 400: m is no chat model; expected a chat model", 10),
+        (wrong(400, "no such model", "model_not_found"), "HTTP 400: no such model; expected a chat model", 10),
+        (wrong(500, "out of order"), "HTTP 500: out of order", 20),
         (wrong(404, "no such page"), "HTTP 404: no such page; expected an address that ends with /v1", 1),
+        (wrong(401, "Missing bearer"), "HTTP 401: Missing bearer; no key was sent; set EXCAM_ENDPOINT_KEY", 1),
+        (lambda body: fake_chat_server.hang_up, "RemoteProtocolError: Server disconnected", 2),
     ],
 )
 def test_a_server_that_is_none_is_one_line(run, mode, line, times):
@@ -195,6 +236,63 @@ def test_a_server_that_is_none_is_one_line(run, mode, line, times):
     assert all(wait.startswith("m: attempt 2 of 8") for wait in waits)
     assert len(waits) <= 3
     assert len(run.calls) <= times
+
+
+def in_trouble(step):
+    return refusing(lambda body: "TROUBLE" in body["messages"][-1]["content"], step)
+
+
+@pytest.mark.parametrize(
+    ("step", "reason", "times"),
+    [
+        ((200, b"\x00\xff\x1f garbage"), "not a chat completion; found ", 8),
+        ((200, b""), "not a chat completion; found nothing", 8),
+        (fake_chat_server.half, "peer closed connection without sending complete message body", 8),
+        (fake_chat_server.hang_up, "Server disconnected without sending a response", 8),
+        (wrong(503, "out of memory"), "HTTP 503: out of memory (8 attempts)", 8),
+        (wrong(401, "sk-secret revoked"), "HTTP 401: *** revoked; sent was the key in EXCAM_ENDPOINT_KEY", 1),
+    ],
+)
+def test_an_answer_that_never_comes_is_one_line_and_asked_for_again(run, monkeypatch, step, reason, times):
+    monkeypatch.setenv("EXCAM_ENDPOINT_KEY", "sk-secret")
+    first = run(in_trouble(step), port=0)
+    assert (first.exit_code, run.rows, len(run.calls)) == (2, [], 2 + times)
+    last = first.stderr.splitlines()[-1]
+    assert last.startswith("excam: 1 requests unanswered, the first is T: ")
+    assert reason in last
+    assert last.endswith("; run again: only those are asked")
+    again = run(CLEAN, port=run.port)
+    assert (again.exit_code, [row["id"] for row in run.rows]) == (0, ["M", "T"])
+    assert ["TROUBLE" in call["messages"][-1]["content"] for call in run.calls] == [False, True]  # an example, the row
+
+
+def test_an_unreachable_server_is_one_line_at_once_and_costs_no_results(run, tmp_path):
+    """Without an answer to the first request it is not known whether the server takes a schema."""
+    refused = refusing(with_schema, wrong(400, "response_format is not supported"), None)
+    run(lambda body: refused(body) or in_trouble(wrong(503, "busy"))(body))
+    kept = (tmp_path / ".out.jsonl.part").read_bytes()
+    run.stop()
+    done = run(None, port=run.port)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("excam: m: ConnectError: Connection refused; expected a server at http://127")
+    assert (tmp_path / ".out.jsonl.part").read_bytes() == kept
+
+
+def test_an_empty_answer_is_asked_for_once_more(run):
+    done = run(in_trouble(CLEAN), script=[CLEAN, right("", tokens=[])])
+    assert [row["failure"] for row in run.rows] == [None, None], done.stderr
+    assert len(run.calls) == 4
+
+
+def test_another_model_than_the_one_asked_for_is_recorded_and_counted(run):
+    other = (200, CLEAN[1] | {"model": "org/other", "system_fingerprint": "fp"})
+    done = run(in_trouble(other))
+    assert [row.get("answered_by") for row in run.rows] == [None, "org/other (fp)"]
+    assert ["other-model" in row.get("warnings", ()) for row in run.rows] == [False, True]
+    assert "answered by: org/other (fp) (1)\n" in done.stderr
+    assert "|model:m|on:served|" in run.rows[0]["signature"]
+    run(other, "--overwrite")
+    assert "|model:m by org/other|on:served|" in run.rows[0]["signature"]
 
 
 # --- log-probabilities
@@ -209,6 +307,7 @@ def listed(*pairs):
     [
         (None, None),
         (listed(), None),
+        (listed(*((token, -0.01 * (at % 2)) for at, token in enumerate(TEXT[: len(TEXT) * 3 // 5]))), None),
         ({"content": None}, None),
         ({"tokens": ["x"], "token_logprobs": [-0.1]}, None),
         (listed(("x", None)), None),
@@ -371,9 +470,9 @@ def test_each_command_that_asks_a_model_has_the_options_of_servers(run, tmp_path
 # --- what is left out
 
 
+IDS = ("request 0123abcd-{}", "req_011{letter}Hoqz{letter}")  # they differ in each answer
 REQUEST = Generate((Message("system", "Be brief."), Message("user", "Answer.")), '{"type": "object"}')
 PARTS = {"limit", "temperature", "top_p", "seed", "logprobs", "structure", "system"}
-IDS = ("request 0123abcd-{}", "req_011{letter}Hoqz{letter}")  # they differ in each answer
 
 
 def test_an_answer_that_is_lost_in_white_space_says_how_to_start_vllm(run):
@@ -405,7 +504,7 @@ def negotiated(*refused, words="{refused} not taken", most=24):
     """What is left out for a server that refuses a request with any of these parts, in at most so many attempts."""
     number = count(7)
 
-    def attempt(server):
+    def attempt(server, max_tokens=8):
         parts = sorted({*refused} - left_out(server))
         at = next(number)
         assert at < 7 + most, "it never ends"
@@ -417,21 +516,23 @@ def negotiated(*refused, words="{refused} not taken", most=24):
     return left_out(server)
 
 
-@pytest.mark.parametrize("words", ["{refused} not taken", "no", *(f"no ({identifier})" for identifier in IDS)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "{refused} not taken",
+        "no",
+        *(f"no ({identifier})" for identifier in IDS),
+        "a seed of a system of schemas",
+        *(f"see max_tokens, seed ({identifier})" for identifier in IDS),
+    ],
+)
 @pytest.mark.parametrize(
     "refused",
     [(), ("limit",), ("seed",), ("system",), ("seed", "logprobs"), ("limit", "temperature"), ("structure", "system"),
      ("limit", "temperature", "top_p", "logprobs"), tuple(sorted(PARTS))],
 )  # fmt: skip
 def test_as_little_as_possible_is_left_out(refused, words):
-    assert negotiated(*refused, words=words) == {*refused}
-
-
-@pytest.mark.parametrize("refused", [("temperature",), ("system",), ("limit", "structure"), ("logprobs", "top_p")])
-@pytest.mark.parametrize(
-    "words", ["a seed of a system of schemas", *(f"see max_tokens, seed ({identifier})" for identifier in IDS)]
-)
-def test_words_that_name_another_part_are_not_believed(refused, words):
+    """Words that name another part, too, are not believed."""
     assert negotiated(*refused, words=words) == {*refused}
 
 
