@@ -2,8 +2,10 @@
 
 import os
 from collections import Counter
+from contextlib import ExitStack
 
 import chromium
+import fake_chat_server
 import hypothesis
 import pytest
 
@@ -51,6 +53,15 @@ def pytest_terminal_summary(terminalreporter):
         for reason, times in sorted(unexpected.items()):
             terminalreporter.write_line(f"{times} x {reason}")
         terminalreporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture
+def serve():
+    """Start servers of chats with the steps of a script and a default step; they end with the test."""
+    with ExitStack() as servers:
+        yield lambda *script, default=None, port=0: servers.enter_context(
+            fake_chat_server.Server(script, default, port)
+        )
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
@@ -77,12 +77,7 @@ def run_with_rounds(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], a
     rounds: list[list[Round]] = [[] for _ in flows]
     answers: dict[int, tuple[Answer, ...] | None] = dict.fromkeys(range(len(flows)))
     while answers:
-        asking: dict[int, tuple[Request, ...]] = {}
-        for index, answer in answers.items():
-            try:
-                asking[index] = next_requests(flows[index], answer)
-            except StopIteration as end:
-                results[index] = end.value
+        asking = _advanced(flows, answers, results)
         owners = [items[index].id for index, requests in asking.items() for _ in requests]
         try:
             answered = _answers_to(ask, [request for requests in asking.values() for request in requests])
@@ -100,17 +95,25 @@ def together(flows: Sequence[Flow[R]]) -> Flow[list[R]]:
     results: dict[int, R] = {}
     answers: dict[int, Sequence[Answer] | None] = dict.fromkeys(range(len(flows)))
     while answers:
-        asking: dict[int, Sequence[Request]] = {}
-        for index, answer in answers.items():
-            try:
-                asking[index] = next_requests(flows[index], answer)
-            except StopIteration as end:
-                results[index] = end.value
+        asking = _advanced(flows, answers, results)
         if not asking:
             break
         answered = iter((yield [request for requests in asking.values() for request in requests]))
         answers = {index: tuple(islice(answered, len(requests))) for index, requests in asking.items()}
     return [results[index] for index in range(len(flows))]
+
+
+def _advanced(
+    flows: Sequence[Flow[R]], answers: Mapping[int, Sequence[Answer] | None], results: dict[int, R]
+) -> dict[int, tuple[Request, ...]]:
+    """Give flows their answers and return what they ask next; put the results of those that end into `results`."""
+    asking: dict[int, tuple[Request, ...]] = {}
+    for index, answer in answers.items():
+        try:
+            asking[index] = next_requests(flows[index], answer)
+        except StopIteration as end:
+            results[index] = end.value
+    return asking
 
 
 def _answers_to(ask: Ask, requests: list[Request]) -> Iterator[Answer]:

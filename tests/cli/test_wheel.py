@@ -212,9 +212,9 @@ assert one.verdict == "error", one
 """
 
 
-def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, tmp_path):
+def test_the_light_core_does_everything_with_a_model_behind_a_server(serve, installed, tmp_path):
     """It scores, explains, reports, calibrates and uses that, compares with people and with another system."""
-    from fake_chat_server import Server, right
+    from fake_chat_server import right
 
     report = {
         "errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "dish"}],
@@ -231,8 +231,7 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, 
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     truths = "".join(f"{at},{at % 2},{at % 3}\n" for at in range(12))
     (tmp_path / "people.csv").write_text(f"id,error,label\n{truths}")
-    server = Server(default=answer)
-    model = f"m@{server.endpoint}"
+    model = f"m@{serve(default=answer).endpoint}"
     commands = [
         ["score", "texts.jsonl", "--to", "a.jsonl", "--model", model],
         ["explain", "a.jsonl"],
@@ -245,10 +244,7 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, 
     ]  # fmt: skip
     end = f"print([m for m in {(*HEAVY, 'sklearn', 'pandas')!r} if m in sys.modules])"
     code = WITH_A_SERVER.replace("MODEL", repr(model))
-    try:
-        done = light(installed, f"\n{code}\n{end}", json.dumps(commands), cwd=tmp_path)
-    finally:
-        server.stop()
+    done = light(installed, f"\n{code}\n{end}", json.dumps(commands), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
     calibrated = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]

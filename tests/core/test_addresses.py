@@ -2,7 +2,6 @@
 
 import json
 
-import fake_chat_server
 import pytest
 from fake_chat_server import right, wrong
 from typer.testing import CliRunner
@@ -66,7 +65,7 @@ def test_the_workflow_takes_no_key_in_an_address(where, address, variable):
 
 
 @pytest.mark.parametrize("words", [("score", "two.jsonl"), ("macaron", "ask", "instances.parquet", "--mode", "text")])
-def test_no_file_holds_a_key_of_an_address(tmp_path, monkeypatch, words):
+def test_no_file_holds_a_key_of_an_address(serve, tmp_path, monkeypatch, words):
     """Neither what was written, nor the answers that are kept of a run that failed in the middle."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)
@@ -82,16 +81,13 @@ def test_no_file_holds_a_key_of_an_address(tmp_path, monkeypatch, words):
             return wrong(401, "no such key")
         return right(report.write(Report()) if words[0] == "score" else '{"answer": "A"}')
 
-    server = fake_chat_server.Server(default=answer)
+    server = serve(default=answer)
     address = f"{server.endpoint.rstrip('/')}?api-key=s3cret"
-    try:
-        command = [*words, "--model", f"m@{address}", "--to", "out.parquet"]
-        first = CliRunner().invoke(cli.app, command)
-        left = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-        broken[0] = False
-        second = CliRunner().invoke(cli.app, command)
-    finally:
-        server.stop()
+    command = [*words, "--model", f"m@{address}", "--to", "out.parquet"]
+    first = CliRunner().invoke(cli.app, command)
+    left = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    broken[0] = False
+    second = CliRunner().invoke(cli.app, command)
     assert (first.exit_code, second.exit_code) == (2, 0), first.stderr + second.stderr
     assert any("out.parquet" in name for name in left)  # what was answered is kept
     written = [*left.values(), *(path.read_bytes() for path in tmp_path.iterdir())]

@@ -6,7 +6,6 @@ from pathlib import Path
 import fake_chat_server
 import pytest
 import tiny
-from one_line_errors import line_of
 
 import excam
 from excam.core.exceptions import InputInvalid, ModelInvalid
@@ -19,31 +18,12 @@ FOUND = Report((CulturalError("output", "Sushi", "major", "wrong dish"),), "Sush
 PAIR = {"id": "greece", "instruction": "Name a Greek dish.", "output": "Sushi."}
 
 
-@pytest.fixture
-def server():
-    started = []
-
-    def start(default):
-        started.append(fake_chat_server.Server(default=default))
-        return started[-1]
-
-    yield start
-    for chat_server in started:
-        chat_server.stop()
-
-
 def answering(body):
     return fake_chat_server.right(report.write(FOUND))
 
 
-def without_schema(body):
-    if "response_format" in body:
-        return fake_chat_server.wrong(400, "response_format: type json_schema is not supported")
-    return answering(body)
-
-
-def test_a_model_behind_a_server_is_asked_with_examples_and_a_schema(server):
-    served = server(answering)
+def test_a_model_behind_a_server_is_asked_with_examples_and_a_schema(serve):
+    served = serve(default=answering)
     metric = excam.load(f"qwen3:14b@{served.endpoint}")
     (result,) = metric.score([PAIR])
     assert (result.score, result.report.errors[0].start) == (-5.0, 0)
@@ -56,37 +36,14 @@ def test_a_model_behind_a_server_is_asked_with_examples_and_a_schema(server):
     assert asked["messages"][-1]["content"] == "Instruction:\nName a Greek dish.\n\nText:\nSushi."
 
 
-def test_a_server_without_schemas_is_asked_for_plain_text_and_the_signature_says_so(server, capsys):
-    served = server(without_schema)
-    (result,) = excam.load(f"m@{served.endpoint}").score([PAIR])
-    assert result.score == -5.0
-    assert "|structure:none|" in result.signature
-    assert "response_format" not in served.calls[-1]
-    assert "m: the server takes no JSON Schema; answers are plain text" in capsys.readouterr().err
-
-
-def test_an_adapter_behind_a_server_is_asked_as_it_was_trained(server):
-    served = server(answering)
+def test_an_adapter_behind_a_server_is_asked_as_it_was_trained(serve):
+    served = serve(default=answering)
     (result,) = excam.load(f"m@{served.endpoint}", judge="report").score([PAIR])
     assert "|judge:report.1." in result.signature
     assert "structure" not in result.signature
     tried, asked = served.calls
     assert (len(asked["messages"]), asked["model"]) == (2, "m")
     assert "response_format" not in tried | asked
-
-
-@pytest.mark.parametrize("answer", ["I think it is fine.", '{"errors": [], "expl', "", '{"errors": "none"}'])
-def test_an_answer_that_ignores_the_schema_is_a_failure(server, answer):
-    served = server(lambda body: fake_chat_server.right(answer))
-    (result,) = excam.load(f"m@{served.endpoint}").score([PAIR])
-    assert (result.score, result.report) == (None, None)
-    assert result.failure in prompted_report.REASONS
-
-
-@pytest.mark.parametrize(("status", "message"), [(401, "Incorrect API key"), (404, "model `m` not found")])
-def test_a_wrong_key_or_name_is_one_line(server, status, message):
-    served = server(lambda body: fake_chat_server.wrong(status, message))
-    assert f"HTTP {status}: {message}" in line_of(ModelInvalid, excam.load, f"m@{served.endpoint}")
 
 
 def test_a_folder_of_plain_weights_judges(tmp_path):

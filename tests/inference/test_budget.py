@@ -26,10 +26,8 @@ PAIRS = [{"id": str(at), "instruction": "A?", "output": f"Sushi {at}."} for at i
 
 
 @pytest.fixture
-def served():
-    server = fake_chat_server.Server(default=lambda body: fake_chat_server.right(CLEAN, prompt=1000, completion=50))
-    yield server
-    server.stop()
+def served(serve):
+    return serve(default=lambda body: fake_chat_server.right(CLEAN, prompt=1000, completion=50))
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fake_chat_server import Server, echo, half, hang_up, right, send, wrong
+from fake_chat_server import echo, half, hang_up, right, send, wrong
 
 from excam import config
 from excam.config import Price
@@ -31,20 +31,8 @@ from excam.inference.journal_contents import contents
 
 GREEDY = Sampling(max_tokens=24)
 REQUESTS = [Generate((Message("user", f"question {at}"),)) for at in range(12)]
+STRANGE = (200, {"code": 1002, "msg": "key"})
 PICK = Choose((Message("user", "pick"),), ("Yes", "No"))
-
-
-@pytest.fixture
-def serve():
-    servers = []
-
-    def start(*script, default=None):
-        servers.append(Server(script, default))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.stop()
 
 
 def client(server, *, attempts=8, identity="served", **settings):
@@ -212,7 +200,8 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        (right("cut", "length", [("c", -1.0), ("ut", -2.0)]), Completion("cut", (-1.0, -2.0), None, "length", 7, 2)),
+        *((right("cut", end, [("c", -1.0), ("ut", -2.0)]), Completion("cut", (-1.0, -2.0), None, "length", 7, 2))
+          for end in ("length", "MAX_TOKENS")),
         (right("", "content_filter", []), Completion("", (), None, "refused", 7, 2)),
         (right("so f", "content_filter", [("so f", -1.0)]), Completion("so f", (-1.0,), None, "refused", 7, 2)),
         (right(None, tokens=[], refusal="I will not"), Completion("I will not", None, None, "refused", 7, 2)),
@@ -232,8 +221,6 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
          Completion("first", (-0.5, -0.25), None, "stop", 0, 2)),
         *((right("a", end, [("a", -1.0)]), Completion("a", (-1.0,), None, "stop", 7, 2))
           for end in ("tool_calls", "eos", "", None, 3)),
-        *((right("a", end, [("a", -1.0)]), Completion("a", (-1.0,), None, "length", 7, 2))
-          for end in ("MAX_TOKENS", "model_length")),
         (right("a", "SAFETY", [("a", -1.0)]), Completion("a", (-1.0,), None, "refused", 7, 2)),
         ((200, {"choices": [{"message": {"content": "a"}}]}), Completion("a", None, None, "stop", 0, 0)),
         ((200, '{"choices": [{"message": {"content": "caf\u00e9"}}]}'.encode("latin-1")),
@@ -327,10 +314,6 @@ def test_thinking_that_the_server_took_out_stays_apart(serve, name):
     assert single_answer(serve(right("x", **{name: None}))).reasoning == ""
 
 
-def test_completion_tokens_are_counted_where_the_server_does_not(serve):
-    assert single_answer(serve(right("abc", completion=0, tokens=[(c, -1.0) for c in "abc"]))).completion_tokens == 3
-
-
 # --- choose
 
 
@@ -382,23 +365,10 @@ def test_a_server_without_log_probabilities_cannot_tell_a_choice(serve):
 PASSING = {
     "429 without a word": wrong(429),
     "429 for a moment": wrong(429, Retry_After="0.05"),
-    "429 until a date": wrong(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
-    "429 until some time": wrong(429, Retry_After="soon"),
-    "429 with a unit": wrong(429, Retry_After="5ms"),
-    "429 in milliseconds": wrong(429, Retry_After_Ms="5"),
-    "429 since 1970": wrong(429, Retry_After="1700000000"),
-    "429 of no number": wrong(429, Retry_After="nan"),
-    "503 in the past": wrong(503, Retry_After="-1"),
     "500": (500, b"oops"),
-    "502": (502, b"<html>Bad Gateway</html>"),
-    "503": wrong(503),
     "garbage": (200, b"garbage"),
-    "not UTF-8": (200, b"\xff\xfe{}"),
-    "a list": (200, []),
-    "null": (200, b"null"),
     "deep": (200, b"[" * 100_000),
     "choices of nothing": (200, {"choices": [None]}),
-    "choices are a number": (200, {"choices": 3}),
     "no message": (200, {"choices": [{"finish_reason": "stop"}]}),
     "content of parts that are none": right([3], tokens=[]),
     "content is a number": right(3, tokens=[]),
@@ -422,45 +392,10 @@ def test_trouble_that_passes(serve, tmp_path, trouble):
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("429 without a word", "HTTP 429: no (3 attempts)"),
-        ("502", "HTTP 502: <html>Bad Gateway</html> (3 attempts)"),
-        ("garbage", "not a chat completion; found garbage (3 attempts)"),
-        ("error in a 200", "HTTP 200 with a problem: overloaded (3 attempts)"),
-    ],
-)
-def test_trouble_that_stays_is_missing_with_its_reason(serve, tmp_path, name, reason):
-    """Exactly the rows it met are missing, and the next run asks only them."""
-    server = serve(default=lambda body: PASSING[name] if body["messages"][-1]["content"][-1] in "37" else echo(body))
-    journal = tmp_path / "journal.jsonl"
-    with pytest.raises(AnswersMissing) as caught:
-        ask(client(server, attempts=3), GREEDY, Journal(journal), REQUESTS)
-    assert caught.value.reasons == {3: reason, 7: reason}
-    assert len(server.calls) == 10 + 2 * 3
-    healthy = serve()
-    answers = ask(client(healthy), GREEDY, Journal(journal), REQUESTS)
-    assert [answer.text for answer in answers] == [last_message(request) for request in REQUESTS]
-    assert sorted(call["messages"][-1]["content"] for call in healthy.calls) == ["question 3", "question 7"]
-    assert contents(journal).duplicates == 0
-
-
-@pytest.mark.parametrize(
     ("refusal", "times"),
     [
         (wrong(400, "This model's maximum context length is 9 tokens", "context_length_exceeded"), 2),
-        (wrong(400, "'max_tokens' is too large: 9. This model's maximum context length is 9 tokens", 400), 2),
-        (wrong(400, "The decoder prompt (length 9) is longer than the maximum model length of 8.", 400), 2),
-        (wrong(400, "request (9 tokens) exceeds the available context size (8)", 400), 2),
-        ((400, {"object": "error", "message": "maximum context length is 8", "code": 400}), 2),
         (wrong(413, "prompt is too long: 9 tokens > 8 maximum"), 2),
-        ((422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8"}), 2),
-        (wrong(400, "filtered", "content_filter"), 2),
-        (wrong(400, "Your request was rejected", "content_policy_violation"), 2),
-        (wrong(400, "Invalid prompt: your prompt was flagged", "invalid_prompt"), 2),
-        (wrong(400, "content_filter is no known field"), 2),
-        (wrong(400, "max_tokens is too large: 99. This model supports at most 16 completion tokens"), 2),
-        (wrong(413, "9000 tokens are over the 6000 a minute of this account", "rate_limit_exceeded"), 2),
         ((400, b"<html>Bad Request</html>"), 2),
         ((422, {"detail": [{"loc": ["body", "seed"], "msg": "extra"}]}), 2),
         (wrong(403, "flagged by moderation"), 2),
@@ -469,6 +404,7 @@ def test_trouble_that_stays_is_missing_with_its_reason(serve, tmp_path, name, re
         ((200, {"choices": [{"finish_reason": "stop"}]}), 3),
         ((200, {"choices": [{"message": {"content": "half a"}, "finish_reason": "abort"}]}), 3),
         ((200, {"choices": [{"error": {"code": 502, "message": "died"}, "finish_reason": "error"}]}), 3),
+        (STRANGE, 3),
         (wrong(500, "larger than the context"), 6),
         (wrong(418, "teapot"), None),
     ],
@@ -487,7 +423,7 @@ def test_what_is_wrong_with_one_request(serve, refusal, times, is_first):
     assert len(server.calls) == len(requests) + (times if times else 0)  # one of them is a short one
     answer = answers[1 - is_first]
     words = answer.problem if times else answer.reason
-    assert words.startswith(f"HTTP {refusal[0]}: ")
+    assert words.startswith("not a chat completion" if refusal == STRANGE else f"HTTP {refusal[0]}: ")
     assert answer == (Completion("", None, None, "refused", 0, 0, words) if times else Missing(words))
 
 
@@ -520,15 +456,6 @@ def test_a_key_in_the_address_and_in_a_page_is_not_shown(serve, monkeypatch):
     )
     shown = str(answered(asked, REQUESTS[:2]))
     assert "SECRET" not in shown
-
-
-def test_a_server_that_refuses_a_short_request_too_is_asked_no_more(serve):
-    server = serve(default=lambda body: wrong(400, f"request {len(server.calls)}: no"))
-    first, *others = answered(client(server, concurrency=1), REQUESTS)
-    assert first == Missing("HTTP 400: request 2: no")
-    assert {other.reason for other in others} == {f"not asked any more: {first.reason}"}
-    assert len(server.calls) == 3
-    assert server.calls[2]["messages"] == [openai.SHORT]
 
 
 def test_a_wait_for_the_first_answer_is_said(serve, monkeypatch, capsys):
@@ -599,15 +526,20 @@ def test_another_model_is_said_once_and_kept(serve, tmp_path, capsys):
     assert [answer.answered_by for answer in kept] == ["", "gpt-x-2"] * 2
 
 
-def test_what_is_never_a_completion_is_not_asked_for_again_and_again(serve):
-    strange = (200, {"code": 1002, "msg": "invalid api key"})
-    server = serve(default=lambda body: strange)
+@pytest.mark.parametrize(
+    ("answer", "reason", "times"),
+    [
+        (lambda number: wrong(400, f"request {number}: no"), "HTTP 400: request 2: no", 2),
+        (lambda _: STRANGE, 'not a chat completion (KeyError: \'choices\'); found {"code": 1002, "msg": "key"}', 3),
+    ],
+)
+def test_a_server_that_refuses_a_short_request_too_is_asked_no_more(serve, answer, reason, times):
+    server = serve(default=lambda body: answer(len(server.calls)))
     first, *others = answered(client(server, concurrency=1), REQUESTS)
-    assert first.reason.startswith('not a chat completion (KeyError: \'choices\'); found {"code": 1002, "msg": "inva')
-    assert {other.reason for other in others} == {f"not asked any more: {first.reason}"}
-    assert len(server.calls) == openai.NO_ANSWERS + 1
-    refused = single_answer(serve(*[strange] * openai.NO_ANSWERS))
-    assert refused == Completion("", None, None, "refused", 0, 0, first.reason)
+    assert first == Missing(reason)
+    assert {other.reason for other in others} == {f"not asked any more: {reason}"}
+    assert len(server.calls) == times + 1
+    assert server.calls[-1]["messages"] == [openai.SHORT]
 
 
 def test_attempts_are_announced_at_most_once_in_ten_seconds(serve, capsys, monkeypatch):
@@ -646,7 +578,9 @@ def test_so_many_seconds_are_waited():
     for value in (str(int(ahead)), formatdate(ahead, usegmt=True), "9m", "550s", "550"):
         assert bodies.retry_after(value) == pytest.approx(545, abs=7)
     assert bodies.retry_after("7", "1500") == 1.5
-    assert [bodies.retry_after(value) for value in ("nan", "-1", "soon", "")] == [0, 0, 0, 0]
+    unusable = ("nan", "-1", "soon", "", "1700000000", "Wed, 21 Oct 2015 07:28:00 GMT")
+    assert [bodies.retry_after(value) for value in unusable] == [0] * len(unusable)
+    assert bodies.retry_after("5ms") == 0.005
 
 
 @pytest.mark.parametrize(
@@ -655,10 +589,8 @@ def test_so_many_seconds_are_waited():
         (wrong(401, "Incorrect API key"), f"HTTP 401: Incorrect API key; {openai.NO_KEY}"),
         (wrong(402, "Insufficient Balance"), "HTTP 402: Insufficient Balance"),
         (wrong(404, "The model `gpt-x` does not exist", "model_not_found"), "HTTP 404: The model `gpt-x` does not exist"),
-        ((405, b""), "HTTP 405:"),
         (wrong(429, "You exceeded your current quota", "insufficient_quota"), "HTTP 429: You exceeded your current quota"),
         (wrong(429, "come soon", Retry_After="601"), "HTTP 429: come soon (wants 601 s of waiting)"),
-        (wrong(503, "come never", Retry_After="inf"), "HTTP 503: come never (wants inf s of waiting)"),
         (wrong(400, "Unsupported value: 'temperature'", "unsupported_value"), "HTTP 400: Unsupported value: 'temperature'"),
     ],
 )  # fmt: skip
@@ -858,21 +790,23 @@ def test_a_key_at_the_end_of_a_shortened_message_is_not_shown(serve, monkeypatch
     assert "sk-" not in answer.reason
 
 
-@pytest.mark.parametrize("key", ["sk-canary\nX-Evil: 1", "sk-canary-\u00e9", "sk-canary\x00"])
-def test_what_no_header_can_hold_is_no_key(monkeypatch, key):
-    monkeypatch.setattr(os, "environ", {"EXCAM_CANARY": key})
-    with pytest.raises(ModelInvalid, match="EXCAM_CANARY holds a line break or other characters") as caught:
+NONE = r"is not set; expected the key of http://127\.0\.0\.1:9/v1"
+NO_HEADER = "holds a line break or other characters"
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        *((key, NO_HEADER) for key in ("sk-canary\nX-Evil: 1", "sk-canary-\u00e9", "sk-canary\x00")),
+        ("  ", NONE),
+        (None, NONE),
+    ],
+)
+def test_what_no_header_can_hold_is_no_key(monkeypatch, key, line):
+    monkeypatch.setattr(os, "environ", {"EXCAM_CANARY": key} if key else {})
+    with pytest.raises(ModelInvalid, match=f"EXCAM_CANARY {line}") as caught:
         client("http://127.0.0.1:9/v1", key_env="EXCAM_CANARY")
     assert "sk-canary" not in str(caught.value)
-
-
-@pytest.mark.parametrize("key", [None, "", "  "])
-def test_no_key(monkeypatch, key):
-    monkeypatch.delenv("EXCAM_CANARY", raising=False)
-    if key is not None:
-        monkeypatch.setenv("EXCAM_CANARY", key)
-    with pytest.raises(ModelInvalid, match=r"EXCAM_CANARY is not set; expected the key of http://127\.0\.0\.1:9/v1"):
-        client("http://127.0.0.1:9/v1", key_env="EXCAM_CANARY")
 
 
 @pytest.mark.parametrize("endpoint", ["http://[::1", "https:///v1", "http://host:port/v1", "http://host:99999999/v1"])

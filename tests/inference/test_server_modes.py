@@ -43,7 +43,7 @@ RATED |= {"edge_case": "", "flags": [], "confidence": 3}
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(serve, tmp_path, monkeypatch):
     """Score two rows, the second of which holds TROUBLE, with a server that answers so. `run.rows` are the results."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EXCAM_ENDPOINT_KEY", raising=False)
@@ -54,26 +54,21 @@ def run(tmp_path, monkeypatch):
     ):
         rows = [{"id": text[0], **dict.fromkeys(columns, text)} for text in ("Moussaka.", "TROUBLE.")]
         (tmp_path / file).write_text("\n".join(map(json.dumps, rows)))
-    servers = []
 
     def start(mode, *words, script=(), port=0):
-        run.stop()
         if mode:
-            servers.append(fake_chat_server.Server(script, mode if callable(mode) else lambda body: mode, port))
-            run.calls, run.endpoint, run.port = servers[-1].calls, servers[-1].endpoint, servers[-1].http.server_port
+            run.server = serve(*script, default=mode if callable(mode) else lambda body: mode, port=port)
         file = "rubric.jsonl" if "rubric" in words else "two.jsonl"
         named = words and not words[0].startswith("-")
         command = words if named else ("score", file, "--to", "out.jsonl", *words)
-        result = CliRunner().invoke(cli.app, [*command, "--model", f"m@{run.endpoint}"])
+        result = CliRunner().invoke(cli.app, [*command, "--model", f"m@{run.server.endpoint}"])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         out = tmp_path / "out.jsonl"
         run.rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
         return result
 
     run = start
-    run.stop = lambda: [servers.pop().stop() for _ in list(servers)]
-    yield run
-    run.stop()
+    return run
 
 
 def roles(body):
@@ -139,7 +134,7 @@ def test_both_rows_are_scored_without_what_the_server_refuses(run, mode, left_ou
     (signature,) = {row["signature"] for row in run.rows}
     assert "|".join(LEFT_OUT.findall(signature)) == left_out
     assert result.stderr.count("m: the ") == len(LEFT_OUT.findall(left_out))
-    assert len(run.calls) <= 16
+    assert len(run.server.calls) <= 16
 
 
 @pytest.mark.parametrize(
@@ -149,19 +144,15 @@ def test_both_rows_are_scored_without_what_the_server_refuses(run, mode, left_ou
 )
 def test_a_server_that_says_to_come_later_is_waited_for(run, steps):
     assert run(CLEAN, script=steps).exit_code == 0
-    assert len(run.calls) == len(steps) + 3
+    assert len(run.server.calls) == len(steps) + 3
 
 
 @pytest.mark.parametrize(
     ("status", "message", "code", "times", "metric"),
     [
         (400, "the input may be unsuitable", "data_inspection_failed", 2, "excam"),
-        (400, "131072 tokens at most; found 200000", None, 2, "rubric"),
-        (413, "9000 tokens are over the 6000 a minute", "rate_limit_exceeded", 2, "excam"),
         (400, "no answer to this", "content_filter", 2, "rubric"),
-        (422, "[{'msg': 'no'}]", None, 2, "excam"),
         (500, "an internal fault, request 0123abcd-0000", None, 6, "excam"),
-        (500, "a text that is longer than the context", 500, 6, "rubric"),
     ],
 )
 def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, message, code, times, metric):
@@ -170,7 +161,7 @@ def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, m
     result = run(refusing(is_trouble, wrong(status, message, code), answer), "--metric", metric)
     assert result.exit_code == 0, result.stderr
     assert [row["failure"] for row in run.rows] == [None, f"refused: HTTP {status}: {message}"]
-    assert sum(map(is_trouble, run.calls)) == times
+    assert sum(map(is_trouble, run.server.calls)) == times
 
 
 @pytest.mark.parametrize(
@@ -199,7 +190,7 @@ def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, m
 def test_a_server_that_never_gives_a_text_is_a_failure_of_each_row(run, mode, failure, times):
     result = run(mode)
     assert (result.exit_code, [row["failure"] for row in run.rows]) == (1, [failure] * 2), result.stderr
-    assert len(run.calls) <= 3 + 2 * times  # one for what the server takes, short ones
+    assert len(run.server.calls) <= 3 + 2 * times  # one for what the server takes, short ones
 
 
 def over_256_tokens(body):
@@ -222,7 +213,6 @@ LIMITS = ("max_tokens", "max_completion_tokens")
         (wrong(429, "come in an hour", Retry_After="3600"), "HTTP 429: come in an hour (wants 3600 s of waiting)", 1),
         (wrong(503, "later", Retry_After="11m"), "HTTP 503: later (wants 660 s of waiting)", 1),
         ((400, {"error": "m is no chat model"}), "HTTP 400: m is no chat model; expected a chat model", 10),
-        (wrong(400, "no such model", "model_not_found"), "HTTP 400: no such model; expected a chat model", 10),
         (wrong(500, "out of order"), "HTTP 500: out of order", 20),
         (wrong(404, "no such page"), "HTTP 404: no such page; expected an address that ends with /v1", 1),
         (wrong(401, "Missing bearer"), "HTTP 401: Missing bearer; no key was sent; set EXCAM_ENDPOINT_KEY", 1),
@@ -235,7 +225,7 @@ def test_a_server_that_is_none_is_one_line(run, mode, line, times):
     assert (result.exit_code, last.startswith(f"excam: m: {line}")) == (2, True), result.stderr
     assert all(wait.startswith("m: attempt 2 of 8") for wait in waits)
     assert len(waits) <= 3
-    assert len(run.calls) <= times
+    assert len(run.server.calls) <= times
 
 
 def in_trouble(step):
@@ -246,24 +236,28 @@ def in_trouble(step):
     ("step", "reason", "times"),
     [
         ((200, b"\x00\xff\x1f garbage"), "not a chat completion; found ", 8),
-        ((200, b""), "not a chat completion; found nothing", 8),
         (fake_chat_server.half, "peer closed connection without sending complete message body", 8),
         (fake_chat_server.hang_up, "Server disconnected without sending a response", 8),
         (wrong(503, "out of memory"), "HTTP 503: out of memory (8 attempts)", 8),
+        ((200, {"error": {"message": "overloaded"}}), "HTTP 200 with a problem: overloaded (8 attempts)", 8),
         (wrong(401, "sk-secret revoked"), "HTTP 401: *** revoked; sent was the key in EXCAM_ENDPOINT_KEY", 1),
     ],
 )
 def test_an_answer_that_never_comes_is_one_line_and_asked_for_again(run, monkeypatch, step, reason, times):
     monkeypatch.setenv("EXCAM_ENDPOINT_KEY", "sk-secret")
-    first = run(in_trouble(step), port=0)
-    assert (first.exit_code, run.rows, len(run.calls)) == (2, [], 2 + times)
+    first = run(in_trouble(step))
+    assert (first.exit_code, run.rows, len(run.server.calls)) == (2, [], 2 + times)
     last = first.stderr.splitlines()[-1]
     assert last.startswith("excam: 1 requests unanswered, the first is T: ")
     assert reason in last
     assert last.endswith("; run again: only those are asked")
-    again = run(CLEAN, port=run.port)
+    run.server.stop()
+    again = run(CLEAN, port=run.server.http.server_port)
     assert (again.exit_code, [row["id"] for row in run.rows]) == (0, ["M", "T"])
-    assert ["TROUBLE" in call["messages"][-1]["content"] for call in run.calls] == [False, True]  # an example, the row
+    assert ["TROUBLE" in call["messages"][-1]["content"] for call in run.server.calls] == [
+        False,
+        True,
+    ]  # an example, the row
 
 
 def test_an_unreachable_server_is_one_line_at_once_and_costs_no_results(run, tmp_path):
@@ -271,8 +265,8 @@ def test_an_unreachable_server_is_one_line_at_once_and_costs_no_results(run, tmp
     refused = refusing(with_schema, wrong(400, "response_format is not supported"), None)
     run(lambda body: refused(body) or in_trouble(wrong(503, "busy"))(body))
     kept = (tmp_path / ".out.jsonl.part").read_bytes()
-    run.stop()
-    done = run(None, port=run.port)
+    run.server.stop()
+    done = run(None)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("excam: m: ConnectError: Connection refused; expected a server at http://127")
     assert (tmp_path / ".out.jsonl.part").read_bytes() == kept
@@ -281,7 +275,7 @@ def test_an_unreachable_server_is_one_line_at_once_and_costs_no_results(run, tmp
 def test_an_empty_answer_is_asked_for_once_more(run):
     done = run(in_trouble(CLEAN), script=[CLEAN, right("", tokens=[])])
     assert [row["failure"] for row in run.rows] == [None, None], done.stderr
-    assert len(run.calls) == 4
+    assert len(run.server.calls) == 4
 
 
 def test_another_model_than_the_one_asked_for_is_recorded_and_counted(run):
@@ -341,7 +335,7 @@ def test_a_body_in_a_coding_that_nobody_asked_for_is_not_unpacked(run, coding):
     result = run((200, packed.get(coding, bytes)(BODY), {"Content-Encoding": coding}))
     assert result.exit_code == 2
     assert f"with a body in {coding}, which was not asked for" in result.stderr
-    assert len(run.calls) == 1
+    assert len(run.server.calls) == 1
 
 
 @pytest.mark.parametrize("coding", ["gzip", "identity", "GZIP"])
@@ -355,7 +349,6 @@ USAGES = [  # what a server counted, and what a budget counts of three requests 
     ((1, 30), (180, 30)),
     ((-5, -(10**12)), "most"),
     ((0, 0), "most"),
-    ((10**30, 3), "most"),
     ((1e308, 1e308), "most"),
     ((True, True), "most"),
     (("900", "30"), "most"),
@@ -368,7 +361,7 @@ def test_a_budget_counts_at_least_what_was_sent(run, counted, spent):
     usage = {"prompt_tokens": counted[0], "completion_tokens": counted[1]}
     result = run((200, CLEAN[1] | {"usage": usage}), "--budget", "100000", "--price", "1000000", "0.000001")
     line = next(line for line in result.stderr.splitlines() if line.startswith("spent"))
-    tokens = float(re.search(r"spent ([\d.]+)", line)[1]) / len(run.calls)
+    tokens = float(re.search(r"spent ([\d.]+)", line)[1]) / len(run.server.calls)
     if spent == "most":
         assert "whose tokens the server did not count" in line
         assert tokens > 2000  # a token for each byte
@@ -391,8 +384,8 @@ def test_the_rubric_is_asked_without_what_the_server_refuses(run, name):
     assert (result.exit_code, [row["score"] for row in run.rows]) == (0, [4, 4]), result.stderr
     assert left_out in run.rows[0]["signature"] or name == "no log-probabilities"  # it needs none
     if name == "no system":
-        assert roles(run.calls[-1]).count("system") == 0
-        assert run.calls[-1]["messages"][0]["content"].startswith(run.calls[0]["messages"][0]["content"])
+        assert roles(run.server.calls[-1]).count("system") == 0
+        assert run.server.calls[-1]["messages"][0]["content"].startswith(run.server.calls[0]["messages"][0]["content"])
 
 
 @pytest.mark.parametrize(
@@ -462,9 +455,9 @@ def test_each_command_that_asks_a_model_has_the_options_of_servers(run, tmp_path
     done = run(wrong(401, "who are you?"), *ASKING[name], *options)
     assert done.exit_code == 2, done.stderr
     assert "key" in done.stderr.splitlines()[-1]
-    assert "n_tokens" in run.calls[0], done.stderr
-    assert not {"seed", "max_tokens"} & set(run.calls[0])
-    assert "system" not in roles(run.calls[0])
+    assert "n_tokens" in run.server.calls[0], done.stderr
+    assert not {"seed", "max_tokens"} & set(run.server.calls[0])
+    assert "system" not in roles(run.server.calls[0])
 
 
 # --- what is left out
@@ -482,15 +475,14 @@ def test_an_answer_that_is_lost_in_white_space_says_how_to_start_vllm(run):
     assert "disable_any_whitespace" not in run(right('{"errors": [],', finish="length")).stderr
 
 
-def test_a_job_of_the_workflow_says_what_its_configuration_needs(tmp_path, monkeypatch, capsys):
+def test_a_job_of_the_workflow_says_what_its_configuration_needs(serve, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)
-    server = fake_chat_server.Server(default=refusing(lambda body: {"seed", "max_tokens"} & set(body), wrong(400, "?")))
+    server = serve(default=refusing(lambda body: {"seed", "max_tokens"} & set(body), wrong(400, "?")))
     model = Model(gpus=0, backend="openai", licence="own", server=Server(endpoint=server.endpoint))
     options = asking.AskingOptions(model=model.model_dump_json(), journal_path=tmp_path / "journal", seed=7)
     asker = asking.Asker(options, "small", "job")
     with pytest.raises((AnswersMissing, ModelInvalid)):
         asker.ask_with_progress("asking", 1)([REQUEST])
-    server.stop()
     needed = 'models.small.server has {"limit_field": "max_completion_tokens", "omit": ["seed"]}'
     assert f"small: its server answers if {needed}" in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from fake_chat_server import Server, echo, right, send, wrong
+from fake_chat_server import echo, right, send, wrong
 
 import excam
 from excam import config
@@ -24,19 +24,6 @@ from excam.scoring import files, metric, rows
 
 ROOT = Path(__file__).parents[2]
 CLEAN = right(report.write(Report()))
-
-
-@pytest.fixture
-def serve():
-    servers = []
-
-    def start(default=None):
-        servers.append(Server(default=default))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.stop()
 
 
 @dataclass(frozen=True)
@@ -68,7 +55,7 @@ def results(server, names, journal=None, **settings):
 
 def test_results_keep_the_order_of_the_rows_and_requests_their_number(serve):
     server = serve(
-        lambda body: lambda handler: (time.sleep(len(body["messages"]) % 3 / 100), send(handler, *echo(body)))
+        default=lambda body: lambda handler: (time.sleep(len(body["messages"]) % 3 / 100), send(handler, *echo(body)))
     )
     names = [str(at) for at in range(40)]
     assert list(results(server, names)) == [f"{name} again" for name in names]
@@ -83,7 +70,7 @@ def test_a_slow_row_holds_up_no_other_request_and_no_row_overtakes_it(serve):
         slow = body["messages"][-1]["content"] == "2"
         return lambda handler: (slow and release.wait(600), send(handler, *echo(body)))
 
-    server, names = serve(answer), [str(at) for at in range(30)]
+    server, names = serve(default=answer), [str(at) for at in range(30)]
     coming = results(server, names, concurrency=2)
     assert [next(coming) for _ in range(2)] == ["0 again", "1 again"]
     rest = []
@@ -107,7 +94,7 @@ def test_equal_requests_are_sent_once_and_answers_forgotten(serve):
 def test_no_more_rows_are_in_memory_than_wait_for_a_slow_one(serve, monkeypatch):
     monkeypatch.setattr(window, "AHEAD", 5)
     release, entered = threading.Event(), []
-    server = serve(lambda body: lambda handler: (release.wait(600), send(handler, *echo(body))))
+    server = serve(default=lambda body: lambda handler: (release.wait(600), send(handler, *echo(body))))
     names = (entered.append(at) or str(at) for at in range(100))
     coming = results(server, names, concurrency=64)
     waiting = threading.Thread(target=lambda: next(coming))
@@ -122,7 +109,7 @@ def test_no_more_rows_are_in_memory_than_wait_for_a_slow_one(serve, monkeypatch)
 @pytest.mark.parametrize(("after", "count"), [(2, 4), (256, 12)])
 def test_rows_enter_behind_one_without_an_answer_to_see_how_many_have_none(serve, monkeypatch, tmp_path, after, count):
     monkeypatch.setattr(window, "AFTER_MISSING", after)
-    server = serve(lambda body: wrong(418) if body["messages"][-1]["content"] in ("1", "3") else echo(body))
+    server = serve(default=lambda body: wrong(418) if body["messages"][-1]["content"] in ("1", "3") else echo(body))
     journal, names = Journal(tmp_path / "j.jsonl"), [str(at) for at in range(12)]
     coming = results(server, names, journal, concurrency=1)
     assert next(coming) == "0 again"
@@ -156,7 +143,7 @@ def test_fewer_requests_are_open_at_a_server_that_says_it_is_busy(serve):
 
         return step
 
-    server, names = serve(answer), [str(at) for at in range(60)]
+    server, names = serve(default=answer), [str(at) for at in range(60)]
     model = backend(server, concurrency=32)
     texts = list(window.results(flow, map(Item, names), model, Sampling(24), InMemory()))
     assert texts == [f"{name} again" for name in names]
@@ -224,7 +211,7 @@ def test_a_file_grows_while_rows_are_scored(serve, tmp_path, monkeypatch):
         slow = "Text 20." in body["messages"][-1]["content"]
         return lambda handler: (slow and held.wait(600), send(handler, *CLEAN))
 
-    server, to = serve(answer), tmp_path / "scored.jsonl"
+    server, to = serve(default=answer), tmp_path / "scored.jsonl"
     judge = excam.load(f"m@{server.endpoint}", concurrency=4)
     scoring = threading.Thread(target=lambda: list(files.results(judge, file_of(tmp_path, 30), 30, to)))
     scoring.start()
@@ -254,7 +241,7 @@ for _ in files.results(judge, given, 200, Path(sys.argv[1], "scored.jsonl")):
 
 
 def test_what_was_answered_before_a_kill_is_not_asked_again(serve, tmp_path):
-    server = serve(lambda body: lambda handler: (time.sleep(0.01), send(handler, *CLEAN)))
+    server = serve(default=lambda body: lambda handler: (time.sleep(0.01), send(handler, *CLEAN)))
     file_of(tmp_path, 200)
     command = [sys.executable, "-c", RUN, str(tmp_path), f"m@{server.endpoint}"]
     with subprocess.Popen(command, cwd=ROOT) as process:
@@ -283,7 +270,7 @@ print(len(next(coming)) > 0)
 
 def test_a_program_that_leaves_in_the_middle_ends(serve):
     """Its iterator is a global, which is closed when threads have stopped already."""
-    server = serve(lambda body: lambda handler: (time.sleep(0.01), send(handler, *echo(body))))
+    server = serve(default=lambda body: lambda handler: (time.sleep(0.01), send(handler, *echo(body))))
     command = [sys.executable, "-c", LEAVES, server.endpoint]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")

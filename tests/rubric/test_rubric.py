@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 from declared_pages import stems
-from fake_chat_server import Server
+from fake_chat_server import Server, right
 from one_line_errors import line_of
 from snakemake.utils import update_config
 from test_rubric_rules import RUBRIC, SHORT, TABLE, draft, findings, response
@@ -656,17 +656,11 @@ def scored(rows, to, answer):
     """What `excam score` writes of a file, with a model that answers each request by a function of its texts."""
 
     def reply(body):
-        message = {"role": "assistant", "content": answer(json.dumps(body["messages"]))}
-        choice = {"index": 0, "finish_reason": "stop", "message": message}
-        usage = {"prompt_tokens": 10, "completion_tokens": 5}
-        return 200, {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}
+        return right(answer(json.dumps(body["messages"])), tokens=[])
 
-    server = Server(default=reply)
-    try:
+    with Server(default=reply) as server:
         words = ("score", rows, "--metric", "rubric", "--model", f"m@{server.endpoint.rstrip('/')}", "--to", to)
         done = CliRunner().invoke(cli.app, list(map(str, words)))
-    finally:
-        server.stop()
     assert done.exit_code == 0, done.output
     return [json.loads(line) for line in to.read_text().splitlines()]
 

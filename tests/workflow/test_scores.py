@@ -3,9 +3,8 @@
 import json
 
 import polars as pl
-import pytest
 from checkout import Run, copy_checkout
-from fake_chat_server import Server
+from fake_chat_server import right
 
 SCORES = "results/scores/our-texts/excam/small"
 REPORT = '{"errors": [], "explanation": "so"}'
@@ -16,18 +15,11 @@ def rows(name, count):
 
 
 def says(body):
-    tokens = [{"token": REPORT, "logprob": -0.5, "bytes": None}]
-    choice = {"message": {"content": REPORT}, "finish_reason": "stop", "logprobs": {"content": tokens}}
-    return 200, {"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 5}}
+    return right(REPORT, tokens=[(REPORT, -0.5)], completion=5, prompt=9)
 
 
-@pytest.fixture
-def server():
-    with Server(default=says) as made:
-        yield made
-
-
-def test_texts_are_scored_once_and_counted(tmp_path, server):
+def test_texts_are_scored_once_and_counted(serve, tmp_path):
+    server = serve(default=says)
     run = Run(tmp_path / "checkout")
     copy_checkout(run.folder)
     texts = tmp_path / "our/texts"
