@@ -53,7 +53,7 @@ def test_a_folder_of_plain_weights_judges(tmp_path):
     assert result.signature.startswith("excam|model:tiny-model@")
     assert "|on:nothing|judge:prompted-report.1." in result.signature
     assert "|structure:none|" in result.signature
-    assert result.failure in prompted_report.REASONS
+    assert result.failure in report.REASONS
     again = excam.load(folder, max_tokens=8)
     assert again.signature == result.signature
     (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")

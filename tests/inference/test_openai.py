@@ -212,7 +212,7 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
                        {"function_call": {"arguments": {"a": 1}}})),
         (right(None, tokens=[], tool_calls=[{"function": {"arguments": "{}"}}] * 2),
          Completion("", (), None, "stop", 7, 2)),
-        (right("three", tokens=[("thr", -1.0)]), Completion("three", None, None, "stop", 7, 2)),
+        (right("three", tokens=[("thr", -1.0)], refusal=False), Completion("three", None, None, "stop", 7, 2)),
         ((200, right("a", tokens=[("a", -1.0)])[1] | {"model": "gpt-x-2026", "provider": "p"}),
          Completion("a", (-1.0,), None, "stop", 7, 2, answered_by="gpt-x-2026 (p)")),
         ((200, {"choices": [{"message": {"content": "a"}, "finish_reason": "stop", "logprobs": None}], "usage": None}),

@@ -243,7 +243,7 @@ def _of_text(spelled: Sequence[bytes], text: str) -> range | None:
 
 def _string(message: Any, name: str) -> str:
     value = message.get(name)
-    if value is not None and not isinstance(value, str):
+    if value and not isinstance(value, str):  # false for none, too
         raise TypeError(f"{name} is not a text")
     return value or ""
 
