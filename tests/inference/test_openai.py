@@ -23,7 +23,7 @@ from excam.core.exceptions import AnswersMissing, ModelInvalid
 from excam.core.phrases import PhraseFinder
 from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling, control_tokens
 from excam.inference.backends import _openai_bodies as bodies
-from excam.inference.backends import openai
+from excam.inference.backends import _openai_connection, openai
 from excam.inference.budget import Budget
 from excam.inference.cache_keys import request_seed
 from excam.inference.journal import Journal, ask
@@ -676,7 +676,7 @@ def test_the_limit_is_on_the_whole_answer(serve, silence):
 
 
 def test_a_huge_body_is_not_read_to_its_end(serve, monkeypatch):
-    monkeypatch.setattr(openai, "LARGEST", 2**20)
+    monkeypatch.setattr(_openai_connection, "LARGEST", 2**20)
     sent = []
 
     def flood(handler):

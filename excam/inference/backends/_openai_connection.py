@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,6 +20,8 @@ from excam.core.exceptions import ModelInvalid
 if TYPE_CHECKING:
     import aiohttp
 
+LARGEST = 64 * 2**20  # bytes of a response
+LARGE = 2**20  # bytes of a request that is sent piece by piece
 CONNECT = 30.0  # seconds to connect, part of the time for an answer
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 BUSY = frozenset({429, 503, 529})  # of these, those of a server that has too many requests
@@ -38,7 +42,8 @@ class Failed(Exception):  # not raised outside the backend
     `again`: retry after at least `wait` seconds; `later`: the server itself says that it is for now only; `final`: all
     other requests would fail too; `believed`: after so many equal failures, the request itself is the cause, if others
     are answered; `busy`: the server has too many requests; `reached`: it was there;
-    `strange`: what it answered is none of this API; `instead`: the question to ask when it is asked again.
+    `strange`: what it answered is none of this API; `unread`: an answer that the server may bill was not read whole;
+    `instead`: the question to ask when it is asked again.
     """
 
     reason: str
@@ -51,6 +56,7 @@ class Failed(Exception):  # not raised outside the backend
     busy: bool = False
     reached: bool = True
     strange: bool = False
+    unread: bool = False
     instead: Any = None
 
 
@@ -118,6 +124,35 @@ def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def posted(
+    client: aiohttp.ClientSession, url: str, fields: Mapping[str, Any], seconds: float
+) -> tuple[aiohttp.ClientResponse, bytes]:
+    """Return the response to a request and its body. Raise Failed if it is not complete within `seconds`."""
+    import aiohttp
+
+    sent = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+    data, body = sent if len(sent) < LARGE else BytesIO(sent), bytearray()
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            client.post(web.encoded(url), data=data, allow_redirects=False) as response,
+        ):
+            coding = response.headers.get("Content-Encoding", "identity").strip().lower()
+            if coding not in ("identity", "gzip"):
+                raise Failed(f"HTTP {response.status} with a body in {coding}, which was not asked for", unread=True)
+            async for chunk in response.content.iter_any():
+                body += chunk
+                if len(body) > LARGEST:
+                    raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes", unread=True)
+            return response, bytes(body)
+    except aiohttp.ClientError as problem:  # refused, reset, incomplete body
+        fault = web.fault(problem)
+        again, reached = not fault.untrusted, fault.reached
+        raise Failed(fault.reason, again=again, final=fault.untrusted, reached=reached, unread=reached) from None
+    except TimeoutError:
+        raise Failed(f"no complete answer within {seconds:g} s", again=True, busy=True, unread=True) from None
 
 
 async def end(client: aiohttp.ClientSession) -> None:

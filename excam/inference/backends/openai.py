@@ -20,13 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from excam.config import Model, Server
-from excam.core import offline, web
+from excam.core import offline
 from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import say
 from excam.inference import (
@@ -68,8 +67,6 @@ NO_ANSWERS = 3  # how often a response without an answer is believed to be meant
 LONGEST_WAIT = 600.0  # seconds; a server that asks for more counts as down
 SAY_EVERY = 10.0  # seconds between two lines about attempts
 DOWN = 16  # number of consecutive requests without an answer after which the server counts as down
-LARGEST = 64 * 2**20  # bytes of a response
-LARGE = 2**20  # bytes of a request that is sent piece by piece
 SHORT = {"role": "user", "content": "Answer with {}"}  # a message that every model answers, to see whether it does
 COMPACT = (
     "where the server is vLLM, start it with "
@@ -429,7 +426,12 @@ class Backend:
 
     async def _once(self, client: aiohttp.ClientSession, question: Question[A]) -> A:
         """Send the request once and return the answer. Raise Failed."""
-        response, body = await self._posted(client, question)
+        try:
+            response, body = await connection.posted(client, self._url, question.fields, self.server.timeout)
+        except Failed as failure:
+            if failure.unread:
+                self._count(question, NOT_COUNTED)
+            raise
         if response.status == 200:
             return self._read(question, body)
         code, message = bodies.problem(body)
@@ -452,40 +454,6 @@ class Backend:
         later = again and response.status != 500
         busy = again and response.status in BUSY
         raise Failed(reason, again=again, later=later, wait=delay, final=final, believed=believed, busy=busy)
-
-    async def _posted(
-        self, client: aiohttp.ClientSession, question: Question[Any]
-    ) -> tuple[aiohttp.ClientResponse, bytes]:
-        """Return the response and its body. Raise Failed if it is not complete in time."""
-        import aiohttp
-
-        sent = json.dumps(question.fields, ensure_ascii=False, separators=(",", ":")).encode()
-        data, body = sent if len(sent) < LARGE else BytesIO(sent), bytearray()
-        try:
-            async with (
-                asyncio.timeout(self.server.timeout),
-                client.post(web.encoded(self._url), data=data, allow_redirects=False) as response,
-            ):
-                coding = response.headers.get("Content-Encoding", "identity").strip().lower()
-                if coding not in ("identity", "gzip"):
-                    self._count(question, NOT_COUNTED)  # the server may bill an answer that is not read
-                    raise Failed(f"HTTP {response.status} with a body in {coding}, which was not asked for")
-                async for chunk in response.content.iter_any():
-                    body += chunk
-                    if len(body) > LARGEST:
-                        self._count(question, NOT_COUNTED)
-                        raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes")
-                return response, bytes(body)
-        except aiohttp.ClientError as problem:  # refused, reset, incomplete body
-            fault = web.fault(problem)
-            if fault.reached:
-                self._count(question, NOT_COUNTED)  # the server may bill an answer that did not arrive
-            again = not fault.untrusted
-            raise Failed(fault.reason, again=again, final=fault.untrusted, reached=fault.reached) from None
-        except TimeoutError:
-            self._count(question, NOT_COUNTED)
-            reason = f"no complete answer within {self.server.timeout:g} s"
-            raise Failed(reason, again=True, busy=True) from None
 
     def _read(self, question: Question[A], body: bytes) -> A:
         """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
