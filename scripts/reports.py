@@ -18,7 +18,7 @@ from excam.error_reports.evaluation.cells import UNDEFINED, System
 from excam.pages import markdown
 from excam.pages.markdown import escape, table
 from excam.pages.row_browser import FITS
-from excam.stats.bootstrap import ratio_interval
+from excam.stats.bootstrap import share_interval
 from scripts import step
 
 
@@ -118,7 +118,7 @@ def _rate_lines(
         guesses, wanted = verdicts.predicted_errors(part), rows != "without error"
         hits = [guess is wanted for guess in guesses]
         rate = sum(hits) / len(hits)
-        low, high = ratio_interval(hits, [1] * len(hits), part["group"].to_list(), seed=seed) or (None, None)
+        low, high = share_interval(hits, None, part["group"].to_list(), seed=seed) or (None, None)
         printed = paper.get((system.key, rows), {})
         yield {
             **{"system": system.key, "rows": rows, "reported": "an error" if wanted else "none"},

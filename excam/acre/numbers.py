@@ -189,9 +189,11 @@ def systems(
             by_system[name(row)].append(verdicts[row.id])
         for system, system_verdicts in by_system.items():
             answered = [verdict for verdict in system_verdicts if verdict.acre is not None]
-            line: dict[str, Any] = {"judge": judge, "system": system}
+            valid = [verdict.valid for verdict in system_verdicts if verdict.valid is not None]
+            share = bootstrap.share(valid, range(len(valid)), seed)
+            percent = {end: None if value is None else 100 * value for end, value in share.items()}
+            line: dict[str, Any] = {"judge": judge, "system": system, **bootstrap.in_columns("validity", percent)}
             columns = {
-                "validity": [100.0 * verdict.valid for verdict in system_verdicts if verdict.valid is not None],
                 "fidelity": [verdict.fidelity for verdict in answered if verdict.fidelity is not None],
                 "clarity": [verdict.clarity for verdict in answered if verdict.clarity is not None],
                 "acre": [verdict.acre for verdict in answered if verdict.acre is not None],

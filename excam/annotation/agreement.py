@@ -21,7 +21,7 @@ from excam.annotation.exchange import in_campaign_order
 from excam.annotation.form import Form
 from excam.annotation.form_parts import Question
 from excam.stats import agreement, bootstrap
-from excam.stats.icc import icc11, icc21, icc21_bootstrap
+from excam.stats.icc import icc11, icc21
 
 COMPARED = ("choice", "scale", "flags", "number", "span", "order")
 FEW_RATERS = "fewer than two raters"
@@ -165,7 +165,7 @@ def _measures(name: str, question: Question, ratings: Ratings, seed: int) -> Ite
 
 
 def _mean_with_interval(numerators: Sequence[float], denominators: Sequence[float], seed: int) -> tuple[Any, Any, Any]:
-    estimate = bootstrap.estimate([numerators, denominators], bootstrap.ratio, range(len(numerators)), seed)
+    estimate = bootstrap.share(numerators, range(len(numerators)), seed, denominators)
     return estimate["value"], estimate["low"], estimate["high"]
 
 
@@ -188,7 +188,8 @@ def _icc(ratings: Ratings, seed: int) -> tuple[Any, ...]:
         icc = icc11([list(by_rater.values()) for by_rater in ratings.values()], seed)
         return "ICC(1,1)", icc.value, icc.low, icc.high
     cells = np.array([[by_rater[rater] for rater in raters] for by_rater in ratings.values()], dtype=np.float64)
-    return "ICC(2,1)", icc21(cells).value, *(icc21_bootstrap(cells, seed) or (None, None))
+    icc = icc21(cells)
+    return "ICC(2,1)", icc.value, icc.low, icc.high
 
 
 def _characters(marks: Sequence[Sequence[Any]]) -> set[tuple[int, str]]:

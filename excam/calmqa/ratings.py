@@ -21,6 +21,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text, is_text
 from excam.stats import bootstrap, regression
+from excam.stats.clusters import by_content, cluster_numbers
 from excam.stats.correlation import kendall
 
 PREDICTORS = ("omissions", "factuality", "model", "type")
@@ -128,7 +129,7 @@ RANKS = ("model", "n", *(f"{name}{end}" for name in ("mean", "ahead") for end in
 def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
     """Return the models, the best mean rating first, each with how far it is ahead of the next one.
 
-    95 % intervals are bootstraps over questions, whose answers by different models are resampled together.
+    95 % intervals are over questions, whose answers by different models are resampled together.
     """
     by_model: dict[str, list[Rating]] = {}
     for rating in ratings:
@@ -211,29 +212,31 @@ def _dummies(*columns: Sequence[Hashable]) -> NDArray[np.float64] | None:
 def agreement(ratings: Sequence[Rating], seed: int, draws: int = 1000) -> dict[str, dict[str, float | None]]:
     """Return Pearson's r, Spearman's rho and Kendall's tau-b of a judge and people, each with a 95 % interval.
 
-    Intervals resample questions, since answers to one question are not independent. Rows without the judge's rating
+    Intervals are over questions, since answers to one question are not independent. Rows without the judge's rating
     are left out. Raises InputInvalid for fewer than three rows.
     """
     rows = [rating for rating in ratings if rating.judged is not None]
     if len(rows) < 3:
         raise InputInvalid(f"agreement: {len(rows)} rows have the judge's rating; expected three or more")
     people, judge = (np.array([float(getattr(rating, name) or 0) for rating in rows]) for name in ("rating", "judged"))
-    groups: dict[str, list[int]] = {}
-    for at, rating in enumerate(rows):
-        groups.setdefault(f"{rating.language}/{rating.question}", []).append(at)
-    members = [np.array(places) for places in groups.values()]
-    generator = np.random.default_rng(seed)
-    drawn: dict[str, list[float]] = {name: [] for name in CORRELATIONS}
-    for _ in range(draws):
-        chosen = np.concatenate([members[at] for at in generator.integers(len(members), size=len(members))])
-        for name, value in correlations(people[chosen], judge[chosen]).items():
-            if value is not None:
-                drawn[name].append(value)
-    measures: dict[str, dict[str, float | None]] = {}
-    for name, value in correlations(people, judge).items():
-        low, high = np.quantile(drawn[name], [0.025, 0.975]) if drawn[name] else (None, None)
-        measures[name] = {"value": value, "low": low, "high": high, "n": len(rows), "questions": len(members)}
-    return measures
+    questions = cluster_numbers([(rating.language, rating.question) for rating in rows], len(rows))
+    number = by_content(questions, people, judge)
+    size = int(number.max()) + 1
+
+    def of_draw(times: NDArray[np.intp]) -> list[float]:
+        values = correlations(np.repeat(people, times[number]), np.repeat(judge, times[number])).values()
+        return [np.nan if value is None else value for value in values]
+
+    bounds = bootstrap.intervals(of_draw, size, draws=draws, seed=seed, scale="correlation")
+    return {
+        name: {
+            "value": value,
+            **dict(zip(("low", "high"), ends or (None, None), strict=True)),
+            "n": len(rows),
+            "questions": size,
+        }
+        for (name, value), ends in zip(correlations(people, judge).items(), bounds, strict=True)
+    }
 
 
 CORRELATIONS = ("Pearson's r", "Spearman's ρ", "Kendall's τ_b")

@@ -108,7 +108,7 @@ def _blind_spot(kind_pairs: Sequence[Pair], column: Column, seed: int) -> dict[s
     counts = list(map(len, scored.values()))
     clusters = [text_pairs[0].wrong.cluster for text_pairs in scored.values()]
     looked_at = {row.id for pair in kind_pairs for row in (pair.wrong, pair.right) if row}
-    share = bootstrap.estimate([wins, counts], bootstrap.ratio, clusters, seed)
+    share = bootstrap.share(wins, clusters, seed, counts)
     lengths = [pair.length or 0.0 for text_pairs in scored.values() for pair in text_pairs]
     return {
         "auc": share["value"],

@@ -13,7 +13,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from excam.core.paths import ALL
 from excam.error_reports.comparators import lemmas
@@ -22,7 +21,7 @@ from excam.error_reports.records import Sample
 from excam.excam40k.shown_evidence import Shown
 from excam.inference.run import without_asking
 from excam.knowledge.passages import overlap
-from excam.stats.bootstrap import ratio_interval
+from excam.stats import bootstrap
 
 COLUMNS = (
     *("system", "dataset", "kind", "wording", "n", "base_samples", "scaled", "low", "high", "silent", "silent_low"),
@@ -109,25 +108,19 @@ def _numbers(points: Sequence[Point], seed: int) -> dict[str, Any]:
     )
     silent = np.array([float(point.errors is None) for point in points])
     answered = silent == 0
-    low, high = _interval(2 * hits - 1, clusters, seed)
-    silent_low, silent_high = _interval(silent, clusters, seed)
+    low, high = bootstrap.share_interval(hits, None, clusters, seed=seed) or (0.0, 1.0)
     marked, gold = sum(point.marked for point in points), sum(point.gold for point in points)
     return {
         "n": len(points),
         "base_samples": len({point.row.base for point in points}),
         "scaled": float(2 * hits.mean() - 1),
-        **{"low": low, "high": high},
-        "silent": float(silent.mean()),
-        **{"silent_low": silent_low, "silent_high": silent_high},
+        **{"low": 2 * low - 1, "high": 2 * high - 1},
+        **bootstrap.in_columns("silent", bootstrap.share(silent, clusters, seed)),
         "accuracy": float(hits[answered].mean()) if answered.any() else None,
         "states_right": _share([point.states_right for point in points]),
         "cites_right": _share([point.cites_right for point in points]),
         "span_f1": 2 * sum(point.hit for point in points) / (marked + gold) if marked and gold else None,
     }
-
-
-def _interval(values: NDArray[np.float64], clusters: Sequence[str], seed: int) -> tuple[float | None, float | None]:
-    return ratio_interval(values, np.ones(len(values)), clusters, seed=seed) or (None, None)
 
 
 def _share(values: Sequence[bool | None]) -> float | None:

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap
@@ -92,10 +92,17 @@ def averages(systems: Sequence[Rows], seed: int = 0) -> dict[str, dict[str, floa
         size = 2 * len(CELLS)
         return lambda sums: np.mean([statistic(sums[at : at + size]) for at in range(0, len(sums), size)], axis=0)
 
-    return {
-        name: bootstrap.estimate(columns, mean_of(statistic), summed[0][0], seed)
-        for name, statistic in STATISTICS.items()
+    scenarios = summed[0][0]
+    numbers = {
+        name: bootstrap.estimate(columns, mean_of(statistic), scenarios, seed) for name, statistic in STATISTICS.items()
     }
+    shares = {name: _percent(columns[2 * at], columns[2 * at + 1], scenarios, seed) for at, name in enumerate(CELLS)}
+    return numbers | (shares if len(systems) == 1 else {})
+
+
+def _percent(hits: ArrayLike, sizes: ArrayLike, scenarios: Sequence[Hashable], seed: int) -> dict[str, float | None]:
+    share = bootstrap.share(hits, scenarios, seed, sizes)
+    return {name: None if value is None else 100 * value for name, value in share.items()}
 
 
 def _sums(rows: Rows) -> tuple[list[Hashable], Floats]:
@@ -175,8 +182,8 @@ def breakdown(rows: Rows, groups: Callable[[Mapping[str, Any]], Sequence[str]], 
 
 def accuracy(rows: Sequence[Mapping[str, Any]], seed: int = 0) -> dict[str, Any]:
     """Return the accuracy over instances with its interval, and its denominators."""
-    right = [100.0 * is_right(row) for row in rows]
-    return {**bootstrap.mean(right, _scenarios(rows), seed), **_denominators(rows)}
+    right = [is_right(row) for row in rows]
+    return {**_percent(right, [1] * len(right), _scenarios(rows), seed), **_denominators(rows)}
 
 
 def difference(rows: Sequence[Mapping[str, Any]], is_first: Sequence[bool], seed: int = 0) -> dict[str, Any]:

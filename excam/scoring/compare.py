@@ -28,7 +28,6 @@ from excam.stats.permutation import holm
 from excam.stats.sign_permutation import sign_permutation
 
 NO_FILES = "@44136fa3"  # how models in folders of links were named, whichever they were
-FEWEST = 10  # clusters for an interval; with fewer, the percentile bootstrap is far too narrow
 DRAWS = 10_000  # random swaps; the smallest p-value is 1 / (DRAWS + 1)
 GROUPS = ("language", "culture")
 PAIR_ID = re.compile(r"(.+)/[^/]+/(?:right|wrong)")  # an id of ExCAM40k: base sample, variant, side
@@ -219,9 +218,8 @@ def cluster(result: Result) -> tuple[str, str]:
 
 
 def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
-    """Return the 95 % interval of a mean over clusters of rows; None with fewer than `FEWEST` of them."""
-    many = len(set(clusters)) >= FEWEST
-    return bootstrap.ratio_interval(values, np.ones(len(clusters)), clusters) if many else None
+    """Return the 95 % interval of a mean over clusters of rows (`bootstrap.interval`)."""
+    return bootstrap.ratio_interval(values, np.ones(len(clusters)), clusters)
 
 
 def _by_id(rows: Iterable[Result], name: str) -> dict[str, Result]:

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from excam.core.escapes import visible_line
 from excam.scoring import display
-from excam.scoring.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure, Standing, what_decides
+from excam.scoring.compare import DRAWS, Comparison, Denominators, Group, Measure, Standing, what_decides
+from excam.stats.few_clusters import FEWEST
 from excam.stats.permutation import floor_note
 
 MAX_GROUPS = 20  # shown in a table

@@ -13,6 +13,7 @@ from excam.scoring.meta_baselines import CONSTANT, MOST_SYSTEMS, SYSTEM
 from excam.scoring.meta_rows import Column, Gold
 from excam.stats import bootstrap, correlation
 from excam.stats.binary_gold import Estimate, association
+from excam.stats.few_clusters import Interval
 from excam.stats.grouped_pairs import GroupedPairs, PairSums
 from excam.stats.icc import icc21, icc21_bootstrap
 from excam.stats.system_level import SystemLevel, system_level
@@ -129,9 +130,8 @@ def ordered_pairs(
     for item, cluster in zip(items, clusters, strict=True):
         first.setdefault(item, cluster)  # items are numbered in the order in which they appear
     ordered = (sums.balance + sums.labels_differ) / 2
-    interval = bootstrap.ratio_interval(ordered, sums.labels_differ, list(first.values()), seed=seed)
-    low, high = interval or (None, None)
-    return pairs, Estimate(sums.ordered, low, high)
+    interval = bootstrap.share_interval(ordered, sums.labels_differ, list(first.values()), seed=seed)
+    return pairs, _estimate(sums.ordered, interval)
 
 
 def _tie_calibrated(labels: list[float], scores: list[float], items: Sequence[str]) -> float | None:
@@ -167,18 +167,12 @@ def _of_grouped_pairs(
         return UNDEFINED, UNDEFINED
     if np.isnan(observed.tau_b):
         return UNDEFINED, Estimate(0.5, None, None)
-    drawn = list(pairs.resampled(clusters, DRAWS, seed))
-    taus = [0.0 if np.isnan(sums.tau_b) else sums.tau_b for sums in drawn]  # a draw of equal scores orders nothing
-    shares = [sums.ordered for sums in drawn if not np.isnan(sums.ordered)]
-    return _estimate(observed.tau_b, taus), _estimate(observed.ordered, shares)
+    tau, ordered = pairs.intervals(clusters, DRAWS, seed)
+    return _estimate(observed.tau_b, tau), _estimate(observed.ordered, ordered)
 
 
-def _estimate(value: float, drawn: Sequence[float]) -> Estimate:
-    """Return a number with the quantiles of its draws; no interval where all are equal, which would look certain."""
-    if not drawn or np.ptp(drawn) == 0:
-        return Estimate(value, None, None)
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return Estimate(value, float(low), float(high))
+def _estimate(value: float, bounds: Interval | None) -> Estimate:
+    return Estimate(value, *(bounds or (None, None)))
 
 
 def _icc(labels: list[float], scores: list[float], scale: Scale, seed: int) -> Estimate:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Se
 
 from excam.pages.bar_charts import SHOWN, Bar, chart
 from excam.pages.row_browser import escape, folded_table
-from excam.scoring.compare import FEWEST
 from excam.scoring.metric import Description
 from excam.scoring.report_numbers import (
     Interval,
@@ -23,6 +22,7 @@ from excam.scoring.report_numbers import (
 )
 from excam.scoring.results import Result
 from excam.scoring.spans import SEVERITIES, ErrorSpan
+from excam.stats.few_clusters import FEWEST
 
 GROUPS = {"language": "Languages", "culture": "Cultures", "system": "Systems"}
 Groups = Mapping[str, Sequence[Line]]  # of rows, by each of GROUPS
@@ -47,8 +47,8 @@ def numbers(rows: Sequence[Result], clusters: Sequence[Hashable], whole: Line, a
 def number_list(shown: Iterable[tuple[str, str, str]], *, has_intervals: bool) -> str:
     """Return numbers as HTML: the name of each, the number with its interval, and of how many it is."""
     cells = "".join(f"<div><dt>{name}</dt><dd>{number}<small>{of}</small></dd></div>\n" for name, number, of in shown)
-    note = f"No intervals: fewer than {FEWEST} rows that share no content."
-    note = "In brackets: 95 % interval." if has_intervals else note
+    note = "In brackets: 95 % interval."
+    note = note if has_intervals else f"{note} Means have none: fewer than {FEWEST} rows that share no content."
     return f'<dl class="numbers">\n{cells}</dl>\n<p class="quiet">{note}</p>\n'
 
 
@@ -180,7 +180,7 @@ def _table(title: str, head: str, groups: Sequence[Line], about: Description) ->
     shares = ("with errors", "share", "95 % interval") if about.lists_errors else ()
     heads = (head, "n", "failed", *(("not known",) if unknown else ()), *shares, "mean score", "95 % interval")
     what = "Share and mean are of the judged rows." if about.lists_errors else "Means are of the scored rows."
-    note = f"{what} A group of few rows has no interval and is too small to conclude from."
+    note = f"{what} A mean of few rows has no interval and is too small to conclude from."
     return folded_table(title, note, heads, body)
 
 

@@ -14,6 +14,7 @@ from excam.scoring.compare import cluster, mean_interval
 from excam.scoring.metric import Description
 from excam.scoring.results import NOT_KNOWN, Result
 from excam.scoring.spans import ErrorSpan
+from excam.stats import bootstrap
 
 MOST = 200  # groups of a table; what is behind is added up in one
 BANDS = (-20, -10, -5, -2)  # upper edges of the bands of scores below -1
@@ -65,16 +66,16 @@ def line(name: str, rows: Sequence[Result], clusters: Sequence[Hashable] | None 
         not_known=not_known,
         with_errors=int(sum(wrong)),
         share=sum(wrong) / len(wrong) if judged else None,
-        share_interval=mean_interval(wrong, clusters),
+        share_interval=bootstrap.share_interval(wrong, None, clusters),
         score=sum(scores) / len(scores) if judged else None,
         score_interval=mean_interval(scores, clusters),
     )
 
 
 def left_out_interval(rows: Sequence[Result], clusters: Sequence[Hashable]) -> Interval:
-    """Return the 95 % interval of the share of rows without a score; None with few rows, or where each has one."""
+    """Return the 95 % interval of the share of rows without a score; None where each has one."""
     without = [float(row.score is None) for row in rows]
-    return mean_interval(without, clusters) if any(without) else None
+    return bootstrap.share_interval(without, None, clusters) if any(without) else None
 
 
 def lines(

@@ -67,20 +67,14 @@ def accuracy_interval(
     draws: int = 2000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of scaled accuracy, resampling whole clusters.
+    """Return the interval of scaled accuracy over whole clusters, that of `bootstrap.share_interval`.
 
     A cluster is a base sample: the two versions of a pair are not independent. By default every item is a cluster.
     Raise InputInvalid as `scaled_accuracy` does, and for a level outside 0 to 1 or fewer than one draw.
     """
     right = is_correct(gold, predicted)
-    drawn = bootstrap.interval([right, np.ones(len(right))], _scaled, clusters, level, draws, seed)
-    strict = 2 * float(np.mean(right)) - 1
-    return drawn or (strict, strict)  # None: all draws are equal
-
-
-def _scaled(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return scaled accuracy per draw from sums of correct items and items, shape (2, draws)."""
-    return 2 * sums[0] / sums[1] - 1
+    low, high = bootstrap.share_interval(right, None, clusters, level, draws, seed) or (0.0, 1.0)
+    return 2 * low - 1, 2 * high - 1
 
 
 def summarise_accuracy(

@@ -1,9 +1,10 @@
 """Agreement of annotators beyond chance: Krippendorff's alpha, Cohen's and Fleiss' kappa, with intervals.
 
 Alpha is computed here (Krippendorff, Content Analysis, 2018, chapter 12), since the licence of
-the usual library is incompatible with ours; Fleiss' kappa is from statsmodels. Intervals are a bootstrap of items; both
-statistics are functions of sums over items (of coincidence matrices, of counts of values), so a draw of items is a sum
-too and 2,000 take no time. If all ratings are equal, agreement beyond chance is undefined: the value is None, not 1.
+the usual library is incompatible with ours; Fleiss' kappa is from statsmodels. Intervals are over items
+(`bootstrap.interval`); all are functions of sums over items (of coincidence matrices, of counts of values), so a draw
+of items is a sum too and 2,000 take no time. If all ratings are equal, agreement beyond chance is undefined: the value
+is None, not 1.
 """
 
 from __future__ import annotations
@@ -58,14 +59,16 @@ def alpha_of_numbers(ratings: Sequence[Sequence[float]], seed: int) -> Agreement
         return Agreement(None, None, None, *sizes)
     size, total, squares = sums
     apart = 2 * (size * squares - np.square(total)) / (size - 1)  # squared differences of all ordered pairs
-    estimate = bootstrap.estimate([apart, size, total, squares], _alpha_of_numbers, range(len(items)), seed)
+    estimate = bootstrap.estimate(
+        [apart, size, total, squares], _alpha_of_numbers, range(len(items)), seed, "correlation"
+    )
     return Agreement(estimate["value"], estimate["low"], estimate["high"], *sizes)
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]], seed: int) -> Agreement:
     """Return Cohen's kappa of two raters, whose ratings of each item are `pairs`, the same rater's always first."""
     values = sorted({value for pair in pairs for value in pair})
-    n = len(pairs)
+    n, pairs = len(pairs), min(sorted(pairs), sorted((b, a) for a, b in pairs))  # whoever is first
     if len(values) < 2:
         return Agreement(None, None, None, n, 2 * n)
     firsts, seconds = ([[rating == value for rating in side] for value in values] for side in zip(*pairs, strict=True))
@@ -74,7 +77,7 @@ def cohens_kappa(pairs: Sequence[tuple[str, str]], seed: int) -> Agreement:
         [first == second for first, second in pairs],
         [1.0] * n,
     ]
-    estimate = bootstrap.estimate(columns, _cohens_kappa, range(n), seed)
+    estimate = bootstrap.estimate(columns, _cohens_kappa, range(n), seed, "correlation")
     return Agreement(estimate["value"], estimate["low"], estimate["high"], n, 2 * n)
 
 
@@ -100,7 +103,7 @@ def kappa(ratings: Ratings, values: Sequence[str], raters: int, seed: int) -> Ag
 def _interval_or_nones(
     columns: Sequence[Matrix], statistic: bootstrap.Statistic, seed: int
 ) -> tuple[float, float] | tuple[None, None]:
-    return bootstrap.interval(columns, statistic, seed=seed) or (None, None)
+    return bootstrap.interval(columns, statistic, seed=seed, scale="correlation") or (None, None)
 
 
 def _counts(ratings: Ratings, values: Sequence[str]) -> Matrix:

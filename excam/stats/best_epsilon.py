@@ -30,10 +30,9 @@ MAX_LISTED, PER_CELL = (
 PER_LINE = 128  # pairs of cells per line, when an enumerated interval is counted in lines before sorting
 
 
-@np.errstate(over="ignore")  # no score exceeds the largest float
 def best_epsilon(pairs: Pairs) -> Candidate:
     """Return the maximum of agreeing pairs, and minus the smallest epsilon that reaches it."""
-    none, at_largest = pairs.counts_at(0.0), pairs.counts_at(float(pairs.ranked[-1] - pairs.ranked[0]))
+    none, at_largest = pairs.counts_at(0.0), pairs.counts_at(pairs.widest)
     best = max((none.agreeing, -none.epsilon), (at_largest.agreeing, -at_largest.epsilon))
     best, intervals = promising_intervals(pairs, none, at_largest, best)
     heap: list[tuple[int, float, EpsilonCounts, EpsilonCounts]] = []
@@ -75,7 +74,6 @@ def _best_between(pairs: Pairs, low: EpsilonCounts, high: EpsilonCounts, best: i
         differences, gain = _concatenate(_list_pairs(pairs, low.reach, high.reach))
         return best_candidate(differences, gain, low.agreeing)
     exponent = (count // PER_LINE).bit_length() - int(np.frexp(high.epsilon - low.epsilon)[1])
-    exponent = min(exponent, 1074, 1022 - int(np.frexp(high.epsilon)[1]))
     first, last = np.floor(np.ldexp([low.epsilon, high.epsilon], exponent))
     number = int(last - first) + 1
 
@@ -107,7 +105,7 @@ def _list_pairs(
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
     """Yield batches of an interval's pairs of cells: differences, and pairs of items gained by tying them."""
     for left, right, sign in pairs.pairs_between(low, high):
-        yield pairs.value[right] - pairs.value[left], sign * pairs.size[left] * pairs.size[right]
+        yield pairs.differences(left, right), sign * pairs.size[left] * pairs.size[right]
 
 
 def _concatenate(batches: Iterable[tuple[NDArray, ...]]) -> list[NDArray]:

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from excam.stats import bootstrap
 from excam.stats.accuracy import Booleans
-from excam.stats.clusters import cluster_numbers
+from excam.stats.clusters import by_content, cluster_numbers
 from excam.stats.correlation import Scores
+from excam.stats.few_clusters import Interval
 from excam.stats.reliability import outcomes_and_scores
 
 MEASURES = ("point_biserial", "spearman", "auc", "tau_b")
@@ -50,36 +52,29 @@ def association(
 ) -> Association:
     """Return how scores go with the label; more is better for True.
 
-    Intervals are percentile bootstraps over clusters, by default over items. A draw with one label only is left out;
+    Intervals are over clusters (`bootstrap.intervals`), by default over items. A draw with one label only is left out;
     one with equal scores only has AUC .5 and no correlation, 0: left out, it would narrow the interval. Raise
     InputInvalid for unequal lengths, gold values that are not booleans, and NaN or infinity.
     """
     outcomes, kept, values = outcomes_and_scores(gold, scores)
-    number = cluster_numbers(clusters, len(outcomes))
     gold_kept = outcomes[kept]
     levels, level = np.unique(values, return_inverse=True) if len(kept) else (np.zeros(1), np.zeros(0, np.intp))
     estimates = {name: Estimate(None, None, None) for name in MEASURES}
     if len(levels) > 1:
         observed = _measures(gold_kept, levels, level, np.ones(len(kept)))
-        drawn = _drawn(gold_kept, levels, level, number, kept, draws, seed)
-        estimates = {name: _estimate(observed[at], drawn[at]) for at, name in enumerate(MEASURES)}
+        scored = np.full(len(outcomes), -1)
+        scored[kept] = level
+        number = by_content(cluster_numbers(clusters, len(outcomes)), outcomes, scored)
+        of_kept, size = number[kept], int(number.max()) + 1
+
+        def correlations(times: NDArray[np.intp]) -> tuple[float, ...]:
+            first, second, auc, tau = _measures(gold_kept, levels, level, times[of_kept].astype(np.float64))
+            return first, second, 2 * auc - 1, tau
+
+        bounds = bootstrap.intervals(correlations, size, draws=draws, seed=seed, scale="correlation")
+        bounds[2] = bounds[2] and ((1 + bounds[2][0]) / 2, (1 + bounds[2][1]) / 2)
+        estimates = {name: _estimate(value, ends) for name, value, ends in zip(MEASURES, observed, bounds, strict=True)}
     return Association(**estimates, n=len(kept), unscored=len(outcomes) - len(kept), positives=int(gold_kept.sum()))
-
-
-def _drawn(
-    gold: NDArray[np.bool_],
-    levels: Floats,
-    level: NDArray[np.intp],
-    number: NDArray[np.intp],
-    kept: NDArray[np.intp],
-    draws: int,
-    seed: int,
-) -> Floats:
-    """Return the measures of each draw of clusters, shape (measures, draws)."""
-    generator, size = np.random.default_rng(seed), int(number.max()) + 1
-    chance = np.full(size, 1 / size)
-    weights = (generator.multinomial(size, chance)[number[kept]].astype(np.float64) for _ in range(draws))
-    return np.array([_measures(gold, levels, level, weight) for weight in weights]).T
 
 
 def _measures(gold: NDArray[np.bool_], levels: Floats, level: NDArray[np.intp], weights: Floats) -> tuple[float, ...]:
@@ -107,11 +102,5 @@ def _correlation(values: NDArray[Any], yes: NDArray[Any], both: NDArray[Any]) ->
     return float((yes @ centred) / np.sqrt(variance * n_yes * (n - n_yes) / n))
 
 
-def _estimate(value: float, drawn: Floats) -> Estimate:
-    defined = drawn[~np.isnan(drawn)]
-    if np.isnan(value):
-        return Estimate(None, None, None)
-    if not len(defined) or np.ptp(defined) == 0:  # an interval of width 0 would suggest certainty
-        return Estimate(value, None, None)
-    low, high = np.quantile(defined, [0.025, 0.975])
-    return Estimate(value, float(low), float(high))
+def _estimate(value: float, bounds: Interval | None) -> Estimate:
+    return Estimate(None, None, None) if np.isnan(value) else Estimate(value, *(bounds or (None, None)))

@@ -1,7 +1,8 @@
-"""Percentile bootstrap of ratio statistics over clusters: means, shares, precision, recall, F1.
+"""Intervals of statistics of sums over clusters: means, shares, precision, recall, F1. The one rule for all intervals.
 
-Items that share content (versions of a pair, translations of a question) are not independent, so whole clusters are
-drawn with replacement, and the statistic is computed from the sums over the drawn clusters.
+Items that share content (versions of a pair, translations of a question) are not independent, so intervals are over
+whole clusters: a percentile bootstrap of more than `few_clusters.FEW`, else those of `few_clusters`, and none of fewer
+than `few_clusters.FEWEST`, except of shares, which have one of any number and where all items are alike.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats.clusters import cluster_numbers
+from excam.stats.few_clusters import FEW, FEWEST, ROUNDING, Interval, Scale, effective_size, jackknife, wilson
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Measures = Callable[[NDArray[np.intp]], Sequence[float]]
 BATCH = 250  # draws held in memory at once
 KIND_COST = 16  # clusters that are drawn in the time in which it is drawn how many there are of one kind
 NUMBERS_AT_ONCE = 1 << 19  # drawn clusters, or numbers of a kind, held in memory
-ROUNDING = 1e-12  # relative differences between draws that are only rounding
 
 
 def ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -33,28 +35,69 @@ def ratio_interval(
     level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
-) -> tuple[float, float] | None:
+) -> Interval | None:
     """Return the interval of sum(numerators) / sum(denominators), with one of each per item; see `interval`."""
     return interval([numerators, denominators], ratio, clusters, level, draws, seed)
 
 
+def share_interval(
+    hits: ArrayLike,
+    sizes: ArrayLike | None = None,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Interval | None:
+    """Return the interval of sum(hits) / sum(sizes), with hits from 0 to the size of each item, which is 1 by default.
+
+    Wilson's of up to `FEW` clusters and where the share is 0 or 1, else that of `interval`. None without items. Raise
+    InputInvalid as `interval` does, and for hits that are not from 0 to the size.
+    """
+    columns = [np.asarray(hits, dtype=np.float64), np.ones(np.size(hits)) if sizes is None else sizes]
+    sums = _cluster_sums(columns, clusters)
+    sums = sums[:, sums[1] != 0]
+    if not ((sums[0] >= 0) & (sums[0] <= sums[1])).all():
+        raise InputInvalid("got hits that are not from 0 to the size of their item, expected parts of it")
+    if not sums.size:
+        return None
+    share = float(ratio(sums.sum(axis=1, keepdims=True))[0])
+    if sums.shape[1] <= FEW or share in (0.0, 1.0):
+        return wilson(share, effective_size(sums[0], sums[1], level), level)
+    return interval(columns, ratio, clusters, level, draws, seed)
+
+
 def estimate(
-    columns: Sequence[ArrayLike], statistic: Statistic, clusters: Sequence[Hashable], seed: int
+    columns: Sequence[ArrayLike],
+    statistic: Statistic,
+    clusters: Sequence[Hashable],
+    seed: int,
+    scale: Scale = "line",
 ) -> dict[str, float | None]:
     """Return `value` of a statistic of column sums, with `low` and `high`, its 95 % interval over clusters.
 
     Undefined numbers are None. Raise InputInvalid as `interval` does.
     """
-    sums = np.array([[np.sum(column)] for column in columns], dtype=np.float64)
-    value = float(statistic(sums)[0])
-    drawn = interval(columns, statistic, clusters, seed=seed) if clusters else None
-    low, high = drawn or (None, None)
+    sums = _cluster_sums(columns, clusters).sum(axis=1, keepdims=True)
+    return _estimate(float(statistic(sums)[0]), interval(columns, statistic, clusters, seed=seed, scale=scale))
+
+
+def _estimate(value: float, bounds: Interval | None) -> dict[str, float | None]:
+    low, high = bounds or (None, None)
     return {"value": None if np.isnan(value) else value, "low": low, "high": high}
 
 
 def mean(values: ArrayLike, clusters: Sequence[Hashable], seed: int) -> dict[str, float | None]:
     """Return the mean of values, as `estimate` does."""
     return estimate([values, np.ones(np.size(values))], ratio, clusters, seed)
+
+
+def share(
+    hits: ArrayLike, clusters: Sequence[Hashable], seed: int, sizes: ArrayLike | None = None
+) -> dict[str, float | None]:
+    """Return sum(hits) / sum(sizes), as `estimate` does, with the interval of `share_interval`."""
+    sums = _cluster_sums([hits, np.ones(np.size(hits)) if sizes is None else sizes], clusters)
+    value = float(ratio(sums.sum(axis=1, keepdims=True))[0])
+    return _estimate(value, share_interval(hits, sizes, clusters, seed=seed))
 
 
 def in_columns(name: str, estimated: Mapping[str, float | None]) -> dict[str, float | None]:
@@ -66,8 +109,12 @@ def difference_of_means(
     values: ArrayLike, is_first: ArrayLike, clusters: Sequence[Hashable], seed: int
 ) -> dict[str, float | None]:
     """Return the mean of the values that are first minus that of the others, as `estimate` does; one mark per value."""
-    numbers, first = np.asarray(values, dtype=np.float64), np.asarray(is_first, dtype=np.float64)
-    columns = [numbers * first, first, numbers * (1 - first), 1 - first]
+    numbers, first = np.asarray(values, dtype=np.float64), np.asarray(is_first, dtype=bool)
+    if sorted(numbers[first]) < sorted(numbers[~first]):  # so that whose turn it is only turns the interval round
+        turned = difference_of_means(numbers, ~first, clusters, seed)
+        value, high, low = (None if number is None else 0.0 - number for number in turned.values())
+        return {"value": value, "low": low, "high": high}
+    columns = [numbers * first, first, numbers * ~first, ~first]
     return estimate(columns, lambda sums: ratio(sums[:2]) - ratio(sums[2:]), clusters, seed)
 
 
@@ -78,36 +125,67 @@ def interval(
     level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
-) -> tuple[float, float] | None:
+    scale: Scale = "line",
+) -> Interval | None:
     """Return the interval of a statistic of sums: `statistic` gets the k column sums of each draw, shape (k, draws).
 
-    By default every item is a cluster. A draw for which the statistic is undefined (NaN) is left out. Return None if
-    the statistic of all items is undefined, or if all draws are equal (only one cluster contributes, or all are alike),
-    since an interval of width 0 would suggest certainty. Raise InputInvalid for columns of unequal length or without
-    finite numbers, cluster names that are not one per item, a level outside 0 to 1, or fewer than one draw.
+    By default every item is a cluster. Of up to `FEW` clusters it is `jackknife`'s, on `scale`, of more the percentiles
+    of draws with replacement; a draw for which the statistic is undefined (NaN) is left out. Return None for fewer than
+    `FEWEST` clusters, if the statistic of all items is undefined, or if all draws are equal (only one cluster
+    contributes, or all are alike), since an interval of width 0 would suggest certainty. The order of items decides
+    nothing, and negative numbers in the first column only turn the interval round. Raise InputInvalid for columns of
+    unequal length or without finite numbers, cluster names that are not one per item, a level outside 0 to 1, or fewer
+    than one draw.
     """
     if not 0 < level < 1 or draws < 1:
         raise InputInvalid(f"bootstrap got level={level} and draws={draws}, expected 0 < level < 1 and draws >= 1")
     sums = _cluster_sums(columns, clusters)
-    if np.isnan(statistic(sums.sum(axis=1, keepdims=True))[0]):
+    whole = sums.sum(axis=1, keepdims=True)
+    value = float(statistic(whole)[0])
+    if sums.shape[1] < FEWEST or np.isnan(value):
         return None
-    drawn = np.concatenate([statistic(part) for part in _drawn_sums(sums, draws, seed)])
+    if sums.shape[1] <= FEW:
+        return jackknife(value, statistic(whole - sums), level, scale)
+    return _percentiles(np.concatenate([statistic(part) for part in _drawn_sums(sums, draws, seed)]), level)
+
+
+def intervals(
+    measures: Measures, clusters: int, level: float = 0.95, draws: int = 2000, seed: int = 0, scale: Scale = "line"
+) -> list[Interval | None]:
+    """Return the interval of each of some statistics that are not computed from sums, by the rule of `interval`.
+
+    `measures` gets how often each cluster is taken and returns the statistics, NaN where undefined. Clusters should be
+    numbered by their content (`clusters.by_content`).
+    """
+    once = np.ones(clusters, np.intp)
+    whole = measures(once)
+    if clusters < FEWEST:
+        return [None] * len(whole)
+    if clusters <= FEW:
+        without = np.array([measures(once - (np.arange(clusters) == left_out)) for left_out in range(clusters)])
+        pairs = zip(whole, without.T, strict=True)
+        return [None if np.isnan(value) else jackknife(value, others, level, scale) for value, others in pairs]
+    generator = np.random.default_rng(seed)
+    chosen = (generator.integers(clusters, size=clusters) for _ in range(draws))
+    drawn = np.array([measures(np.bincount(places, minlength=clusters)) for places in chosen])
+    return [
+        None if np.isnan(value) else _percentiles(others, level) for value, others in zip(whole, drawn.T, strict=True)
+    ]
+
+
+def _percentiles(drawn: NDArray[np.float64], level: float) -> Interval | None:
+    """Return the interval between percentiles of the draws that are defined; None if these are all equal."""
     defined = drawn[~np.isnan(drawn)]
     if len(defined) == 0 or np.ptp(defined) <= ROUNDING * np.abs(defined).max():
         return None
     tail = (1 - level) / 2
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return float(low), float(high)
+    return float(np.quantile(defined, tail)), -float(np.quantile(-defined, tail))
 
 
 def _drawn_sums(sums: NDArray[np.float64], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Yield the column sums of draws of clusters with replacement, some draws at a time, shape (columns, draws).
-
-    Clusters are drawn from their ascending order, so that the order of the items does not matter.
-    """
-    ordered = sums[:, np.lexsort(sums[::-1])]
+    """Yield the column sums of draws of ordered clusters with replacement, some at a time, shape (columns, draws)."""
     # Clusters with equal sums are exchangeable: drawing the number of each kind is the same bootstrap; cheaper if few.
-    kinds, counts = _kinds(ordered)
+    kinds, counts = _kinds(sums)
     generator, size = np.random.default_rng(seed), sums.shape[1]
     is_by_kind = len(counts) * KIND_COST <= size
     batch = max(1, min(BATCH, NUMBERS_AT_ONCE // (len(counts) if is_by_kind else size)))
@@ -117,7 +195,7 @@ def _drawn_sums(sums: NDArray[np.float64], draws: int, seed: int) -> Iterator[ND
             yield kinds @ generator.multinomial(size, counts / size, size=shape).T
         else:
             clusters = generator.integers(size, size=(shape, size))
-            yield np.stack([_sums_of_draws(column, clusters) for column in ordered])
+            yield np.stack([_sums_of_draws(column, clusters) for column in sums])
 
 
 def _sums_of_draws(column: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -133,18 +211,27 @@ def _kinds(ordered: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return ordered[:, first], np.diff(np.r_[first, ordered.shape[1]])
 
 
-def drawn_times(clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.intp]]:
-    """Yield how often each cluster is in each draw, for statistics that are not computed from sums."""
-    generator = np.random.default_rng(seed)
-    for _ in range(draws):
-        yield np.bincount(generator.integers(clusters, size=clusters), minlength=clusters)
-
-
 def _cluster_sums(columns: Sequence[ArrayLike], clusters: Sequence[Hashable] | None) -> NDArray[np.float64]:
-    """Return the sums of each column per cluster, shape (columns, clusters)."""
+    """Return the sums of each column per cluster, shape (columns, clusters), in an order that follows from the sums.
+
+    It is ascending, or descending by the first column if this has more on its negative side, so that negating all of
+    it changes no place.
+    """
     vectors = [np.asarray(column, dtype=np.float64) for column in columns]
     lengths = {len(vector) for vector in vectors}
     if len(lengths) != 1 or not all(np.isfinite(vector).all() for vector in vectors):
         raise InputInvalid(f"bootstrap got columns of {sorted(lengths)} items, expected one length and finite numbers")
     number = cluster_numbers(clusters, lengths.pop())
-    return np.stack([np.bincount(number, weights=vector).astype(np.float64) for vector in vectors])
+    sums = np.stack(vectors)
+    if clusters is not None:  # in the order of their values, so that sums are rounded alike
+        order = np.lexsort(_turned(sums)[::-1])
+        sums = np.stack([np.bincount(number[order], weights=row[order]).astype(np.float64) for row in sums])
+    return sums[:, np.lexsort(_turned(sums)[::-1])]
+
+
+def _turned(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the columns with the first one negated if its numbers farthest from 0 are negative."""
+    ascending = np.sort(sums[0])
+    unlike = ascending + ascending[::-1]  # 0 where a number and its opposite are both there
+    first = unlike[np.flatnonzero(unlike)[:1]]
+    return np.stack([-sums[0], *sums[1:]]) if (first < 0).any() else sums

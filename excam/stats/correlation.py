@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from excam.core.exceptions import InputInvalid
-from excam.stats.best_epsilon import Candidate, best_candidate, best_epsilon
+from excam.stats.best_epsilon import best_candidate, best_epsilon
 from excam.stats.clusters import cluster_numbers
-from excam.stats.pairs import Pairs
+from excam.stats.pairs import Pairs, in_units
 
 PAIRS_AT_ONCE = 1 << 18  # of rows of one item, held in memory
 
@@ -54,10 +54,12 @@ def kendall(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"] = "
 def tie_calibrated_accuracy(gold: Numbers, metric: Numbers) -> TieCalibration:
     """Return the maximum of (C + T_both) / all pairs over epsilon in {0, every |difference| of the metric}.
 
-    The smallest best epsilon is returned. Gold ties are exact; differences are compared as computed in float64. The
+    The smallest best epsilon is returned. Gold ties are exact; differences are rounded as `pairs` says. The
     value is in-sample, as in the reference: epsilon is chosen on the same pairs. Raise InputInvalid as `kendall` does.
     """
-    return _calibration(best_epsilon(pairs := Pairs(*score_vectors(gold, metric))), pairs.total)
+    pairs = Pairs(*score_vectors(gold, metric))
+    agreeing, epsilon = best_epsilon(pairs)
+    return TieCalibration(agreeing / pairs.total, pairs.converted(abs(epsilon)))
 
 
 def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]) -> TieCalibration | None:
@@ -70,6 +72,7 @@ def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]
     if len(items) < 2:
         return None
     gold_scores, scores = score_vectors(gold, metric)
+    scores, converted = in_units(scores)
     if len(items) != len(scores):
         raise InputInvalid(f"got {len(scores)} scores and {len(items)} items, expected equally many")
     number = cluster_numbers(items, len(items))
@@ -84,7 +87,7 @@ def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]
         left = np.repeat(np.arange(first, first + len(after)), after)
         right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(after) - after, after)
         item = number[by_item[left]]
-        step = scores[by_item[right]] - scores[by_item[left]]
+        step = np.rint(scores[by_item[right]] - scores[by_item[left]])
         order = np.sign(gold_scores[by_item[right]] - gold_scores[by_item[left]])
         is_right = np.sign(step) == order
         agreeing = np.bincount(item, weights=is_right, minlength=len(sizes))
@@ -95,7 +98,7 @@ def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]
     steps, at = np.unique(np.concatenate(differences), return_inverse=True)
     shares = start + np.r_[0.0, np.cumsum(np.bincount(at, np.concatenate(gains), len(steps)))]
     best = int(np.argmax(shares > shares.max() - 1e-9))  # the smallest epsilon, whatever the sums are rounded to
-    return TieCalibration(float(shares[best]), float(np.r_[0.0, steps][best]))
+    return TieCalibration(float(shares[best]), converted(float(np.r_[0.0, steps][best])))
 
 
 def _pairs_in_items(sizes: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
@@ -124,18 +127,17 @@ def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, 
     total = len(scores) * (len(scores) - 1) // 2
     if total <= pairs:
         return tie_calibrated_accuracy(gold_scores, scores)
+    by_content = np.lexsort((scores, gold_scores))  # so that the order of items decides nothing
+    (scores, converted), gold_scores = in_units(scores[by_content]), gold_scores[by_content]
     left, right = _random_pairs(len(scores), pairs / total, np.random.default_rng(seed))
-    step, order = scores[right] - scores[left], np.sign(gold_scores[right] - gold_scores[left])
+    step, order = np.rint(scores[right] - scores[left]), np.sign(gold_scores[right] - gold_scores[left])
     tied = order == 0
     concordant = ~tied & (np.sign(step) == order)
     start = int(np.count_nonzero(concordant | (tied & (step == 0))))
     matters = (tied | concordant) & (step != 0)
     candidate = best_candidate(np.abs(step[matters]), np.where(tied, 1, -1)[matters], start)
-    return _calibration(max((start, 0.0), candidate or (start, 0.0)), max(len(step), 1))
-
-
-def _calibration(best: Candidate, pairs: int) -> TieCalibration:
-    return TieCalibration(best[0] / pairs, abs(best[1]))
+    agreeing, epsilon = max((start, 0.0), candidate or (start, 0.0))
+    return TieCalibration(agreeing / max(len(step), 1), converted(abs(epsilon)))
 
 
 def score_vectors(gold: ArrayLike, metric: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,7 +1,7 @@
 """Bounds on tie-calibrated agreement for a grid of epsilons, and the intervals that can contain the best one.
 
-Metric scores are put into bins whose width w is a power of two, so that nothing is rounded: two scores d bins apart
-differ by more than d - 1 and less than d + 1 widths, and as computed in float64 by no less and no more than these. The
+Metric scores are put into bins whose width w is a power of two, a whole number of units: two scores d bins apart
+differ by more than d - 1 and less than d + 1 widths, and rounded by no less and no more than these. The
 numbers of gold ties and of concordant pairs at each distance are sums of correlations of the gold classes' histograms,
 which the fast Fourier transform computes for all distances together. With epsilon in [d w, (d + 1) w) no pair more than
 d + 1 bins apart is a metric tie and every pair fewer than d apart is one, which bounds the number of agreeing pairs.
@@ -93,11 +93,8 @@ def _bins(ranked: NDArray[np.float64], top: float, places: int) -> tuple[int, in
 
     Gaps wider than `top` are shortened to slightly more bins than lines, since pairs across them do not matter.
     """
-    quarter = np.sum(np.minimum(np.diff(ranked), top) / 4) + top / 4  # a quarter, because the sum could overflow
-    exponent = places.bit_length() - 3 - int(np.frexp(quarter)[1])
-    exponent = min(
-        exponent, 1074, 1022 - int(np.frexp(np.abs(ranked).max())[1])
-    )  # widths and bins must be finite floats
+    sum_of_gaps = np.sum(np.minimum(np.diff(ranked), top)) + top
+    exponent = min(0, places.bit_length() - 1 - int(np.frexp(sum_of_gaps)[1]))
     while True:
         number = int(np.ldexp(top, exponent)) + 1
         steps = np.minimum(np.diff(np.floor(np.ldexp(ranked, exponent))), number + 1).astype(np.int64)

@@ -2,8 +2,8 @@
 
 All numbers follow from C (concordant pairs), D (discordant), and the pairs whose labels or scores differ: Kendall's
 tau-b is (C - D) / sqrt(different labels x different scores), and the share of ordered pairs, ties half, is
-(1 + (C - D) / different labels) / 2, which is the AUC for labels of two values. Items may have weights, so a draw of a
-bootstrap is a vector of counts and not a copy of the items.
+(1 + (C - D) / different labels) / 2, which is the AUC for labels of two values. Items may have weights, so a draw of
+clusters is a vector of counts and not a copy of the items.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.stats import bootstrap
-from excam.stats.clusters import cluster_numbers
+from excam.stats.clusters import by_content, cluster_numbers, content_keys
 from excam.stats.correlation import Numbers, score_vectors
+from excam.stats.few_clusters import Interval
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
@@ -57,6 +58,7 @@ class GroupedPairs:
         labels, values = score_vectors(gold, scores)
         self.n = len(labels)
         group = np.zeros(self.n, np.intp) if groups is None else cluster_numbers(groups, self.n)
+        self._content = labels, values, content_keys(group, labels, values)[group]
         level, level_group = _dense(group, values)
         label, label_group = _dense(group, labels)
         width = len(label_group)
@@ -79,12 +81,21 @@ class GroupedPairs:
             return self.sums_of_cells(np.bincount(self.cell, minlength=self.cells))
         return self.sums_of_cells(_segments(weights.astype(np.int64).take(self._items), self._first_item))
 
-    def resampled(self, clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[PairSums]:
-        """Yield the numbers of pairs of each bootstrap draw of whole clusters."""
-        number = cluster_numbers(clusters, self.n)
+    def intervals(self, clusters: Sequence[Hashable], draws: int, seed: int) -> tuple[Interval | None, Interval | None]:
+        """Return the 95 % intervals of `tau_b` and `ordered` over whole clusters (`bootstrap.intervals`).
+
+        Scores that are all equal order nothing, a tau of 0; left out, they would narrow the interval.
+        """
+        number = by_content(cluster_numbers(clusters, self.n), *self._content)
         cluster = number[self._items]
-        for times in bootstrap.drawn_times(int(number.max()) + 1, draws, seed):
-            yield self.sums_of_cells(_segments(times.take(cluster), self._first_item))
+
+        def measures(times: NDArray[np.intp]) -> tuple[float, float]:
+            sums = self.sums_of_cells(_segments(times.take(cluster), self._first_item))
+            return (0.0 if np.isnan(sums.tau_b) else sums.tau_b), 2 * sums.ordered - 1
+
+        size = int(number.max()) + 1
+        tau, ordered = bootstrap.intervals(measures, size, draws=draws, seed=seed, scale="correlation")
+        return tau, ordered and ((1 + ordered[0]) / 2, (1 + ordered[1]) / 2)
 
     def sums_of_cells(self, items: Integers) -> PairSums:
         """Return the numbers of pairs where each cell has so many items, shape (cells,)."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap
+from excam.stats.clusters import table_by_content
 from excam.stats.item_sums import item_sums
 
 CONFIDENCE = 0.95
@@ -80,7 +81,7 @@ def _table(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> 
 def icc21_bootstrap(
     ratings: Sequence[Sequence[float | None]] | NDArray[np.floating], seed: int
 ) -> tuple[float, float] | None:
-    """Return the 95 % interval of `icc21` from a percentile bootstrap of items; None where it is undefined.
+    """Return the 95 % interval of `icc21` over items (`bootstrap.interval`), with these raters; None if undefined.
 
     Draws in which all ratings are equal are left out. Raise InputInvalid as `icc21` does.
     """
@@ -89,8 +90,10 @@ def icc21_bootstrap(
     n, k = table.shape
     if n < 2 or k < 2:
         return None
+    places = [axis.ravel() for axis in np.indices(table.shape)]
+    table = table[:, np.argsort(table_by_content(*places, table.ravel())[1][:k])]  # whatever the raters are called
     columns = [*table.T, np.square(table).sum(axis=1), np.square(table.sum(axis=1)), np.ones(n)]
-    return bootstrap.interval(columns, _icc_of_sums, level=CONFIDENCE, seed=seed)
+    return bootstrap.interval(columns, _icc_of_sums, level=CONFIDENCE, seed=seed, scale="correlation")
 
 
 def _icc_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -110,7 +113,7 @@ def icc11(ratings: Sequence[Sequence[float]], seed: int) -> Icc:
     """Return ICC(1,1) of items whose raters differ: one-way random effects (Shrout and Fleiss 1979, case 1).
 
     Rows are items, each with its ratings in any order; items with one rating are dropped. A difference between raters
-    counts as noise. The 95 % interval is a percentile bootstrap of items. Undefined as `icc21` is.
+    counts as noise. The 95 % interval is over items (`bootstrap.interval`). Undefined as `icc21` is.
     """
     items = [item for item in ratings if len(item) > 1]
     n = len(items)
@@ -119,7 +122,7 @@ def icc11(ratings: Sequence[Sequence[float]], seed: int) -> Icc:
         return Icc(None, None, None, n)
     size, total, squares = sums
     columns = [size, np.square(size), total, np.square(total) / size, squares, np.ones(n)]
-    estimate = bootstrap.estimate(columns, _icc11_of_sums, range(n), seed)
+    estimate = bootstrap.estimate(columns, _icc11_of_sums, range(n), seed, "correlation")
     return Icc(estimate["value"], estimate["low"], estimate["high"], n)
 
 

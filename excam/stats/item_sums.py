@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,12 @@ def item_sums(ratings: Sequence[Sequence[float]]) -> tuple[Column, Column, Colum
 
     `ratings` are those of items with two or more. None without any, and where all are equal.
     """
-    items = [np.asarray(item, dtype=np.float64) for item in ratings]
+    items = [np.sort(np.asarray(item, dtype=np.float64)) for item in ratings]  # sums are rounded alike in any order
     numbers = np.concatenate(items) if items else np.zeros(0)
     if len(numbers) == 0 or np.ptp(numbers) == 0:
         return None
     size = np.array([len(item) for item in items], dtype=np.float64)
-    mean = numbers.mean()
+    mean = fsum(numbers) / len(numbers)
     total = np.array([(item - mean).sum() for item in items])
     squares = np.array([np.square(item - mean).sum() for item in items])
     return size, total, squares

@@ -1,18 +1,35 @@
 """Count pairs of items without enumerating them, for Kendall's tau and tie calibration.
 
 An item has a gold score and a metric's score. With epsilon, two items whose metric scores differ by at most epsilon are
-tied by the metric; gold ties are exact; differences are compared as computed in float64.
+tied by the metric; gold ties are exact. Differences of the metric are rounded to 12 digits of its largest score, so
+that those of decimals are equal if they are on paper, in any unit (.3 - .2 and .2 - .1 differ in float64).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import floor, log10
 
 import numpy as np
 from numpy.typing import NDArray
 
 BATCH = 1 << 15  # pairs of cells enumerated at a time
+DIGITS = 12  # of the largest score, to which differences are rounded
+
+
+def in_units(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], Callable[[float], float]]:
+    """Return scores in units of the last of `DIGITS` digits of the largest one, and a function that converts back."""
+    largest = float(np.abs(scores).max(initial=0.0))
+    if largest == 0:
+        return scores, float
+    power = int(np.frexp(largest)[1])
+    power = power if abs(power) > 900 else 0  # close to the ends of float64, by a power of two, which is exact
+    scores, decade = np.ldexp(scores, -power), floor(log10(float(np.ldexp(largest, -power)))) + 1 - DIGITS
+    factor = 10.0 ** abs(decade)
+    if decade < 0:
+        return scores * factor, lambda units: float(np.ldexp(units / factor, power))
+    return scores / factor, lambda units: float(np.ldexp(units * factor, power))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +50,15 @@ class Pairs:
     """All pairs of n items, counted in O(n log classes) per epsilon.
 
     Items with equal metric and gold scores form a cell; cells are sorted by metric. A wavelet matrix over their gold
-    classes counts, for all cells at once, the items of a higher and of the same class from cell p on.
+    classes counts, for all cells at once, the items of a higher and of the same class from cell p on. Metric scores and
+    epsilons are in the units of `in_units`, differences whole numbers of them; `converted` takes units to scores.
     """
 
     def __init__(self, gold: NDArray[np.float64], metric: NDArray[np.float64]) -> None:
         classes = np.unique(gold, return_inverse=True)[1]
+        metric, self.converted = in_units(metric)
         self.ranked, ranks = np.unique(metric, return_inverse=True)
+        self.widest = float(np.rint(self.ranked[-1] - self.ranked[0]))
         self.items, self.classes = len(gold), (width := int(classes.max()) + 1)
         cells, self.cell, self.size = np.unique(ranks * width + classes, return_inverse=True, return_counts=True)
         self.rank, self.gold = np.divmod(cells, width)
@@ -83,28 +103,32 @@ class Pairs:
         above, same = self._descend(reach)
         return EpsilonCounts(epsilon, reach, same - self._same, self._above - above)
 
+    def differences(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the rounded differences of pairs of cells."""
+        return np.rint(self.value[right] - self.value[left])
+
     def reach(self, epsilon: float) -> NDArray[np.intp]:
         """Return for each cell the first cell that is more than `epsilon` above it."""
         return self._first[self._reach(epsilon)][self.rank]
 
     def _reach(self, epsilon: float) -> NDArray[np.intp]:
-        """Return for each rank the first rank whose value exceeds it by more than epsilon, as computed in float64."""
+        """Return for each rank the first rank whose value exceeds it by more than epsilon, by rounded differences."""
         ranked, end = self.ranked, len(self.ranked)
-        reach = np.searchsorted(ranked, ranked + epsilon, side="right")
-        wrong = np.append(ranked, np.inf)[reach] - ranked <= epsilon
-        wrong |= ranked[reach - 1] - ranked > epsilon
+        reach = np.searchsorted(ranked, ranked + (epsilon + 0.5), side="right")
+        wrong = np.rint(np.append(ranked, np.inf)[reach] - ranked) <= epsilon
+        wrong |= np.rint(ranked[reach - 1] - ranked) > epsilon
         low = start = np.flatnonzero(wrong)  # sum and difference round differently: bisect on the difference
         high = np.full(len(start), end)
         while (low + 1 < high).any():
             middle = (low + high) // 2
-            near = ranked[middle] - ranked[start] <= epsilon
+            near = np.rint(ranked[middle] - ranked[start]) <= epsilon
             low, high = np.where(near, middle, low), np.where(near, high, middle)
         reach[start] = high
         return reach
 
     def next_below(self, epsilon: float) -> float:
         """Return the largest difference of two metric values that is smaller than `epsilon`."""
-        return float(np.max(self.ranked[self._reach(float(np.nextafter(epsilon, 0))) - 1] - self.ranked))
+        return float(np.rint(np.max(self.ranked[self._reach(float(np.nextafter(epsilon, 0))) - 1] - self.ranked)))
 
     def pairs_between(
         self, low: NDArray[np.integer], high: NDArray[np.integer]
@@ -146,4 +170,4 @@ def middle_difference(pairs: Pairs, low: NDArray[np.integer], sizes: NDArray[np.
     chosen = np.linspace(0, ends[-1] - 1, 63).astype(np.intp)
     left = np.searchsorted(ends, chosen, side="right")
     right = chosen - (ends - sizes - low)[left]
-    return float(np.median(pairs.value[right] - pairs.value[left]))
+    return float(np.rint(np.median(pairs.differences(left, right))))

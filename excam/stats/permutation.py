@@ -49,8 +49,9 @@ def paired_permutation(
 
     `exact`: two-sided, over all swaps; at row level this is the binomial test on the discordant items. `draws`:
     two-sided from `draws` random swaps, p = (hits + 1) / (draws + 1). `paper`: random swaps, one-sided "a is better"
-    (ExCAM §4 states n = 1000 but not the side; the usual tool of the field is one-sided). With equal seeds, comparisons
-    over the same clusters use the same swaps. A failure (None) is wrong. Raise InputInvalid as `scaled_accuracy` does.
+    (ExCAM §4 states n = 1000 but not the side; the usual tool of the field is one-sided). Differences are drawn in
+    descending order of their size, so that no order of items decides p. A failure (None) is wrong. Raise InputInvalid
+    as `scaled_accuracy` does.
     """
     right_a, right_b = is_correct(gold, a), is_correct(gold, b)
     step = right_a.astype(np.int64) - right_b
@@ -60,7 +61,7 @@ def paired_permutation(
         p_value = _exact_p_value(differences)
     elif mode in ("draws", "paper") and draws >= 1:
         observed = differences.sum()
-        swapped = _swapped_sums(differences, draws, np.random.default_rng(seed))
+        swapped = _swapped_sums(np.sort(np.abs(differences))[::-1], draws, np.random.default_rng(seed))
         hits = (swapped >= observed) if mode == "paper" else (np.abs(swapped) >= abs(observed))
         p_value = (int(np.count_nonzero(hits)) + 1) / (draws + 1)
     else:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
-from excam.stats.clusters import cluster_numbers
+from excam.stats.clusters import by_content, cluster_numbers, content_keys
 from excam.stats.correlation import Numbers, Scores, kendall, score_vectors, tie_calibrated_accuracy
 from excam.stats.grouped_pairs import GroupedPairs, PairSums
 from excam.stats.permutation import swap_masks
@@ -89,9 +89,9 @@ def correlation_permutation(
     """Test the difference in correlation of metrics a and b with the gold scores: PERM-BOTH, p = (hits+1)/(draws+1).
 
     `draws` is two-sided; `paper` is one-sided "a is better" (see `paired_permutation`). None is a failure: an item that
-    one of the metrics failed is left out for both and counted. Equal seeds give equal swaps where the same clusters are
-    left. A draw with constant scores has tau-b 0. Raise InputInvalid for unequal lengths, fewer than two items left,
-    NaN or infinity, no draws, another mode or measure, and for tau-b when gold, a or b is constant.
+    one of the metrics failed is left out for both and counted. Neither the order of items nor that of the metrics
+    decides the draws. A draw with constant scores has tau-b 0. Raise InputInvalid for unequal lengths, fewer than two
+    items left, NaN or infinity, no draws, another mode or measure, and for tau-b when gold, a or b is constant.
     """
     if draws < 1 or mode not in ("draws", "paper") or measure not in ("kendall", "tie-calibrated"):
         raise InputInvalid(
@@ -101,13 +101,12 @@ def correlation_permutation(
     kept, scores = _items_with_both_scores(gold, a, b)
     if measure == "kendall" and any(np.ptp(row) == 0 for row in scores):
         raise InputInvalid("Kendall's tau got a row of equal scores, which orders nothing; leave that metric out")
-    number = cluster_numbers(clusters, len(gold))[kept]
-    number = np.unique(number, return_inverse=True)[1]
     gold_scores, rows = scores[0], [standardise(row) for row in scores[1:]]
+    number, turned = _units(cluster_numbers(clusters, len(gold))[kept], gold_scores, *rows)
     sides: Sides = "a-better" if mode == "paper" else "two-sided"
     found_a, found_b, hit = _observed_and_test(measure, gold_scores, rows[0], rows[1], sides)
     masks = swap_masks(int(number.max()) + 1, draws, np.random.default_rng(seed))
-    hits = sum(hit(swap.astype(bool)[number]) for batch in masks for swap in batch)
+    hits = sum(hit(swap.astype(bool)[number] ^ turned) for batch in masks for swap in batch)
     return CorrelationPermutation(
         p_value=(hits + 1) / (draws + 1),
         a=found_a,
@@ -122,6 +121,17 @@ def correlation_permutation(
     )
 
 
+def _units(number: NDArray[np.intp], gold: Row, a: Row, b: Row) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the clusters numbered by content, whichever metric is first, and of which items that is b.
+
+    A draw then swaps the same scores in any order of the items and of the metrics.
+    """
+    number = np.unique(number, return_inverse=True)[1]
+    first, second = np.unique(np.concatenate([a, b]), return_inverse=True)[1].reshape(2, -1)
+    keys, turned = content_keys(number, gold, first, second), content_keys(number, gold, second, first)
+    return by_content(number, np.minimum(keys, turned)[number]), (keys > turned)[number]
+
+
 def standardise(scores: Row) -> Row:
     """Return scores with mean 0 and population deviation 1, to about 7 digits; all 0 if they are constant.
 
@@ -132,8 +142,9 @@ def standardise(scores: Row) -> Row:
     if spread == 0:
         return np.zeros(len(scores))
     moved = np.ldexp(scores - scores.min(), -np.frexp(spread)[1])  # no overflow in squares
-    scale = _round_to_bits(1 / float(moved.std()))
-    return moved * scale - _round_to_bits(float(moved.mean()) * scale)
+    ordered = np.sort(moved)  # sums are rounded alike in any order
+    scale = _round_to_bits(1 / float(ordered.std()))
+    return moved * scale - _round_to_bits(float(ordered.mean()) * scale)
 
 
 def _round_to_bits(value: float) -> float:

@@ -54,7 +54,7 @@ class SwappedPairs:
         self.class_sizes = classes
         self.gold_ties = int(np.sum(classes * (classes - 1)) // 2)
         self._rows = self.pairs.gold * (self.cells + 1)
-        self.root = self._between(self._end(0.0), self._end(float(self.pairs.ranked[-1] - self.pairs.ranked[0])))
+        self.root = self._between(self._end(0.0), self._end(self.pairs.widest))
 
     @property
     def fits_in_table(self) -> bool:
@@ -93,7 +93,7 @@ class SwappedPairs:
                 (left, right, np.full(len(left), sign)) for left, right, sign in self.pairs.pairs_between(low, high)
             ]
             left, right, sign = (np.concatenate(row) for row in zip(*batches, strict=True))
-            steps = self.pairs.value[right] - self.pairs.value[left]
+            steps = self.pairs.differences(left, right)
             order = np.argsort(steps, kind="stable")
             last = np.flatnonzero(np.r_[np.diff(steps[order]) != 0, True]) if len(order) else order
             interval.listed = left[order], right[order], sign[order], last

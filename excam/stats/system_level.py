@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
-from excam.stats.clusters import cluster_numbers
+from excam.stats.clusters import cluster_numbers, table_by_content
 from excam.stats.correlation import Numbers, kendall, score_vectors
+from excam.stats.pairs import in_units
 from excam.stats.permutation import swap_masks
 
 DRAWS = 1000
@@ -55,17 +56,15 @@ def system_level(
             f"got {len(labels)} rows, {len(systems)} systems, {len(items)} items and {draws} draws, expected as many "
             "systems and items as rows, and one draw or more"
         )
-    names = sorted(set(systems))
-    places = {name: at for at, name in enumerate(names)}
-    system = np.array([places[name] for name in systems])
-    item = cluster_numbers(items, len(items))
+    item, system = (cluster_numbers(names, len(labels)) for names in (items, systems))
+    item, system = table_by_content(item, system, labels, scores)
     counts = np.bincount(system)
     by_labels, by_scores = (np.bincount(system, weights=values) / counts for values in (labels, scores))
-    grid, other = (_grid(values, item, system, len(names)) for values in (labels, scores))
+    grid, other = (_grid(values, item, system, len(counts)) for values in (labels, scores))
     soft, tested = _soft_pairwise_accuracy(grid, other, draws, seed)
-    many = len(names) > 1
+    many = len(counts) > 1
     return SystemLevel(
-        systems=len(names),
+        systems=len(counts),
         items=int((np.isfinite(grid).sum(axis=1) > 1).sum()),
         accuracy=_same_direction(by_labels, by_scores) if many else None,
         soft=soft,
@@ -115,8 +114,8 @@ def _grid(values: Floats, item: NDArray[np.intp], system: NDArray[np.intp], syst
 
 
 def _rounded(means: Floats) -> Floats:
-    """Return means without the rounding of their sums, so that equal ones are equal."""
-    return np.round(means, 12)
+    """Return means in units, without the rounding of their sums, so that equal ones are equal."""
+    return np.rint(in_units(means.astype(np.float64))[0])
 
 
 def _same_direction(by_labels: Floats, by_scores: Floats) -> float:

@@ -10,7 +10,7 @@ import regex
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
-from excam.stats.clusters import cluster_numbers
+from excam.stats.clusters import by_content, cluster_numbers
 from excam.stats.correlation import Numbers
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def predictions_from_words(texts: Sequence[str], labels: Numbers, groups: Sequen
     """
     if not len(texts) == len(labels) == len(groups):
         raise InputInvalid(f"got {len(texts)} texts, {len(labels)} labels and {len(groups)} groups, expected as many")
-    group = cluster_numbers(groups, len(groups))
+    group = by_content(cluster_numbers(groups, len(groups)), np.array(texts, dtype=object), labels)
     predicted, target = np.zeros(len(texts)), np.asarray(labels, dtype=np.float64)
     size = int(group.max()) + 1 if len(group) else 0
     if size < 2:

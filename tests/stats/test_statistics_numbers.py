@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import (
@@ -31,6 +32,7 @@ from excam.stats import (
 )
 from excam.stats.clusters import cluster_numbers
 from excam.stats.correlation import _pairs_in_items, _random_pairs
+from excam.stats.few_clusters import jackknife
 from excam.stats.pairs import Pairs, middle_difference
 from excam.stats.sign_permutation import pairwise_sign_permutation, sign_permutation
 from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
@@ -57,7 +59,7 @@ BY_THREE = [at // 3 for at in range(90)]
             lambda: bootstrap.interval([SCORES, ONES], bootstrap.ratio),
             lambda: bootstrap.interval([SCORES, ONES], bootstrap.ratio, None, 0.95, 2000, 0),
         ),
-        (lambda: ranking_interval(GOLD, SCORES), lambda: ranking_interval(GOLD, SCORES, None, 0.95, 2000, 0)),
+        (lambda: ranking_interval(GOLD, SCORES), lambda: ranking_interval(GOLD, SCORES, None, 2000, 0)),
         (
             lambda: paired_permutation(GOLD, FOUND, OTHER, mode="draws"),
             lambda: paired_permutation(GOLD, FOUND, OTHER, mode="draws", clusters=range(90), draws=1000, seed=0),
@@ -82,21 +84,51 @@ def test_what_is_not_said_is_as_documented(by_default, stated):
 
 
 def test_an_interval_is_the_quantiles_of_its_draws():
-    """Two clusters, 0 and 4 of 4: half of the draws are 1/2, a quarter each 0 and 1."""
-    right, ones = [0.0] * 4 + [1.0] * 4, [1.0] * 8
-    clusters = ["a"] * 4 + ["b"] * 4
-    assert bootstrap.ratio_interval(right, ones, clusters, level=0.9) == (0.0, 1.0)
-    assert bootstrap.ratio_interval(right, ones, clusters, level=0.4) == (0.5, 0.5)
-    assert bootstrap.ratio_interval(right, ones, ["a"] * 8) is None
-    assert bootstrap.ratio_interval([1.0, 1.0], [0.0, 0.0]) is None, "undefined"
-    low, high = bootstrap.ratio_interval([1.0, 3.0, 0.0], [1.0, 1.0, 0.0])
-    assert (low, high) == (1.0, 3.0), "draws of the third alone are left out"
+    """One cluster of 40 counts, and a draw has it k times with the chances of 40 trials of 1/40: .36, .74, .92, .98."""
+    ones, lots = [1.0] * 40, [*[0.0] * 39, 40.0]
+    assert bootstrap.ratio_interval(lots, ones, level=0.95) == (0.0, 3.0)
+    assert bootstrap.ratio_interval(lots, ones, level=0.4) == (0.0, 1.0)
+    assert bootstrap.ratio_interval([*[0.0] * 39, -40.0], ones) == (-3.0, 0.0)
+    assert bootstrap.ratio_interval(ones, ones) is None, "all alike"
+    assert bootstrap.ratio_interval(ones, [0.0] * 40) is None, "undefined"
+    low, high = bootstrap.ratio_interval([*[1.0, 3.0] * 4, *[0.0] * 92], [*[1.0] * 8, *[0.0] * 92])
+    assert 1 <= low < 2 < high <= 3, "draws of the others alone are left out"
     for level, draws in ((0, 10), (1, 10), (0.9, 0)):
         with pytest.raises(InputInvalid, match="expected 0 < level < 1 and draws >= 1"):
-            bootstrap.ratio_interval(right, ones, clusters, level, draws)
-    assert bootstrap.ratio_interval([1.0, 2.0], [1.0, 1.0], draws=1) is None, "one draw equals itself"
-    assert accuracy_interval([True] * 4, [True] * 4) == (1.0, 1.0)
-    assert accuracy_interval([True] * 4, [False] * 4) == (-1.0, -1.0)
+            bootstrap.ratio_interval(lots, ones, None, level, draws)
+    assert bootstrap.ratio_interval(lots, ones, draws=1) is None, "one draw equals itself"
+
+
+def test_an_interval_of_few_clusters_is_that_of_the_jackknife():
+    """Of a mean, the t interval; with skewness also Hall's, here of 0, ..., 0, 10: longer to the side of the 10."""
+    even = [-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0]
+    half = t.ppf(0.975, 7) * np.std(even, ddof=1) / 8**0.5
+    assert bootstrap.ratio_interval(even, [1.0] * 8) == pytest.approx((-half, half))
+    assert bootstrap.ratio_interval(even[:7], [1.0] * 7) is None, "too few clusters"
+    assert bootstrap.ratio_interval(even * 2, [1.0] * 16, list(range(8)) * 2) == pytest.approx((-half, half))
+    low, high = bootstrap.ratio_interval([*[0.0] * 9, 10.0], [1.0] * 10)
+    assert low == pytest.approx(1 - t.ppf(0.975, 9))
+    assert high > 1 + 2 * t.ppf(0.975, 9)
+    assert bootstrap.ratio_interval([1.0] * 9, [1.0] * 9) is None, "all alike"
+    tau = jackknife(0.9, np.array([0.88, 0.9, 0.92] * 4), scale="correlation")
+    assert 0.5 < tau[0] < 0.9 < tau[1] < 1
+
+
+def test_a_share_has_an_interval_of_any_number_of_items():
+    """Wilson's of 0, 3 and 8 of 8 (Brown, Cai and DasGupta 2001), of alike clusters as if each were an item."""
+    assert bootstrap.share_interval([0] * 8) == pytest.approx((0, 0.3244), abs=1e-4)
+    assert bootstrap.share_interval([1] * 3 + [0] * 5) == pytest.approx((0.1368, 0.6943), abs=1e-4)
+    assert bootstrap.share_interval([1] * 8) == pytest.approx((0.6756, 1), abs=1e-4)
+    assert bootstrap.share_interval([1] * 40, None, list(range(8)) * 5) == pytest.approx((0.6756, 1), abs=1e-4)
+    assert bootstrap.share_interval([1, 0], None, ["a", "a"]) == (0, 1), "one cluster says nothing"
+    twice, once = bootstrap.share_interval([1, 1, 0, 0] * 6, None, [at // 2 for at in range(24)]), (0.2538, 0.7462)
+    assert twice[0] < once[0] < once[1] < twice[1], "no more than twelve items say"
+    assert bootstrap.share_interval([1] * 3 + [0] * 97) == bootstrap.ratio_interval([1] * 3 + [0] * 97, [1] * 100)
+    assert bootstrap.share_interval([1] * 100)[0] == pytest.approx(0.963, abs=1e-3)
+    assert bootstrap.share_interval([]) is bootstrap.share_interval([0.0], [0.0]) is None
+    assert accuracy_interval([True] * 4, [False] * 4) == pytest.approx((-1, -0.0202), abs=1e-4)
+    with pytest.raises(InputInvalid, match="hits that are not from 0 to the size"):
+        bootstrap.share_interval([2.0])
 
 
 @pytest.mark.parametrize("draws", [249, 250, 300, 600])
@@ -248,7 +280,8 @@ def test_as_many_pairs_as_there_are_is_exact():
 def test_counts_by_hand():
     """Gold 0 0 1 1, metric 0 1 1 3: a gold tie at distance 1, one at 2; concordant at 1, 3, 2, and one metric tie."""
     pairs = Pairs(np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 3]))
-    counts = [pairs.counts_at(epsilon) for epsilon in (0.0, 0.9, 1.0, 2.0, 3.0)]
+    unit = 3 / pairs.widest
+    counts = [pairs.counts_at(epsilon / unit) for epsilon in (0.0, 0.9, 1.0, 2.0, 3.0)]
     assert [(count.ties, count.concordant, count.agreeing) for count in counts] == [
         (0, 3, 3),
         (0, 3, 3),
@@ -257,9 +290,10 @@ def test_counts_by_hand():
         (2, 0, 2),
     ]
     assert pairs.total == 6
-    assert [pairs.next_below(epsilon) for epsilon in (3.0, 2.0, 1.5, 1.0)] == [2.0, 1.0, 1.0, 0.0]
-    none, whole = pairs.counts_at(0.0), pairs.counts_at(3.0)
-    assert middle_difference(pairs, none.reach, whole.reach - none.reach) in (1.0, 2.0)
+    below = [pairs.converted(pairs.next_below(epsilon / unit)) for epsilon in (3.0, 2.0, 1.5, 1.0)]
+    assert below == [2.0, 1.0, 1.0, 0.0]
+    none, whole = pairs.counts_at(0.0), pairs.counts_at(pairs.widest)
+    assert pairs.converted(middle_difference(pairs, none.reach, whole.reach - none.reach)) in (1.0, 2.0)
 
 
 def test_differences_one_apart_are_tied_one_after_the_other():
@@ -293,16 +327,7 @@ def test_an_interval_of_auroc():
     assert ranking_interval([True, True], [1.0, 2.0]) is None, "one class"
     assert ranking_interval([True, False], [1.0, 2.0]) is None, "all draws alike"
     assert ranking_interval([True, False], [1.0, 2.0], ["a", "a"]) is None
-    narrow = ranking_interval(GOLD, SCORES, BY_THREE, level=0.5)
-    assert low < narrow[0] < narrow[1] < high
     assert ranking_interval(GOLD, SCORES, draws=1) is None, "one draw equals itself"
-
-
-def test_an_interval_of_auroc_is_the_quantiles_of_its_draws():
-    """Two clusters of an error and a correct item, 1 and 0 for themselves: half of the draws are 1/2."""
-    gold, scores, clusters = [True, False] * 2, [0.0, 1.0, 3.0, 2.0], ["a", "a", "b", "b"]
-    assert ranking_interval(gold, scores, clusters, level=0.9) == (0, 1)
-    assert ranking_interval(gold, scores, clusters, level=0.4) == (0.5, 0.5)
 
 
 @pytest.mark.parametrize(

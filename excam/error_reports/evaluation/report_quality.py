@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from excam.core import tables
@@ -105,13 +106,13 @@ def _count_errors(listed: Sequence[Sequence[CulturalError]]) -> dict[str, int]:
 
 
 def _measure(
-    values: Sequence[float], rows: Sequence[Row], seed: int, of: Sequence[float] | None = None
+    hits: Sequence[float], rows: Sequence[Row], seed: int, of: Sequence[float] | None = None
 ) -> dict[str, Any]:
-    """Return sum(values) / sum(of), one value of each per row; without `of`, the mean over rows. With denominator and
-    interval.
+    """Return the share sum(hits) / sum(of), one value of each per row, with its interval and denominator; without
+    `of`, that of rows.
     """
     below = [1] * len(rows) if of is None else of
-    return bootstrap.estimate([values, below], bootstrap.ratio, [row.group for row in rows], seed) | {"n": sum(below)}
+    return bootstrap.share(hits, [row.group for row in rows], seed, below) | {"n": sum(below)}
 
 
 def _share(hits: Sequence[tuple[Row, bool]], seed: int) -> dict[str, Any]:
@@ -176,9 +177,10 @@ def _differences(rows: Sequence[Row], seed: int, difference: Callable[[Row], flo
     numbers = {}
     for name, part in (("all", rows), ("erroneous", [row for row in rows if row.gold])):
         read = [row for row in part if row.report is not None]
+        steps, groups = [difference(row) for row in read], [row.group for row in read]
         numbers[name] = {
-            "signed": _measure([difference(row) for row in read], read, seed),
-            "absolute": _measure([abs(difference(row)) for row in read], read, seed),
+            "signed": bootstrap.mean(steps, groups, seed) | {"n": len(read)},
+            "absolute": bootstrap.mean(np.abs(steps), groups, seed) | {"n": len(read)},
             "exact": _share([(row, difference(row) == 0) for row in read], seed),
             "exact_strict": _share([(row, row.report is not None and difference(row) == 0) for row in part], seed),
         }

@@ -20,7 +20,7 @@ from excam.error_reports.judges.base import chance_of_agreement, if_decisive
 from excam.error_reports.qualification.asking import GAINS, Examined
 from excam.knowledge.passages import overlap
 from excam.stats import fit_calibration, ranking, ranking_interval
-from excam.stats.bootstrap import ratio_interval
+from excam.stats.bootstrap import share_interval
 
 LEAST = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # from which probability on there is a verdict
 FLOORS = ("overlap", "length", "always right")
@@ -64,7 +64,7 @@ class WayNumbers:
     way: str
     rows: int
     net: float
-    net_interval: tuple[float, float] | None
+    net_interval: tuple[float, float]
     auc: float | None  # of right against wrong texts
     auc_interval: tuple[float, float] | None
     correct: float | None  # of the verdicts on right and wrong texts
@@ -134,11 +134,11 @@ def _numbers(way: str, rows: Sequence[Judged], seconds: float) -> WayNumbers:
         way,
         len(rows),
         _mean(gains) or 0.0,
-        ratio_interval(gains, np.ones(len(gains)), pairs),
+        _net_interval(gains, pairs),
         ranking(wrong, margins).auroc,
         ranking_interval(wrong, margins, [row.pair for row in compared]),
         _share(hits, answered),
-        ratio_interval(np.array(hits, float), np.array(answered, float), pairs) if any(answered) else None,
+        share_interval(hits, answered, pairs),
         _share(answered, decided),
         _mean(silent),
         _mean(ordered),
@@ -172,6 +172,12 @@ def _gain(verdict: str, label: str) -> float:
     return 0.0 if verdict == "undecidable" else -1.0
 
 
+def _net_interval(gains: Sequence[float], pairs: Sequence[str]) -> tuple[float, float]:
+    """Return the interval of the mean of gains from -1 to 1, as that of a share of twice the range."""
+    low, high = share_interval([(1 + gain) / 2 for gain in gains], None, pairs) or (0.0, 1.0)
+    return 2 * low - 1, 2 * high - 1
+
+
 def _mean(values: Sequence[float | bool]) -> float | None:
     return float(np.mean(values)) if values else None
 
@@ -196,8 +202,7 @@ def best_way(numbers: Sequence[WayNumbers]) -> WayNumbers | None:
     """Return the way with the best net, if its interval lies above the net of every floor; else None."""
     floor = max((way.net for way in numbers if way.way in FLOORS), default=0.0)
     for way in numbers:
-        low = way.net_interval[0] if way.net_interval else way.net  # none where all rows are judged alike
-        if way.way not in FLOORS and way.fit and low > max(0.0, floor):
+        if way.way not in FLOORS and way.fit and way.net_interval[0] > max(0.0, floor):
             return way
     return None
 

@@ -118,7 +118,7 @@ def _rating_numbers(shown_items: Given, seed: int) -> dict[str, Any]:
 
 def _share(flags: Sequence[bool], seed: int) -> dict[str, float | None]:
     """Return a share in percent, each item once."""
-    estimate = bootstrap.estimate([flags, [1] * len(flags)], bootstrap.ratio, range(len(flags)), seed)
+    estimate = bootstrap.share(flags, range(len(flags)), seed)
     names = {"percent": estimate["value"], "percent_low": estimate["low"], "percent_high": estimate["high"]}
     return {name: None if share is None else round(100 * share, 1) for name, share in names.items()}
 

@@ -1,0 +1,85 @@
+"""Intervals from few clusters, where the percentile bootstrap is too narrow (`python -m bench.coverage`).
+
+Of statistics: from the jackknife, which leaves out one cluster at a time. Of shares: Wilson's.
+"""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+Interval = tuple[float, float]
+Scale = Literal["line", "correlation"]
+
+FEWEST = 8  # clusters for an interval of what is no share: of fewer, no method that was tried covers well
+FEW = 30  # up to so many clusters the intervals of this module, of more a bootstrap
+ROUNDING = 1e-12  # relative differences between values that are only rounding
+
+
+def jackknife(value: float, without: Floats, level: float = 0.95, scale: Scale = "line") -> Interval | None:
+    """Return the interval of a statistic from its values without each of the clusters.
+
+    It contains the t interval and that of Hall's transformation, which follows the skewness of the clusters' influence
+    (Hall 1992, "On the Removal of Skewness by Transformation"). `correlation`: a statistic from -1 to 1, on Fisher's
+    scale. None if it is undefined without one of the clusters, or if no cluster moves it.
+    """
+    from scipy.stats import t
+
+    n = len(without)
+    if not np.isfinite(without).all() or np.ptp(without) <= ROUNDING * np.abs(without).max():
+        return None
+    influence = (n - 1) * (fsum(without) / n - without)
+    spread = (fsum(influence**2) / (n - 1)) ** 0.5
+    skewness = fsum(influence**3) * n**0.5 / ((n - 1) * (n - 2)) / spread**3
+    most = float(t.ppf((1 + level) / 2, n - 1))
+    low, high = (max(most, sign * _without_skewness(sign * most, skewness)) for sign in (1, -1))
+    error = spread / n**0.5
+    if scale == "line":
+        return value - low * error, value + high * error
+    if abs(value) >= 1:
+        return None
+    centre, error = np.arctanh(value), error / (1 - value**2)
+    return float(np.tanh(centre - low * error)), float(np.tanh(centre + high * error))
+
+
+def _without_skewness(t: float, skewness: float) -> float:
+    """Return the studentized difference that Hall's cubic transformation takes to t; skewness by the root of n."""
+    if abs(skewness) < 1e-6:
+        return t
+    return float(3 / skewness * (np.cbrt(1 + skewness * (t - skewness / 6)) - 1))
+
+
+def wilson(share: float, size: float, level: float = 0.95) -> Interval:
+    """Return Wilson's interval of a share of `size` independent items (Wilson 1927; Brown, Cai and DasGupta 2001)."""
+    from scipy.stats import norm
+
+    z2 = float(norm.ppf((1 + level) / 2)) ** 2
+    half = (z2 * (share * (1 - share) * size + z2 / 4)) ** 0.5
+    centre = share * size + z2 / 2
+    return max(0.0, (centre - half) / (size + z2)), min(1.0, (centre + half) / (size + z2))
+
+
+def effective_size(hits: Floats, sizes: Floats, level: float = 0.95) -> float:
+    """Return how many independent items tell as much of a share as clusters with so many hits among so many items.
+
+    After Korn and Graubard (1998): from the variance between clusters, with t for the normal quantile, at most the
+    number of items. As many as there are clusters if all items are alike, which says nothing of a variance; 0 of one
+    cluster with both.
+    """
+    from scipy.stats import norm, t
+
+    n, share, items = len(sizes), float(hits.sum() / sizes.sum()), float(sizes.sum())
+    if share in (0.0, 1.0):
+        return float(n)
+    if (sizes == 1).all():
+        return items
+    if n == 1:
+        return 0.0
+    rest = hits - share * sizes
+    variance = n / (n - 1) * float(rest @ rest) / items**2
+    tails = (float(norm.ppf((1 + level) / 2)) / float(t.ppf((1 + level) / 2, n - 1))) ** 2
+    return min(items, tails * share * (1 - share) / variance) if variance > 0 else items
