@@ -4,7 +4,7 @@
     python -m bench.grounded_numbers tables --points docs/grounded/points.parquet --to docs/grounded
 
 The points hold ids and numbers, no text of a benchmark. Thresholds are fitted on dev rows; 95 % intervals are
-bootstrapped over base samples. Scaled accuracy is 2 · accuracy − 1 over all rows; a row without a verdict counts as
+over base samples. Scaled accuracy is 2 · accuracy − 1 over all rows; a row without a verdict counts as
 half right, which is what guessing gives.
 """
 
@@ -30,7 +30,7 @@ from excam.error_reports.judges import grounded
 from excam.excam40k import evidence_numbers
 from excam.inference.run import without_asking
 from excam.pages.markdown import table
-from excam.stats.bootstrap import ratio_interval
+from excam.stats.bootstrap import share_interval
 
 SURE = float(np.log(3))  # log-odds of a probability of .75, from which the judge gives a verdict
 DECISIVE = {  # what is needed for a verdict
@@ -199,7 +199,7 @@ def scaled(frame: pl.DataFrame, column: str, threshold: float) -> dict[str, Any]
     """Return scaled accuracy with its interval, coverage, accuracy of what is decided, and AUC."""
     hits = verdicts(frame, column, threshold)
     bases = frame["base"].to_list()
-    interval = ratio_interval(2 * hits - 1, np.ones(len(hits)), bases) or (float("nan"),) * 2
+    interval = share_interval(hits, None, bases) or (0.0, 1.0)
     decided = hits != 0.5
     margins = frame[column].to_numpy().astype(float)
     right = (frame["label"] == "right").to_numpy()
@@ -209,8 +209,8 @@ def scaled(frame: pl.DataFrame, column: str, threshold: float) -> dict[str, Any]
     return {
         "n": len(hits),
         "scaled": float(2 * hits.mean() - 1) if len(hits) else float("nan"),
-        "low": interval[0],
-        "high": interval[1],
+        "low": 2 * interval[0] - 1,
+        "high": 2 * interval[1] - 1,
         "coverage": float(decided.mean()) if len(hits) else float("nan"),
         "accuracy": float(hits[decided].mean()) if decided.any() else float("nan"),
         "auc": auc,
@@ -261,7 +261,7 @@ def _absent(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
         for half, own in (("all", part), *((f"half {at}", part.filter(_half(part) == at)) for at in (0, 1))):
             for name, kept in DECISIVE.items():
                 silent = own.select(1.0 - kept.fill_null(False).cast(pl.Float64)).to_series().to_numpy()
-                low, high = ratio_interval(silent, np.ones(len(silent)), own["base"].to_list()) or (float("nan"),) * 2
+                low, high = share_interval(silent, None, own["base"].to_list()) or (None, None)
                 line = {"system": system, "kind": "absent", "judge": f"not known, combined, {name}", "dataset": half}
                 yield line | {"n": len(silent), "scaled": float(silent.mean()), "low": low, "high": high}
 
@@ -319,7 +319,7 @@ def _choices(system: str, judged: pl.DataFrame, column: str) -> Iterator[dict[st
     quarter = per_base.filter(margins >= margins.quantile(0.75))
     for name, part in (("choice", per_base), ("choice, most certain quarter", quarter)):
         hits = (part[column] > 0).cast(pl.Float64).to_numpy()
-        low, high = ratio_interval(hits, np.ones(len(hits)), part["base"].to_list()) or (float("nan"),) * 2
+        low, high = share_interval(hits, None, part["base"].to_list()) or (None, None)
         yield {
             "system": system,
             "kind": "none",
@@ -341,7 +341,7 @@ def _stating(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
         line: dict[str, Any] = {"system": system, "kind": kind, "n": part.height}
         for name in ("stated", "states_right"):
             hits = part[name].cast(pl.Float64).to_numpy()
-            low, high = ratio_interval(hits, np.ones(len(hits)), bases) or (float("nan"),) * 2
+            low, high = share_interval(hits, None, bases) or (None, None)
             line |= {name: float(hits.mean()), f"{name}_low": low, f"{name}_high": high}
         line["cites_fact"] = part["cites_fact"].cast(pl.Float64).mean()
         line["span_f1"] = 2 * int(wrong["span_hit"].sum()) / (marked + gold) if marked + gold else None

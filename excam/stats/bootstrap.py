@@ -50,8 +50,8 @@ def share_interval(
 ) -> Interval | None:
     """Return the interval of sum(hits) / sum(sizes), with hits from 0 to the size of each item, which is 1 by default.
 
-    Wilson's of up to `FEW` clusters and where the share is 0 or 1, else that of `interval`. None without items. Raise
-    InputInvalid as `interval` does, and for hits that are not from 0 to the size.
+    Wilson's of up to `FEW` clusters and where these are alike, such as for a share of 0 or 1, else that of `interval`.
+    None without items. Raise InputInvalid as `interval` does, and for hits that are not from 0 to the size.
     """
     columns = [np.asarray(hits, dtype=np.float64), np.ones(np.size(hits)) if sizes is None else sizes]
     sums = _cluster_sums(columns, clusters)
@@ -61,9 +61,8 @@ def share_interval(
     if not sums.size:
         return None
     share = float(ratio(sums.sum(axis=1, keepdims=True))[0])
-    if sums.shape[1] <= FEW or share in (0.0, 1.0):
-        return wilson(share, effective_size(sums[0], sums[1], level), level)
-    return interval(columns, ratio, clusters, level, draws, seed)
+    drawn = interval(columns, ratio, clusters, level, draws, seed) if sums.shape[1] > FEW else None
+    return drawn or wilson(share, effective_size(sums[0], sums[1], level), level)
 
 
 def estimate(

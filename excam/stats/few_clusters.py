@@ -67,8 +67,8 @@ def effective_size(hits: Floats, sizes: Floats, level: float = 0.95) -> float:
     """Return how many independent items tell as much of a share as clusters with so many hits among so many items.
 
     After Korn and Graubard (1998): from the variance between clusters, with t for the normal quantile, at most the
-    number of items. As many as there are clusters if all items are alike, which says nothing of a variance; 0 of one
-    cluster with both.
+    number of items, as of pairs with one hit each. As many as there are clusters if all items are alike, which says
+    nothing of a variance; 0 of one cluster with both.
     """
     from scipy.stats import norm, t
 

@@ -125,6 +125,8 @@ def test_a_share_has_an_interval_of_any_number_of_items():
     assert twice[0] < once[0] < once[1] < twice[1], "no more than twelve items say"
     assert bootstrap.share_interval([1] * 3 + [0] * 97) == bootstrap.ratio_interval([1] * 3 + [0] * 97, [1] * 100)
     assert bootstrap.share_interval([1] * 100)[0] == pytest.approx(0.963, abs=1e-3)
+    pairs = bootstrap.share_interval([1, 0] * 50, None, [at // 2 for at in range(100)])
+    assert pairs == pytest.approx((0.4038, 0.5962), abs=1e-4), "each pair is half right: as of 100 items"
     assert bootstrap.share_interval([]) is bootstrap.share_interval([0.0], [0.0]) is None
     assert accuracy_interval([True] * 4, [False] * 4) == pytest.approx((-1, -0.0202), abs=1e-4)
     with pytest.raises(InputInvalid, match="hits that are not from 0 to the size"):

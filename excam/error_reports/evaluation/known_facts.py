@@ -195,8 +195,8 @@ def _common(lines: Iterable[Line], column: str) -> str:
 def _number(part: Sequence[Line], reading: str, seed: int) -> dict[str, Any]:
     values = [2 * int(row[reading]) / int(row["n"]) - 1 for row in part]
     mean = sum(values) / len(values)
-    bounds = bootstrap.share_interval([(value + 1) / 2 for value in values], seed=seed) or (0.0, 1.0)
-    low, high = (2 * share - 1 for share in bounds)
+    hits, sizes = ([int(row[name]) for row in part] for name in (reading, "n"))
+    low, high = (2 * share - 1 for share in bootstrap.share_interval(hits, sizes, seed=seed) or (0.0, 1.0))
     margins = [float(row["margin"]) for row in part if row["margin"] not in (None, "")]
     total = {name: sum(int(row[name]) for row in part) for name in ("n", "failures", "called_error")}
     recalled, of_recalled = (sum(int(row[name]) for row in part) for name in ("recalled", "of_recalled"))
