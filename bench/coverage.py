@@ -37,7 +37,7 @@ def alike(rng: np.random.Generator, clusters: int, half: float = 0.5) -> Floats:
 
 
 def skewed(rng: np.random.Generator, clusters: int) -> Floats:
-    return np.round(np.exp(alike(rng, clusters)))
+    return np.exp(alike(rng, clusters)).round()
 
 
 def two_metrics(rng: np.random.Generator, clusters: int) -> Floats:
@@ -55,6 +55,10 @@ def numbers(clusters: int) -> list[int]:
     return np.repeat(np.arange(clusters), 3).tolist()
 
 
+def of(value: float | None, low: float | None, high: float | None) -> tuple[float, Interval]:
+    return value or 0.0, None if low is None or high is None else (low, high)
+
+
 def mean(rows: Floats) -> tuple[float, Interval]:
     return float(rows.mean()), bootstrap.ratio_interval(rows.ravel(), np.ones(rows.size), numbers(len(rows)))
 
@@ -66,8 +70,8 @@ def share(rows: Floats) -> tuple[float, Interval]:
 def f1(rows: Floats) -> tuple[float, Interval]:
     """Take the first rater's mark above 3 as gold, the second's as the prediction."""
     gold, said = rows[:, 0] > 3, rows[:, 1] > 3
-    columns = 2 * (gold & said), gold.astype(int) + said
-    return columns[0].sum() / columns[1].sum(), bootstrap.share_interval(*columns)
+    found = bootstrap.share(2 * (gold & said), range(len(rows)), 0, gold.astype(int) + said)
+    return of(found["value"], found["low"], found["high"])
 
 
 def tau_b(rows: Floats) -> tuple[float, Interval]:
@@ -76,24 +80,26 @@ def tau_b(rows: Floats) -> tuple[float, Interval]:
     return pairs.sums().tau_b, None if clusters > 500 else pairs.intervals(numbers(clusters), 400, 0)[0]
 
 
-def of_agreement(found: agreement.Agreement) -> tuple[float, Interval]:
-    return found.value or 0.0, None if found.low is None or found.high is None else (found.low, found.high)
-
-
 def alpha(rows: Floats) -> tuple[float, Interval]:
     words = [["low", "middle", "high"][int(value)] for value in np.clip(rows - 2, 0, 2).ravel()]
     items = [words[at : at + 3] for at in range(0, len(words), 3)]
-    return of_agreement(agreement.alpha(items, ["low", "middle", "high"], "nominal", 0))
+    found = agreement.alpha(items, ["low", "middle", "high"], "nominal", 0)
+    return of(found.value, found.low, found.high)
+
+
+def alpha_of_numbers(rows: Floats) -> tuple[float, Interval]:
+    found = agreement.alpha_of_numbers(rows.tolist(), 0)
+    return of(found.value, found.low, found.high)
 
 
 def one_way(rows: Floats) -> tuple[float, Interval]:
     found = icc11(rows.tolist(), 0)
-    return found.value or 0.0, None if found.low is None or found.high is None else (found.low, found.high)
+    return of(found.value, found.low, found.high)
 
 
 def by_f(rows: Floats) -> tuple[float, Interval]:
     found = icc21(rows)
-    return found.value or 0.0, None if found.low is None or found.high is None else (found.low, found.high)
+    return of(found.value, found.low, found.high)
 
 
 CASES: Mapping[str, tuple[Sample, Statistic]] = {
@@ -105,7 +111,7 @@ CASES: Mapping[str, tuple[Sample, Statistic]] = {
     "F1": (ratings, f1),
     "tau-b": (two_metrics, tau_b),
     "alpha (nominal)": (ratings, alpha),
-    "alpha of numbers": (ratings, lambda rows: of_agreement(agreement.alpha_of_numbers(rows.tolist(), 0))),
+    "alpha of numbers": (ratings, alpha_of_numbers),
     "ICC(1,1)": (ratings, one_way),
     "ICC(2,1), these raters": (ratings, lambda rows: (by_f(rows)[0], icc21_bootstrap(rows, 0))),
     "ICC(2,1) by F": (ratings, by_f),

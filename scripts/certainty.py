@@ -65,7 +65,7 @@ CERTAIN = {"certainty": "p(R)", **{name: label for name, label in CERTAINTY_MAPS
 HEAD = """# How far certainty can be trusted
 
 Beyond the paper, which takes p(R) as a score (Eq. 1) and does not test how reliable it is. In brackets: 95 % intervals
-from a bootstrap over groups. `n`: answers with a number; the others could not be read, or their backend gave no
+over groups. `n`: answers with a number; the others could not be read, or their backend gave no
 probabilities.
 """
 

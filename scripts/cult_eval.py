@@ -213,7 +213,7 @@ def cult_eval_table_2(sources: StudyFiles, files: TableFiles, seed: int) -> None
     """Write how each metric goes with the labels of people (Table 2), with tests between metrics.
 
     How each metric goes with people's labels, whether the expression is right in a translation (Table 2 of the
-    CulT-Eval paper). Four coefficients with 95 % bootstrap intervals over items, the number of rows and of failures,
+    CulT-Eval paper). Four coefficients with 95 % intervals over items, the number of rows and of failures,
     and permutation tests.
     """
     note = "Of its systems on its own items, times 100: no reference for these rows."

@@ -202,7 +202,7 @@ TABLE_4_HEAD = (
 
 TABLE_4_NOTE = (
     "0 is chance for scaled accuracy; an unreadable answer counts as wrong. `+p`: the score is p(R) where "
-    "it would be 0. In brackets: the 95 % interval of a bootstrap over groups; beside the printed number, ours minus "
+    "it would be 0. In brackets: the 95 % interval over groups; beside the printed number, ours minus "
     "the paper's. `*`: above every trivial baseline (scaled accuracy: with its interval), and better than every "
     "untuned model and every other adapter of all, by paired permutation tests over groups, p ≤ .05. Of correlations "
     "only ExCAM's with p(R) are tested, which the paper underlines; `table-4.csv` says how many tests there are. "
@@ -244,7 +244,7 @@ def table_4(
     """Write Table 4: scaled accuracy, Kendall and tie-calibrated accuracy of every system, beside the paper's numbers.
 
     Scaled accuracy (0 is chance; a parse failure counts as wrong), Kendall's tau-b and tie-calibrated accuracy of every
-    system on all test sets together, with 95 % intervals from a bootstrap over groups, and the paper's numbers beside
+    system on all test sets together, with 95 % intervals over groups, and the paper's numbers beside
     them. ``+p``: the score is the certainty p(R) where it would be 0. The last lines are trivial baselines: scores that
     use no judgement.
     """

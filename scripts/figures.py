@@ -278,7 +278,7 @@ def draw_figure_10(lines: list[dict[str, str]], pictures: Sequence[Path]) -> Non
         title=TITLE,
         note=f"Languages with more than {MORE_THAN} rows in the data set; n counts test rows, {hidden:,} are of other "
         "languages. Blue dots: ExCAM, trained on all datasets; orange squares: models as they come. Lines: 95 % "
-        f"intervals, a bootstrap over groups. {spread}0 is chance; an unreadable answer counts as wrong.",
+        f"intervals over groups. {spread}0 is chance; an unreadable answer counts as wrong.",
     )
     plotting.save(figure, pictures)
 

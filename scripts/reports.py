@@ -72,7 +72,7 @@ PARTS = {
 
 
 NOTE = (
-    "Rates with 95 % intervals, a bootstrap over groups. A parse failure reports nothing and is not a hit; it is "
+    "Rates with 95 % intervals over groups. A parse failure reports nothing and is not a hit; it is "
     "counted. The paper gives its rates of found errors where it speaks of hard errors, and does not say whether soft "
     "ones count: they are shown beside those of all errors."
 )
@@ -231,7 +231,7 @@ def table_reports(
     What the metric writes beside its verdict, against the gold reports: F1 of error spans (exact, and with credit for
     the characters two spans share), agreement of severity and type, error counts and scores, whether explanations of
     hard errors hold the right answer (the paper prints 48 % and 42 % of the detected errors), and whether both rows of
-    a pair are judged right. Every number has its denominator and a 95 % interval from a bootstrap over groups.
+    a pair are judged right. Every number has its denominator and a 95 % interval over groups.
     """
     made = {path: read_json(path) for path in cells_paths}
     tables.write_lines(
@@ -289,7 +289,7 @@ def _reports_page(made: dict[Path, dict[str, Any]], printed: Sequence[dict[str, 
     return "".join(
         [
             "# How good the reports are\n\n",
-            "Each number is followed by its 95 % interval (a bootstrap over groups: rows that share content are drawn "
+            "Each number is followed by its 95 % interval (over groups: rows that share content are drawn "
             "together) and its denominator; there is no interval where every group gave the same. *Strict*: over every "
             "row, where an unreadable answer found nothing and is right in nothing. "
             f"{UNDEFINED}: nothing to divide by.\n",

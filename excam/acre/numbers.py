@@ -155,7 +155,7 @@ def _drop(drops: Sequence[float], items: Sequence[str], deviation: float, seed: 
 def sentence_scores(rows: Sequence[Translated], measured: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
     """Return the mean of each sentence metric for each system (Table 3): of all items, by category, and by domain.
 
-    Intervals are bootstraps over items. A translation without a score is left out of the mean and counted in
+    Intervals are over items. A translation without a score is left out of the mean and counted in
     `failures`.
     """
     parts = {

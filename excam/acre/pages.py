@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MADE_UP = "made-up"  # what the name of a system begins with that is none: translations written for a demonstration
 FEW = 30  # translations: with fewer, a mark says so
-INTERVALS = "Intervals are 95 % bootstraps over items, whose translations share a source. "
+INTERVALS = "Intervals are 95 %, over items, whose translations share a source. "
 LABELS = "The label is whether the expression is right in the translation, not whether the sentence is good. "
 REMOVALS = ("outcome", "candidates", "share")
 TABLE_1 = ("category", "items", "share", *numbers.LENGTHS)
@@ -211,7 +211,7 @@ def table_6(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     text = (
         "# CulT-Eval: systems under ACRE\n\nFidelity and clarity are 1 to 5, of valid translations alone; ACRE is "
         f"validity times quality, over all. The judge `{EQUIVALENT}` asks no model and has no quality: its ACRE is its "
-        "validity. A failure has no ACRE and is counted. Intervals are 95 % bootstraps over translations.\n\n"
+        "validity. A failure has no ACRE and is counted. Intervals are 95 %, over translations.\n\n"
     )
     return lines, text + table(head, body) + _system_differences(study, seed) + _cautions(study, lines, seed)
 

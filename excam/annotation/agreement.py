@@ -1,7 +1,7 @@
 """Agreement of the raters of a campaign, for any form: of each field, of each rater, and the items that divide them.
 
 Only finished answers count, and of these no skipped ones. An empty optional field is no rating; a text without marks
-and a box that is not ticked are ratings. Texts and slots are not compared. Intervals: 95 %, a bootstrap of items.
+and a box that is not ticked are ratings. Texts and slots are not compared. Intervals: 95 %, over items.
 """
 
 from __future__ import annotations

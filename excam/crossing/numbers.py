@@ -87,7 +87,7 @@ def blind_spots(rows: Sequence[Row], columns: Mapping[str, Column], seed: int) -
     """Yield one line of `BLIND_SPOTS` for each metric and each kind of error among its rows.
 
     `auc` is the share of pairs of an erroneous text and a correct twin in which the twin scores higher, ties half; .5
-    is chance. Its 95 % interval is a bootstrap over clusters. `length` is what the length of the text reaches on the
+    is chance. Its 95 % interval is over clusters. `length` is what the length of the text reaches on the
     same pairs. `failures` counts texts without a score, erroneous ones and their twins; `alone` counts erroneous texts
     without a correct twin that has a score.
     """

@@ -12,7 +12,7 @@
 - **random**: the gold scores themselves in another order: as many errors, as grave, in the wrong places. The mean of
   `DRAWS` seeded orders; its interval holds 95 % of them, which is what chance alone reaches.
 
-Intervals of the others are those of every cell: 95 %, a bootstrap of groups.
+Intervals of the others are those of every cell: 95 %, over groups.
 """
 
 from __future__ import annotations

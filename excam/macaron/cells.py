@@ -10,7 +10,7 @@ from excam.pages import markdown
 
 FEW = 30  # scenarios: with fewer, a mark says so
 NOTE = (
-    "An unanswered instance is wrong. Intervals are 95 % bootstraps over scenarios, whose instances share content. "
+    "An unanswered instance is wrong. Intervals are 95 %, over scenarios, whose instances share content. "
     f"* marks fewer than {FEW} scenarios: too few for a statement about a model.\n"
 )
 rounded = partial(markdown.rounded, digits=1)

@@ -1,6 +1,6 @@
 """The numbers of Macaron: accuracies, gaps between languages, pairs of statements, breakdowns. Percent, unrounded.
 
-An unanswered instance is wrong. Intervals are 95 % bootstraps over scenarios: the six instances of one share content.
+An unanswered instance is wrong. Intervals are 95 %, over scenarios: the six instances of one share content.
 """
 
 from __future__ import annotations

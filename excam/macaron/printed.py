@@ -68,7 +68,7 @@ def introduction(known: Data) -> str:
     return (
         f"Ours: {len(known.scenarios)} scenarios, {known.instances} instances, {answered}; means and ranges are over "
         "these sets, without written sheets. Scenarios and models are others than the paper's: a difference says how "
-        "far apart the two are, not who is right. Intervals are bootstraps over scenarios.\n\n"
+        "far apart the two are, not who is right. Intervals are over scenarios.\n\n"
     )
 
 

@@ -65,7 +65,19 @@ def write(study: Study, files: QualityFiles) -> None:
 
 def reliability_page(study: Study) -> str:
     """Return the table of agreement as Markdown."""
-    head = ["phase", "raters", "score", "ICC(2,1)", "95 %", "bootstrap", "ICC(2,k)", "95 %", "k", "n", "partly rated"]
+    head = [
+        "phase",
+        "raters",
+        "score",
+        "ICC(2,1)",
+        "95 %",
+        "over responses",
+        "ICC(2,k)",
+        "95 %",
+        "k",
+        "n",
+        "partly rated",
+    ]
     head += ["alpha", "95 %", "target"]
     body = [
         [

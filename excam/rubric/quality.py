@@ -44,7 +44,7 @@ class Reliability:
     """Agreement of some raters on one score, over the `n` responses that all of them rated (mixed: that any did).
 
     `icc` is ICC(2,1), of a single rater; `low` and `high` are its 95 % interval by F, `boot_low` and `boot_high` that
-    by a bootstrap of responses. `mean_icc` is ICC(2,k), of the mean of these `k` raters. `partial` counts responses
+    over responses. `mean_icc` is ICC(2,k), of the mean of these `k` raters. `partial` counts responses
     that only some of them rated, which complete cases leave out.
     """
 

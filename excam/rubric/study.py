@@ -95,7 +95,7 @@ def how(rating_study: Study) -> str:
     )
     return (
         f"ICC(2,1): two-way random effects, absolute agreement, of a single rater, over {cells}. The interval is 95 %, "
-        f"by F; beside it a bootstrap of responses. ICC(2,k) is that of the mean of all k raters. "
+        f"by F; beside it, over responses. ICC(2,k) is that of the mean of all k raters. "
         f"Alpha is Krippendorff's, ordinal. The manual's target, for ICC(2,1), is "
         f"{rating_study.rubric.manual.reliability.icc:g}: met or not met if the whole interval is on one side, else "
         f"undecided. * marks fewer than {FEW} responses: too few for a statement about raters."

@@ -100,7 +100,7 @@ def _reliability_table(study: Study) -> str:
             for reliability in study.reliability
             if reliability.phase == phase
         ]
-        heads = ("Raters", "Score", "ICC(2,1)", "95 % by F", f"−.5 to 1; line: {target:g}", "95 % bootstrap",
+        heads = ("Raters", "Score", "ICC(2,1)", "95 % by F", f"−.5 to 1; line: {target:g}", "95 % over responses",
                  "ICC(2,k)", "n", "Partly rated", "Alpha", "Target")  # fmt: skip
         parts.append(_html_table(f"Agreement, {phase} phase", heads, lines))
     return "".join(parts)

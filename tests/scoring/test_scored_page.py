@@ -119,9 +119,9 @@ def test_page_needs_nothing_else_and_is_always_the_same():
         "6 rows, score: <bdi>mean of Eq. 1 of the paper: -5 for a major, -1 for a minor error, 0 to 1 without errors</bdi>"
         in text
     )
-    assert number_of(text, "Rows with errors") == "75 %<small>3 of 4 judged</small>"
+    assert number_of(text, "Rows with errors") == "75 % [30, 95 %]<small>3 of 4 judged</small>"
     assert number_of(text, "Mean score") == "−2.77<small>n = 4</small>"
-    assert number_of(text, "Without a score") == "33 %<small>2 of 6: 2 failed</small>"
+    assert number_of(text, "Without a score") == "33 % [10, 70 %]<small>2 of 6: 2 failed</small>"
 
 
 def test_the_page_says_what_its_warnings_mean():
@@ -156,8 +156,8 @@ def test_the_numbers_above_have_their_intervals():
     assert re.match(r"25 % \[1\d, [34]\d %\]<small>10 of 40 judged", number_of(text, "Rows with errors"))
     assert re.match(r"−0\.88 \[−1\.\d\d, −?0\.\d\d\]<small>n = 40", number_of(text, "Mean score"))
     assert re.match(r"2 % \[0, \d %\]<small>1 of 41: 1 failed", number_of(text, "Without a score"))
-    assert "No intervals" not in text
-    assert "No intervals: fewer than 10 rows" in report_page.write("a.jsonl", "0" * 64, rows[:9])
+    assert "Means have none" not in text
+    assert "Means have none: fewer than 8 rows" in report_page.write("a.jsonl", "0" * 64, rows[:7])
 
 
 def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
@@ -168,7 +168,7 @@ def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
     text = report_page.write("a.jsonl", "0" * 64, [*rows, failed(9, metric=about)])
     head = text[: text.index("<script", text.index("</header"))] if "</header" in text else text
     assert number_of(text, "Mean score") == "4.00<small>n = 3</small>"
-    assert number_of(text, "Without a score") == "25 %<small>1 of 4: 1 failed</small>"
+    assert number_of(text, "Without a score") == "25 % [5, 70 %]<small>1 of 4: 1 failed</small>"
     assert "<title>Ratings &lt;b&gt;</title>" in text
     assert not re.search(r"<b>|<i>|<u>|<s>", text)
     assert "with errors" not in head

@@ -2,7 +2,7 @@
 
 The paper says that in-domain performance "is only weakly influenced" and gives no number. Here each leave-one-out
 adapter is compared with the adapter that was trained on all data, on the same rows: the difference in scaled accuracy,
-its 95 % interval (a bootstrap over groups) and an exact paired permutation test over groups. `OTHERS` are the test sets
+its 95 % interval (over groups) and an exact paired permutation test over groups. `OTHERS` are the test sets
 of all datasets that both adapters were trained on: the claim is about these. On the left-out dataset the same
 difference is the effect of training on it.
 """

@@ -1,7 +1,7 @@
 """Judgements with their gold rows -> the quality of the reports themselves (ExCAM §5).
 
-Pure: frames in, a dictionary out. Every number is a ratio of sums with its denominator `n` and the 95 % interval of a
-bootstrap over groups. `strict` numbers are over all rows, where a parse failure found nothing and got nothing right;
+Pure: frames in, a dictionary out. Every number is a ratio of sums with its denominator `n` and the 95 % interval
+over groups. `strict` numbers are over all rows, where a parse failure found nothing and got nothing right;
 the others name the rows they are over.
 """
 

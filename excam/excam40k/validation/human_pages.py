@@ -102,7 +102,7 @@ def page_13(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str:
 
 NOTE_RATINGS = """\
 Found: the system wrote an explanation, that is, predicted an error. The mean is over every rating from 1 (not similar
-at all) to 5 (nearly identical) of these, whoever gave it; in brackets: 95 %, a bootstrap of items. The paper keeps
+at all) to 5 (nearly identical) of these, whoever gave it; in brackets: 95 %, over items. The paper keeps
 items whose “ground truth is valid as per majority vote (n=90)”: that is the strict vote on the explanation, as 97.6 %
 of 80 in Table 3 and 83.3 % of 6, 50 % of 6 and 50 % of 8 in Table 12 are 78 + 5 + 3 + 4 = 90 items. Whether its mean is
 over ratings or over items it does not say; both are here.
@@ -133,7 +133,7 @@ def page_ratings(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str
 
 NOTE_AGREEMENT = """\
 Beyond the paper, which prints shares of votes. 1: always alike, 0: as by chance. Alpha: Krippendorff's, of items with
-two ratings or more; kappa: Fleiss', of items with exactly so many. In brackets: 95 %, a bootstrap of items; resamples
+two ratings or more; kappa: Fleiss', of items with exactly so many. In brackets: 95 %, over items; resamples
 without variation are left out. Where nearly all votes are yes, chance agrees too and both are low however alike the
 votes: read them beside Table 3.
 """
