@@ -89,7 +89,7 @@ def collect_answers(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/{table}",
     outputs=["numbers", "page"],
     target="annotation",
@@ -212,7 +212,7 @@ Frames = Mapping[System, pl.DataFrame]  # judgements of the same rows, by system
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/figure-4",
     outputs=["numbers", "page", "pictures"],
     target="external",

@@ -260,7 +260,7 @@ def calmqa_surface(
 
 
 @step(
-    version=7,
+    version=8,
     result="results/calmqa/table",
     outputs=["numbers", "page"],
     target="calmqa",
@@ -298,7 +298,7 @@ def calmqa_table(
 
 
 @step(
-    version=5,
+    version=6,
     result="results/calmqa/regression",
     outputs=["numbers", "page"],
     target="calmqa",

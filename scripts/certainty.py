@@ -16,7 +16,7 @@ from excam.pages import markdown, plotting
 from scripts import step
 
 
-@step(version=3)
+@step(version=4)
 def evaluate_certainty(
     test_paths: Annotated[Sequence[Path], "judgements of the test sets"],
     seed: int,
@@ -83,7 +83,7 @@ TOLD = {
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/certainty",
     outputs=["numbers", "page"],
     category="Results",

@@ -200,7 +200,7 @@ def cult_eval_table_1(
 
 
 @step(
-    version=2,
+    version=3,
     result="results/cult_eval/table-2",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -221,7 +221,7 @@ def cult_eval_table_2(sources: StudyFiles, files: TableFiles, seed: int) -> None
 
 
 @step(
-    version=3,
+    version=4,
     result="results/cult_eval/table-3",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -242,7 +242,7 @@ def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=3,
+    version=4,
     result="results/cult_eval/table-5",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -271,7 +271,7 @@ def cult_eval_table_5(
 
 
 @step(
-    version=4,
+    version=5,
     result="results/cult_eval/table-6",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -291,7 +291,7 @@ def cult_eval_table_6(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=3,
+    version=4,
     result="results/cult_eval/ablations",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -310,7 +310,7 @@ def cult_eval_ablations(sources: StudyFiles, files: TableFiles, seed: int) -> No
 
 
 @step(
-    version=6,
+    version=7,
     result="results/cult_eval/misaligned",
     outputs=[],
     target="cult_eval",

@@ -26,7 +26,7 @@ from excam.stats.permutation_correlation import CorrelationPermutation, Measure
 from scripts import step
 
 
-@step(version=4)
+@step(version=5)
 def evaluate(
     judgements_paths: Sequence[Path],
     seed: int,
@@ -67,7 +67,7 @@ MEASURES: tuple[Measure, ...] = ("kendall", "tie-calibrated")
 Scores = list[float | None]
 
 
-@step(version=1)
+@step(version=2)
 def compare_correlations(
     systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"],
     judgements_paths: Annotated[Sequence[Path], "the same number of each system's"],
@@ -133,7 +133,7 @@ FLOOR_COLUMNS = (
 
 
 @step(
-    version=4,
+    version=5,
     result="results/paper/floors",
     outputs=["numbers"],
     category="Results",
@@ -392,7 +392,7 @@ NONE = "No adapter of this experiment was trained without a dataset beside one t
 
 
 @step(
-    version=2,
+    version=3,
     result="results/paper/leave-one-out",
     outputs=["numbers", "page"],
     category="Results",

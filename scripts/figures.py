@@ -56,7 +56,7 @@ FIGURE_3_COLUMNS: tuple[str, ...] = (
 
 
 @step(
-    version=6,
+    version=7,
     result="results/paper/figure-3",
     outputs=["numbers", "pictures"],
     category="Results",

@@ -66,7 +66,7 @@ SHOWN = {
 
 
 @step(
-    version=2,
+    version=3,
     result="results/paper/evidence",
     outputs=["numbers", "page"],
     category="Results",

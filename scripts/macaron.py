@@ -146,7 +146,7 @@ def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
 
 
 @step(
-    version=5,
+    version=6,
     result="results/macaron/table-3",
     outputs=["numbers", "page"],
     target="macaron",
@@ -182,7 +182,7 @@ def macaron_table_3(
 
 
 @step(
-    version=7,
+    version=8,
     result="results/macaron/{by}",
     outputs=["numbers", "page", "pictures"],
     target="macaron",
@@ -241,7 +241,7 @@ def macaron_coverage(
 
 
 @step(
-    version=5,
+    version=6,
     result="results/macaron/paired",
     outputs=["numbers", "page"],
     target="macaron",
@@ -294,7 +294,7 @@ def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
 
 
 @step(
-    version=3,
+    version=4,
     result="results/macaron/templates",
     outputs=["numbers", "page"],
     target="macaron",
@@ -328,7 +328,7 @@ def macaron_templates(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/macaron/printed",
     outputs=["numbers", "page"],
     target="macaron",

@@ -42,7 +42,7 @@ def judged_rows(
         )
 
 
-@step(version=2)
+@step(version=3)
 def evaluate_reports(
     judgements_paths: Sequence[Path],
     samples_paths: Annotated[Sequence[Path], "the rows that were judged"],
@@ -79,7 +79,7 @@ NOTE = (
 
 
 @step(
-    version=4,
+    version=5,
     result="results/paper/error-rates",
     outputs=["numbers", "page"],
     category="Results",
@@ -213,7 +213,7 @@ TWINS = [("twins.pairs", "strict", "pairs"), ("twins.bases", "strict", "base sam
 
 
 @step(
-    version=2,
+    version=3,
     result="results/paper/reports",
     outputs=["numbers", "page"],
     category="Results",

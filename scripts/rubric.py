@@ -112,7 +112,7 @@ def rubric_settle(
 
 
 @step(
-    version=6,
+    version=7,
     result="results/rubric/reliability",
     outputs=["numbers", "page"],
     more={

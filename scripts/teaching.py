@@ -213,7 +213,7 @@ about; `frequency` counts what it tells of any, the one asked about among them, 
 
 
 @step(
-    version=4,
+    version=5,
     result="results/paper/taught",
     outputs=["numbers", "page"],
     more={"points": "results/paper/taught-points.csv"},
