@@ -195,7 +195,7 @@ TITLE = "Scaled accuracy by language"
 
 
 @step(
-    version=5,
+    version=6,
     result="results/paper/figure-10",
     outputs=["numbers", "pictures"],
     category="Results",

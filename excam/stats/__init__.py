@@ -13,9 +13,7 @@ from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed, icc_of_mea
 from excam.stats.permutation import PairedPermutation, holm, paired_permutation
 from excam.stats.permutation_correlation import (
     CorrelationPermutation,
-    KendallTest,
     correlation_permutation,
-    kendall_test,
 )
 from excam.stats.ranking import Ranking, ranking, ranking_interval
 from excam.stats.reliability import Abstention, Reliability, abstention, reliability, signed_certainty
@@ -26,7 +24,6 @@ __all__ = [
     "Calibration",
     "CorrelationPermutation",
     "Icc",
-    "KendallTest",
     "PairedPermutation",
     "Ranking",
     "Reliability",
@@ -42,7 +39,6 @@ __all__ = [
     "icc21_mixed",
     "icc_of_mean",
     "kendall",
-    "kendall_test",
     "paired_permutation",
     "ranking",
     "ranking_interval",

@@ -1,7 +1,7 @@
 """Agreement of annotators beyond chance: Krippendorff's alpha, Cohen's and Fleiss' kappa, with intervals.
 
 Alpha is computed here (Krippendorff, Content Analysis, 2018, chapter 12), since the licence of
-the usual library is incompatible with ours; Fleiss' kappa is from statsmodels. Intervals are over items
+the usual library is incompatible with ours. Intervals are over items
 (`bootstrap.interval`); all are functions of sums over items (of coincidence matrices, of counts of values), so a draw
 of items is a sum too and 2,000 take no time. If all ratings are equal, agreement beyond chance is undefined: the value
 is None, not 1.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import bootstrap
@@ -46,8 +46,7 @@ def alpha(ratings: Ratings, values: Sequence[str], scale: Scale, seed: int) -> A
     if np.count_nonzero(counts.sum(axis=0)) < 2:
         return Agreement(None, None, None, n, total)
     columns = list(_coincidences(counts).reshape(n, -1).T)
-    value = float(_alpha(np.array([[column.sum()] for column in columns]), scale)[0])
-    return Agreement(value, *_interval_or_nones(columns, lambda sums: _alpha(sums, scale), seed), n, total)
+    return _estimated(columns, lambda sums: _alpha(sums, scale), seed, n, total)
 
 
 def alpha_of_numbers(ratings: Sequence[Sequence[float]], seed: int) -> Agreement:
@@ -59,10 +58,7 @@ def alpha_of_numbers(ratings: Sequence[Sequence[float]], seed: int) -> Agreement
         return Agreement(None, None, None, *sizes)
     size, total, squares = sums
     apart = 2 * (size * squares - np.square(total)) / (size - 1)  # squared differences of all ordered pairs
-    estimate = bootstrap.estimate(
-        [apart, size, total, squares], _alpha_of_numbers, range(len(items)), seed, "correlation"
-    )
-    return Agreement(estimate["value"], estimate["low"], estimate["high"], *sizes)
+    return _estimated([apart, size, total, squares], _alpha_of_numbers, seed, *sizes)
 
 
 def cohens_kappa(pairs: Sequence[tuple[str, str]], seed: int) -> Agreement:
@@ -77,8 +73,7 @@ def cohens_kappa(pairs: Sequence[tuple[str, str]], seed: int) -> Agreement:
         [first == second for first, second in pairs],
         [1.0] * n,
     ]
-    estimate = bootstrap.estimate(columns, _cohens_kappa, range(n), seed, "correlation")
-    return Agreement(estimate["value"], estimate["low"], estimate["high"], n, 2 * n)
+    return _estimated(columns, _cohens_kappa, seed, n, 2 * n)
 
 
 def kappa(ratings: Ratings, values: Sequence[str], raters: int, seed: int) -> Agreement:
@@ -86,8 +81,6 @@ def kappa(ratings: Ratings, values: Sequence[str], raters: int, seed: int) -> Ag
 
     Raise InputInvalid for a rating that is not one of `values`, and for fewer than two raters.
     """
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
     if raters < 2:
         raise InputInvalid(f"kappa got {raters} raters; expected at least two")
     counts = _counts([item for item in ratings if len(item) == raters], values)
@@ -95,15 +88,13 @@ def kappa(ratings: Ratings, values: Sequence[str], raters: int, seed: int) -> Ag
     if np.count_nonzero(counts.sum(axis=0)) < 2:
         return Agreement(None, None, None, n, total)
     alike = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
-    columns = [*counts.T, alike, np.ones(n)]
-    interval = _interval_or_nones(columns, lambda sums: _kappa(sums, raters), seed)
-    return Agreement(float(fleiss_kappa(counts)), *interval, n, total)
+    return _estimated([*counts.T, alike, np.ones(n)], lambda sums: _kappa(sums, raters), seed, n, total)
 
 
-def _interval_or_nones(
-    columns: Sequence[Matrix], statistic: bootstrap.Statistic, seed: int
-) -> tuple[float, float] | tuple[None, None]:
-    return bootstrap.interval(columns, statistic, seed=seed, scale="correlation") or (None, None)
+def _estimated(
+    columns: Sequence[ArrayLike], statistic: bootstrap.Statistic, seed: int, n: int, ratings: int
+) -> Agreement:
+    return Agreement(**bootstrap.estimate(columns, statistic, range(n), seed, "correlation"), n=n, ratings=ratings)
 
 
 def _counts(ratings: Ratings, values: Sequence[str]) -> Matrix:

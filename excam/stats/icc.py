@@ -122,8 +122,7 @@ def icc11(ratings: Sequence[Sequence[float]], seed: int) -> Icc:
         return Icc(None, None, None, n)
     size, total, squares = sums
     columns = [size, np.square(size), total, np.square(total) / size, squares, np.ones(n)]
-    estimate = bootstrap.estimate(columns, _icc11_of_sums, range(n), seed, "correlation")
-    return Icc(estimate["value"], estimate["low"], estimate["high"], n)
+    return Icc(**bootstrap.estimate(columns, _icc11_of_sums, range(n), seed, "correlation"), n=n)
 
 
 def _icc11_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:

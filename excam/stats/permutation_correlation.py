@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats.clusters import by_content, cluster_numbers, content_keys
-from excam.stats.correlation import Numbers, Scores, kendall, score_vectors, tie_calibrated_accuracy
+from excam.stats.correlation import Numbers, Scores, score_vectors, tie_calibrated_accuracy
 from excam.stats.grouped_pairs import GroupedPairs, PairSums
 from excam.stats.permutation import swap_masks
 from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
@@ -32,15 +32,6 @@ Hit = Callable[[NDArray[np.bool_]], bool]  # whether this swap gives a differenc
 
 ROUNDING = 1e-12  # differences of tau-b up to this are rounding
 BITS = 24  # precision of scale and shift; with few bits, equal differences of integers stay equal
-
-
-@dataclass(frozen=True, slots=True)
-class KendallTest:
-    """Kendall's tau and the p-value of "no association"; None if a vector is constant, or scipy has no p-value."""
-
-    tau: float | None
-    p_value: float | None
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +48,6 @@ class CorrelationPermutation:
     draws: int
     sides: Sides
     measure: Measure
-
-
-def kendall_test(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"] = "b") -> KendallTest:
-    """Return Kendall's tau with scipy's two-sided p-value. Raise InputInvalid as `correlation.kendall` does.
-
-    The p-value is exact for up to 33 items without ties and else the normal approximation with ties. It is the same for
-    b and c (both test concordant minus discordant pairs); 23 has none. It assumes independent items, which the rows of
-    a pair are not: to compare metrics use `correlation_permutation` with clusters.
-    """
-    tau = kendall(gold, metric, variant)
-    if variant == "23" or np.isnan(tau):
-        return KendallTest(None if np.isnan(tau) else tau, None, len(gold))
-    from scipy.stats import kendalltau
-
-    p_value = float(kendalltau(*score_vectors(gold, metric), variant=variant).pvalue)  # pyright: ignore
-    return KendallTest(tau, None if np.isnan(p_value) else p_value, len(gold))
 
 
 def correlation_permutation(

@@ -6,13 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import (
     correlation_permutation,
     kendall,
-    kendall_test,
     paired_permutation,
     swapped_pairs,
     tie_calibrated_accuracy,
@@ -22,34 +20,6 @@ from excam.stats.permutation_correlation import standardise
 from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
 
 MEASURES = ["kendall", "tie-calibrated"]
-
-
-# --- p-values of Kendall's tau
-
-
-def test_kendall_p_by_counting_orders():
-    metric = [3, 1, 2, 4, 5]
-    taus = [kendalltau(range(5), order).statistic for order in itertools.permutations(metric)]
-    correlation = kendall_test(range(5), metric)
-    extreme = Fraction(sum(abs(tau) >= abs(correlation.tau) - 1e-12 for tau in taus), math.factorial(5))
-    assert correlation.p_value == pytest.approx(float(extreme), abs=1e-12)
-    assert correlation.n == 5
-
-
-def test_kendall_p_with_ties_is_scipys_normal_approximation():
-    rng = np.random.default_rng(0)
-    gold, metric = rng.integers(0, 4, 80), rng.integers(0, 5, 80)
-    for variant in ("b", "c"):
-        expected = kendalltau(gold, metric, variant=variant)
-        correlation = kendall_test(gold, metric, variant)
-        assert (correlation.tau, correlation.p_value) == (expected.statistic, expected.pvalue)
-    assert kendall_test(gold, metric, "b").p_value == kendall_test(gold, metric, "c").p_value
-    assert kendall_test(gold, metric, "23").p_value is None
-
-
-def test_a_constant_metric_has_neither_tau_nor_p():
-    correlation = kendall_test([0, 1, 2], [1, 1, 1])
-    assert (correlation.tau, correlation.p_value) == (None, None)
 
 
 # --- the common scale
