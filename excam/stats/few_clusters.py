@@ -24,8 +24,9 @@ def jackknife(value: float, without: Floats, level: float = 0.95, scale: Scale =
     """Return the interval of a statistic from its values without each of the clusters.
 
     It contains the t interval and that of Hall's transformation, which follows the skewness of the clusters' influence
-    (Hall 1992, "On the Removal of Skewness by Transformation"). That of a `correlation` ends at -1 and 1. None if the
-    statistic is undefined without one of the clusters, or if no cluster moves it.
+    (Hall 1992, "On the Removal of Skewness by Transformation"); of a `correlation` also that of t on Fisher's scale,
+    and nothing beyond -1 and 1. None if the statistic is undefined without one of the clusters, or if no cluster moves
+    it.
     """
     from scipy.stats import t
 
@@ -37,8 +38,14 @@ def jackknife(value: float, without: Floats, level: float = 0.95, scale: Scale =
     skewness = fsum(influence**3) * n**0.5 / ((n - 1) * (n - 2)) / spread**3
     most = float(t.ppf((1 + level) / 2, n - 1))
     low, high = (max(most, sign * _without_skewness(sign * most, skewness)) for sign in (1, -1))
-    low, high = value - low * spread / n**0.5, value + high * spread / n**0.5
-    return (low, high) if scale == "line" else (max(-1.0, low), min(1.0, high))
+    error = spread / n**0.5
+    low, high = value - low * error, value + high * error
+    if scale == "line":
+        return low, high
+    if abs(value) >= 1:
+        return None
+    centre, half = np.arctanh(value), most * error / (1 - value**2)
+    return max(-1.0, min(low, float(np.tanh(centre - half)))), min(1.0, max(high, float(np.tanh(centre + half))))
 
 
 def _without_skewness(t: float, skewness: float) -> float:

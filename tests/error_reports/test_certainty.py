@@ -11,6 +11,7 @@ from excam import stats
 from excam.core import tables
 from excam.error_reports import record_files
 from excam.error_reports.evaluation import certainty
+from excam.stats.clusters import by_content
 from scripts import certainty as certainty_steps
 from scripts.certainty import evaluate_certainty, figure_abstention, figure_reliability, table_certainty
 
@@ -106,12 +107,12 @@ def test_auroc_interval_is_that_of_scikit_learn_on_the_same_draws():
     from sklearn.metrics import roc_auc_score
 
     rng = np.random.default_rng(3)
-    gold, scores, groups = rng.random(60) < 0.5, rng.integers(-4, 3, 60).astype(float), np.arange(60) // 3
-    times = np.random.default_rng(5).multinomial(20, np.full(20, 1 / 20), size=50)
-    values = []
-    for drawn in times:
-        weights = drawn[groups]
-        kept = np.repeat(np.arange(60), weights)
+    gold, scores, groups = rng.random(120) < 0.5, rng.integers(-4, 3, 120).astype(float), np.arange(120) // 3
+    values, number = [], by_content(groups, ~gold, np.unique(scores, return_inverse=True)[1])
+    generator = np.random.default_rng(5)
+    for _ in range(50):
+        times = np.bincount(generator.integers(40, size=40), minlength=40)
+        kept = np.repeat(np.arange(120), times[number])
         values.append(roc_auc_score(gold[kept], -scores[kept]))
     interval = stats.ranking_interval(gold.tolist(), scores.tolist(), groups.tolist(), draws=50, seed=5)
     assert interval == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)

@@ -43,7 +43,7 @@ def baselines_of(learned, tested, seed=1):
 def test_a_planted_length_is_found_and_no_other():
     by = baselines_of(samples(60, longer=True), samples(30, longer=True, first=60))
     assert list(by) == [name for name in trivial_baselines.NAMES if name != trivial_baselines.VOTE]
-    assert (by["length-only"].scaled_accuracy, by["length-only"].low) == (1.0, 1.0)
+    assert (by["length-only"].scaled_accuracy, by["length-only"].low) == (1.0, pytest.approx(0.5922, abs=1e-4))
     assert by["length-only"].kendall_b > 0.8
     assert (by["template-only"].scaled_accuracy, by["template-only"].kendall_b) == (0.0, None)
     assert {(floor.n, floor.groups) for floor in by.values()} == {(60, 15)}
@@ -59,7 +59,7 @@ def test_planted_words_are_found_and_no_length_or_template():
     """Of one length, and only in a part of the output; not those of the instruction."""
     planted = {"words": ("so tea is drunk", "so ice is drunk")}
     by = baselines_of(samples(60, **planted), samples(30, **planted, first=60))
-    assert (by["words-only"].scaled_accuracy, by["words-only"].low) == (1.0, 1.0)
+    assert (by["words-only"].scaled_accuracy, by["words-only"].low) == (1.0, pytest.approx(0.5922, abs=1e-4))
     assert {by[name].scaled_accuracy for name in ("length-only", "template-only")} == {0.0}
     unlike = baselines_of(samples(60, **planted), samples(30, first=60))
     assert (unlike["words-only"].scaled_accuracy, unlike["words-only"].kendall_b) == (0.0, None)
