@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--set", nargs="+", default=["blend", "culturalbench", "globalopinionqa", *VARIANTS, QUALIFICATION]
     )
-    parser.add_argument("--comparators", nargs="+", default=["containment", "lemmas", "differences"])
+    parser.add_argument("--comparators", nargs="+", default=["lemmas"])
     parser.add_argument("--encoder", type=Path, help="folder of a sentence encoder, for the comparator `encoder`")
     parser.add_argument("--passages", action="store_true", help="give the qualification set's documents as evidence")
     parser.add_argument("--rows", type=int, default=0, help="measure the first so many rows of a set only")

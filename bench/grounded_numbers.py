@@ -24,7 +24,7 @@ import polars as pl
 
 from excam.core import tables
 from excam.error_reports import comparators
-from excam.error_reports.comparators import combined
+from excam.error_reports.comparators import _closed_values, combined, lemmas
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.judges import grounded
 from excam.excam40k import evidence_numbers
@@ -37,7 +37,7 @@ DECISIVE = {  # what is needed for a verdict
     "sure of .75": pl.col("combined").abs() >= SURE,
     "sure of .75, on topic": (pl.col("combined").abs() >= SURE) & pl.col("on_topic"),
 }
-PROGRAMS = ("containment", "lemmas")
+PROGRAMS = ("lemmas",)
 ALONE = ("say", "empty", "nothing")
 NAME = re.compile(r"(?P<system>.+?)-(?P<split>dev|test|lies|set)(-[a-z]+)?\.\d+")
 
@@ -115,8 +115,10 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
         elif name.startswith("w-") and isinstance(value, float):
             point[f"entailment_{name[2:]}"] = value
             point[f"entailment_{name[2:]}_contrast"] = value - answer[f"u-{name[2:]}"]
-    if point["lemmas"] is not None and "entailment_contrast" in point:
-        point["combined"] = combined.margin(point["lemmas"], point["entailment_contrast"], point.get("agreement"))
+    if stated and "entailment_contrast" in point:
+        point["combined"] = combined.margin(
+            _closed_values.decided(case, lemmas.forms_of(case)), point["entailment_contrast"], point.get("agreement")
+        )
     point["overlap"] = evidence_numbers.overlap(row["text"], texts)
     point["length"] = float(len(row["text"]))
     if "likelihoods" in answer:

@@ -9,9 +9,9 @@ import pytest
 from excam.acre import asks as acre_asks
 from excam.annotation import wording
 from excam.calmqa import asks
+from excam.core import plain_text
 from excam.core.spreadsheets import guard_cell
 from excam.error_reports import read as read_report
-from excam.error_reports.comparators import _statements
 from excam.error_reports.judges import binary, count, report, severity
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import Completion, answer_text, control_tokens, json_answers
@@ -35,7 +35,7 @@ HOSTILE = {
     "links without an end": (markdown.remove_page_links, "[](x"),
     "question marks": (lambda text: wording.sentences(f"{text}x"), "?"),
     "digits of a cell": (lambda text: guard_cell(f"{text}x"), "1"),
-    "blanks without a slash": (lambda text: _statements.alternatives(f"{text}x"), " "),
+    **{f"markup {sign}": (plain_text.plain_text, sign) for sign in ("[", "[a](", "$a", "*", "<a ", "&", "~", "`")},
     "letters without a hyphen": (lambda text: prose.read_plain(text, ""), "a"),
     "letters before a hyphen": (lambda text: prose.read_plain(text, ""), "a-"),
 }

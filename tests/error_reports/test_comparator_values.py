@@ -2,16 +2,16 @@
 
 import pytest
 
-from excam.error_reports.comparators._lexicon import languages_of
-from excam.error_reports.comparators._statements import LONG, contradiction, statement
+from excam.error_reports.comparators import lemmas
+from excam.error_reports.comparators._lexicon import NEGATION, languages_of
+from excam.error_reports.comparators._statements import statement
 from excam.error_reports.comparators._value import Value
 from excam.error_reports.comparators._values import read_values
-from excam.error_reports.comparators._words import words
+from excam.error_reports.comparators.base import Case
 
 
 def values_of(language: str, text: str) -> tuple[Value, ...]:
-    known = words(text)
-    return read_values(text, languages_of(known, language), known)
+    return tuple(value for value in read_values(text, languages_of(text, language)) if value.kind != NEGATION)
 
 
 NUMBERS = [  # language, text, number
@@ -100,16 +100,17 @@ TYPED = [  # language, text, kind, what it may mean
     ("Chinese", "二〇二〇年", "year", {2020.0}),
     ("English", "1000", "year", {1000.0}),
     ("English", "2100", "year", {2100.0}),
-    ("English", "2020-12-25", "date", {"12-25", "2020-12-25"}),
-    ("English", "25/12/2020", "date", {"12-25", "2020-12-25"}),
-    ("English", "3/4/2020", "date", {"3-4", "4-3", "2020-3-4", "2020-4-3"}),
+    ("English", "2020-12-25", "date", {"2020-12-25"}),
+    ("English", "25/12/2020", "date", {"2020-12-25"}),
+    ("English", "3/4/2020", "date", {"2020-3-4", "2020-4-3"}),
     ("English", "12/12", "date", {"12-12"}),
     ("English", "12/5", "date", {"5-12", "12-5"}),
     ("English", "31/12", "date", {"12-31"}),
-    ("English", "25.12.20", "date", {"12-25"}),
+    ("English", "25.12.20", "date", {"1920-12-25", "2020-12-25"}),
     ("English", "May 3rd", "date", {"5-3"}),
     ("English", "3rd of May", "date", {"5-3"}),
     ("English", "May 31", "date", {"5-31"}),
+    ("English", "May 31, 1990", "date", {"1990-5-31"}),
     ("English", "May 1", "date", {"5-1"}),
     ("Chinese", "5月3日", "date", {"5-3"}),
     ("Korean", "삼월 이십일일", "date", {"3-21"}),
@@ -208,39 +209,12 @@ def test_a_hyphen_between_two_numbers_is_no_sign(text, celsius):
     assert values_of("English", text)[1].values == {celsius}
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "weak"),
-    [
-        ("English", "one", True),
-        ("English", "zero", True),
-        ("English", "first", True),
-        ("English", "second", True),
-        ("English", "1st", False),
-        ("English", "two", False),
-        ("English", "third", False),
-        ("English", "one thousand", False),
-        ("Chinese", "一个人", True),
-        ("Chinese", "两个人", False),
-    ],
-)
-def test_words_that_seldom_mean_their_number(language, text, weak):
-    assert values_of(language, text)[0].weak is weak
-
-
 def test_content_is_what_a_statement_says():
     assert [unit.key for unit in statement("They drink green tea.", "English").content()] == [
         "drink",
-        "colour=green",
+        "green",
         "tea",
     ]
-
-
-@pytest.mark.parametrize(("more", "decides"), [(LONG - 2, True), (LONG - 1, False)])
-def test_a_colour_decides_between_statements_of_at_most_sixteen_words(more, decides):
-    names = " ".join(f"{letter * 4}" for letter in "bcdfghjklmnpqrstvwxz"[:more])
-    expected, text = statement("red", "English"), statement(f"white dress {names}", "English")
-    assert len(text.content()) == more + 2
-    assert (contradiction(expected, text, statement("", "English")) is not None) is decides
 
 
 ALIKE = [  # language, expected, text
@@ -328,9 +302,11 @@ UNLIKE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("differ", "language", "expected", "text"), [(False, *row) for row in ALIKE] + [(True, *row) for row in UNLIKE]
-)
-def test_parts_of_hours_and_of_numbers_and_frost_contradict_only_what_differs(differ, language, expected, text):
-    contrast = contradiction(statement(expected, language), statement(text, language), statement("", language))
-    assert (contrast is not None) is differ
+@pytest.mark.parametrize(("language", "expected", "text"), ALIKE)
+def test_what_says_the_same_or_a_part_of_it_never_differs(language, expected, text):
+    assert (lemmas.by_words(Case("", text, expected, language=language)).margin or 0) >= 0
+
+
+@pytest.mark.parametrize(("language", "expected", "text"), UNLIKE)
+def test_parts_of_hours_and_of_numbers_and_frost_never_agree_with_the_whole(language, expected, text):
+    assert (lemmas.by_words(Case("", text, expected, language=language)).margin or 0) <= 0

@@ -60,14 +60,14 @@ def model(statement, yes=0.0, contrast=0.0, question=""):
 
 
 EVIDENCE = grounded.Evidence(PASSAGES[:2], "Bees: Bees dance to show each other the way to flowers.")
-CONTAINED = grounded.Way("containment", slope=9)
+BY_WORDS = grounded.Way("lemmas", slope=9)
 
 
 def search(question, text):
     return EVIDENCE
 
 
-def judged(answer, output=ASKED.output, evidence=EVIDENCE, way=CONTAINED):
+def judged(answer, output=ASKED.output, evidence=EVIDENCE, way=BY_WORDS):
     """The verdict of evidence on a text about the holiday in China, and all requests."""
     return drive(grounded.judge(replace(ASKED, output=output), lambda question, text: evidence, way), answer)
 
@@ -187,14 +187,35 @@ def test_a_server_without_likelihoods_is_asked_for_a_word():
     assert len(asked) == 2
 
 
-def test_the_combined_comparison_adds_the_log_odds_of_three():
-    case = Case("Which?", "lunar new year", "lunar new year", ("China is the lunar",), "Bees", "English")
-    comparison, asked = drive(combined.compare(case), model("lunar new year", yes=2.0))
-    assert len(asked) == 3
-    words = comparators.load("lemmas").compare(replace(case, passages=()))
-    assert comparison.margin == pytest.approx(combined.margin(drive(words, None)[0].margin, 2.0, 0.0))
-    silent, _ = drive(combined.compare(replace(case, expected="")), model("x"))
-    assert silent.margin is None
+LEANING = {"to yes": (2.0, 2.0), "to no": (-2.0, -2.0), "apart": (-2.0, 2.0), "to nothing": (0.0, 0.1)}
+
+
+@pytest.mark.parametrize(
+    ("text", "leaning", "margin"),
+    [
+        *(("Lunar New Year.", leaning, combined.CLOSED) for leaning in LEANING),
+        *(("not the lunar new year", leaning, -combined.CLOSED) for leaning in LEANING),
+        ("christmas", "to yes", combined.INTERCEPT + 2 * (1.32 + 1.17) - 0.55 * 1.73),
+        ("christmas", "to no", combined.INTERCEPT - 2 * (1.32 + 1.17) - 0.55 * 1.73),
+        *(("christmas", leaning, combined.OTHER_NAME) for leaning in ("apart", "to nothing")),
+        ("about the lunar new year", "to yes", 2 * (1.32 + 1.17)),
+        ("about the lunar new year", "to no", -2 * (1.32 + 1.17)),
+        *(("about the lunar new year", leaning, None) for leaning in ("apart", "to nothing")),
+    ],
+)
+def test_a_program_decides_closed_values_and_two_likelihoods_that_lean_to_one_side_the_rest(text, leaning, margin):
+    entailed, agrees = LEANING[leaning]
+    case = Case("Which?", text, "lunar new year", ("China is the lunar",), "", "English")
+
+    def answer(request):
+        prompt = request.messages[-1].content
+        return Choice((entailed if "according to the passages" in prompt else agrees, 0.0), (1, 1), 10)
+
+    comparison, asked = drive(combined.compare(case), answer)
+    assert comparison.margin == (margin if margin is None else pytest.approx(margin))
+    assert len(asked) == (0 if abs(margin or 0) == combined.CLOSED else 2)
+    silent, asked = drive(combined.compare(replace(case, expected="")), answer)
+    assert (silent.margin, asked) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -216,7 +237,9 @@ def test_an_answer_that_answers_nothing_has_no_claim(judge, output):
 def test_the_greeting_and_the_closing_of_a_short_answer_are_not_marked():
     verdict, _ = judged(model("lunar new year [1]"), "Hello! It is christmas. I hope this helps!")
     assert [error.span for error in verdict.report.errors] == ["christmas"]
-    greeting, _ = drive(grounded.judge(replace(ASKED, output="Hello!"), search), model("lunar new year [1]", yes=-9.0))
+    greeting, _ = drive(
+        grounded.judge(replace(ASKED, output="Hello!"), search), model("lunar new year [1]", -9.0, -1.0)
+    )
     assert greeting.report.errors, "where a greeting is all there is, it is the answer"
 
 
@@ -373,7 +396,7 @@ def test_a_question_about_a_sentence_has_its_words_that_a_passage_holds():
     passage = "The Greek years: No Greek city let its year begin in January."
     sentence = "The Greeks adopted the calendar of Babylon, with January as the start of the year."
     about = sentence_questions.about(sentence, (passage,), "English")
-    assert about == "What do the passages say about Greeks January start year?"
+    assert about == "What do the passages say about Greeks January year?"
     assert sentence_questions.about("Babylon is far in the year.", (passage,), "English") == ""
 
 
@@ -568,7 +591,7 @@ def test_the_metric_searches_its_evidence_and_says_that_the_model_is_unqualified
     assert metric.reads_evidence
     assert "compare:" in metric.signature
     assert "evidence:" in metric.signature
-    result = outcome(metric, row(), model("lunar new year [1]", yes=-4.0))
+    result = outcome(metric, row(), model("lunar new year [1]", yes=-4.0, contrast=-1.0))
     assert result.score == -5
     assert result.parts["expected"] == "lunar new year"
     rating, _ = drive(Scorer(metric, None).flow(row()), model("lunar new year [1]", yes=-4.0))
@@ -720,7 +743,7 @@ def test_every_way_is_asked_until_the_time_is_up():
     assert len(done) == asking.PART
     assert counted == [asking.PART]
     assert {"stated", "entailment", "likelihood"} <= set(seconds)
-    assert all(row.margins["containment"] is None for row in done)
+    assert all(row.margins["lemmas"] is None for row in done)
 
 
 def test_a_comparator_without_its_package_is_not_offered(monkeypatch):

@@ -1,6 +1,6 @@
 """Ways of comparing a text with what the evidence says: one module each. The folder is the registry.
 
-load("containment").compare(case)    a generator: yields requests, receives answers, returns a Comparison
+load("lemmas").compare(case)    a generator: yields requests, receives answers, returns a Comparison
 """
 
 from __future__ import annotations

@@ -35,8 +35,7 @@ def dates(text: str) -> Iterator[Value]:
     for match in ISO.finditer(text):
         year, month, day = (int(fold(part)) for part in match.groups())
         if 1 <= month <= 12 and 1 <= day <= 31:
-            readings = frozenset((f"{month}-{day}", f"{year}-{month}-{day}"))
-            yield Value("date", readings, *match.span(), match.group())
+            yield Value("date", frozenset((f"{year}-{month}-{day}",)), *match.span(), match.group())
     for match in DAY_FIRST.finditer(text):
         if match.group() == "24/7":  # always
             continue
@@ -48,10 +47,9 @@ def dates(text: str) -> Iterator[Value]:
             else [(min(first, second), max(first, second))]
         )
         if all(1 <= month <= 12 and 1 <= day <= 31 for month, day in readings):
-            stated = {f"{month}-{day}" for month, day in readings}
-            if year and len(year) == 4:
-                stated |= {f"{fold(year)}-{reading}" for reading in stated}
-            yield Value("date", frozenset(stated), *match.span(), match.group())
+            years = [f"{start}{fold(year)}-" for start in ("19", "20") * (len(year) == 2) or ("",)] if year else [""]
+            stated = frozenset(f"{year}{month}-{day}" for year in years for month, day in readings)
+            yield Value("date", stated, *match.span(), match.group())
 
 
 def clock(hour: int, minute: int = 0, half: str = "") -> frozenset[float | str]:
@@ -82,19 +80,27 @@ def times(text: str) -> Iterator[Value]:
 
 
 def dated(values: Sequence[Value], text: str) -> Iterator[Value]:
-    """Join a month and the number beside it to a date ("3 May", "May 3rd", "5月3日")."""
+    """Join a month and the number beside it to a date, with a year behind both ("3 May", "May 3rd, 1990", "5月3日")."""
     at = 0
     while at < len(values):
-        pair = values[at : at + 2]
-        date = _date(pair[0], pair[1], text) if len(pair) == 2 else None
-        yield date or values[at]
-        at += 2 if date else 1
+        date = _date(*values[at : at + 2], text) if at + 1 < len(values) else None
+        year = values[at + 2] if date and at + 2 < len(values) else None
+        if date and year and year.kind == "year" and not _gap(date, year, text).removeprefix("in"):
+            readings = frozenset(f"{int(number)}-{reading}" for number in year.values for reading in date.values)
+            yield Value("date", readings, date.start, year.end, text[date.start : year.end])
+        else:
+            yield date or values[at]
+            year = None
+        at += 1 + bool(date) + bool(year)
+
+
+def _gap(left: Value, right: Value, text: str) -> str:
+    return fold(text[left.end : right.start]).strip(" .,")
 
 
 def _date(left: Value, right: Value, text: str) -> Value | None:
-    gap = fold(text[left.end : right.start]).strip(" .,")
     month, day = (left, right) if left.kind == "month" else (right, left)
-    if month.kind != "month" or gap not in ("", "of", "de", "di", "the", "के", "की"):
+    if month.kind != "month" or _gap(left, right, text) not in ("", "of", "de", "di", "the", "day of", "के", "की"):
         return None
     days = [number for number in day.plain if number == int(number) and 1 <= number <= 31]
     if day.kind not in ("number", "day") or not days:

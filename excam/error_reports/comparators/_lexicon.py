@@ -1,7 +1,12 @@
-"""Word lists of the comparators, by language: function words, numerals, units, weekdays, colours, kin, places."""
+"""Word lists of the comparators, by language: function words, negations, numerals, units, months, yes and no.
+
+Every entry goes through the tokenizer of the texts, so that it is met wherever it stands. Negations are listed for the
+languages of `listed_languages`; of a text in another one nothing is left out as saying nothing.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +15,8 @@ from functools import cache
 import regex
 
 from excam.core.package_tables import table_rows
-from excam.error_reports.comparators._words import Word, atoms, fold
+from excam.core.plain_text import plain_text
+from excam.error_reports.comparators._words import atoms, words
 
 KOREAN = regex.compile(
     r"(?<=.)(?:입니다|이에요|예요|이다|이며|이고|에서|에게|으로|부터|까지|처럼|마다|은|는|이|가|을|를|의|에|와|과|도|로|만)$"
@@ -18,13 +24,16 @@ KOREAN = regex.compile(
 TURKISH = regex.compile(r"(?<=...)(?:[dt][iu]r|[dt][ea]n?|n[iu]n|y[iuea])$")  # folded: i for ı, u for ü
 ARABIC = regex.compile(r"^(?:[وفبلك]?ال|لل|[وبل])(?=..)")
 HANGUL, ARAB = regex.compile(r"\p{Hangul}"), regex.compile(r"\p{Arabic}")
-SCRIPT_LANGUAGES = (  # script -> languages whose lists are read; kana decide between Japanese and Chinese
-    (regex.compile(r"\p{Hangul}"), ("Korean",)),
+SCRIPT_LANGUAGES = (  # letters -> languages whose lists are read, none of them those of another language's letters
+    (HANGUL, ("Korean",)),
     (regex.compile(r"[\p{Hiragana}\p{Katakana}]"), ("Japanese",)),
     (regex.compile(r"\p{Han}"), ("Chinese", "Japanese")),
     (regex.compile(r"\p{Devanagari}"), ("Hindi",)),
-    (regex.compile(r"\p{Arabic}"), ("Arabic",)),
+    (regex.compile(r"[پچژگکیےہٹڈڑں]"), ()),
+    (ARAB, ("Arabic",)),
+    (regex.compile(r"[іїєґўјљњћђџѓќѕәғқңөұүһ]"), ()),
     (regex.compile(r"\p{Cyrillic}"), ("Russian",)),
+    (regex.compile(r"(?V1)[\p{L}--[\p{Latin}\p{Common}\p{Inherited}]]"), ()),
 )
 LATIN_LANGUAGES = (
     "English",
@@ -37,15 +46,16 @@ LATIN_LANGUAGES = (
     "Turkish",
     "Indonesian",
 )
-ANY = ""  # a list of every language
+SHARE = 0.2  # of a text's words that are listed ones of a language, for it to be in that language
 
 Languages = tuple[str, ...]
 Key = tuple[str, ...]
+NEGATION = "negation"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A phrase of a list: its kind ("colour", "unit:length"), its value, and its folded atoms."""
+    """A phrase of a list: its kind ("month", "unit", "negation"), its value, and its folded atoms."""
 
     kind: str
     value: str
@@ -69,22 +79,30 @@ def minutes_before_hour() -> dict[str, int]:
 
 
 @cache
-def word_list(name: str, languages: Languages) -> frozenset[str]:
-    """Return the folded words of `function_words`, `negations` or `carriers` in these languages."""
+def word_list(name: str, languages: Languages, column: str = "words") -> frozenset[str]:
+    """Return the folded words of `function_words` or `carriers` in these languages.
+
+    Function words of the column `linking` state nothing by themselves and change what others say ("or", "before").
+    """
     rows = (row for row in _rows(name) if row["language"] in languages)
-    return frozenset(fold(word) for row in rows for word in row["words"].split())
+    return frozenset(word.key for row in rows for form in row[column].split() for word in words(form))
+
+
+def listed_languages() -> tuple[str, ...]:
+    """Return the languages with a list of negations: those in which a program reads what a text says."""
+    return tuple(row["language"] for row in _rows("negations"))
 
 
 def _entries(languages: Languages) -> Iterable[Entry]:
-    for row in (*_rows("concepts"), *_rows("numerals")):
+    for row in (*_rows("named_values"), *_rows("numerals")):
         if row["language"] in languages:
             yield from (Entry(row["kind"], row["value"], _key(form)) for form in row["forms"].split("|"))
+    for row in _rows("negations"):
+        if row["language"] in languages:
+            yield from (Entry(NEGATION, "", _key(form)) for form in row["words"].split())
     for row in _rows("units"):
         value = f"{row['dimension']} {row['factor']}"
         yield from (Entry("unit", value, _key(form)) for form in row["forms"].split("|"))
-    for row in _rows("opposites"):
-        for side in ("one", "other"):
-            yield from (Entry(f"opposite:{row['group']}", side, _key(form)) for form in row[side].split("|"))
 
 
 @cache
@@ -98,17 +116,6 @@ def phrases(languages: Languages) -> Mapping[str, tuple[Entry, ...]]:
 
 
 @cache
-def aliases() -> Mapping[Key, tuple[str, ...]]:
-    """Return the folded words of a name -> other names of the same thing, of every line of `aliases.tsv`."""
-    table: defaultdict[Key, list[str]] = defaultdict(list)
-    for row in _rows("aliases"):
-        forms = row["forms"].split("|")
-        for form in forms:
-            table[_key(form)] += [other for other in forms if _key(other) != _key(form)]
-    return {key: tuple(dict.fromkeys(others)) for key, others in table.items()}
-
-
-@cache
 def variants(key: str) -> tuple[str, ...]:
     """Return a folded word, then itself without a particle, suffix or article that its script attaches."""
     if HANGUL.search(key):
@@ -118,18 +125,29 @@ def variants(key: str) -> tuple[str, ...]:
     return (key, TURKISH.sub("", key)) if len(key) > 4 else (key,)
 
 
-def languages_of(words: Iterable[Word], language: str = "") -> Languages:
-    """Return the languages whose lists are read for a text: by its script, else by its function words.
+def languages_of(text: str, language: str = "") -> Languages:
+    """Return the languages whose lists are read for a text, none if there is no list or it cannot be told.
 
-    `language` is the name of the expected one. One function word alone may be chance, so it does not overrule that.
+    Its script decides, and in Latin letters its function words and negations. `language` is the name of the expected
+    one: it stands where the text does not say otherwise.
     """
-    keys = [word.key for word in words]
-    text = " ".join(keys)
+    listed = listed_languages()
     for script, names in SCRIPT_LANGUAGES:
         if script.search(text):
-            return names
-    counts = {name: sum(key in word_list("function_words", (name,)) for key in keys) for name in LATIN_LANGUAGES}
-    best = max(LATIN_LANGUAGES, key=lambda name: (counts[name], name == language))
-    if counts[best] > 1 or (counts[best] and language not in LATIN_LANGUAGES):
-        return (best,)
-    return (language, "English") if language in LATIN_LANGUAGES and language != "English" else ("English",)
+            return names if not language or language in (*names, *LATIN_LANGUAGES) else ()
+    known = regex.findall(r"[\p{L}\p{M}]+", unicodedata.normalize("NFC", plain_text(text).text).casefold())
+    counts = {name: sum(word in _telling(name) for word in known) for name in LATIN_LANGUAGES}
+    best = max(counts.values())
+    (first, *others) = [name for name in LATIN_LANGUAGES if counts[name] == best]
+    if best >= SHARE * len(known) and best > bool(language) and not others:
+        return (first,)
+    if language:
+        return ((language,) if language == "English" else (language, "English")) if language in listed else ()
+    return ()
+
+
+@cache
+def _telling(language: str) -> frozenset[str]:
+    """Return the words, with their accents, that tell that a text is in a language."""
+    rows = (row for name in ("function_words", "negations") for row in _rows(name) if row["language"] == language)
+    return frozenset(word for row in rows for word in row["words"].casefold().split())

@@ -1,31 +1,22 @@
-"""A text as what it states: typed values, content words, negations; and how far two of them say the same."""
+"""A text as what it states: typed values, content words, negations; and which of them other texts hold."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import regex
 
+from excam.core.plain_text import plain_text
 from excam.core.text import OPTION as OPTION_WORD
-from excam.error_reports.comparators._lexicon import Languages, languages_of, variants, word_list
-from excam.error_reports.comparators._value import SOFT, Covered, KindIndex, Value, ValueIndex
+from excam.error_reports.comparators._lexicon import NEGATION, Languages, languages_of, variants, word_list
+from excam.error_reports.comparators._value import Covered, Value, ValueIndex
 from excam.error_reports.comparators._values import read_values
-from excam.error_reports.comparators._words import UNSPACED, Word, words
+from excam.error_reports.comparators._words import UNSPACED, Word, words_of_plain
 
-SHORT = 4  # content units of a short statement: there, soft kinds of values decide too
-LONG = 16  # content units beyond which a soft kind is one of several things said
-LONGEST_WORD = 40  # letters at the end of a word in which a negating ending is looked for
 OPTION = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION_WORD})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
-ALTERNATIVES = regex.compile(r"\s(?:or|oder|ou|veya|atau|या|أو|или)\s|(?<!\s)\s++/\s*+|/\s*+|或者|或|または|또는")
-SENTENCE = regex.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
-BOUND_NEGATION = regex.compile(
-    r"(?:ない|ません|なかっ|않|없|못)|^안$|\p{Latin}{2,}(?:maz|mez|miyor|muyor|memeli|mamali|mamis|memis)\p{Latin}*$|n['’]t$"
-)
-PAIRED = frozenset(("neither", "nor", "weder", "noch", "ni", "nem", "ne"))  # "neither good nor bad" is neither
-NEGATING = ("un", "in", "im", "ir", "il", "dis", "non")
+LETTER = regex.compile("[a-h]")
 COLON = regex.compile(r"[:：](?!\p{Nd})")
 
 Forms = Callable[[str], Iterable[str]]  # a folded word to the forms under which it is compared
@@ -39,92 +30,78 @@ class Unit:
     end: int
     key: str
     value: Value | None = None
+    links: bool = False  # a function word that changes what others say ("or", "before"); it is no content
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What a text states.
 
-    `units` are its content words and values without carrier phrases ("The answer is option"); `carrier` are those.
+    `parts` are its content words, linking words and values without carrier phrases ("The answer is option"); `carrier`
+    are those. `units` are the parts without linking words.
     """
 
     text: str
     languages: Languages
+    parts: tuple[Unit, ...]
     units: tuple[Unit, ...]
     carrier: tuple[Unit, ...]
-    negations: tuple[Word, ...]
-    counted: tuple[Unit, ...]
-
-    def values(self) -> list[Value]:
-        """Return its typed values, those of carrier phrases (option letters) too."""
-        return [unit.value for unit in (*self.carrier, *self.units) if unit.value]
-
-    def negates(self) -> bool:
-        """Return whether anything in it is negated; "never" is both a degree and a negation."""
-        return bool(self.negations) or any(value.kind == "degree" and "none" in value.values for value in self.values())
+    negations: tuple[Unit, ...]
 
     def content(self) -> tuple[Unit, ...]:
         """Return the units that count: all but option letters and yes or no, unless there is nothing else."""
-        return self.counted or self.units
+        kinds = ("option", "yes-no")
+        return tuple(unit for unit in self.units if not unit.value or unit.value.kind not in kinds) or self.units
 
 
-def language_of(language: str, question: str) -> str:
-    """Return the language to read short texts in: the stated one, else that of the question."""
-    return language if language else languages_of(words(question))[0]
+def language_of(language: str, *texts: str) -> str:
+    """Return the language to read short texts in: the stated one, else that of these texts together, "" if unknown."""
+    return language or next(iter(languages_of("\n".join(texts))), "")
 
 
 @lru_cache(maxsize=4096)
 def statement(text: str, language: str = "") -> Statement:
     """Return what a text states; `language` decides only where the text does not."""
-    known = words(text)
-    languages = languages_of(known, language)
-    values = read_values(text, languages, known)
-    values, negations = _negated(text, values, known, languages)
-    functions = word_list("function_words", languages)
-    held = {word.start for word in negations}
+    plain = plain_text(text)
+    known = words_of_plain(plain.text)
+    languages = languages_of(text, language)
+    values = read_values(plain.text, languages)
+    functions, linking = (word_list("function_words", languages, column) for column in ("words", "linking"))
     valued = Covered((value.start, value.end) for value in values)
     content = [
-        Unit(word.start, word.end, word.key)
+        Unit(
+            start, end, word.key if part == (word.start, word.end) else plain.text[start:end], None, word.key in linking
+        )
         for word in known
-        if word.key not in functions and word.start not in held and not valued.touches(word.start, word.end)
+        if word.key not in functions
+        for part in _outside(word, valued, UNSPACED.fullmatch(word.key) is not None)
+        for start, end in (part,)
     ]
-    units = sorted([*content, *(Unit(v.start, v.end, _value_key(v), v) for v in values)], key=lambda unit: unit.start)
-    carrier, stated = _without_carrier(text, units, known, languages)
-    counted = tuple(unit for unit in stated if unit.value is None or unit.value.kind not in ("option", "yes-no"))
-    return Statement(text, languages, tuple(stated), tuple(carrier), negations, counted)
+    typed = [Unit(value.start, value.end, _value_key(value), value) for value in values if value.kind != NEGATION]
+    units = sorted([*content, *typed], key=lambda unit: unit.start)
+    negations = [Unit(value.start, value.end, NEGATION) for value in values if value.kind == NEGATION]
+    parts = (*_without_carrier(plain.text, units, known, languages), negations)
+
+    def original(unit: Unit) -> Unit:
+        start, end = plain.span(unit.start, unit.end)
+        return replace(unit, start=start, end=end)
+
+    carrier, stated, negations = (tuple(map(original, part)) for part in parts)
+    units = tuple(unit for unit in stated if not unit.links)
+    return Statement(text, languages, stated, units, carrier, negations)
+
+
+def _outside(word: Word, valued: Covered, divides: bool) -> list[tuple[int, int]]:
+    """Return the parts of a word that no value covers; a word of a script with spaces is whole or none of it."""
+    if not valued.touches(word.start, word.end):
+        return [(word.start, word.end)]
+    free = [at for at in range(word.start, word.end) if divides and not valued.touches(at, at + 1)]
+    starts = [at for at in free if at - 1 not in free]
+    return [(start, next(at for at in range(start, word.end + 1) if at not in free)) for start in starts]
 
 
 def _value_key(value: Value) -> str:
     return f"{value.kind}={'/'.join(sorted(map(str, value.values)))}"
-
-
-def _negated(
-    text: str, values: Sequence[Value], known: Sequence[Word], languages: Languages
-) -> tuple[tuple[Value, ...], tuple[Word, ...]]:
-    """Turn opposites after a negation to the other side; return the values, and the negations that turned none.
-
-    A negation inside a value ("not very", "No,") belongs to it.
-    """
-    listed = word_list("negations", languages)
-    valued = Covered((value.start, value.end) for value in values)
-    free = {
-        at: word
-        for at, word in enumerate(known)
-        if (word.key in listed or BOUND_NEGATION.search(word.key[-LONGEST_WORD:]))
-        and not valued.touches(word.start, word.end)
-    }
-    starts = [word.start for word in known]
-    turned: list[Value] = []
-    for value in values:
-        if value.kind.startswith("opposite:"):
-            at = bisect_left(starts, value.start)
-            before = [place for place in (at - 1, at - 2) if place in free]
-            if len(before) == 1 and free[before[0]].key not in PAIRED:
-                start = free.pop(before[0]).start
-                other = frozenset("other" if side == "one" else "one" for side in value.values)
-                value = replace(value, values=other, start=start, shown=text[start : value.end])
-        turned.append(value)
-    return tuple(turned), tuple(free.values())
 
 
 def _without_carrier(
@@ -137,9 +114,9 @@ def _without_carrier(
         wide = listed | word_list("carriers", ("before a colon",)) | word_list("function_words", languages)
         head = [word for word in known if word.end <= colon.start()]
         letters = {unit.start for unit in units if unit.value and unit.value.kind == "option"}
-        if head and all(word.key in wide or word.start in letters for word in head):
+        if head and all(word.key in wide or word.start in letters or LETTER.fullmatch(word.key) for word in head):
             before = [unit for unit in units if unit.start < colon.end()]
-            carried, stated = _trimmed([unit for unit in units if unit.start >= colon.end()], listed)
+            carried, stated = _trimmed([unit for unit in units if unit.start >= colon.end()], frozenset())
             if stated:
                 return [*before, *carried], stated
     return _trimmed(units, listed)
@@ -183,26 +160,6 @@ def resolved(text: str, stated: Statement, by_letter: dict[str, str]) -> str:
     return text
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text that are not blank."""
-    return [part for part in SENTENCE.split(text) if part.strip()]
-
-
-def alternatives(text: str) -> list[str]:
-    """Return the parts of a statement that each would do ("rice or noodles"), the statement if there are none."""
-    return [part for part in ALTERNATIVES.split(text) if part.strip()] or [text]
-
-
-def asked_beside(expected: Statement, question: Statement, forms: Forms) -> Held:
-    """Return what a question says already, so that it is no answer.
-
-    That is nothing where the question holds all of the expected content: it lists the answers to choose from.
-    """
-    asked = Held([question], forms)
-    chosen = bool(expected.content()) and all(map(asked.holds, expected.content()))
-    return Held([], forms) if chosen else asked
-
-
 class Held:
     """The forms and values that some texts hold, to look up whether a unit of another text is among them."""
 
@@ -211,12 +168,7 @@ class Held:
         units = [unit for stated in statements for unit in (*stated.carrier, *stated.units)]
         self.values = ValueIndex(unit.value for unit in units if unit.value)
         self.known = {form for unit in units if unit.value is None for form in forms(unit.key)}
-        self.words = {word.key for stated in statements for word in words(stated.text)}
         self.unspaced = "\n".join(key for key in self.known if UNSPACED.fullmatch(key))
-
-    def knows_words(self, text: str) -> bool:
-        """Return whether every word of a text is among them, function words too."""
-        return all(word.key in self.words for word in words(text))
 
     def holds(self, unit: Unit) -> bool:
         """Return whether a unit is among them: an equal value, a word with a form in common."""
@@ -225,42 +177,3 @@ class Held:
         if any(form in self.known for form in self.forms(unit.key)):
             return True
         return len(unit.key) > 1 and UNSPACED.fullmatch(unit.key) is not None and unit.key in self.unspaced
-
-
-def contradiction(expected: Statement, text: Statement, question: Statement) -> tuple[Value, Value] | None:
-    """Return the first pair of values of one kind in which a text differs from the expected statement.
-
-    A value of the question is no answer, unless the expected statement has no other of its kind. A text that holds all
-    expected values may hold more. Weak values, and kinds that describe, decide only between short statements.
-    """
-    asked, wanted, stated = (ValueIndex(each.values()) for each in (question, expected, text))
-    short = len(expected.content()) <= SHORT
-    expected_values = [value for value in expected.values() if not asked.holds(value)] or expected.values()
-    other = [value for value in text.values() if not wanted.holds(value) and _decides(value, text, short)]
-    listed, new = KindIndex(other), KindIndex(value for value in other if not asked.holds(value))
-    for value in expected_values:
-        # A question that holds the expected value lists the answers to choose from.
-        instead = (listed if asked.holds(value) else new).comparable(value)
-        if instead and not stated.holds(value) and _decides(value, expected, short):
-            return value, instead
-    return None
-
-
-def _decides(value: Value, stated: Statement, short: bool) -> bool:
-    if value.weak:
-        return short and len(stated.content()) <= SHORT
-    soft = value.kind in SOFT or value.kind.startswith("opposite:")
-    return not soft or len(stated.content()) <= LONG
-
-
-def prefix_opposite(expected: Statement, text: Statement) -> Unit | None:
-    """Return the word of a text that negates an expected one by its prefix, or the reverse ("unlucky")."""
-    if "English" not in expected.languages:
-        return None
-    wanted, stated = ({unit.key: unit for unit in each.content() if unit.value is None} for each in (expected, text))
-    for key, unit in stated.items():
-        for prefix in NEGATING:
-            bare = key.removeprefix(prefix)
-            if len(key) > 5 and key not in wanted and ((bare != key and bare in wanted) or prefix + key in wanted):
-                return unit
-    return None

@@ -1,4 +1,4 @@
-"""A typed value of a text, and indexes that look up equal values, values of a kind, and ranges."""
+"""A typed value of a text, and indexes that look up equal values, and ranges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 NUMBER = "number"  # without a unit
-SOFT = ("colour", "kin", "side", "season", "part-of-day", "place", "degree")  # decide only between short statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +14,7 @@ class Value:
     """A typed value at characters [start, end).
 
     `values` are its readings (7 o'clock is in the morning or in the evening); two values of a kind are equal if they
-    share one. `plain` are the numbers without their unit. `weak` ones ("one", "first") seldom mean the number.
+    share one. `plain` are the numbers without their unit.
     """
 
     kind: str
@@ -24,7 +23,6 @@ class Value:
     end: int
     shown: str
     plain: frozenset[float] = frozenset()
-    weak: bool = False
 
 
 class ValueIndex:
@@ -41,25 +39,6 @@ class ValueIndex:
         if any((value.kind, reading) in self.readings for reading in value.values):
             return True
         return not value.plain.isdisjoint(self.plain if value.kind == NUMBER else self.bare)
-
-
-class KindIndex:
-    """Some values, in the order of their text, to look up the first one of the same kind as another."""
-
-    def __init__(self, values: Iterable[Value]) -> None:
-        self.first: dict[str, Value] = {}
-        self.first_number: Value | None = None
-        for value in values:
-            self.first.setdefault(value.kind, value)
-            if value.plain and self.first_number is None:
-                self.first_number = value
-
-    def comparable(self, value: Value) -> Value | None:
-        """Return the first value of the same kind; a number without unit is of the kind of any other number."""
-        same = self.first.get(value.kind)
-        if same or not value.plain:
-            return same
-        return self.first_number if value.kind == NUMBER else self.first.get(NUMBER)
 
 
 class Covered:

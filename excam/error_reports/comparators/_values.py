@@ -1,4 +1,4 @@
-"""Typed values of a text: numbers with units, dates, clock times, option letters, yes and no, and listed concepts."""
+"""Typed values of a text: numbers with units, dates, clock times, option letters, months, yes and no."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import replace
 import regex
 
 from excam.error_reports.comparators._dates_and_times import clock, dated, dates, times
-from excam.error_reports.comparators._lexicon import Entry, Languages, phrases, variants, word_list
+from excam.error_reports.comparators._lexicon import NEGATION, Entry, Languages, phrases, variants, word_list
 from excam.error_reports.comparators._value import NUMBER, Covered, Value
-from excam.error_reports.comparators._words import Atom, Word, atoms
+from excam.error_reports.comparators._words import Atom, atoms
 
 HAN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 HAN_POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10_000, "萬": 10_000, "亿": 10**8, "億": 10**8}
@@ -38,7 +38,7 @@ MORNING = frozenset(("am", "a.m", "morning"))
 EVENING = frozenset(("pm", "p.m", "afternoon", "evening", "night"))
 LETTER = regex.compile(
     r"(?<!(?i:vitamin|hepatitis|grade|type|plan|group|class)\s)(?<![\p{L}\p{Nd}'’.&+°-])"
-    r"\(?([A-H])(?:\)|(?=\s*[:,;]|[.]?\s*$|[.]\s|\s+(?:is|which|that|as|and|or)\b|\s+\())(?![.]\p{L})"
+    r"\(?([A-H])(?:\)|(?=\s*[:,;]|[.]?\s*$|[.]\s|\s+(?:is|which|that|as|and|or)\b|\s+[-–—(]\s*\p{L}))(?![.]\p{L})"
 )
 AFTER_LETTER = regex.compile(
     r"(?i)\b(?:option|choice|letter|opción|opção|opzione|optie|seçenek|şık|pilihan)\s+\(?(?-i:([A-H]))(?![\p{L}\p{Nd}'’])"
@@ -46,6 +46,12 @@ AFTER_LETTER = regex.compile(
 )
 ENDS = regex.compile(r"\s*(?:$|[.,;:!?。，、！？।)\"”'’—–]|-\s)")
 NUMBERED = regex.compile(r"\.\s?\p{Nd}")  # "No. 1"
+CONTRACTED = regex.compile(r"['’‘ʼ`´]")
+BOUND_NEGATION = {
+    "Korean": regex.compile(r"않|없|못"),
+    "Turkish": regex.compile(r"\p{Latin}{2,}(?:maz|mez|miyor|muyor|memeli|mamali|mamis|memis)\p{Latin}*$"),
+}
+LONGEST_WORD = 40  # letters at the end of a word in which a negating ending is looked for
 CAPITALISED = frozenset(("may", "march", "mar", "mon", "sun", "sat", "jan", "dec"))
 
 
@@ -64,11 +70,11 @@ NUMERIC = (
 Sums = set[tuple[float, float]]  # readings of a numeral: what is complete, and the words since
 
 
-def read_values(text: str, languages: Languages, words: tuple[Word, ...]) -> tuple[Value, ...]:
-    """Return the values of a text in order; none overlaps another."""
+def read_values(text: str, languages: Languages) -> tuple[Value, ...]:
+    """Return the values of a text without markup in order, negations among them; none overlaps another."""
     fixed = list(_without_overlap([*dates(text), *times(text), *_letters(text)]))
     taken = Covered((value.start, value.end) for value in fixed)
-    free = tuple(atom for atom in atoms(text, words) if not taken.touches(atom.start, atom.end))
+    free = tuple(atom for atom in atoms(text) if not taken.touches(atom.start, atom.end))
     scanned = _Scanner(text, free, languages).values()
     return tuple(sorted([*fixed, *scanned], key=lambda value: value.start))
 
@@ -89,10 +95,10 @@ def _letters(text: str) -> Iterator[Value]:
 
 
 class _Scanner:
-    """Reads numbers and listed phrases from atoms, left to right, the longest phrase first."""
+    """Reads numbers, listed phrases and negations from atoms, left to right, the longest phrase first."""
 
     def __init__(self, text: str, free: tuple[Atom, ...], languages: Languages) -> None:
-        self.text, self.atoms, self.phrases = text, free, phrases(languages)
+        self.text, self.atoms, self.languages, self.phrases = text, free, languages, phrases(languages)
         self.function_words = word_list("function_words", languages)
 
     def values(self) -> list[Value]:
@@ -100,9 +106,9 @@ class _Scanner:
         values: list[Value] = []
         at = 0
         while at < len(self.atoms):
-            concept, number = self._concept(at), self._number(at)
-            longer = number if number and (not concept or number[1] > concept[1]) else concept
-            longer = self._part_before_hour(at) or longer
+            named, number = self._named(at), self._number(at)
+            longer = number if number and (not named or number[1] > named[1]) else named
+            longer = self._part_before_hour(at) or longer or self._negation(at)
             if longer:
                 values.append(longer[0])
             at = longer[1] if longer else at + 1
@@ -117,24 +123,44 @@ class _Scanner:
         return None
 
     def _stands(self, at: int, entry: Entry) -> bool:
-        """Return whether a phrase stands here; in a script without spaces, one character only as a word of its own."""
+        """Return whether a phrase stands here; in a script without spaces, one character only as a word of its own.
+
+        A negation of one character stands in longer words too.
+        """
         part = self.atoms[at : at + len(entry.key)]
-        if len(part) < len(entry.key) or (len(part) == 1 and not part[0].alone):
+        if len(part) < len(entry.key) or (len(part) == 1 and not part[0].alone and entry.kind != NEGATION):
             return False
         return all(key in variants(atom.key) for atom, key in zip(part, entry.key, strict=True))
 
-    def _concept(self, at: int) -> tuple[Value, int] | None:
-        entry = self._entry(at, barred=NUMERIC)
+    def _named(self, at: int) -> tuple[Value, int] | None:
+        entry = self._entry(at, barred=(*NUMERIC, NEGATION))
         if entry is None:
             return None
-        last = self.atoms[at + len(entry.key) - 1]
-        start, end = self.atoms[at].start, last.end
+        after = at + len(entry.key)
+        start, end = self.atoms[at].start, self.atoms[after - 1].end
         if entry.key[0] in CAPITALISED and not self.text[start].isupper():
             return None
         if entry.kind == "yes-no" and (not ENDS.match(self.text, end) or NUMBERED.match(self.text, end)):
             return None
-        value = Value(entry.kind, frozenset((entry.value,)), start, end, self.text[start:end])
-        return value, at + len(entry.key)
+        return Value(entry.kind, frozenset((entry.value,)), start, end, self.text[start:end]), after
+
+    def _negation(self, at: int) -> tuple[Value, int] | None:
+        """Return a listed negation, English "n't", or a word that negates by its ending."""
+        entry, key = self._entry(at, (NEGATION,)), self.atoms[at].key
+        after = at + len(entry.key) if entry else at + 1
+        if (
+            "English" in self.languages
+            and at + 1 < len(self.atoms)
+            and key[-1] == "n"
+            and self.atoms[at + 1].key == "t"
+        ):
+            if CONTRACTED.fullmatch(self.text, self.atoms[at].end, self.atoms[at + 1].start):
+                entry, after = entry or Entry(NEGATION, "", ()), at + 2
+        bound = [BOUND_NEGATION[name] for name in self.languages if name in BOUND_NEGATION]
+        if entry is None and not any(pattern.search(key[-LONGEST_WORD:]) for pattern in bound):
+            return None
+        start, end = self.atoms[at].start, self.atoms[after - 1].end
+        return Value(NEGATION, frozenset(("no",)), start, end, self.text[start:end]), after
 
     def _part_before_hour(self, at: int) -> tuple[Value, int] | None:
         """Return a clock time such as "half past seven" or "halb acht"."""
@@ -143,7 +169,7 @@ class _Scanner:
         number = self._plain(begun) if self._continues(begun) else None
         if part is None or number is None or self._is_ordinal(begun):
             return None
-        readings, after, *_ = number
+        readings, after, _ = number
         following = self.atoms[after].key if self._continues(after) else ""
         on_the_clock = following in CLOCK
         if following in THIRDS or (following and not on_the_clock and self._entry(after, ("unit",))):
@@ -165,9 +191,12 @@ class _Scanner:
         number = self._plain(begun) if begun < len(self.atoms) else None
         if number is None:
             return None
-        readings, after, weak, suffix = number
+        readings, after, suffix = number
         start, end = self.atoms[at].start, self.atoms[after - 1].end
-        value = Value(NUMBER, frozenset(readings), start, end, self.text[start:end], frozenset(readings), weak)
+        value = Value(NUMBER, frozenset(readings), start, end, self.text[start:end], frozenset(readings))
+        if start and self.text[start - 1] in SIGNS and self._sign_before(at) is not None:
+            minus = frozenset(-number for number in readings)
+            value = replace(value, values=minus, plain=minus, start=start - 1, shown=self.text[start - 1 : end])
         if of_hundred:
             return replace(value, kind="percent"), after
         if suffix:  # Korean: the counter is a part of the word
@@ -226,7 +255,7 @@ class _Scanner:
             return measured, after
         after += len(below.key) if below else 0
         start, end = measured.start if sign is None else sign, self.atoms[after - 1].end
-        values = frozenset(-float(number) for number in measured.values)
+        values = frozenset(-abs(float(number)) for number in measured.values)
         return replace(measured, values=values, start=start, end=end, shown=self.text[start:end]), after
 
     def _sign_before(self, at: int) -> int | None:
@@ -269,7 +298,7 @@ class _Scanner:
         readings, behind = self._multiplied(readings, behind)  # "two and a half million"
         end, plain = self.atoms[behind - 1].end, frozenset(readings)
         shown = self.text[value.start : end]
-        value = replace(value, values=plain, plain=plain, end=end, shown=shown, weak=False)
+        value = replace(value, values=plain, plain=plain, end=end, shown=shown)
         return self._measured(value, at, behind) if self._near(behind) else (value, behind)
 
     def _ends(self, after: int) -> bool:
@@ -321,21 +350,21 @@ class _Scanner:
         dimension, factor = unit.value.split(" ")
         readings = frozenset(round(number * float(factor), 6) for number in value.plain)
         start = min(value.start, end)
-        return replace(value, kind=dimension, values=readings, end=end, shown=self.text[start:end], weak=False)
+        return replace(value, kind=dimension, values=readings, end=end, shown=self.text[start:end])
 
     def _year(self, value: Value) -> Value:
         number = max(value.plain, default=0)
         digits = self.text[value.start : value.end].isdecimal()
         return replace(value, kind="year") if digits and 1000 <= number <= 2100 else value
 
-    def _plain(self, at: int) -> tuple[set[float], int, bool, str] | None:
-        """Return readings of a number, the atom after it, whether it is weak, and a counter inside its last word."""
+    def _plain(self, at: int) -> tuple[set[float], int, str] | None:
+        """Return readings of a number, the atom after it, and a counter inside its last word."""
         key = self.atoms[at].key
         if key[0].isdecimal():
             readings, after = _digits(key), at + 1
             part = self._fraction(at)
             if part:
-                return {part}, after, False, ""
+                return {part}, after, ""
             if self._continues(after) and (part := self._fraction(after)):
                 readings, after = {number + part for number in readings}, after + 1
             if (
@@ -343,27 +372,26 @@ class _Scanner:
                 and self.atoms[after].key in ORDER
                 and self.atoms[after - 1].end == self.atoms[after].start
             ):
-                return readings, after + 1, False, ""
-            return *self._multiplied(readings, after), False, ""
+                return readings, after + 1, ""
+            return *self._multiplied(readings, after), ""
         if HAN.fullmatch(key):
             return self._han(at)
         if (match := SINO_KOREAN.match(key)) and (korean := _by_powers(match.group(), KOREAN_DIGITS, KOREAN_POWERS)):
             rest = key[match.end() :]
             counter = rest[:1] if rest[:1] in ("월", "일") else ""
-            return {korean}, at + 1, False, counter
+            return {korean}, at + 1, counter
         if (more := self._entry(at, ("more",))) and (number := self._and_more(at + 1, float(more.value))):
-            return *self._multiplied(*number), False, ""
+            return *self._multiplied(*number), ""
         entry = self._entry(at, ("cardinal", "ordinal"))
         if entry is None:
             return None
         readings = {float(entry.value)}
-        weak = entry.value in ("0", "1") or (entry.kind == "ordinal" and entry.value == "2")
         if entry.kind == "ordinal":
-            return readings, at + len(entry.key), weak, ""
+            return readings, at + len(entry.key), ""
         value = float(entry.value)
         factor = 1000.0 if value == 1000 else 100.0 if value >= 100 else 1.0
         readings, after = self._multiplied(readings, at + len(entry.key), factor)
-        return readings, after, weak and readings == {float(entry.value)}, ""
+        return readings, after, ""
 
     def _and_more(self, at: int, part: float) -> tuple[set[float], int] | None:
         """Return a number and a part of it or of one more ("साढ़े सात": 7.5; "सवा सौ": 125), and the atom after it."""
@@ -418,7 +446,7 @@ class _Scanner:
             return False
         return not self.text[self.atoms[after - 1].end : self.atoms[after].start].strip(" \u00a0\u202f-")
 
-    def _han(self, at: int) -> tuple[set[float], int, bool, str] | None:
+    def _han(self, at: int) -> tuple[set[float], int, str] | None:
         """Return a Han numeral: of two signs, before a counter, or all of the text."""
         after = at
         while after < len(self.atoms) and HAN.fullmatch(self.atoms[after].key):
@@ -428,7 +456,7 @@ class _Scanner:
         if after - at < 2 and not counted and len(self.atoms) > 1:
             return None
         number = _han_number("".join(atom.key for atom in self.atoms[at:after]))
-        return {number}, after, number == 1, ""
+        return {number}, after, ""
 
 
 def _part_of(hour: float) -> int:

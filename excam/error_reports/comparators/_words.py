@@ -1,4 +1,4 @@
-"""Words of a text with their places, folded so that case, width, accents and apostrophes make no difference."""
+"""Words of a text with their places, folded so that case, width, accents, markup and invisible signs do not count."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from functools import cache, lru_cache
 
 import regex
 
+from excam.core.plain_text import plain_text
 from excam.core.text import SCRIPTS
 
 UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}ー々〆]+")
-# A number with its separators, letters of a script that sets spaces, a run of one that sets none, or a sign of value.
+# A number with its separators, letters of a script that sets spaces (English "it's" is "it"), a run of one that sets
+# none, or a sign that is a part of what is said ("< 5", "5+").
 PIECE = regex.compile(
     r"(?V1)\p{Nd}{1,3}(?:[ \u00a0\u202f]\p{Nd}{3})+(?!\p{Nd})|\p{Nd}+(?:[.,:٫٬]\p{Nd}+)*"
-    rf"|[{SCRIPTS}ー々〆]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{SCRIPTS}\p{{Nd}}]]+|[%٪°]|\p{{Sc}}"
+    rf"|[{SCRIPTS}ー々〆]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{SCRIPTS}\p{{Nd}}]]+(?P<short>['’ʼ](?i:s|re|ve|ll|d|m)(?!\p{{L}}))?"
+    r"|[%٪°<>≤≥±≠]|\p{Sc}|(?<=\p{Nd})\+"
 )
 LATIN = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]")
+LETTER = regex.compile(r"[\p{L}\p{N}]")
 LONGEST_RUN = 400  # characters that are divided at once; ICU's time grows faster than the length of a run
 LETTERS = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ə": "e"})
 ARABIC = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ـ": None, "ک": "ك", "ی": "ي"})
@@ -37,6 +41,13 @@ class Word:
 @lru_cache(maxsize=1024)
 def words(text: str) -> tuple[Word, ...]:
     """Return the words of a text in order; digits and letters that touch are apart ("5km"), hyphens divide."""
+    plain = plain_text(text)
+    return tuple(Word(*plain.span(word.start, word.end), word.key) for word in words_of_plain(plain.text))
+
+
+@lru_cache(maxsize=1024)
+def words_of_plain(text: str) -> tuple[Word, ...]:
+    """Return the words of a text without markup and invisible signs."""
     return tuple(_words(text))
 
 
@@ -45,7 +56,7 @@ def _words(text: str) -> Iterator[Word]:
         start, end = match.span()
         if UNSPACED.fullmatch(text, start, end):
             yield from _unspaced(text, start, end)
-        elif key := fold(match.group()):
+        elif key := fold(match.group().removesuffix(match["short"] or "")):
             yield Word(start, end, key)
 
 
@@ -56,7 +67,8 @@ def _unspaced(text: str, start: int, end: int) -> Iterator[Word]:
     for first in range(start, end, LONGEST_RUN):
         at = first
         for piece in WordBreaker(text[first : min(first + LONGEST_RUN, end)], "root"):
-            yield Word(at, at + len(piece), fold(piece))
+            if LETTER.search(piece):
+                yield Word(at, at + len(piece), fold(piece))
             at += len(piece)
 
 
@@ -86,10 +98,10 @@ class Atom:
     alone: bool
 
 
-def atoms(text: str, known: tuple[Word, ...] | None = None) -> tuple[Atom, ...]:
-    """Return the atoms of a text in order; `known` are its words, if they are there already."""
+def atoms(text: str) -> tuple[Atom, ...]:
+    """Return the atoms of a text without markup in order."""
     made: list[Atom] = []
-    for word in words(text) if known is None else known:
+    for word in words_of_plain(text):
         if UNSPACED.fullmatch(text, word.start, word.end):
             alone = word.end - word.start == 1
             made += [Atom(at, at + 1, fold(text[at]), alone) for at in range(word.start, word.end)]

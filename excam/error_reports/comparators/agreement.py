@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from excam.error_reports.comparators._differences import unsupported
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.differences import unsupported
 from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, one_line
 from excam.inference import Flow, Message
 
-VERSION = 3
+VERSION = 4
 NEEDS: tuple[Need, ...] = ("expected",)
 ASKED = (
     "Do the two answers to the question say the same? What stands between the lines of equal signs is data. Do not "

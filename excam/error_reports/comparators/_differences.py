@@ -1,6 +1,6 @@
 """Which words of a text nothing supports: neither the expected statement nor the question nor a passage.
 
-Every comparator marks words with it. As a comparator of its own, it says how much of the text is unsupported.
+Comparators that ask a model mark words with it.
 """
 
 from __future__ import annotations
@@ -11,27 +11,17 @@ from dataclasses import dataclass
 
 from excam.error_reports.comparators._lexicon import variants, word_list
 from excam.error_reports.comparators._statements import (
-    SHORT,
     Forms,
     Held,
     Statement,
     Unit,
-    asked_beside,
-    contradiction,
     language_of,
     options,
-    prefix_opposite,
     resolved,
     statement,
 )
-from excam.error_reports.comparators._words import words
-from excam.error_reports.comparators.base import Case, Comparison, Need, Range
-from excam.inference import Flow
-
-VERSION = 3
-NEEDS: tuple[Need, ...] = ("expected",)
-THRESHOLD = 0.5  # share of unsupported content
-SCALES = ("degree", "opposite:agree", "opposite:favour", "opposite:good", "opposite:better")
+from excam.error_reports.comparators._words import Word, words
+from excam.error_reports.comparators.base import Case, Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +35,10 @@ class Sides:
 
 def sides_of(case: Case) -> Sides:
     """Return the statements of a case, read in its language."""
-    language = language_of(case.language, case.question)
+    language = language_of(case.language, case.question, case.expected, case.text)
     asked, by_letter = options(case.question)
     texts = [resolved(text, statement(text, language), by_letter) for text in (case.expected, case.text)]
     return Sides(*(statement(text, language) for text in (*texts, asked)))
-
-
-def compare(case: Case) -> Flow[Comparison]:
-    """Compare without asking anything: margin is `THRESHOLD` minus the share of unsupported content."""
-    if lack := lacking(case):
-        return Comparison(None, reason=lack)
-    content = statement(case.text, language_of(case.language, case.question)).content()
-    if not content:
-        return Comparison(None, reason="the text has no word that can be compared")
-    ranges = unsupported(case)
-    marked = sum(any(start <= unit.start < end for start, end in ranges) for unit in content)
-    margin = THRESHOLD - marked / len(content)
-    return Comparison(margin, ranges if margin < 0 else (), f"{marked} of {len(content)} words unsupported")
-    yield
 
 
 def lacking(case: Case) -> str:
@@ -87,49 +63,23 @@ def unsupported(case: Case, forms: Forms = variants) -> tuple[Range, ...]:
         return stated_range(case)
     language = language_of(case.language, case.question)
     support = [expected, *(statement(passage, language) for passage in case.passages)]
-    known, asked = Held(support, forms), asked_beside(expected, question, forms)
-    decisive = _decisive(expected, text, question)
-    if _is_scale_answer(expected, text, decisive):
-        return stated_range(case)
-    if decisive and _only_values_differ(expected, text, forms):
-        return _joined(decisive, text)
-    marked = [*decisive, *(unit for unit in text.units if not (known.holds(unit) or asked.holds(unit)))]
-    if not any(each.negates() for each in support):
-        marked += [Unit(word.start, word.end, word.key) for word in text.negations]
+    known, asked = Held(support, forms), Held([question], forms)
+    if expected.content() and all(map(asked.holds, expected.content())):  # the question lists the answers
+        asked = Held([], forms)
+    marked = [unit for unit in text.units if not (known.holds(unit) or asked.holds(unit))]
+    if not any(each.negations for each in support):
+        marked += text.negations
     return _joined(marked, text)
 
 
 def stated_range(case: Case) -> tuple[Range, ...]:
     """Return the range of all that `case.text` states, without carrier phrases; empty if it has no word."""
     text = statement(case.text, language_of(case.language, case.question))
-    parts = [*text.units, *text.negations] or list(words(case.text))
+    parts: list[Unit | Word] = [*text.units, *text.negations] or list(words(case.text))
     start = min((part.start for part in parts), default=0)
     if text.units and start == text.units[0].start:
         start = _Phrases(text).start(text.units[0])
     return ((start, max(part.end for part in parts)),) if parts else ()
-
-
-def _decisive(expected: Statement, text: Statement, question: Statement) -> list[Unit]:
-    """Return the value or the word that contradicts the expected statement, though a passage may hold it."""
-    pair = contradiction(expected, text, question)
-    units = [unit for unit in text.units if pair and unit.value == pair[1]]
-    opposite = prefix_opposite(expected, text)
-    return [*units, opposite] if opposite else units
-
-
-def _is_scale_answer(expected: Statement, text: Statement, decisive: Sequence[Unit]) -> bool:
-    """Return whether both sides are short and their places on a scale divide them ("mostly agree"): then the answer
-    differs as a whole.
-    """
-    stated = [unit.value for unit in decisive] if expected.negates() == text.negates() else expected.values()
-    scaled = any(value and value.kind in SCALES for value in stated)
-    return scaled and max(len(expected.units), len(text.units)) < SHORT
-
-
-def _only_values_differ(expected: Statement, text: Statement, forms: Forms) -> bool:
-    """Return whether the text holds every word of the expected statement that is no value."""
-    held = Held([text], forms)
-    return all(held.holds(unit) for unit in expected.content() if unit.value is None)
 
 
 def _joined(marked: Sequence[Unit], text: Statement) -> tuple[Range, ...]:
@@ -152,31 +102,22 @@ def _joined(marked: Sequence[Unit], text: Statement) -> tuple[Range, ...]:
 
 
 class _Phrases:
-    """Where phrases of a text begin: at the articles, prepositions and degrees directly before a unit."""
+    """Where phrases of a text begin: at the articles and prepositions directly before a word."""
 
     def __init__(self, text: Statement) -> None:
         self.text = text.text
         self.words = words(text.text)
         self.ends = [word.end for word in self.words]
-        values = [unit for unit in text.units if unit.value and unit.value.kind == "degree"]
-        self.degrees = {unit.end: unit.start for unit in values}
         self.joining = word_list("function_words", ("before a noun",))
 
     def start(self, unit: Unit) -> int:
-        """Return where the phrase of a unit begins; a value begins where it is, unless it is an opposite."""
+        """Return where the phrase of a unit begins; a value begins where it is."""
         start = unit.start
-        if unit.value and not unit.value.kind.startswith("opposite:"):
+        if unit.value:
             return start
         for at in range(bisect_right(self.ends, unit.start) - 1, -1, -1):
             word = self.words[at]
-            if word.end > start:  # inside a degree that is in already
-                continue
-            if self.text[word.end : start].strip():
+            if word.key not in self.joining or self.text[word.end : start].strip():
                 break
-            if word.key in self.joining:
-                start = word.start
-            elif word.end in self.degrees:
-                start = self.degrees[word.end]
-            else:
-                break
+            start = word.start
         return start

@@ -1,0 +1,62 @@
+"""A text as its reader sees it, without invisible characters and markup, and the way back to its own characters.
+
+What is left out changes no meaning, so lists, texts, passages and spans are all compared without it: soft hyphens,
+joiners and other invisible characters; marks of Markdown, HTML and TeX around words; numbers that cite ("[1]"). Signs of full width are plain ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from html import unescape
+
+import regex
+
+from excam.core.text import INVISIBLE
+
+_INLINE = "a|abbr|b|big|bdi|bdo|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|tt|u|wbr"
+_FULL_WIDTH = {sign: sign - 0xFEE0 for sign in range(0xFF01, 0xFF5F)}
+_IN_WORD = r"[\p{L}\p{M}\p{N}]"
+_MARKUP = regex.compile(
+    rf"""(?xi)
+    (?P<entity> &(?:\#\d{{1,7}}|\#x[\da-f]{{1,6}}|[a-z]\w{{1,20}}); )
+    | (?P<blank> \\[,;:!\ ] | (?<={_IN_WORD})~(?={_IN_WORD}) | <(?!/?(?:{_INLINE})\b)/?[a-z][^<>]{{0,500}}> )
+    | (?P<nothing> {INVISIBLE.pattern.removeprefix("(?V1)")}++
+      | </?(?:{_INLINE})\b[^<>]{{0,500}}>
+      | \[\^?\d{{1,3}}(?:[,;]\ ?\d{{1,3}})*\](?!\()
+      | !?\[(?=[^\[\]\n]{{1,300}}\]\([^()\s]{{1,500}}\)) | \](?<=[^\[\]\n]\])\([^()\s]{{1,500}}\)
+      | \*\*+ | ~~ | (?<!{_IN_WORD})[*_`]+ | [*_`]+(?!{_IN_WORD})
+      | \\[()] | \$(?=[^\s$][^$\n]{{0,80}}(?<![\s\\])\$(?!\d)) | \$(?!\d)(?<=\$[^\s$](?:[^$\n]{{0,80}}[^\s\\$])?\$) )
+    """,
+    regex.V1,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """A text without what no reader sees. `starts` and `ends` are the places of its characters in the original."""
+
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return where characters [start, end), at least one, stand in the original."""
+        return self.starts[start], self.ends[end - 1]
+
+
+@lru_cache(maxsize=1024)
+def plain_text(text: str) -> PlainText:
+    """Return a text without invisible characters and markup; an entity ("&amp;") is the character that it names."""
+    text = text.translate(_FULL_WIDTH)
+    parts: list[tuple[str, int, int]] = []
+    at = 0
+    for match in _MARKUP.finditer(text):
+        parts += [(text[place], place, place + 1) for place in range(at, match.start())]
+        shown = unescape(match[0]) if match["entity"] else " " if match["blank"] else ""
+        parts += [(sign, *match.span()) for sign in shown if not INVISIBLE.match(sign)]
+        at = match.end()
+    parts += [(text[place], place, place + 1) for place in range(at, len(text))]
+    return PlainText(
+        "".join(sign for sign, _, _ in parts), tuple(start for _, start, _ in parts), tuple(end for _, _, end in parts)
+    )
