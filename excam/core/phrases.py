@@ -7,7 +7,8 @@ The first of these that finds anything decides:
    of apostrophes, quotation marks and dashes, white space and line ends; invisible characters and the vowel marks of
    Arabic and Hebrew do not count;
 3. that without a full stop or quotation marks at the ends;
-4. the two halves of a phrase with an ellipsis, if exactly one shortest stretch of the text has both.
+4. both without markup (`plain_text`), with the forms of Arabic letters as one, and blanks for non-joiners;
+5. the two halves of a phrase with an ellipsis, if exactly one shortest stretch of the text has both.
 
 In each, whole words come before parts of words. A place never begins or ends inside a grapheme cluster: "क" is not in
 "का". In scripts without spaces every place counts as whole words. The time is linear in the length of the text.
@@ -23,6 +24,7 @@ from itertools import chain
 
 import regex
 
+from excam.core.plain_text import plain_text
 from excam.core.text import CLUSTER, INVISIBLE, WORD
 
 Place = tuple[int, int]  # characters, half-open
@@ -34,6 +36,9 @@ VOWEL_MARKS = (
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 )
 IGNORED = regex.compile(f"{INVISIBLE.pattern}|[{VOWEL_MARKS}]")
+LETTERS = str.maketrans(
+    "\u0623\u0625\u0622\u0671\u0649\u06cc\u06a9\u200c", "\u0627\u0627\u0627\u0627\u064a\u064a\u0643 "
+)
 BLANK = regex.compile(r"[\s\x1c-\x1f]")
 DASH = regex.compile(r"[\p{Pd}\u2212]")
 QUOTE = regex.compile(r"[\p{QMark}`´ʹ-ʿ՚׳״′-‴᾽᾿]")
@@ -57,6 +62,7 @@ class PhraseFinder:
         yield self._matches(self.text, phrase, self._exact_place)
         folded = fold(phrase)[0].strip(" ")
         yield self._spelled_otherwise(folded)
+        yield self._without_markup(phrase)
         yield self._around_ellipsis(folded)
 
     def _spelled_otherwise(self, folded: str) -> Iterator[Place]:
@@ -64,6 +70,18 @@ class PhraseFinder:
         return _first_that_finds(
             self._matches(self._folded[0], spelling, self._original_place) for spelling in spellings if spelling
         )
+
+    def _without_markup(self, phrase: str) -> Iterator[Place]:
+        """Yield the places of a phrase in the text that a reader sees; the text is the same without markup if none."""
+        plain = plain_text(phrase.translate(LETTERS)).text
+        spelling = _without_ends(fold(plain)[0].strip(" "))
+        return self._matches(self._plain[0], spelling, self._plain_place) if spelling else iter(())
+
+    def _plain_place(self, start: int, end: int) -> Place | None:
+        """Return where a part of the folded plain text comes from, None if that divides a grapheme cluster."""
+        _, starts, ends = self._plain
+        divides = (start and starts[start - 1] == starts[start]) or (end < len(ends) and ends[end] == ends[end - 1])
+        return None if divides else (starts[start], ends[end - 1])
 
     def _around_ellipsis(self, folded: str) -> Iterator[Place]:
         halves = ELLIPSIS.split(_without_ends(folded))
@@ -96,6 +114,14 @@ class PhraseFinder:
             return None
         last = edges.find(1, origins[end - 1] + 1, after + 1)
         return (first, last) if last >= 0 else None
+
+    @cached_property
+    def _plain(self) -> tuple[str, list[int], list[int]]:
+        """Return the folded plain text, and where the grapheme cluster of each of its characters begins and ends."""
+        plain = plain_text(self.text.translate(LETTERS))
+        folded, origins = fold(plain.text)
+        starts = [self._edges.rfind(1, 0, plain.starts[origin] + 1) for origin in origins]
+        return folded, starts, [self._edges.find(1, plain.ends[origin]) for origin in origins]
 
     @cached_property
     def _folded(self) -> tuple[str, list[int]]:

@@ -1,7 +1,8 @@
 """A text as its reader sees it, without invisible characters and markup, and the way back to its own characters.
 
 What is left out changes no meaning, so lists, texts, passages and spans are all compared without it: soft hyphens,
-joiners and other invisible characters; marks of Markdown, HTML and TeX around words; numbers that cite ("[1]"). Signs of full width are plain ones.
+joiners and other invisible characters; marks of Markdown, HTML and TeX around words; numbers that cite ("[1]"). Signs
+of full width are plain ones.
 """
 
 from __future__ import annotations

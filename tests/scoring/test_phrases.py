@@ -71,6 +71,14 @@ def matches(text: str, phrase: str) -> list[str]:
         ("東京\u3000大阪", "東京 大阪", "東京\u3000大阪"),
         ("one\u2028two", "one two", "one\u2028two"),
         ("take their shoes", "\n their  shoes ", "their shoes"),
+        # markup, and letters and blanks of Arabic script
+        ("about **67** million people", "67 million", "67** million"),
+        ("about 67 million people", "**67** million", "67 million"),
+        ("<b>wine</b> and [black tea](https://example.org)", "wine and black tea", "wine</b> and [black tea"),
+        ("Tom &amp; Jerry", "Tom & Jerry", "Tom &amp; Jerry"),
+        ("کتاب علی", "كتاب علي", "کتاب علی"),
+        ("أمير", "امير", "أمير"),
+        ("می\u200cخواهد برود", "می خواهد", "می\u200cخواهد"),
         # what is invisible
         ("Kaffee\u00adkränzchen", "Kaffeekränzchen", "Kaffee\u00adkränzchen"),
         ("Kaffeekränzchen", "Kaffee\u00adkränz\u200bchen", "Kaffeekränzchen"),
@@ -132,7 +140,6 @@ def test_a_phrase_in_another_spelling_is_found(text, phrase, expected):
         (decomposed("café"), "cafe"),
         ("Straße", "Stras"),
         ("½", "1"),
-        ("أمير", "امير"),  # another letter
         ("They bow. They leave. They bow and leave.", "bow ... leave"),  # two stretches
         ("They leave, then bow", "bow ... leave"),  # in another order
         ("a b c d", "a ... b ... d"),

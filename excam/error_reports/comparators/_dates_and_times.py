@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from excam.error_reports.comparators._lexicon import minutes_before_hour
 from excam.error_reports.comparators._value import Value
 from excam.error_reports.comparators._words import fold
 
@@ -17,13 +16,7 @@ TIME = regex.compile(
 HOUR_AND_MINUTE = regex.compile(
     r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:h|[点點时時시])\s*(\p{Nd}{2})\s?(?:[分분]|min\b)?(?!\p{Nd})", regex.I
 )
-PARTS = minutes_before_hour()
-HOUR = regex.compile(
-    rf"(?:\b({'|'.join(PARTS)})\s+)?"
-    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*"
-    r"(?:([ap])\.?\s?m\b\.?|o['’]?\s?clock\b)",
-    regex.I,
-)
+HOUR = regex.compile(r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:([ap])\.?\s?m\b\.?|o['’]?\s?clock\b)", regex.I)
 ISO = regex.compile(r"(?<!\p{Nd})(\p{Nd}{4})[-/.](\p{Nd}{1,2})[-/.](\p{Nd}{1,2})(?!\p{Nd})")
 DAY_FIRST = regex.compile(
     r"(?<![\p{Nd}.])(\p{Nd}{1,2})([-/.])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?!\p{Nd})|(?<![\p{Nd}.])(\p{Nd}{1,2})/(\p{Nd}{1,2})(?![\p{Nd}/])"
@@ -72,11 +65,9 @@ def times(text: str) -> Iterator[Value]:
         if hour <= 24 and minute < 60:
             yield Value("clock", clock(hour, minute), *match.span(), match.group())
     for match in HOUR.finditer(text):
-        if (hour := int(fold(match[2]))) <= 24:
-            minutes = PARTS.get((match[1] or "").lower(), 0)
-            readings = clock(hour, minutes, (match[3] or "").lower())
-            plain = frozenset[float]() if minutes else frozenset((float(hour),))
-            yield Value("clock", readings, *match.span(), match.group(), plain)
+        if (hour := int(fold(match[1]))) <= 24:
+            readings = clock(hour, half=(match[2] or "").lower())
+            yield Value("clock", readings, *match.span(), match.group(), frozenset((float(hour),)))
 
 
 def dated(values: Sequence[Value], text: str) -> Iterator[Value]:

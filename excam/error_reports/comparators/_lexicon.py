@@ -72,12 +72,6 @@ def _key(form: str) -> Key:
     return tuple(atom.key for atom in atoms(form))
 
 
-def minutes_before_hour() -> dict[str, int]:
-    """Return what English says before an hour ("half past"), and the minutes that it adds."""
-    rows = (row for row in _rows("numerals") if (row["language"], row["kind"]) == ("English", "before-hour"))
-    return {form: int(row["value"]) for row in rows for form in row["forms"].split("|")}
-
-
 @cache
 def word_list(name: str, languages: Languages, column: str = "words") -> frozenset[str]:
     """Return the folded words of `function_words` or `carriers` in these languages.

@@ -9,7 +9,7 @@ from dataclasses import replace
 import regex
 
 from excam.error_reports.comparators._dates_and_times import clock, dated, dates, times
-from excam.error_reports.comparators._lexicon import NEGATION, Entry, Languages, phrases, variants, word_list
+from excam.error_reports.comparators._lexicon import NEGATION, Entry, Languages, phrases, variants
 from excam.error_reports.comparators._value import NUMBER, Covered, Value
 from excam.error_reports.comparators._words import Atom, atoms
 
@@ -25,17 +25,10 @@ COUNTERS = frozenset("个個月日号年点點时時岁歲天次人元つ回本�
 COUNTED = {"月": "month", "월": "month", "日": "day", "号": "day", "일": "day"}  # counters, and what they count
 CLOCK = frozenset(("uhr", "oclock", "点", "點", "时", "時", "시", "बजे", "h", "uur"))
 BEFORE_CLOCK = frozenset(("saat", "jam", "pukul", "الساعه"))
-PARTS_BEHIND = {"半": 30, "반": 30, "一刻": 15, "三刻": 45}  # behind a full hour
-HOUR_ARTICLES = frozenset(("las", "la", "as", "das", "alle", "le", "dalle"))  # "a las siete y media", "às sete e meia"
-MEASURED = ("duration", "month-count", "length", "mass", "volume")
 ORDER = ("st", "nd", "rd", "th", "e", "er", "eme", "inci", "nci")  # behind the digits of an ordinal
 SIGNS = "-−–﹣－"  # of a number below zero; between two numbers they mean "to"
 OPENING = "([{«“„\"'~≈:：（「"
-BOTH_SIGNS = regex.compile(r"(?:plus|プラス|±)\s*$", regex.I)
-THIRDS = frozenset(("third", "thirds", "quarter", "quarters", "half", "fifth", "fifths"))  # "a quarter to two thirds"
 DOTTED = regex.compile(r"\d{1,2}\.(\d{2})")  # a time before a word for the clock
-MORNING = frozenset(("am", "a.m", "morning"))
-EVENING = frozenset(("pm", "p.m", "afternoon", "evening", "night"))
 LETTER = regex.compile(
     r"(?<!(?i:vitamin|hepatitis|grade|type|plan|group|class)\s)(?<![\p{L}\p{Nd}'’.&+°-])"
     r"\(?([A-H])(?:\)|(?=\s*[:,;]|[.]?\s*$|[.]\s|\s+(?:is|which|that|as|and|or)\b|\s+[-–—(]\s*\p{L}))(?![.]\p{L})"
@@ -55,18 +48,7 @@ LONGEST_WORD = 40  # letters at the end of a word in which a negating ending is 
 CAPITALISED = frozenset(("may", "march", "mar", "mon", "sun", "sat", "jan", "dec"))
 
 
-NUMERIC = (
-    "cardinal",
-    "ordinal",
-    "multiplier",
-    "more",
-    "minus",
-    "below",
-    "before-hour",
-    "after-hour",
-    "and-part",
-    "unit",
-)
+NUMERIC = ("cardinal", "ordinal", "multiplier", "unit")
 Sums = set[tuple[float, float]]  # readings of a numeral: what is complete, and the words since
 
 
@@ -99,7 +81,6 @@ class _Scanner:
 
     def __init__(self, text: str, free: tuple[Atom, ...], languages: Languages) -> None:
         self.text, self.atoms, self.languages, self.phrases = text, free, languages, phrases(languages)
-        self.function_words = word_list("function_words", languages)
 
     def values(self) -> list[Value]:
         """Return the values in order."""
@@ -108,7 +89,7 @@ class _Scanner:
         while at < len(self.atoms):
             named, number = self._named(at), self._number(at)
             longer = number if number and (not named or number[1] > named[1]) else named
-            longer = self._part_before_hour(at) or longer or self._negation(at)
+            longer = longer or self._negation(at)
             if longer:
                 values.append(longer[0])
             at = longer[1] if longer else at + 1
@@ -153,35 +134,14 @@ class _Scanner:
             and at + 1 < len(self.atoms)
             and key[-1] == "n"
             and self.atoms[at + 1].key == "t"
+            and CONTRACTED.fullmatch(self.text, self.atoms[at].end, self.atoms[at + 1].start)
         ):
-            if CONTRACTED.fullmatch(self.text, self.atoms[at].end, self.atoms[at + 1].start):
-                entry, after = entry or Entry(NEGATION, "", ()), at + 2
+            entry, after = entry or Entry(NEGATION, "", ()), at + 2
         bound = [BOUND_NEGATION[name] for name in self.languages if name in BOUND_NEGATION]
         if entry is None and not any(pattern.search(key[-LONGEST_WORD:]) for pattern in bound):
             return None
         start, end = self.atoms[at].start, self.atoms[after - 1].end
         return Value(NEGATION, frozenset(("no",)), start, end, self.text[start:end]), after
-
-    def _part_before_hour(self, at: int) -> tuple[Value, int] | None:
-        """Return a clock time such as "half past seven" or "halb acht"."""
-        part = self._entry(at, ("before-hour",))
-        begun = at + len(part.key) if part else len(self.atoms)
-        number = self._plain(begun) if self._continues(begun) else None
-        if part is None or number is None or self._is_ordinal(begun):
-            return None
-        readings, after, _ = number
-        following = self.atoms[after].key if self._continues(after) else ""
-        on_the_clock = following in CLOCK
-        if following in THIRDS or (following and not on_the_clock and self._entry(after, ("unit",))):
-            return None
-        hours = [int(hour) for hour in readings if hour <= 24 and hour == int(hour)]
-        times = frozenset(time for hour in hours for time in clock(hour, int(part.value), self._part_of_day(at)))
-        after += on_the_clock
-        start, end = self.atoms[at].start, self.atoms[after - 1].end
-        return (Value("clock", times, start, end, self.text[start:end]), after) if times else None
-
-    def _is_ordinal(self, at: int) -> bool:
-        return self._entry(at, ("ordinal",)) is not None and self._entry(at, ("cardinal",)) is None
 
     def _number(self, at: int) -> tuple[Value, int] | None:
         """Return a number with its unit, and the atom after both."""
@@ -194,7 +154,7 @@ class _Scanner:
         readings, after, suffix = number
         start, end = self.atoms[at].start, self.atoms[after - 1].end
         value = Value(NUMBER, frozenset(readings), start, end, self.text[start:end], frozenset(readings))
-        if start and self.text[start - 1] in SIGNS and self._sign_before(at) is not None:
+        if self._is_below_zero(at):
             minus = frozenset(-number for number in readings)
             value = replace(value, values=minus, plain=minus, start=start - 1, shown=self.text[start - 1 : end])
         if of_hundred:
@@ -203,11 +163,20 @@ class _Scanner:
             return self._counted(value, suffix), after
         if money:
             return self._with_unit(value, money, end), after
-        if part := self._part_behind(after):
-            return self._with_part(value, at, after, part)
         if self._near(after):
             return self._measured(value, at, after)
-        return self._at_clock(value, at, end) if self._clock_before(at) else self._year(value), after
+        return self._at_clock(value, end) if self._clock_before(at) else self._year(value), after
+
+    def _is_below_zero(self, at: int) -> bool:
+        """Return whether a minus sign stands directly before a number; between two numbers it means "to"."""
+        start = self.atoms[at].start
+        if not start or self.text[start - 1] not in SIGNS:
+            return False
+        begun = start - 1
+        if begun and not (self.text[begun - 1].isspace() or self.text[begun - 1] in OPENING):
+            return False
+        follows = at > 0 and not self.text[self.atoms[at - 1].end : begun].strip()
+        return not (follows and (self._entry(at - 1, ("unit",)) or self._plain(at - 1)))
 
     def _near(self, after: int) -> bool:
         """Return whether an atom is there, divided from the one before it by spaces, a full stop or a hyphen alone."""
@@ -221,11 +190,11 @@ class _Scanner:
         unit = self._entry(after, ("unit",))
         key = next((key for key in variants(self.atoms[after].key)[::-1] if key in CLOCK | COUNTED.keys()), "")
         if unit and not (key and len(unit.key) == 1):
-            return self._in_unit(value, at, after, unit)
+            after += len(unit.key)
+            return self._with_unit(value, unit, self.atoms[after - 1].end), after
         if key in CLOCK or self._clock_before(at):
             after += key in CLOCK
-            minutes, after = self._minutes_behind(after) if key in CLOCK else (0, after)
-            return self._at_clock(value, at, self.atoms[after - 1].end, minutes), after
+            return self._at_clock(value, self.atoms[after - 1].end), after
         if key:
             return replace(self._counted(value, key), end=self.atoms[after].end), after + 1
         if self.atoms[after].key in ("年", "년"):
@@ -234,113 +203,17 @@ class _Scanner:
             return replace(value, kind=kind, values=readings, end=self.atoms[after].end), after + 1
         return self._year(value), after
 
-    def _in_unit(self, value: Value, at: int, after: int, unit: Entry) -> tuple[Value, int]:
-        """Return the number with its unit, and a half behind both, or below zero if words or a sign say so."""
-        after += len(unit.key)
-        measured = self._with_unit(value, unit, self.atoms[after - 1].end)
-        if measured.kind == "temperature":
-            return self._below_zero(measured, at, after)
-        part = self._part_behind(after) if measured.kind in MEASURED else None
-        behind = after + len(part.key) if part else after
-        if part and int(part.value) > 0 and self._ends(behind):  # "dos horas y media", not "2 kg y media docena"
-            more = replace(value, plain=frozenset(number + int(part.value) / 60 for number in value.plain))
-            return self._with_unit(more, unit, self.atoms[behind - 1].end), behind
-        return measured, after
-
-    def _below_zero(self, measured: Value, at: int, after: int) -> tuple[Value, int]:
-        """Return a temperature, negative if words or a sign say so. Its number alone stays as it is written."""
-        below = self._entry(after, ("below",)) if self._continues(after) else None
-        sign = self._sign_before(at)
-        if below is None and sign is None:
-            return measured, after
-        after += len(below.key) if below else 0
-        start, end = measured.start if sign is None else sign, self.atoms[after - 1].end
-        values = frozenset(-abs(float(number)) for number in measured.values)
-        return replace(measured, values=values, start=start, end=end, shown=self.text[start:end]), after
-
-    def _sign_before(self, at: int) -> int | None:
-        """Return where "minus" or its sign begins before a number; None between two numbers, where it means "to"."""
-        start = self.atoms[at].start
-        first = at - 1  # the atom before the sign
-        if start and self.text[start - 1] in SIGNS:
-            begun = start - 1
-            if begun and not (self.text[begun - 1].isspace() or self.text[begun - 1] in OPENING):
-                return None
-        else:
-            words = [(at - length, self._entry(at - length, ("minus",))) for length in range(1, min(at, 4) + 1)]
-            begins = [place for place, word in words if word and place + len(word.key) == at and self._continues(at)]
-            if not begins:
-                return None
-            begun, first = self.atoms[begins[0]].start, begins[0] - 1
-        if BOTH_SIGNS.search(self.text, max(0, begun - 8), begun):
-            return None
-        follows_number = first >= 0 and not self.text[self.atoms[first].end : begun].strip()
-        if follows_number and (self._plain(first) or self._entry(first, ("unit",))):
-            return None
-        return begun
-
-    def _part_behind(self, after: int) -> Entry | None:
-        """Return the half or quarter behind a number or its unit ("y media", "and a half")."""
-        if not self._continues(after):
-            return None
-        return self._entry(after, ("after-hour", "and-part"))
-
-    def _with_part(self, value: Value, at: int, after: int, part: Entry) -> tuple[Value, int]:
-        """Return the number with a half or quarter: of the hour where it stands on the clock, else of the number."""
-        behind = after + len(part.key)
-        article = at > 0 and self.atoms[at - 1].key in HOUR_ARTICLES
-        if part.kind == "after-hour" and (article or self._clock_before(at)):
-            timed = self._at_clock(value, at, self.atoms[behind - 1].end, int(part.value))
-            return replace(timed, plain=frozenset()), behind
-        if int(part.value) < 0 or self._is_ordinal(at):
-            return self._year(value), after
-        readings = {number + int(part.value) / 60 * _last_multiplier(number) for number in value.plain}
-        readings, behind = self._multiplied(readings, behind)  # "two and a half million"
-        end, plain = self.atoms[behind - 1].end, frozenset(readings)
-        shown = self.text[value.start : end]
-        value = replace(value, values=plain, plain=plain, end=end, shown=shown)
-        return self._measured(value, at, behind) if self._near(behind) else (value, behind)
-
-    def _ends(self, after: int) -> bool:
-        """Return whether no noun follows: the text ends, a sign divides, or a function word stands there."""
-        return not self._continues(after) or self.atoms[after].key in self.function_words
-
-    def _minutes_behind(self, after: int) -> tuple[int, int]:
-        """Return the minutes behind a full hour ("半", "三十分"; 0 if none are stated), and the atom after them."""
-        if not self._near(after):
-            return 0, after
-        keys = [atom.key for atom in self.atoms[after : after + 2]]
-        if minutes := PARTS_BEHIND.get(keys[0]):
-            return minutes, after + 1
-        if minutes := PARTS_BEHIND.get("".join(keys)):
-            return minutes, after + 2
-        number = self._plain(after)
-        behind = number[1] if number else after
-        if number and self._near(behind) and self.atoms[behind].key in ("分", "분"):
-            minutes = int(max(number[0]))
-            return (minutes, behind + 1) if minutes < 60 else (0, after)
-        return 0, after
-
     def _clock_before(self, at: int) -> bool:
         return at > 0 and any(key in BEFORE_CLOCK for key in variants(self.atoms[at - 1].key))
 
-    def _at_clock(self, value: Value, at: int, end: int, minute: int = 0) -> Value:
-        part = self._part_of_day(at)
-        if not minute and (dotted := DOTTED.fullmatch(self.text, value.start, value.end)):
-            minute = int(dotted[1])
-        hours = [hour for hour in value.plain if hour <= 24 and minute < 60]
-        readings = frozenset(time for hour in hours for time in clock(int(hour), minute or _part_of(hour), part))
+    def _at_clock(self, value: Value, end: int) -> Value:
+        dotted = DOTTED.fullmatch(self.text, value.start, value.end)
+        minute = int(dotted[1]) if dotted else 0
+        hours = [int(hour) for hour in value.plain if 0 <= hour <= 24 and minute < 60 and (dotted or hour == int(hour))]
+        readings = frozenset(time for hour in hours for time in clock(hour, minute))
         if not readings:
             return value
         return replace(value, kind="clock", values=readings, end=end, shown=self.text[value.start : end])
-
-    def _part_of_day(self, at: int) -> str:
-        """Return "a" or "p" if the words before a clock time say so."""
-        for back in range(max(at - 2, 0), at):
-            entry = self._entry(back, ("part-of-day",))
-            if entry and entry.value in MORNING | EVENING:
-                return "a" if entry.value in MORNING else "p"
-        return ""
 
     def _counted(self, value: Value, key: str) -> Value:
         """Return the number as a month or as a day of one."""
@@ -380,8 +253,6 @@ class _Scanner:
             rest = key[match.end() :]
             counter = rest[:1] if rest[:1] in ("월", "일") else ""
             return {korean}, at + 1, counter
-        if (more := self._entry(at, ("more",))) and (number := self._and_more(at + 1, float(more.value))):
-            return *self._multiplied(*number), ""
         entry = self._entry(at, ("cardinal", "ordinal"))
         if entry is None:
             return None
@@ -392,15 +263,6 @@ class _Scanner:
         factor = 1000.0 if value == 1000 else 100.0 if value >= 100 else 1.0
         readings, after = self._multiplied(readings, at + len(entry.key), factor)
         return readings, after, ""
-
-    def _and_more(self, at: int, part: float) -> tuple[set[float], int] | None:
-        """Return a number and a part of it or of one more ("साढ़े सात": 7.5; "सवा सौ": 125), and the atom after it."""
-        if not self._continues(at):
-            return None
-        small, key = self._entry(at, ("cardinal",)), self.atoms[at].key
-        numbers = _digits(key) if key[0].isdecimal() else {float(small.value)} if small else set()
-        readings = {number * (1 + part) if number >= 100 else number + part for number in numbers}
-        return (readings, at + (len(small.key) if small else 1)) if readings else None
 
     def _fraction(self, at: int) -> float:
         """Return the value of a sign such as ½; 0 for every other atom."""
@@ -457,16 +319,6 @@ class _Scanner:
             return None
         number = _han_number("".join(atom.key for atom in self.atoms[at:after]))
         return {number}, after, ""
-
-
-def _part_of(hour: float) -> int:
-    """Return the minutes that a half or a quarter behind a full hour says; any other fraction says none."""
-    return int(hour % 1 * 60) if hour % 0.25 == 0 else 0
-
-
-def _last_multiplier(number: float) -> float:
-    """Return that of which "and a half" behind a number is the half: a million behind "two million"."""
-    return next((factor for factor in (1e9, 1e6, 1e3) if number and number % factor == 0), 1.0)
 
 
 def _digits(key: str) -> set[float]:

@@ -39,7 +39,7 @@ def margin(words: Outcome, entailed: float | None, agrees: float | None) -> floa
 
 
 def compare(case: Case) -> Flow[Comparison]:
-    """Compare by closed values, and ask only about what they leave open; not decidable without an expected statement."""
+    """Compare by closed values, and ask only about what they leave open; not decidable without a statement."""
     words = _closed_values.decided(replace(case, passages=()), forms_of(case))
     if lacking(case) or (words.margin is not None and not words.names):
         return Comparison(margin(words, None, None), _closed_values.differing(case, words), words.reason)
