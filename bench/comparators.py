@@ -6,11 +6,11 @@
 its readers give them, the right row and the wrong row of each pair, the right answer as the expected statement.
 `variants` are BLEnD's annotations: two wordings of one annotated answer agree, answers of two groups of a question
 differ; `variants-en` are the same in English. `qualification` are the right and wrong answers of the qualification set
-with their expected answers: sentences in other words, nine languages; all are test rows (`--passages`: with their
-document, whose words then count as supported).
+with their expected answers: sentences in other words, nine languages; all are test rows.
 
 Base samples are divided by hash: thresholds were chosen on `--part dev` (a third), numbers are reported of `--part
-test`. Intervals: 95 %, bootstrap over base samples. `AUC` is that of the margin. Tokens are the words of the
+test`. `right of decided` is the share of right verdicts among rows that have one. Intervals: 95 %, bootstrap over base
+samples. `AUC` is that of the margin. Tokens are the words of the
 comparators; `span F1` counts marks on right rows as false ones. Speed is of this process, one core.
 """
 
@@ -85,16 +85,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--comparators", nargs="+", default=["lemmas"])
     parser.add_argument("--encoder", type=Path, help="folder of a sentence encoder, for the comparator `encoder`")
-    parser.add_argument("--passages", action="store_true", help="give the qualification set's documents as evidence")
     parser.add_argument("--rows", type=int, default=0, help="measure the first so many rows of a set only")
     parser.add_argument("--part", choices=["dev", "test"], default="test")
     parser.add_argument("--wrong", type=int, default=0, help="show so many rows on which a comparator errs")
     args = parser.parse_args(argv)
     print(
-        "| set | comparator | n | base samples | scaled accuracy | AUC | undecided | span F1 | rows/s |\n|" + "---|" * 9
+        "| set | comparator | n | base samples | undecided | right of decided | AUC | span F1 | rows/s |\n|"
+        + "---|" * 9
     )
     for name in args.set:
-        rows = _part(_read(args.data, name, args.passages), args.part)
+        rows = _part(_read(args.data, name), args.part)
         for comparator in args.comparators if rows else ():
             compare = comparators.load(comparator).compare
             if comparator == "encoder":
@@ -102,9 +102,9 @@ def main(argv: Sequence[str] | None = None) -> None:
             _measure(name, comparator, compare, rows[: args.rows or None], args.wrong)
 
 
-def _read(data: Path, name: str, passages: bool) -> list[Labelled]:
+def _read(data: Path, name: str) -> list[Labelled]:
     if name == QUALIFICATION:
-        return list(_qualification(passages))
+        return list(_qualification())
     return list(_variants(data, name) if name in VARIANTS else _rows(data, name))
 
 
@@ -151,14 +151,12 @@ def _variants(data: Path, name: str) -> Iterator[Labelled]:
             yield Labelled(replace(case, text=groups[1][0]), f"{region}/{key}", False)
 
 
-def _qualification(passages: bool) -> Iterator[Labelled]:
+def _qualification() -> Iterator[Labelled]:
     """Yield the rows of the qualification set that are right or wrong; the base sample is the document."""
     folder = ROOT / "excam/error_reports/qualification"
-    documents = {row["id"]: f"{row['title']}: {row['text']}" for _, row in row_files.rows(folder / "documents.jsonl")}
     for _, row in row_files.rows(folder / "rows.jsonl"):
         if row["label"] != "undecidable":
-            evidence = (documents[row["document"]],) if passages else ()
-            case = Case(row["question"], row["text"], row["expected"], evidence, language=row["language"])
+            case = Case(row["question"], row["text"], row["expected"], language=row["language"])
             start = row["text"].find(row["wrong_words"])
             spans = ((start, start + len(row["wrong_words"])),) if row["wrong_words"] else ()
             yield Labelled(case, f"{QUALIFICATION}/{row['document']}", row["label"] == "right", spans)
@@ -174,9 +172,8 @@ def _measure(
     speed = len(rows) / (time.perf_counter() - started)
     bases = [row.base for row in rows]
     pairs = list(zip(rows, compared, strict=True))
-    scaled = [2 * _is_correct(row, outcome) - 1 for row, outcome in pairs]
     undecided = [outcome.margin is None for outcome in compared]
-    cells = [_cell(values, [1] * len(rows), bases) for values in (scaled, undecided)]
+    correct, decided = [_is_correct(*pair) for pair in pairs], [not unknown for unknown in undecided]
     spans = "–"
     if any(row.spans for row in rows):
         counts = [_tokens(row, outcome) for row, outcome in pairs]
@@ -186,9 +183,9 @@ def _measure(
         comparator,
         len(rows),
         len(set(bases)),
-        cells[0],
+        _cell(undecided, [1] * len(rows), bases),
+        _cell(correct, decided, bases),
         f"{_auc(pairs):.2f}",
-        cells[1],
         spans,
         f"{speed:.0f}",
     )

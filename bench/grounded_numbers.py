@@ -117,7 +117,7 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
             point[f"entailment_{name[2:]}_contrast"] = value - answer[f"u-{name[2:]}"]
     if stated and "entailment_contrast" in point:
         point["combined"] = combined.margin(
-            _closed_values.decided(case, lemmas.forms_of(case)), point["entailment_contrast"], point.get("agreement")
+            _closed_values.decided(case, lemmas.stems_of(case)), point["entailment_contrast"], point.get("agreement")
         )
     point["overlap"] = evidence_numbers.overlap(row["text"], texts)
     point["length"] = float(len(row["text"]))

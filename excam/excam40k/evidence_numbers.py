@@ -33,8 +33,8 @@ COLUMNS = (
 class Point:
     """What a system says of one row. `errors`: whether it found an error, None for no verdict.
 
-    `states_right` and `cites_right` are None where nothing is stated. `hit`, `marked` and `gold` are characters of
-    marked and of wrong words, and of both.
+    `states_right` and `cites_right` are None where nothing is stated, the first also where no program can tell. `hit`,
+    `marked` and `gold` are characters of marked and of wrong words, and of both.
     """
 
     row: Shown
@@ -53,10 +53,11 @@ def point(row: Shown, sample: Sample, judgement: Mapping[str, Any], parts: Mappi
     made = Point(row, sample, errors)
     if "expected" in parts and row.expected:
         case = Case(row.question, parts["expected"], row.expected, language=sample.language)
+        margin = without_asking(lemmas.compare(case)).margin
         cited = {f"passage {number}" for number in row.cites}
         made = replace(
             made,
-            states_right=(without_asking(lemmas.compare(case)).margin or -1.0) > 0,
+            states_right=None if margin is None else margin > 0,
             cites_right=bool(cited & set(parts["evidence"])),
         )
     if sample.report.errors:

@@ -31,7 +31,7 @@ class RubricText(Metric):
     """A rating of a response with findings and rationales."""
 
     name = "rubric"
-    version = asks.VERSION + 1  # before, phrases in another spelling than the response's had no place
+    version = asks.VERSION + 2  # before, phrases beside markup had no place
     columns = pair = ("prompt", "response")
     # without `complexity` and `unsafe`, rules stay open
     optional = ("task_id", "culture", "language", "scenario", "complexity", "unsafe")

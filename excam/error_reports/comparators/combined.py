@@ -14,7 +14,7 @@ from excam.error_reports.comparators import _closed_values, agreement, entailmen
 from excam.error_reports.comparators._closed_values import Outcome
 from excam.error_reports.comparators._differences import lacking
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.lemmas import forms_of
+from excam.error_reports.comparators.lemmas import stems_of
 from excam.inference import Flow
 from excam.inference.run import together
 
@@ -40,7 +40,7 @@ def margin(words: Outcome, entailed: float | None, agrees: float | None) -> floa
 
 def compare(case: Case) -> Flow[Comparison]:
     """Compare by closed values, and ask only about what they leave open; not decidable without a statement."""
-    words = _closed_values.decided(replace(case, passages=()), forms_of(case))
+    words = _closed_values.decided(replace(case, passages=()), stems_of(case))
     if lacking(case) or (words.margin is not None and not words.names):
         return Comparison(margin(words, None, None), _closed_values.differing(case, words), words.reason)
     entailed, agrees = yield from together([entailment.compare(case), agreement.compare(case)])

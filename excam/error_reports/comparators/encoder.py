@@ -15,7 +15,7 @@ from excam.core.exceptions import ModelInvalid
 from excam.error_reports.comparators import _closed_values
 from excam.error_reports.comparators._differences import stated_range
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.lemmas import forms_of
+from excam.error_reports.comparators.lemmas import stems_of
 from excam.inference import Flow
 from excam.inference.encoder import open_encoder
 
@@ -31,7 +31,7 @@ def compare(case: Case, folder: Path | None = None) -> Flow[Comparison]:
 
     `folder` holds the encoder; by default that of the installed package. Raises ModelInvalid without one.
     """
-    outcome = _closed_values.decided(case, forms_of(case))
+    outcome = _closed_values.decided(case, stems_of(case))
     if not outcome.names:
         margin = outcome.margin and (1 - THRESHOLD if outcome.margin > 0 else -THRESHOLD)
         return Comparison(margin, _closed_values.differing(case, outcome), outcome.reason)

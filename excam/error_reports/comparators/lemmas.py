@@ -1,8 +1,7 @@
-"""Closed values, with names compared by word forms: stems, prefixes where no stemmer is at hand, spelling variants.
+"""Closed values, with names compared by word forms: stems and spelling variants.
 
 No model is asked. A word is compared as it is, as its Snowball stem (English, German, French ... , without data), and
-with doubled letters as one ("hammoud"); words of other languages that set spaces also by their first letters. Whatever
-is no closed value is not decided (`_closed_values`).
+with doubled letters as one ("hammoud"). Whatever is no closed value is not decided (`_closed_values`).
 """
 
 from __future__ import annotations
@@ -50,14 +49,23 @@ def compare(case: Case) -> Flow[Comparison]:
 
 
 def by_words(case: Case) -> Comparison:
-    """Return the comparison of a case over word forms."""
-    return _closed_values.compared(case, forms_of(case))
+    """Return the comparison of a case over stems."""
+    return _closed_values.compared(case, stems_of(case))
+
+
+def stems_of(case: Case) -> Forms:
+    """Return how words of closed values are compared, by the languages of the expected statement and of the case."""
+    return partial(_stems, languages=_languages(case))
 
 
 def forms_of(case: Case) -> Forms:
-    """Return how words of a case are compared, by the languages of its expected statement and of the case."""
-    languages = (*languages_of(case.expected, case.language), *((case.language,) if case.language else ()))
-    return partial(_forms, languages=tuple(dict.fromkeys(languages)))
+    """Return how words are looked up: as stems, and in a language without a stemmer by their first letters too."""
+    return partial(_forms, languages=_languages(case))
+
+
+def _languages(case: Case) -> Languages:
+    stated = (case.language,) if case.language else ()
+    return tuple(dict.fromkeys((*languages_of(case.expected, case.language), *stated)))
 
 
 @cache
@@ -68,13 +76,17 @@ def _stemmer(name: str) -> Any:
 
 
 @cache
-def _forms(key: str, languages: Languages) -> tuple[str, ...]:
-    """Return the forms under which a folded word is compared."""
+def _stems(key: str, languages: Languages) -> tuple[str, ...]:
     forms = list(variants(key))
-    stemmed = [name for name in languages if name in STEMMERS]
-    for name in stemmed:
-        forms.append("~" + _stemmer(STEMMERS[name]).stem(forms[-1] if name == "Arabic" else key))
-    bare = forms[len(variants(key)) - 1]
-    if len(bare) > PREFIX and SPACED.fullmatch(bare) and len(stemmed) < len(languages):
-        forms.append(bare[:PREFIX] + "-")
+    for name in languages:
+        if name in STEMMERS:
+            forms.append("~" + _stemmer(STEMMERS[name]).stem(forms[-1] if name == "Arabic" else key))
     return tuple(dict.fromkeys([*forms, *(DOUBLED.sub(r"\1", form) for form in forms)]))
+
+
+@cache
+def _forms(key: str, languages: Languages) -> tuple[str, ...]:
+    bare, without_stemmer = variants(key)[-1], set(languages) - set(STEMMERS)
+    is_cut = len(bare) > PREFIX and SPACED.fullmatch(bare) and without_stemmer
+    prefix = [bare[:PREFIX] + "-"] if is_cut else []
+    return tuple(dict.fromkeys([*_stems(key, languages), *prefix, *(DOUBLED.sub(r"\1", form) for form in prefix)]))

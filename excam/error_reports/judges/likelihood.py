@@ -37,7 +37,7 @@ from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.knowledge.claimless import is_refusal
 
-VERSION = Version(asks=1, reads=1)
+VERSION = Version(asks=1, reads=2)
 Reading = Literal["gain", "gain-per-token"]  # of the likelihood of an answer
 PROPOSE = "{question}\nAnswer in a few words."
 NO_QUESTION = "Say something."

@@ -14,7 +14,7 @@ from excam.error_reports.judges.base import Version, fill
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Flow, Message, ask_for_text
 
-VERSION = Version(asks=1, reads=4)  # read as `report` reads
+VERSION = Version(asks=1, reads=5)  # read as `report` reads
 MAX_ERRORS = 5  # bounds of the schema: a small model under a grammar may otherwise never close a list or a string
 MAX_CHARS = {"span": 160, "type": 60, "explanation": 500}
 SYSTEM = """\

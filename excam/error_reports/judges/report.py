@@ -33,7 +33,7 @@ from excam.inference import Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import ENDS, reasoning_and_answer, skip_reasoning, split_reasoning
 from excam.inference.json_answers import BLANK, FENCE, IGNORED, Rejected, answer_decoder, fields, is_cut, objects
 
-VERSION = Version(asks=1, reads=4)
+VERSION = Version(asks=1, reads=5)
 SCHEMA = 1  # version of the JSON below; the paper's own schema is only in a figure we do not have
 SYSTEM = "You compute a metric that judges the cultural correctness of a generation task."
 USER = (  # Table 5; its line breaks are not in our copy of the paper
