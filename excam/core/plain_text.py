@@ -16,12 +16,15 @@ import regex
 from excam.core.text import INVISIBLE
 
 _INLINE = "a|abbr|b|big|bdi|bdo|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|tt|u|wbr"
+_BLOCK = (
+    "article|blockquote|br|div|footer|h[1-6]|header|hr|img|li|ol|p|pre|section|sub|sup|table|tbody|td|th|thead|tr|ul"
+)
 _FULL_WIDTH = {sign: sign - 0xFEE0 for sign in range(0xFF01, 0xFF5F)}
 _IN_WORD = r"[\p{L}\p{M}\p{N}]"
 _MARKUP = regex.compile(
     rf"""(?xi)
     (?P<entity> &(?:\#\d{{1,7}}|\#x[\da-f]{{1,6}}|[a-z]\w{{1,20}}); )
-    | (?P<blank> \\[,;:!\ ] | (?<={_IN_WORD})~(?={_IN_WORD}) | <(?!/?(?:{_INLINE})\b)/?[a-z][^<>]{{0,500}}> )
+    | (?P<blank> \\[,;:!\ ] | (?<={_IN_WORD})~(?={_IN_WORD}) | </?(?:{_BLOCK})\b[^<>]{{0,500}}> )
     | (?P<nothing> {INVISIBLE.pattern.removeprefix("(?V1)")}++
       | </?(?:{_INLINE})\b[^<>]{{0,500}}>
       | \[\^?\d{{1,3}}(?:[,;]\ ?\d{{1,3}})*\](?!\()
