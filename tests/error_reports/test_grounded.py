@@ -319,6 +319,9 @@ OTHER = "Young people like their neighbours and sing long songs at night."
 LONG = replace(ASKED, instruction="What do people eat at the winter feasts?", output=f"{OTHER} {RIGHT[0]} {WRONG}")
 
 
+BY_LEANING = grounded.Way("entailment")
+
+
 def reader(leaning=3.0, question="none"):
     """A model that states the dish of a village that is asked about, and leans to what a text has of it."""
 
@@ -334,15 +337,14 @@ def reader(leaning=3.0, question="none"):
     return answer
 
 
-def long_text(output, model=None):
+def long_text(output, model=None, way=BY_LEANING, instruction=LONG.instruction):
     """The verdict on a longer text about villages, by their passages, and all requests."""
     index = in_memory([Passage(name, name, text) for name, text in zip(DISHES, RIGHT, strict=True)])
 
     def find(question, text):
         return grounded.Evidence(tuple(index.passages_for(question, text)), "Bees: Bees dance.")
 
-    way = grounded.Way("lemmas", slope=9)
-    return drive(grounded.judge(replace(LONG, output=output), find, way), model or reader())
+    return drive(grounded.judge(replace(LONG, output=output, instruction=instruction), find, way), model or reader())
 
 
 def counts(verdict):
@@ -364,7 +366,8 @@ def test_a_longer_text_is_judged_sentence_by_sentence():
 
 @pytest.mark.parametrize("leaning", [0.2, -3.0])
 def test_a_sentence_has_a_verdict_only_if_the_model_leans_to_the_same_side(leaning):
-    verdict, _ = long_text(f"{LONG.output} {RIGHT[2]}", reader(leaning))
+    asked = "What is the main dish of the winter feast in the village of Balor, Elvas and Ferun?"
+    verdict, _ = long_text(f"{LONG.output} {RIGHT[2]}", reader(leaning), grounded.Way("lemmas", slope=9), asked)
     assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, "not sure")
     assert counts(verdict) == [4, 0, 0, 4, 0]
 

@@ -64,7 +64,7 @@ def test_a_job_uses_every_version(uses):
         ("acre/asks.py", {"cult_eval_judge"}),
         ("rubric/asks.py", {"rubric_rate", "rubric_settle"}),
         ("calmqa/asks.py relevance", {"calmqa_judge", "calmqa_relevance", "crossing_score"}),
-        ("error_reports/comparators/differences.py", {"judge", "score"}),
+        ("error_reports/comparators/encoder.py", {"judge", "score"}),
         ("error_reports/judges/count.py asks", {"judge"}),
         ("error_reports/judges/count.py reads", {"score"}),
     ],

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from excam.error_reports.comparators._differences import unsupported
 from excam.error_reports.comparators.base import Case, Comparison, Need
+from excam.error_reports.comparators.lemmas import forms_of
 from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, one_line
 from excam.inference import Flow, Message
 
@@ -34,4 +35,4 @@ def compare(case: Case) -> Flow[Comparison]:
         return Comparison(None, reason="no expected statement")
     asked = messages(case.question, case.expected, case.text)
     leaning: Leaning = yield from ask_yes_no(asked)
-    return Comparison(leaning.margin, unsupported(replace(case, passages=())), leaning.reason)
+    return Comparison(leaning.margin, unsupported(replace(case, passages=()), forms_of(case)), leaning.reason)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from excam.error_reports.comparators._differences import unsupported
 from excam.error_reports.comparators.base import Case, Comparison, Need
+from excam.error_reports.comparators.lemmas import forms_of
 from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, numbered, one_line
 from excam.inference import Flow, Message
 
@@ -38,5 +39,5 @@ def compare(case: Case) -> Flow[Comparison]:
         return Comparison(None, reason="no passages")
     contrast = entail_messages(case.question, case.text, (case.unrelated,)) if case.unrelated else ()
     leaning: Leaning = yield from ask_yes_no(entail_messages(case.question, case.text, case.passages), contrast)
-    ranges = unsupported(replace(case, passages=()) if case.expected else case)
+    ranges = unsupported(replace(case, passages=()) if case.expected else case, forms_of(case))
     return Comparison(leaning.margin, ranges, leaning.reason)
