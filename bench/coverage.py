@@ -70,8 +70,8 @@ def share(rows: Floats) -> tuple[float, Interval]:
 def f1(rows: Floats) -> tuple[float, Interval]:
     """Take the first rater's mark above 3 as gold, the second's as the prediction."""
     gold, said = rows[:, 0] > 3, rows[:, 1] > 3
-    found = bootstrap.share(2 * (gold & said), range(len(rows)), 0, gold.astype(int) + said)
-    return of(found["value"], found["low"], found["high"])
+    estimate = bootstrap.share(2 * (gold & said), range(len(rows)), 0, gold.astype(int) + said)
+    return of(estimate["value"], estimate["low"], estimate["high"])
 
 
 def tau_b(rows: Floats) -> tuple[float, Interval]:
@@ -83,23 +83,23 @@ def tau_b(rows: Floats) -> tuple[float, Interval]:
 def alpha(rows: Floats) -> tuple[float, Interval]:
     words = [["low", "middle", "high"][int(value)] for value in np.clip(rows - 2, 0, 2).ravel()]
     items = [words[at : at + 3] for at in range(0, len(words), 3)]
-    found = agreement.alpha(items, ["low", "middle", "high"], "nominal", 0)
-    return of(found.value, found.low, found.high)
+    estimate = agreement.alpha(items, ["low", "middle", "high"], "nominal", 0)
+    return of(estimate.value, estimate.low, estimate.high)
 
 
 def alpha_of_numbers(rows: Floats) -> tuple[float, Interval]:
-    found = agreement.alpha_of_numbers(rows.tolist(), 0)
-    return of(found.value, found.low, found.high)
+    estimate = agreement.alpha_of_numbers(rows.tolist(), 0)
+    return of(estimate.value, estimate.low, estimate.high)
 
 
 def one_way(rows: Floats) -> tuple[float, Interval]:
-    found = icc11(rows.tolist(), 0)
-    return of(found.value, found.low, found.high)
+    estimate = icc11(rows.tolist(), 0)
+    return of(estimate.value, estimate.low, estimate.high)
 
 
 def by_f(rows: Floats) -> tuple[float, Interval]:
-    found = icc21(rows)
-    return of(found.value, found.low, found.high)
+    estimate = icc21(rows)
+    return of(estimate.value, estimate.low, estimate.high)
 
 
 CASES: Mapping[str, tuple[Sample, Statistic]] = {
@@ -140,9 +140,9 @@ def coverage(name: str, clusters: int, truth: float, draws: int) -> tuple[float,
     """Return the share of samples whose interval holds the truth, the median width, and those without an interval."""
     sample, statistic = CASES[name]
     rng = np.random.default_rng([clusters, *name.encode()])
-    found = [statistic(sample(rng, clusters))[1] for _ in range(draws)]
-    widths = [bounds[1] - bounds[0] for bounds in found if bounds]
-    held = sum(bounds[0] <= truth <= bounds[1] for bounds in found if bounds)
+    intervals = [statistic(sample(rng, clusters))[1] for _ in range(draws)]
+    widths = [bounds[1] - bounds[0] for bounds in intervals if bounds]
+    held = sum(bounds[0] <= truth <= bounds[1] for bounds in intervals if bounds)
     return held / draws, float(np.median(widths)) if widths else float("nan"), draws - len(widths)
 
 

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import regex
-
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
+from excam.core.text import script_of
 from excam.error_reports import comparators, relevance
 from excam.error_reports.comparators._differences import unsupported
 from excam.error_reports.comparators._statements import Held, statement
@@ -90,7 +89,6 @@ _UNKNOWN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _VALUE = re.compile(r"\W*(?:yes|no|(?:option )?[A-H])\W*", re.IGNORECASE)
-_SCRIPT = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}]|(?P<other>\p{L})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +179,8 @@ def is_held(answer: str, question: str, passages: Sequence[str]) -> bool:
     Small models answer "1920" where no passage names a year. Yes, no, the letter of an option, and an answer in another
     script than all passages cannot be looked up, and are taken as they are.
     """
-    scripts = [_script(passage) for passage in passages]
-    if _VALUE.fullmatch(answer) or _script(answer) not in scripts:
+    scripts = [script_of(passage) for passage in passages]
+    if _VALUE.fullmatch(answer) or script_of(answer) not in scripts:
         return True
     whole = sum(word.end - word.start for word in spanned_words(answer))
     missing = sum(end - start for start, end in unsupported(Case(question, answer, "", tuple(passages))))
@@ -237,12 +235,6 @@ class Judged:
         return ids or ([] if self.probability is None else [OWN_KNOWLEDGE])
 
 
-def _script(text: str) -> str:
-    """Return "alphabet" or "other" for the script of most letters of a text; European alphabets count as one."""
-    letters = [bool(match["other"]) for match in _SCRIPT.finditer(text)]
-    return "other" if sum(letters) * 2 > len(letters) else "alphabet"
-
-
 def judge(sample: Sample, search: Search | None = None, way: Way | None = None) -> Flow[Verdict]:
     """State what is expected and compare the text with it; a longer text sentence by sentence.
 
@@ -267,7 +259,8 @@ def claims_of(sample: Sample) -> list[Claim]:
     places = sentence_places(text, language)
     parts = [(part, asks(text[slice(*place)], language)) for place in places if (part := stating_part(text, place))]
     if len(words(text)) < LONG or len(places) < 2:
-        start, end = (parts[0][0][0], parts[-1][0][1]) if 0 < len(parts) < len(places) else (0, len(text))
+        stating = [at for part, _ in parts for at in part] if len(parts) < len(places) else []
+        start, end = min(stating, default=0), max(stating, default=len(text))
         return [Claim((start, end), text[start:end], "answer")]
     claims = [Claim(part, text[slice(*part)], "question" if asked else "sentence") for part, asked in parts]
     return [claim for claim in claims if claim.kind != "question" or len(words(claim.text)) > SHORT_QUESTION]
