@@ -74,7 +74,7 @@ def _agreements(out: Console, agreements: Sequence[Agreement], item: str | None)
         display.table(
             out, [HEAD + (ITEM_HEAD if item else ()), *(_cells(agreement, item) for agreement in _once(shown))]
         )
-    print("\nIntervals: 95 %, resampled over clusters (ICC: rows). AUC and ordered .5 and tau 0 are chance.")
+    print("\nIntervals: 95 %, over clusters (ICC: rows). AUC and ordered .5 and tau 0 are chance.")
     print("In brackets (): trivial baselines. (words): the label predicted from the words, learnt from other clusters.")
     print("(system): the place of a row's system among all, by the mean labels of the other clusters.")
     if item:
