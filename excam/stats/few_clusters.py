@@ -16,7 +16,7 @@ Interval = tuple[float, float]
 Scale = Literal["line", "correlation"]
 
 FEWEST = 8  # clusters for an interval of what is no share: of fewer, no method that was tried covers well
-FEW = 30  # up to so many clusters the intervals of this module, of more a bootstrap
+FEW = 100  # up to so many clusters the intervals of this module, of more a bootstrap
 ROUNDING = 1e-12  # relative differences between values that are only rounding
 
 

@@ -254,7 +254,7 @@ def test_reading_is_linear(name):
             ratios = (
                 slow_answers.seconds(read, long, 1) / max(slow_answers.seconds(read, short, 1), 1e-3) for _ in range(3)
             )
-            assert any(ratio < 40 for ratio in ratios), reader
+            assert any(ratio < 60 for ratio in ratios), reader  # a long text leaves the caches
     finally:
         gc.unfreeze()
 

@@ -34,11 +34,11 @@ with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
 
 
 def rules() -> list[tuple[str, str, str, list[str]]]:
-    """(name, file, docstring, patterns of what it makes) of every rule that makes something."""
+    """(name, file, docstring, patterns of what it makes) of every rule with a step."""
     done = subprocess.run([sys.executable, "-c", READER], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     read = [ast.literal_eval(line) for line in done.stdout.splitlines() if line.startswith("[")]
-    return [tuple(rule) for rule in read if rule[3]]
+    return [tuple(rule) for rule in read if rule[0] in STEPS]
 
 
 def library(module: Path, step: str) -> list[str]:

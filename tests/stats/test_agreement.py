@@ -104,6 +104,7 @@ def test_kappa_of_the_sums_is_the_librarys(ratings):
     assert agreement._kappa(sums, 3)[0] == pytest.approx(kappa.value) == pytest.approx(fleiss_kappa(counts))
 
 
+@pytest.mark.usefixtures("bootstrap_above_30")
 @pytest.mark.parametrize("scale", ["nominal", "ordinal"])
 def test_the_interval_is_that_of_drawing_items(scale):
     generator = np.random.default_rng(1)

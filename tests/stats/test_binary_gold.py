@@ -55,6 +55,7 @@ def test_intervals_resample_clusters():
     assert association(gold, scores) == once
 
 
+@pytest.mark.usefixtures("bootstrap_above_30")
 def test_draws_of_equal_scores_widen_the_interval():
     """One item of 40 has another score: a third of the draws has equal scores only."""
     gold, scores = [True] * 20 + [False] * 20, [1.0] * 39 + [0.0]

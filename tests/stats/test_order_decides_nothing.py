@@ -46,7 +46,7 @@ def made(clusters, seed):
 
 def statistics(rows):
     gold, a, b, cluster, group, system, item, text = map(list, zip(*rows, strict=True))
-    yes, found, other = ([value > 0 for value in column] for column in (gold, a, b))
+    yes, predicted, other = ([value > 0 for value in column] for column in (gold, a, b))
     step, ones = np.subtract(a, b), [1.0] * len(a)
     by_cluster = {name: [row[1] for row in rows if row[3] == name] for name in dict.fromkeys(cluster)}
     words = [[str(value) for value in three] for three in zip(gold, a, b, strict=True)]
@@ -57,10 +57,10 @@ def statistics(rows):
     by_words = predictions_from_words(text, gold, cluster)
     return {
         "mean": bootstrap.mean(a, cluster, 1),
-        "share": bootstrap.share(found, cluster, 1),
+        "share": bootstrap.share(predicted, cluster, 1),
         "difference": bootstrap.ratio_interval(step, ones, cluster),
         "difference of means": bootstrap.difference_of_means(a, yes, cluster, 1),
-        "accuracy": summarise_accuracy(yes, found, cluster),
+        "accuracy": summarise_accuracy(yes, predicted, cluster),
         "alpha": agreement.alpha(words, values, "ordinal", 1),
         "alpha of numbers": agreement.alpha_of_numbers(list(by_cluster.values()), 1),
         "kappa": agreement.kappa(words, values, 3, 1),
@@ -71,8 +71,8 @@ def statistics(rows):
         "tau-b": GroupedPairs(gold, a).intervals(cluster, 200, 1),
         "pairs in groups": GroupedPairs(gold, a, group).intervals(cluster, 200, 1),
         "signs": sign_permutation(step, cluster, 500),
-        "accuracies": paired_permutation(yes, found, other, clusters=cluster, mode="draws", draws=200),
-        "accuracies, paper": paired_permutation(yes, found, other, clusters=cluster, mode="paper", draws=200),
+        "accuracies": paired_permutation(yes, predicted, other, clusters=cluster, mode="draws", draws=200),
+        "accuracies, paper": paired_permutation(yes, predicted, other, clusters=cluster, mode="paper", draws=200),
         "taus": correlation_permutation(gold, a, b, clusters=cluster, draws=100),
         "tie-calibrated": correlation_permutation(gold, a, b, clusters=cluster, draws=20, measure="tie-calibrated"),
         "sampled pairs": sampled_tie_calibration(gold, a, 200),
@@ -89,9 +89,9 @@ def test_rows_in_another_order_under_other_names(clusters, seed):
     systems = dict(zip(("s0", "s1", "s2"), dice.permutation(["x", "y", "z"]).tolist(), strict=True))
     mixed = [rows[at] for at in dice.permutation(len(rows))]
     renamed = [(*row[:3], row[3][::-1], row[4] * 2, systems[row[5]], row[6][::-1], row[7]) for row in mixed]
-    expected, found = statistics(rows), statistics(renamed)
+    expected, mixed_up = statistics(rows), statistics(renamed)
     for name, value in expected.items():
-        assert found[name] == value, name
+        assert mixed_up[name] == value, name
 
 
 @pytest.mark.parametrize("clusters", [9, 45])
@@ -100,14 +100,15 @@ def test_b_and_a_for_a_and_b(clusters, seed):
     rows = made(clusters, seed)
     there, back = (statistics(side) for side in (rows, [(row[0], row[2], row[1], *row[3:]) for row in rows]))
     low, high = there["difference"]
-    assert back["difference"] == (-high, -low)
+    assert back["difference"] == pytest.approx((-high, -low), rel=1e-12)
     for name in ("signs", "Cohen's kappa"):
         assert back[name] == there[name], name
     for name in ("accuracies", "taus", "tie-calibrated"):
         assert back[name].p_value == there[name].p_value, name
     a, is_first, cluster = [row[1] for row in rows], [row[0] > 0 for row in rows], [row[3] for row in rows]
     turned = bootstrap.difference_of_means(a, np.logical_not(is_first), cluster, 1)
-    assert (-turned["high"], -turned["low"]) == tuple(there["difference of means"].values())[1:]
+    bounds = tuple(there["difference of means"].values())[1:]
+    assert (-turned["high"], -turned["low"]) == pytest.approx(bounds, rel=1e-12)
     table = np.array([row[:3] for row in rows])
     first, second, third = pairwise_sign_permutation(table, 200)
     assert pairwise_sign_permutation(table[::-1, [2, 0, 1]], 200) == [second, third, first]

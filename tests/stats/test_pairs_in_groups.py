@@ -45,6 +45,7 @@ def test_pairs_of_groups_are_those_of_a_list(label_values):
         assert whole.tau_b == pytest.approx(correlation.kendall(gold, scores), nan_ok=True)
 
 
+@pytest.mark.usefixtures("bootstrap_above_30")
 @pytest.mark.parametrize("label_values", [2, 5, 1000])
 @pytest.mark.parametrize(("in_groups", "many"), [(False, 25), (True, 25), (True, 50)])
 def test_a_draw_of_clusters_is_a_copy_of_their_rows(label_values, in_groups, many, monkeypatch):
