@@ -57,7 +57,7 @@ def test_a_draw_of_clusters_is_a_copy_of_their_rows(label_values, in_groups, man
     whole = bootstrap.intervals
 
     def intervals(measures, size, **settings):
-        return whole(lambda times: seen.append((times, found := measures(times))) or found, size, **settings)
+        return whole(lambda times: seen.append((times, sums := measures(times))) or sums, size, **settings)
 
     monkeypatch.setattr(bootstrap, "intervals", intervals)
     GroupedPairs(gold, scores, groups.tolist()).intervals(clusters, 20, seed=1)
