@@ -31,9 +31,9 @@ rule preflight:
         "logs/preflight.log",
     benchmark:
         "benchmarks/preflight.tsv"
+    retries: 0
     conda:
         "../envs/data.yaml"
-    retries: 0
     params:
         version=versions("preflight"),
         page="results/preflight/preflight.md",  # not as output: a failed job has none

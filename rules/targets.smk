@@ -1,6 +1,5 @@
 """What the targets of the Snakefile ask for."""
 
-
 from excam.core.paths import Cell
 
 
