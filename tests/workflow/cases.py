@@ -22,8 +22,8 @@ TRACKED = (
 )
 JUDGE = "excam/error_reports/judges/count.py"
 REFACTORED = all_of(  # a rename, a new optional field of a shared record, a citation
-    edited("excam/stats/accuracy.py", "_scaled, clusters", "_of_sums, clusters"),
-    edited("excam/stats/accuracy.py", "def _scaled(", "def _of_sums("),
+    edited("excam/stats/accuracy.py", "right = is_correct(", "hits = is_correct("),
+    edited("excam/stats/accuracy.py", "share_interval(right, None", "share_interval(hits, None"),
     edited("excam/error_reports/records.py", '    thinking: str = ""', '    note: str = ""\n    thinking: str = ""'),
     edited("excam/excam40k/datasets/blend.py", "Myung et al. 2024.", "Myung et al. (2024)."),
 )  # fmt: skip
