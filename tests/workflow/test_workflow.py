@@ -195,15 +195,15 @@ def test_killed_judging_asks_only_for_what_is_missing(run):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("results/evaluation/smollm2-135m/without-blnd/report/blend/test.json", "without-blnd"),
-        ("results/samples/blnd.parquet", "blnd"),
+        ("results/evaluation/smollm2-135m/without-blnd/report/blend/test.json", "trained_on: found without-blnd;"),
+        ("results/samples/blnd.parquet", "MissingRuleException"),
     ],
 )
 def test_mistyped_target_fails_before_anything_starts(run, target, message):
     done = run(target)
     assert done.returncode != 0
-    assert "MissingRuleException" in done.text or ": found " in done.text
     assert message in done.text
+    assert target in done.text
 
 
 def test_mistyped_key_is_one_line_that_says_what_would_do(run):
