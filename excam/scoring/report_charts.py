@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from excam.pages.bar_charts import SHOWN, Bar, chart
 from excam.pages.row_browser import escape, folded_table
@@ -15,7 +15,6 @@ from excam.scoring.report_numbers import (
     counts,
     failure,
     kinds,
-    left_out_interval,
     outcome,
     verdict,
     words,
@@ -28,7 +27,7 @@ GROUPS = {"language": "Languages", "culture": "Cultures", "system": "Systems"}
 Groups = Mapping[str, Sequence[Line]]  # of rows, by each of GROUPS
 
 
-def numbers(rows: Sequence[Result], clusters: Sequence[Hashable], whole: Line, about: Description) -> str:
+def numbers(whole: Line, about: Description) -> str:
     """Return the numbers that matter, with their intervals over clusters of rows, and denominators."""
     left_out = whole.n - whole.judged
     because = f"{whole.failed} failed" + (f", {whole.not_known} not known" if whole.not_known else "")
@@ -39,7 +38,7 @@ def numbers(rows: Sequence[Result], clusters: Sequence[Hashable], whole: Line, a
     if whole.score is not None:
         mean = f"{two(whole.score)}{bounds_of(whole.score_interval, two)}"
         shown.append(("Mean score", mean, f"n = {whole.judged}"))
-    share = f"{percent(left_out / whole.n)}{bounds_of(left_out_interval(rows, clusters), percent)}"
+    share = f"{percent(left_out / whole.n)}{bounds_of(whole.left_out_interval, percent)}"
     shown.append(("Without a score", share, f"{left_out} of {whole.n}" + (f": {because}" if left_out else "")))
     return number_list(shown, has_intervals=whole.score_interval is not None)
 
@@ -48,7 +47,7 @@ def number_list(shown: Iterable[tuple[str, str, str]], *, has_intervals: bool) -
     """Return numbers as HTML: the name of each, the number with its interval, and of how many it is."""
     cells = "".join(f"<div><dt>{name}</dt><dd>{number}<small>{of}</small></dd></div>\n" for name, number, of in shown)
     note = "In brackets: 95 % interval."
-    note = note if has_intervals else f"{note} Means have none: fewer than {FEWEST} rows that share no content."
+    note = note if has_intervals else f"{note} Means have none: fewer than {FEWEST} unrelated rows, or equal ones."
     return f'<dl class="numbers">\n{cells}</dl>\n<p class="quiet">{note}</p>\n'
 
 

@@ -41,6 +41,7 @@ class Line:
     share_interval: Interval
     score: float | None
     score_interval: Interval
+    left_out_interval: Interval  # of the share that was not judged
 
     @property
     def judged(self) -> int:
@@ -58,6 +59,7 @@ def line(name: str, rows: Sequence[Result], clusters: Sequence[Hashable] | None 
     not_known = sum(row.failure == NOT_KNOWN for row in rows)
     wrong = [float(bool(row.errors)) for row, _ in judged]
     scores = [score for _, score in judged]
+    left_out = bootstrap.share_interval([row.score is None for row in rows], None, clusters)
     clusters = [name for row, name in zip(rows, clusters, strict=True) if row.score is not None]
     return Line(
         name=name,
@@ -69,13 +71,8 @@ def line(name: str, rows: Sequence[Result], clusters: Sequence[Hashable] | None 
         share_interval=bootstrap.share_interval(wrong, None, clusters),
         score=sum(scores) / len(scores) if judged else None,
         score_interval=mean_interval(scores, clusters),
+        left_out_interval=left_out,
     )
-
-
-def left_out_interval(rows: Sequence[Result], clusters: Sequence[Hashable]) -> Interval:
-    """Return the 95 % interval of the share of rows without a score; None where each has one."""
-    without = [float(row.score is None) for row in rows]
-    return bootstrap.share_interval(without, None, clusters) if any(without) else None
 
 
 def lines(

@@ -56,11 +56,11 @@ def write(name: str, digest: str, rows: Sequence[Result]) -> str:
     several = len({row.signature for row in rows}) > 1
     browser = Browser(
         title=about.title,
-        head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n{_judged(rows, about)}'
-        + report_charts.numbers(rows, clusters, whole, about)
-        + f"<details><summary>What these numbers are worth, and what judged</summary>\n"
+        head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n{_judged(rows)}'
+        + report_charts.numbers(whole, about)
+        + "<details><summary>What these numbers are worth</summary>\n"
         f"{CAUTION.format(errors=OF_ERRORS if about.lists_errors else '')}"
-        f"<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
+        f"{_mean(about)}<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
         f"{_warnings(rows)}"
         f"<p>File <code>{escape(name)}</code>, sha256 <code>{digest}</code></p>\n</details>\n"
         + report_charts.charts(rows, groups, about),
@@ -172,19 +172,22 @@ def _listed(value: object) -> list[str]:
     return [text for text in value if isinstance(text, str)] if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownVariableType]
 
 
-def _judged(rows: Sequence[Result], about: Description) -> str:
-    """Return the line with the number of rows, the metric, and what judged: the head of its signature."""
+def _judged(rows: Sequence[Result]) -> str:
+    """Return the line with the number of rows and what judged, the head of its signature."""
     heads = list(dict.fromkeys("|".join(row.signature.split("|")[:2]) for row in rows))
     more = f" and {len(heads) - 1} more" if len(heads) > 1 else ""
-    mean = f", score: {escape(about.mean)}" if about.mean else ""
-    return f"<p>{len(rows):,} rows{mean}; judged by <code>{escape(heads[0])}</code>{more}</p>\n{how_right(rows)}"
+    return f"<p>{len(rows):,} rows, judged by <code>{escape(heads[0])}</code>{more}</p>\n{how_right(rows)}"
+
+
+def _mean(about: Description) -> str:
+    return f"<p>Mean score: {escape(about.mean)}</p>\n" if about.mean else ""
 
 
 def how_right(rows: Sequence[Result]) -> str:
     """Return how often the judge of the rows was right on labelled rows, or that nobody knows; "" for no judge."""
     known = [f"{escape(text)}." for text in dict.fromkeys(row.metric.measured for row in rows) if text]
     if any(UNQUALIFIED in row.warnings for row in rows):
-        known.append("Nobody knows: it was not measured on labelled rows (<code>excam calibrate</code>).")
+        known.append("Nobody knows (<code>excam calibrate</code>).")
     return f"<p>How often is this judge right? {' '.join(known)}</p>\n" if known else ""
 
 

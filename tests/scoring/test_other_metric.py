@@ -253,7 +253,7 @@ def test_results_are_shown_and_put_on_a_page(two_scored_files, tmp_path):
     assert "failure: no-probabilities" in excam("explain", two_scored_files[1], "--only", "failures")
     excam("report", two_scored_files[1], "--to", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert "12 rows, score: <bdi>share of right answers, more is better</bdi>; judged by" in page
+    assert "<p>Mean score: <bdi>share of right answers, more is better</bdi></p>" in page
     assert "<dt>Mean score</dt><dd>0.45 [" in page
     assert "1 of 12: 1 failed" in page
     assert "error" not in page.split("<script")[0].split("<body")[1].lower(), "it lists none"
