@@ -8,6 +8,9 @@ than `few_clusters.FEWEST`, except of shares, which have one of any number and w
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from math import fsum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +21,7 @@ from excam.stats.few_clusters import FEW, FEWEST, ROUNDING, Interval, Scale, eff
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 Measures = Callable[[NDArray[np.intp]], Sequence[float]]
+Mirror = Callable[[NDArray[np.float64]], NDArray[np.float64]]  # sums of the same items with the sides exchanged
 BATCH = 250  # draws held in memory at once
 KIND_COST = 16  # clusters that are drawn in the time in which it is drawn how many there are of one kind
 NUMBERS_AT_ONCE = 1 << 19  # drawn clusters, or numbers of a kind, held in memory
@@ -26,6 +30,10 @@ NUMBERS_AT_ONCE = 1 << 19  # drawn clusters, or numbers of a kind, held in memor
 def ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sums[0] / sums[1], NaN where the denominator is 0; shape (2, draws) to (draws,)."""
     return np.divide(sums[0], sums[1], out=np.full(sums.shape[1:], np.nan), where=sums[1] != 0)
+
+
+def _first_negated(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.concatenate([-sums[:1], sums[1:]])
 
 
 def ratio_interval(
@@ -60,7 +68,7 @@ def share_interval(
         raise InputInvalid("got hits that are not from 0 to the size of their item, expected parts of it")
     if not sums.size:
         return None
-    share = float(ratio(sums.sum(axis=1, keepdims=True))[0])
+    share = float(ratio(_whole(sums))[0])
     drawn = interval(columns, ratio, clusters, level, draws, seed) if sums.shape[1] > FEW else None
     return drawn or wilson(share, effective_size(sums[0], sums[1], level), level)
 
@@ -71,13 +79,14 @@ def estimate(
     clusters: Sequence[Hashable],
     seed: int,
     scale: Scale = "line",
+    mirror: Mirror = _first_negated,
 ) -> dict[str, float | None]:
     """Return `value` of a statistic of column sums, with `low` and `high`, its 95 % interval over clusters.
 
     Undefined numbers are None. Raise InputInvalid as `interval` does.
     """
-    sums = _cluster_sums(columns, clusters).sum(axis=1, keepdims=True)
-    return _estimate(float(statistic(sums)[0]), interval(columns, statistic, clusters, seed=seed, scale=scale))
+    value = float(statistic(_whole(_cluster_sums(columns, clusters)))[0])
+    return _estimate(value, interval(columns, statistic, clusters, seed=seed, scale=scale, mirror=mirror))
 
 
 def _estimate(value: float, bounds: Interval | None) -> dict[str, float | None]:
@@ -95,7 +104,7 @@ def share(
 ) -> dict[str, float | None]:
     """Return sum(hits) / sum(sizes), as `estimate` does, with the interval of `share_interval`."""
     sums = _cluster_sums([hits, np.ones(np.size(hits)) if sizes is None else sizes], clusters)
-    value = float(ratio(sums.sum(axis=1, keepdims=True))[0])
+    value = float(ratio(_whole(sums))[0])
     return _estimate(value, share_interval(hits, sizes, clusters, seed=seed))
 
 
@@ -109,12 +118,9 @@ def difference_of_means(
 ) -> dict[str, float | None]:
     """Return the mean of the values that are first minus that of the others, as `estimate` does; one mark per value."""
     numbers, first = np.asarray(values, dtype=np.float64), np.asarray(is_first, dtype=bool)
-    if sorted(numbers[first]) < sorted(numbers[~first]):  # so that whose turn it is only turns the interval round
-        turned = difference_of_means(numbers, ~first, clusters, seed)
-        value, high, low = (None if number is None else 0.0 - number for number in turned.values())
-        return {"value": value, "low": low, "high": high}
     columns = [numbers * first, first, numbers * ~first, ~first]
-    return estimate(columns, lambda sums: ratio(sums[:2]) - ratio(sums[2:]), clusters, seed)
+    sides = partial(np.roll, shift=2, axis=0)
+    return estimate(columns, lambda sums: ratio(sums[:2]) - ratio(sums[2:]), clusters, seed, mirror=sides)
 
 
 def interval(
@@ -125,6 +131,7 @@ def interval(
     draws: int = 2000,
     seed: int = 0,
     scale: Scale = "line",
+    mirror: Mirror = _first_negated,
 ) -> Interval | None:
     """Return the interval of a statistic of sums: `statistic` gets the k column sums of each draw, shape (k, draws).
 
@@ -132,20 +139,23 @@ def interval(
     of draws with replacement; a draw for which the statistic is undefined (NaN) is left out. Return None for fewer than
     `FEWEST` clusters, if the statistic of all items is undefined, or if all draws are equal (only one cluster
     contributes, or all are alike), since an interval of width 0 would suggest certainty. The order of items decides
-    nothing, and negative numbers in the first column only turn the interval round. Raise InputInvalid for columns of
-    unequal length or without finite numbers, cluster names that are not one per item, a level outside 0 to 1, or fewer
-    than one draw.
+    no bit, and the sums that `mirror` returns, by default with the first column negated, only turn the interval round.
+    Raise InputInvalid for columns of unequal length or without finite numbers, cluster names that are not one per item,
+    a level outside 0 to 1, or fewer than one draw.
     """
     if not 0 < level < 1 or draws < 1:
         raise InputInvalid(f"bootstrap got level={level} and draws={draws}, expected 0 < level < 1 and draws >= 1")
-    sums = _cluster_sums(columns, clusters)
-    whole = sums.sum(axis=1, keepdims=True)
+    sums = _in_order(_cluster_sums(columns, clusters), mirror)
+    whole = _whole(sums)
     value = float(statistic(whole)[0])
     if sums.shape[1] < FEWEST or np.isnan(value):
         return None
     if sums.shape[1] <= FEW:
         return jackknife(value, statistic(whole - sums), level, scale)
-    return _percentiles(np.concatenate([statistic(part) for part in _drawn_sums(sums, draws, seed)]), level)
+    drawn = list(_drawn_sums(sums, draws, seed))
+    if _unlike(sums, mirror) is None:  # then the draws of both sides count
+        drawn += list(map(mirror, drawn))
+    return _percentiles(np.concatenate(list(map(statistic, drawn))), level)
 
 
 def intervals(
@@ -211,26 +221,38 @@ def _kinds(ordered: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _cluster_sums(columns: Sequence[ArrayLike], clusters: Sequence[Hashable] | None) -> NDArray[np.float64]:
-    """Return the sums of each column per cluster, shape (columns, clusters), in an order that follows from the sums.
-
-    It is ascending, or descending by the first column if this has more on its negative side, so that negating all of
-    it changes no place.
-    """
+    """Return the sums of each column per cluster, shape (columns, clusters), rounded once, in ascending order."""
     vectors = [np.asarray(column, dtype=np.float64) for column in columns]
     lengths = {len(vector) for vector in vectors}
     if len(lengths) != 1 or not all(np.isfinite(vector).all() for vector in vectors):
         raise InputInvalid(f"bootstrap got columns of {sorted(lengths)} items, expected one length and finite numbers")
     number = cluster_numbers(clusters, lengths.pop())
-    sums = np.stack(vectors)
-    if clusters is not None:  # in the order of their values, so that sums are rounded alike
-        order = np.lexsort(_turned(sums)[::-1])
-        sums = np.stack([np.bincount(number[order], weights=row[order]).astype(np.float64) for row in sums])
-    return sums[:, np.lexsort(_turned(sums)[::-1])]
+    sums = np.stack(vectors if clusters is None else [_sums(vector, number) for vector in vectors])
+    return sums[:, np.lexsort(sums[::-1])]
 
 
-def _turned(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the columns with the first one negated if its numbers farthest from 0 are negative."""
-    ascending = np.sort(sums[0])
-    unlike = ascending + ascending[::-1]  # 0 where a number and its opposite are both there
-    first = unlike[np.flatnonzero(unlike)[:1]]
-    return np.stack([-sums[0], *sums[1:]]) if (first < 0).any() else sums
+def _sums(column: NDArray[np.float64], number: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the sum of each cluster's items, rounded once: `np.bincount` adds whole numbers exactly."""
+    if (column == np.rint(column)).all():
+        return np.bincount(number, weights=column).astype(np.float64)
+    ends = np.cumsum(np.bincount(number)).tolist()
+    items = column[np.argsort(number, kind="stable")].tolist()
+    return np.array([fsum(items[start:end]) for start, end in pairwise([0, *ends])])
+
+
+def _whole(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of each row of sums, rounded once, as a column."""
+    return np.array([[fsum(row)] for row in sums.tolist()])
+
+
+def _in_order(sums: NDArray[np.float64], mirror: Mirror) -> NDArray[np.float64]:
+    """Return ascending sums in the order in which they or their mirror's are the larger ones: either way the same."""
+    turned = mirror(sums)
+    return sums[:, np.lexsort(turned[::-1])] if (_unlike(sums, mirror) or 0) < 0 else sums
+
+
+def _unlike(sums: NDArray[np.float64], mirror: Mirror) -> float | None:
+    """Return the first difference of sums, in ascending order, and their mirror's; None if there is none."""
+    ascending, turned = (each[:, np.lexsort(each[::-1])] for each in (sums, mirror(sums)))
+    at = np.flatnonzero(ascending != turned)[:1]
+    return float((ascending - turned).flat[at[0]]) if len(at) else None

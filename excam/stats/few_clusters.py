@@ -35,7 +35,7 @@ def jackknife(value: float, without: Floats, level: float = 0.95, scale: Scale =
         return None
     influence = (n - 1) * (fsum(without) / n - without)
     spread = (fsum(influence**2) / (n - 1)) ** 0.5
-    skewness = fsum(influence**3) * n**0.5 / ((n - 1) * (n - 2)) / spread**3
+    skewness = fsum(influence * influence**2) * n**0.5 / ((n - 1) * (n - 2)) / spread**3
     most = float(t.ppf((1 + level) / 2, n - 1))
     low, high = (max(most, sign * _without_skewness(sign * most, skewness)) for sign in (1, -1))
     error = spread / n**0.5

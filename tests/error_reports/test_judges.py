@@ -1,6 +1,5 @@
 """The judges: prompts to the letter, readers on odd and broken answers, flows from question to verdict."""
 
-import gc
 import json
 import math
 from pathlib import Path
@@ -247,16 +246,12 @@ def test_reading_is_linear(name):
     """
     short, long = slow_answers.text(name, 400_000), slow_answers.text(name, 4_000_000)
     assert len(long) > 3_990_000
-    gc.freeze()  # or the garbage collector's way through all that the tests hold would be measured too
-    try:
-        for reader in ("report", "generator", "count"):
-            read = slow_answers.READERS[reader]
-            ratios = (
-                slow_answers.seconds(read, long, 1) / max(slow_answers.seconds(read, short, 1), 1e-3) for _ in range(3)
-            )
-            assert any(ratio < 60 for ratio in ratios), reader  # a long text leaves the caches
-    finally:
-        gc.unfreeze()
+    for reader in ("report", "generator", "count"):
+        read = slow_answers.READERS[reader]
+        ratios = (
+            slow_answers.seconds(read, long, 1) / max(slow_answers.seconds(read, short, 1), 1e-3) for _ in range(3)
+        )
+        assert any(ratio < 40 for ratio in ratios), reader  # a long text leaves the caches
 
 
 def test_nesting_and_huge_numbers_do_not_crash():

@@ -100,7 +100,7 @@ def test_b_and_a_for_a_and_b(clusters, seed):
     rows = made(clusters, seed)
     there, back = (statistics(side) for side in (rows, [(row[0], row[2], row[1], *row[3:]) for row in rows]))
     low, high = there["difference"]
-    assert back["difference"] == pytest.approx((-high, -low), rel=1e-12)
+    assert back["difference"] == (-high, -low)
     for name in ("signs", "Cohen's kappa"):
         assert back[name] == there[name], name
     for name in ("accuracies", "taus", "tie-calibrated"):
@@ -108,11 +108,22 @@ def test_b_and_a_for_a_and_b(clusters, seed):
     a, is_first, cluster = [row[1] for row in rows], [row[0] > 0 for row in rows], [row[3] for row in rows]
     turned = bootstrap.difference_of_means(a, np.logical_not(is_first), cluster, 1)
     bounds = tuple(there["difference of means"].values())[1:]
-    assert (-turned["high"], -turned["low"]) == pytest.approx(bounds, rel=1e-12)
+    assert (-turned["high"], -turned["low"]) == bounds
     table = np.array([row[:3] for row in rows])
     first, second, third = pairwise_sign_permutation(table, 200)
     assert pairwise_sign_permutation(table[::-1, [2, 0, 1]], 200) == [second, third, first]
     assert icc21_bootstrap(table, 1) == icc21_bootstrap(table[::-1, [2, 0, 1]], 1)
+
+
+@pytest.mark.parametrize("clusters", [20, 300])
+@pytest.mark.parametrize("sizes", [1, 4])
+def test_of_mirrored_differences_the_interval_is_symmetric(clusters, sizes):
+    dice = np.random.default_rng(clusters)
+    steps = dice.integers(1, 40, clusters // 2) / 10
+    step, size = np.concatenate([steps, -steps]), dice.integers(1, 1 + sizes, clusters)
+    low, high = bootstrap.ratio_interval(step, size)
+    assert bootstrap.ratio_interval(-step, size) == (-high, -low)
+    assert (low == -high) == (sizes == 1)
 
 
 @pytest.mark.parametrize("unit", [1000, 0.1, 3, 1e-9])
