@@ -97,6 +97,9 @@ def calibrate(
             say(joined.note)
         if len(labelled) < len(rows):
             say(f"{len(labelled)} of {len(rows)} rows have a truth in {gold}; the others are left out")
-        if (n := made["calibration"]["n"]) < calibration.FEW:
-            say(f"fitted on {n} rows: rough; {calibration.FEW} or more are better")
+        if repeated := made["repeated"]:
+            say(f"{repeated} rows that differ from another in their id alone are left out")
+        if (n := made["clusters"]) < calibration.FEW:
+            what = "rows" if n == made["calibration"]["n"] else "clusters"
+            say(f"fitted on {n} {what}: rough; {calibration.FEW} or more are better")
         print_json(made, indent=2)

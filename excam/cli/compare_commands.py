@@ -59,9 +59,10 @@ def compare(
             columns = meta_rows.GoldColumns(label=label, item=item, id=id_)
             _pairs(systems, meta_rows.read_gold(gold, columns) if gold else None, as_json=as_json)
             return
+        key = comparing.OWN_ID if len(systems) > 1 else compare_pairs.item_of
         systems = systems if len(systems) > 1 else compare_pairs.systems_of(systems[0])
-        comparisons = comparing.compare(systems, rows)
-        standings = comparing.standings(systems) if len(systems) > 2 else []
+        comparisons = comparing.compare(systems, rows, key)
+        standings = comparing.standings(systems, key) if len(systems) > 2 else []
         if as_json:
             for standing in standings:
                 print_json({"kind": "system", **asdict(standing)})

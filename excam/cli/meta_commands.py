@@ -85,9 +85,11 @@ def meta(
         aligned = [meta_rows.aligned(column, labels.rows) for column in columns]
         rows = meta_rows.completed(labels.rows, aligned, is_clustered=bool(cluster or item))
         meta_rows.require_facets(rows, [*facets, *named])
+        labels, columns = meta_rows.distinct(replace(labels, rows=rows), aligned)
+        shared = [row for row in labels.rows if all(each.scores.get(row.id) is not None for each in columns)]
         further = surface_baselines()
-        columns += meta_baselines.baselines(rows, further, seed)
-        result = evaluating.evaluate(replace(labels, rows=rows), columns, seed, facets)
+        columns += meta_baselines.baselines(shared, further, seed)
+        result = evaluating.evaluate(labels, columns, seed, facets)
         if label == meta_rows.ERROR:
             what = "in the column error more is worse, as in `excam calibrate`: each label is taken as a penalty"
         else:

@@ -9,7 +9,7 @@ any other in a file of its own. Without one there is no probability.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FILE = "calibration.json"
 NONE = "cal:none"
-FEW = 100  # rows; with fewer, the command says that the map is rough
+FEW = 100  # clusters; with fewer, the command says that the map is rough
 Method = Literal["platt", "isotonic"]
 METHODS: Mapping[str, Method] = {"platt": "platt", "isotonic": "isotonic"}
 
@@ -85,13 +85,17 @@ def refusal(metric: Metric) -> str | None:
 def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, metric: Metric) -> dict[str, Any]:
     """Return the content of a calibration, fitted on results of one judge with gold verdicts by id.
 
+    Results that differ from an earlier one in their id alone are left out: they are no second observation.
     Each result has a verdict. Raises InputInvalid for rows of several judges, or if there is nothing to fit.
     """
     from excam import stats
 
     if why := refusal(metric):
         raise InputInvalid(f"metric {metric.name}: {why}; expected a metric with a calibration; see docs/api.md")
+    from excam.scoring.compare import cluster
+
     judged: str | None = None
+    rows, results = results, _distinct(results, gold)
     truth: list[bool] = []
     signals: list[float | None] = []
     for result in results:
@@ -102,7 +106,8 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
             )
         truth.append(gold[result.id])
         signals.append(None if result.score is None else metric.error_signal(result.score, result.certainty))
-    measured, calibration = _measured(results, truth, signals), stats.fit_calibration(truth, signals, method)
+    clusters = list(map(cluster, results))
+    measured, calibration = _measured(results, truth, signals, clusters), stats.fit_calibration(truth, signals, method)
     if calibration is None:
         expected = "expected rows with and without errors, read with p(R)"
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; {expected}" + (f"; {measured}" if measured else ""))
@@ -111,6 +116,8 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
     return {
         "judged": judged,
         "measured": measured,
+        "repeated": len(rows) - len(results),  # rows left out
+        "clusters": len({name for name, signal in zip(clusters, signals, strict=True) if signal is not None}),
         "calibration": asdict(calibration),
         # in-sample, so optimistic; the second number is that of always predicting the share of errors
         "brier_here": reliability.brier,
@@ -118,17 +125,29 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
     }
 
 
-def _measured(results: Sequence[Result], truth: Sequence[bool], signals: Sequence[float | None]) -> str:
+def _distinct(results: Sequence[Result], gold: Mapping[str, bool]) -> list[Result]:
+    kept: dict[str, Result] = {}
+    for result in results:
+        same = json.dumps([gold[result.id], result.to_dict() | {"id": ""}]) if result.texts else result.id
+        kept.setdefault(same, result)
+    return list(kept.values())
+
+
+def _measured(
+    results: Sequence[Result],
+    truth: Sequence[bool],
+    signals: Sequence[float | None],
+    clusters: Sequence[Hashable],
+) -> str:
     """Return what the judge is worth on the rows with a score, "" without any."""
     from excam.scoring import worth
-    from excam.scoring.compare import cluster
     from excam.stats.binary_gold import association
 
     known = [at for at, result in enumerate(results) if result.score is not None]
     labels, verdicts = [-float(truth[at]) for at in known], [results[at].verdict or "" for at in known]
-    clusters = [cluster(results[at]) for at in known]
-    auc = association([truth[at] for at in known], [signals[at] for at in known], clusters).auc
-    return worth.in_words(labels, verdicts, clusters, auc, auc) if known else ""
+    groups = [clusters[at] for at in known]
+    auc = association([truth[at] for at in known], [signals[at] for at in known], groups).auc
+    return worth.in_words(labels, verdicts, groups, auc, auc) if known else ""
 
 
 def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:

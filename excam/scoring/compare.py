@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
+from operator import attrgetter
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,8 @@ PAIR_ID = re.compile(r"(.+)/[^/]+/(?:right|wrong)")  # an id of ExCAM40k: base s
 
 MatchedRows = tuple[Result, Result]
 Value = Callable[[Result], float]
+Key = Callable[[Result], str]  # what joins the rows of systems
+OWN_ID: Key = attrgetter("id")
 System = tuple[str, Sequence[Result]]  # the name of a system, and its results
 
 
@@ -126,13 +130,13 @@ class Standing:
     with_errors: float | None  # share of the n rows; None for a metric that lists no errors
 
 
-def compare(systems: Sequence[System], rows: int = 5) -> list[Comparison]:
-    """Compare every two systems; `rows` is how many of those that differ most are kept.
+def compare(systems: Sequence[System], rows: int = 5, key: Key = OWN_ID) -> list[Comparison]:
+    """Compare every two systems, joined by `key`; `rows` is how many of those that differ most are kept.
 
     Raises InputInvalid if signatures differ, an id occurs twice, no id was scored in both, or an id has different
     instructions.
     """
-    by_id = [(name, _by_id(results, name)) for name, results in systems]
+    by_id = [(name, _by_id(results, name, key)) for name, results in systems]
     comparisons = [_compared(a, b, rows) for a, b in combinations(by_id, 2)]
     tested = [
         measure.p_value for comparison in comparisons for measure in comparison.measures if measure.p_value is not None
@@ -144,32 +148,34 @@ def compare(systems: Sequence[System], rows: int = 5) -> list[Comparison]:
     ]
 
 
-def standings(systems: Sequence[System]) -> list[Standing]:
+def standings(systems: Sequence[System], key: Key = OWN_ID) -> list[Standing]:
     """Return the systems on the rows that all of them scored, the best first: by rows with errors, then by the mean."""
-    ours = [result.id for result in systems[0][1]]
-    theirs = [join(ours, [result.id for result in results]).theirs for _, results in systems]
-    scored = [{result.id for result in results if result.score is not None} for _, results in systems]
+    ours = list(map(key, systems[0][1]))
+    theirs = [join(ours, list(map(key, results))).theirs for _, results in systems]
+    scored = [{key(result) for result in results if result.score is not None} for _, results in systems]
     common = [
-        row_id for row_id in ours if all(names.get(row_id) in ids for names, ids in zip(theirs, scored, strict=True))
+        row_key
+        for row_key in ours
+        if all(names.get(row_key) in keys for names, keys in zip(theirs, scored, strict=True))
     ]
     unordered = [
-        _standing(name, results, {names[row_id] for row_id in common})
+        _standing(name, results, {names[row_key] for row_key in common}, key)
         for (name, results), names in zip(systems, theirs, strict=True)
     ]
     better = deciding(systems[0][1][0].metric)[2] if systems[0][1] else 1
     return sorted(unordered, key=lambda standing: (standing.with_errors or 0.0, -better * (standing.mean or 0.0)))
 
 
-def _standing(name: str, results: Sequence[Result], common: set[str]) -> Standing:
-    kept = [result for result in results if result.id in common]
-    scores = np.array([deciding(result.metric)[1](result) for result in kept])
+def _standing(name: str, results: Sequence[Result], common: set[str], key: Key) -> Standing:
+    kept = [result for result in results if key(result) in common]
+    scores = [deciding(result.metric)[1](result) for result in kept]
     low, high = mean_interval(scores, list(map(cluster, kept))) or (None, None)
     return Standing(
         system=name,
         rows=len(results),
         failed=sum(result.score is None for result in results),
         n=len(kept),
-        mean=float(scores.mean()) if kept else None,
+        mean=fmean(scores) if kept else None,
         low=low,
         high=high,
         with_errors=sum(map(_has_errors, kept)) / len(kept) if kept and kept[0].metric.lists_errors else None,
@@ -209,12 +215,14 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
     )
 
 
-def cluster(result: Result) -> tuple[str, str]:
-    """Return the group that a row shares content with: a base sample (ids of ExCAM40k), an instruction, or itself."""
+def cluster(result: Result) -> tuple[str, ...]:
+    """Return what a row shares with others: a base sample (ids of ExCAM40k), an instruction, its texts, or itself."""
     if twin := PAIR_ID.fullmatch(result.id):
         return "base", twin[1]
     own = result.instruction in ("", STAND_IN_INSTRUCTION)
-    return ("id", result.id) if own else ("instruction", same_text(result.instruction))
+    if own:
+        return ("texts", *result.texts.values()) if result.texts else ("id", result.id)
+    return "instruction", same_text(result.instruction)
 
 
 def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
@@ -222,12 +230,12 @@ def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[floa
     return bootstrap.ratio_interval(values, np.ones(len(clusters)), clusters)
 
 
-def _by_id(rows: Iterable[Result], name: str) -> dict[str, Result]:
+def _by_id(rows: Iterable[Result], name: str, key: Key) -> dict[str, Result]:
     by_id: dict[str, Result] = {}
     for result in rows:
-        if result.id in by_id:
+        if key(result) in by_id:
             raise InputInvalid(f"{name}: id {result.id} occurs twice; expected unique ids, which join the rows")
-        by_id[result.id] = result
+        by_id[key(result)] = result
     return by_id
 
 
@@ -310,9 +318,9 @@ def _measure(name: str, couples: Sequence[MatchedRows], value: Value, better: in
         name=name,
         n=len(step),
         clusters=len(set(clusters)),
-        a=float(a.mean()),
-        b=float(b.mean()),
-        difference=float(step.mean()),
+        a=fmean(a.tolist()),
+        b=fmean(b.tolist()),
+        difference=fmean(step.tolist()),
         low=low,
         high=high,
         a_better=int(np.count_nonzero(step * better > 0)),

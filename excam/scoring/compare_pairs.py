@@ -138,19 +138,22 @@ def compare_pairs(
 
 
 def systems_of(file: System) -> list[System]:
-    """Return the systems of one file, named by its label system; answers to one instruction get the id of the first.
+    """Return the systems of one file, named by its label system; `item_of` joins their rows.
 
     Raises InputInvalid as `compare_pairs`.
     """
     answers = _answers([file])
     _refuse_twice(answers)
-    first: dict[str, str] = {}
     systems: dict[str, list[Result]] = defaultdict(list)
     for answer in answers:
-        shared = first.setdefault(answer.item, answer.result.id)
-        systems[answer.system].append(replace(answer.result, id=shared))
+        systems[answer.system].append(answer.result)
     _refuse_alone(answers, list(systems))
     return list(systems.items())
+
+
+def item_of(result: Result) -> str:
+    """Return what a row of a file of several systems answers: its instruction, or else its id."""
+    return same_text(result.instruction) or result.id
 
 
 def _refuse_alone(answers: Sequence[Answer], names: Sequence[str]) -> None:
@@ -168,7 +171,7 @@ def _answers(systems: Sequence[System]) -> list[Answer]:
             raise InputInvalid(
                 f"{name}: id {lacking}: no system; expected the label system in each row, or a file for each system"
             )
-        return [Answer(same_text(result.instruction) or result.id, result.system, result) for result in results]
+        return [Answer(item_of(result), result.system, result) for result in results]
     ids = Counter(plain_id(result.id) for _, results in systems for result in results)
     by_id = any(times > 1 for times in ids.values())
     return [
@@ -248,7 +251,7 @@ def _people(
     metric = Column("the metric", {row.id: by_id[row.id].result.preference for row in rows}, signature)
     scored = [row for row in rows if metric.scores[row.id] is not None]
     total, kept = (_pairs_of_items(Counter(row.item for row in some)) for some in (rows, scored))
-    columns = [metric, *meta_baselines.baselines(rows, further, seed)]
+    columns = [metric, *meta_baselines.baselines(scored, further, seed)]
     orderings, items = _orderings(columns, scored, seed)
     if not orderings or not orderings[0].pairs:
         raise InputInvalid(

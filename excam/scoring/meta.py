@@ -71,7 +71,8 @@ class Result:
 
     labelled: int
     without_label: int
-    without_text: int  # labelled rows without the rated text; if there are any, so are no baselines of texts
+    repeated: int  # labelled rows that are another one under a new id, and in no number
+    without_text: int  # common rows without the rated text; if there are any, so are no baselines of texts
     common: int  # rows that all metrics scored
     joined: tuple[Joined, ...]
     agreements: tuple[Agreement, ...]
@@ -82,7 +83,7 @@ class Result:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield JSON-ready lines, each with its kind."""
-        counts = ("labelled", "without_label", "without_text", "common")
+        counts = ("labelled", "without_label", "repeated", "without_text", "common")
         yield {"kind": "labels"} | {name: getattr(self, name) for name in counts}
         kinds = (
             ("rows", self.joined),
@@ -124,8 +125,8 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
                 both = _on_own_and_common(column, rows, common, scale, seed, facet)
                 agreements += [replace(numbers, group=group) for numbers in both]
     tests, untested = _tests(gold, columns, seed)
-    without_text = sum(row.text is None for row in gold)
-    counts = len(gold), labels.without_label, without_text, len(common)
+    without_text = sum(row.text is None for row in gold if row.id in common)
+    counts = len(gold), labels.without_label, labels.repeated, without_text, len(common)
     whole = {numbers.metric: numbers for numbers in reversed(agreements) if not numbers.group and not numbers.within}
     return Result(
         *counts,

@@ -8,6 +8,7 @@ import numpy as np
 
 from excam.scoring.meta_rows import Column, Gold
 from excam.stats.clusters import cluster_numbers
+from excam.stats.words_regression import in_own_units, predictions_from_words
 
 CONSTANT = "(constant)"  # orders nothing
 LENGTH = "(length)"
@@ -25,8 +26,10 @@ def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float
 
     Of texts: the length, what `further` says, the surface and among equal ones the length, and what the words alone
     predict (with `FEWEST` clusters or more). If a row lacks the rated text there is none of them. The system needs two
-    names, and one in each row.
+    names, and one in each row. There are none of no rows.
     """
+    if not gold:
+        return []
     columns = {CONSTANT: np.zeros(len(gold))}
     texts = [row.text for row in gold if row.text is not None]
     if len(texts) == len(gold):
@@ -43,8 +46,6 @@ def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float
 
 
 def _of_words(gold: Sequence[Gold], texts: Sequence[str], seed: int) -> np.ndarray:
-    from excam.stats.words_regression import predictions_from_words
-
     return predictions_from_words(texts, [row.label for row in gold], [row.cluster for row in gold], seed)
 
 
@@ -58,7 +59,7 @@ def places_of_systems(gold: Sequence[Gold]) -> np.ndarray:
 
     system = cluster_numbers([row.system for row in gold], len(gold))
     cluster = cluster_numbers([row.cluster for row in gold], len(gold))
-    labels = np.array([row.label for row in gold])
+    labels, _ = in_own_units([row.label for row in gold])
     sums, counts = np.bincount(system, weights=labels), np.bincount(system)
     scores = np.zeros(len(gold))
     order = np.argsort(cluster, kind="stable")

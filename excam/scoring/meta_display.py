@@ -27,10 +27,11 @@ def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> N
     for metric in result.joined:
         if metric.worth:
             print(visible(f"{metric.metric}: {metric.worth}"))
-    unlabelled = f" {result.without_label} rows without a label are left out." if result.without_label else ""
-    print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.{unlabelled}")
+    left_out = {"without a label": result.without_label, "that differ from another in their id alone": result.repeated}
+    notes = "".join(f" {number} rows {what} are left out." for what, number in left_out.items() if number)
+    print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.{notes}")
     if result.without_text:
-        lacking = f"{result.without_text} of {result.labelled} rows lack {visible(text)}"
+        lacking = f"{result.without_text} of {result.common} rows lack {visible(text)}"
         print(f"No (length), (surface) and (words): {lacking}; name the column of the rated texts with --text.")
     else:
         if not has_surface:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOREC
 WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 MISSING = ("", "n/a", "na", "nan", "null", "none")  # in place of a label
 LIKELIHOOD = re.compile(r"(?<![a-z])likelihoods?(?![a-z])", re.IGNORECASE)  # in the signature of a baseline
+UNSCORED = "unscored"  # in place of the score of a row that a metric's file lacks
 ERROR = "error"  # the column of truths of `excam calibrate`, in which more is worse
 TEXT = "output"  # the column of rated texts, if none is named
 
@@ -52,11 +53,12 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labelled rows of a file, how many of its rows have no label, and of how many it has spaces around it."""
+    """The labelled rows of a file, and how many others there are: without a label, or once more (`distinct`)."""
 
     rows: list[Gold]
     without_label: int
-    spaced: int = 0
+    spaced: int = 0  # labels with spaces around them
+    repeated: int = 0
 
     @property
     def line(self) -> str:
@@ -110,7 +112,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
 
     Of labels more is better; those in a column `error` (true, 1, or a score below 0) are taken as penalties.
 
-    Without a cluster, rows with the same instruction share content, or of the same item if they have no instruction. A
+    Without a cluster, rows with the same instruction share content, or of the same item, or else with the same text. A
     value is missing if it is null, blank or NaN, a label also as N/A. Raises InputInvalid for a row without id, a label
     that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
     item, one of these or a group that is no name, a named column that no row has, and a file without labels.
@@ -145,14 +147,14 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
             )
         spaced += isinstance(row[label], str) and row[label] != row[label].strip()
         instruction = _text(row.get("instruction")) or ""
-        item_name = _name(row, item, where) if item else ""
+        item_name, text = _name(row, item, where) if item else "", _text(row.get(columns.text or TEXT))
         labelled[key] = Gold(
             id=key,
             label=value,
-            cluster=_name(row, cluster, where) if cluster else instruction or item_name or key,
+            cluster=_name(row, cluster, where) if cluster else instruction or item_name or text or key,
             groups=_names(row, group, where) if group else (),
             instruction=instruction,
-            text=_text(row.get(columns.text or TEXT)),
+            text=text,
             item=item_name,
             facets={name: _text(row.get(name)) or "" for name in FACETS}
             | {name: _name(row, column, where) for name, column in columns.facets.items()},
@@ -256,7 +258,7 @@ def aligned(column: Column, gold: Sequence[Gold]) -> Column:
     return replace(
         column,
         scores={ours.get(name, name): score for name, score in column.scores.items()},
-        joined=joined.note,
+        joined=joined.note or column.joined,
         facets={
             facet: {ours.get(name, name): value for name, value in values.items()}
             for facet, values in column.facets.items()
@@ -288,7 +290,7 @@ def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
 def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: bool) -> list[Gold]:
     """Return labelled rows with the facets and texts that only scored rows have, from the first column that has any.
 
-    Unless clusters are named, rows of one instruction that only the scored rows have share content.
+    Unless clusters are named, rows of one instruction that only the scored rows have share content, or of one text.
     """
     said = {name: next((column.facets[name] for column in columns if column.facets.get(name)), {}) for name in SAID}
     unknown = [name for name in FACETS if said[name] and not any(row.facets.get(name) for row in gold)]
@@ -297,9 +299,27 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
         facets = {**row.facets, **{name: said[name].get(row.id, "") for name in unknown}}
         text = row.text or said["output"].get(row.id, row.text)
         instruction = row.instruction or said["instruction"].get(row.id, "").replace(STAND_IN_INSTRUCTION, "")
-        cluster = row.cluster if is_clustered or row.instruction else instruction or row.cluster
+        cluster = row.cluster if is_clustered or row.instruction else instruction or text or row.cluster
         made.append(replace(row, facets=facets, text=text, instruction=instruction, cluster=cluster))
     return made
+
+
+def distinct(labels: Labels, columns: Sequence[Column]) -> tuple[Labels, list[Column]]:
+    """Return the labelled rows and scores without those that differ from an earlier row in their id alone.
+
+    Such a row has its texts, label and scores, and is no second observation. Rows without a text stay.
+    """
+    kept: dict[Hashable, str] = {}
+    for row in labels.rows:
+        scores = tuple(column.scores.get(row.id, UNSCORED) for column in columns)
+        facets = tuple(sorted(row.facets.items()))
+        same = row.text and (row.text, row.instruction, row.label, row.cluster, row.groups, row.item, facets, scores)
+        kept.setdefault(same or row.id, row.id)
+    dropped = {row.id for row in labels.rows}.difference(kept.values())
+    rows = [row for row in labels.rows if row.id not in dropped]
+    scores = [{name: score for name, score in column.scores.items() if name not in dropped} for column in columns]
+    left = [replace(column, scores=its) for column, its in zip(columns, scores, strict=True)]
+    return replace(labels, rows=rows, repeated=len(dropped)), left
 
 
 def require_facets(gold: Sequence[Gold], names: Iterable[str]) -> None:

@@ -66,10 +66,20 @@ def suffix_of(path: Path) -> str:
 
 
 def read(path: Path) -> Iterator[Result]:
-    """Yield the results of a file that `excam score --to` or the workflow wrote. Raises InputInvalid for any other."""
+    """Yield the results of a file that `excam score --to` or the workflow wrote.
+
+    Raises InputInvalid for any other, and for two rows of one system with one id: what is there twice counts twice.
+    """
+    seen: set[int] = set()  # hashes: 8 bytes each however long an id is
     try:
         for number, row in records(path):
-            yield _from_row(row, f"{path}:{number}")
+            result = _from_row(row, f"{path}:{number}")
+            key = hash((result.id, result.system))
+            if key in seen:
+                what = f"the scored row {result.id} is there twice, and would count twice"
+                raise InputInvalid(f"{path}:{number}: {what}; expected unique ids; keep one of the two")
+            seen.add(key)
+            yield result
     except InputInvalid as problem:
         if "scored row" in str(problem):
             raise

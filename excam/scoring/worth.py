@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 
 from excam.stats.binary_gold import Estimate, association
 
-FEWEST, FEWEST_OF_A_KIND = 10, 2  # rows; of fewer, at least one order in 40 has none at the wrong place
+FEWEST, FEWEST_OF_A_KIND = 10, 2  # clusters; of fewer, at least one order in 40 has none at the wrong place
 VERDICTS = {"clean": 1.0, "unsure": 0.5, "error": 0.0}
 
 
@@ -19,8 +19,9 @@ def in_words(
     What decides is the verdict on two labels, the lower of which is an error; without one the AUC of the scores, and on
     more labels Kendall's tau-b.
     """
-    usual, best = Counter(labels).most_common(1)[0][1], max(labels)
-    is_few = len(labels) < FEWEST or len(labels) - usual < FEWEST_OF_A_KIND
+    (most, usual), best, groups = Counter(labels).most_common(1)[0], max(labels), len(set(clusters))
+    other = {cluster for label, cluster in zip(labels, clusters, strict=True) if label != most}
+    is_few = groups < FEWEST or len(other) < FEWEST_OF_A_KIND
     name, number, chance = ("AUC", auc, 0.5) if len(set(labels)) <= 2 else ("tau-b", tau, 0.0)
     right = ""
     if name == "AUC" and any(verdicts):
@@ -29,7 +30,10 @@ def in_words(
         right = f"right in {agree} (always the same answer: {usual}); "
         name, number = "balanced accuracy", association([label == best for label in labels], said, clusters).auc
     beside = _beside(number, chance, is_few=is_few)
-    return f"{beside} guessing on {len(labels)} labelled rows: {right}{name} {_written(number)}"
+    rows = f"{len(labels)} labelled rows" + (
+        f" in {groups} cluster{'s' * (groups > 1)}" if groups < len(labels) else ""
+    )
+    return f"{beside} guessing on {rows}: {right}{name} {_written(number)}"
 
 
 def _beside(number: Estimate, chance: float, *, is_few: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import regex
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
-from excam.stats.clusters import by_content, cluster_numbers
+from excam.stats.clusters import cluster_numbers, content_keys
 from excam.stats.correlation import Numbers
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 PENALTY = 1.0  # of squared weights, for rows of length 1
+DIGITS = (
+    9  # behind the point of predictions in units of the largest label's distance from the mean; others are rounding
+)
 _NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(rf"[{_NO_SPACES}]|[\w--[{_NO_SPACES}]]+", regex.VERSION1)
 Floats = NDArray[np.floating[Any]]
@@ -31,26 +35,36 @@ def words(text: str) -> list[str]:
 def predictions_from_words(texts: Sequence[str], labels: Numbers, groups: Sequence[Hashable], seed: int = 0) -> Floats:
     """Return how far the label predicted from a text's words is from the mean label, shape (texts,).
 
-    The groups are divided into `FOLDS` parts at random, and each part is predicted from the others, relative to their
-    mean label: with their mean itself, a part of high labels would be predicted low. All 0 for fewer than two groups.
+    The groups, those of equal texts as one, are divided into `FOLDS` parts at random, and each part is predicted from
+    the others, relative to their mean label: with their mean itself, a part of high labels would be predicted low. All
+    0 for fewer than two groups. The order of rows decides nothing, and the labels' scale that of the predictions alone.
     Raise InputInvalid for unequal lengths.
     """
     if not len(texts) == len(labels) == len(groups):
         raise InputInvalid(f"got {len(texts)} texts, {len(labels)} labels and {len(groups)} groups, expected as many")
-    group = by_content(cluster_numbers(groups, len(groups)), np.array(texts, dtype=object), labels)
-    predicted, target = np.zeros(len(texts)), np.asarray(labels, dtype=np.float64)
-    size = int(group.max()) + 1 if len(group) else 0
-    if size < 2:
+    number, text = cluster_numbers(groups, len(groups)), np.array(texts, dtype=object)
+    distinct, group = np.unique(content_keys(number, text), return_inverse=True)
+    predicted = np.zeros(len(texts))
+    if len(distinct) < 2:
         return predicted
-    fold = (np.random.default_rng(seed).permutation(size) % FOLDS)[group]
-    bags = _bags(texts)
+    target, unit = in_own_units(labels)
+    order = np.lexsort((target, np.unique(text, return_inverse=True)[1]))
+    fold, target = (np.random.default_rng(seed).permutation(len(distinct)) % FOLDS)[group[number[order]]], target[order]
+    bags = _bags([texts[at] for at in order])
     for number in range(FOLDS):
         held_out = fold == number
         if held_out.any() and not held_out.all():
             others = np.flatnonzero(~held_out)
             weights = _ridge(bags[others], target[others] - target[others].mean())
-            predicted[held_out] = bags[np.flatnonzero(held_out)] @ weights
-    return predicted
+            predicted[order[held_out]] = bags[np.flatnonzero(held_out)] @ weights
+    return np.round(predicted, DIGITS) * unit
+
+
+def in_own_units(labels: Numbers) -> tuple[Floats, float]:
+    """Return the labels' distances from their mean, of which the largest is 1, and what that was; 0 for equal ones."""
+    distances = np.asarray(labels, dtype=np.float64) - fmean(labels)
+    unit = float(np.abs(distances).max())
+    return (np.round(distances / unit, 12), unit) if unit else (distances, unit)
 
 
 def _bags(texts: Sequence[str]) -> csr_array:

@@ -92,7 +92,7 @@ def test_a_system_that_is_better_is_found_and_the_other_way_round_is_the_mirror(
             other.b_better,
             -other.difference,
         )
-        assert measure.low is not None
+        assert (measure.low, measure.high) == (-other.high, -other.low)
         assert measure.low <= measure.difference <= measure.high
         assert measure.low == pytest.approx(-other.high, rel=0.15, abs=0.05)
     assert ours[0].difference == -0.5

@@ -84,7 +84,14 @@ def of_kind(kind, records, **fields):
 
 def test_own_and_common_rows_and_failures_are_counted(files):
     records = lines(*files, "--cluster", "question")
-    assert records[0] == {"kind": "labels", "labelled": 48, "without_label": 0, "without_text": 48, "common": 39}
+    assert records[0] == {
+        "kind": "labels",
+        "labelled": 48,
+        "without_label": 0,
+        "repeated": 0,
+        "without_text": 39,
+        "common": 39,
+    }
     rows = {record["metric"]: record for record in of_kind("rows", records)}
     counts = ("rows", "scored", "failures", "missing", "unlabelled")
     assert [rows["partly"][name] for name in counts] == [40, 39, 1, 8, 0]
@@ -365,7 +372,7 @@ def test_the_table_states_its_denominators(files, tmp_path):
     gold = write(tmp_path / "some.jsonl", rows)
     result = run(gold, *files[1:], "--group", "error", "--cluster", "question")
     assert result.exit_code == 0
-    assert result.stdout.startswith("facts: better than guessing on 43 labelled rows: AUC 0.")
+    assert result.stdout.startswith("facts: better than guessing on 43 labelled rows in 24 clusters: AUC 0.")
     assert "43 labelled rows, 34 of them scored by every metric. 5 rows without a label are left out." in result.stdout
     assert "facts: 48 rows: 43 scored, 0 failed, 5 without a label, 0 labelled rows missing" in result.stdout
     assert "partly: 40 rows: 34 scored, 1 failed, 5 without a label, 8 labelled rows missing" in result.stdout

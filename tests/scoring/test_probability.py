@@ -24,7 +24,10 @@ ADAPTER = "results/adapters/tiny/all"
 
 def rows(n=40):
     """Dishes, every second of them Sushi, which the model of `test_scorer` calls an error."""
-    return [{"id": str(at), **Q, "output": f"{'Sushi' if at % 2 else 'Moussaka'} {at}"} for at in range(n)]
+    return [
+        {"id": str(at), "instruction": f"A {at}?", "output": f"{'Sushi' if at % 2 else 'Moussaka'} {at}"}
+        for at in range(n)
+    ]
 
 
 def fit(folder, method="platt", wrong=5):

@@ -57,7 +57,10 @@ def test_a_long_instruction_is_shortened():
 def test_a_row_shares_its_base_sample_or_its_instruction():
     assert compare.cluster(judged(1, id="blend/7/0/right")) == ("base", "blend/7")
     assert compare.cluster(judged(1)) == ("instruction", "What is eaten on day 1?")
-    assert compare.cluster(judged(1, id="x", instruction=compare.STAND_IN_INSTRUCTION)) == ("id", "x")
+    alone = judged(1, id="x", instruction=compare.STAND_IN_INSTRUCTION)
+    assert (
+        compare.cluster(alone) == compare.cluster(replace(alone, id="y")) != compare.cluster(replace(alone, texts={}))
+    )
 
 
 def test_a_group_without_judged_rows_has_counts_and_no_measures():
