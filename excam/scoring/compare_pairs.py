@@ -171,7 +171,8 @@ def _answers(systems: Sequence[System]) -> list[Answer]:
             raise InputInvalid(
                 f"{name}: id {lacking}: no system; expected the label system in each row, or a file for each system"
             )
-        return [Answer(item_of(result), result.system, result) for result in results]
+        ordered = sorted(results, key=lambda result: result.system)  # else the first row would decide which is A
+        return [Answer(item_of(result), result.system, result) for result in ordered]
     ids = Counter(plain_id(result.id) for _, results in systems for result in results)
     by_id = any(times > 1 for times in ids.values())
     return [

@@ -146,8 +146,9 @@ def _make_bin(true: NDArray[np.bool_], values: Row, inside: NDArray[np.bool_], l
 def outcomes_and_scores(
     outcomes: Booleans, scores: Scores, *bounds: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp], Row]:
-    """Return all outcomes, the indices of items with a score, and these scores.
+    """Return all outcomes, the indices of items with a score, in ascending order of scores, and these scores.
 
+    So the order of items decides no digit of what is computed from them.
     Raise InputInvalid for unequal lengths, outcomes that are not booleans, and scores outside `bounds` (low, high).
     """
     if len(outcomes) != len(scores):
@@ -156,7 +157,9 @@ def outcomes_and_scores(
     for position, outcome in enumerate(outcomes):
         if not isinstance(outcome, bool | np.bool_):
             raise InputInvalid(f"outcome {position} is {outcome!r}, expected True or False")
-    return np.asarray(outcomes, dtype=bool), kept, values
+    true = np.asarray(outcomes, dtype=bool)
+    order = np.lexsort((true[kept], values))
+    return true, kept[order], values[order]
 
 
 def present_scores(scores: Scores, low: float = -np.inf, high: float = np.inf) -> tuple[NDArray[np.intp], Row]:

@@ -42,15 +42,18 @@ def predictions_from_words(texts: Sequence[str], labels: Numbers, groups: Sequen
     """
     if not len(texts) == len(labels) == len(groups):
         raise InputInvalid(f"got {len(texts)} texts, {len(labels)} labels and {len(groups)} groups, expected as many")
-    number, text = cluster_numbers(groups, len(groups)), np.array(texts, dtype=object)
+    number, text = (
+        cluster_numbers(groups, len(groups)),
+        np.unique(np.array(texts, dtype=object), return_inverse=True)[1],
+    )
     distinct, group = np.unique(content_keys(number, text), return_inverse=True)
     predicted = np.zeros(len(texts))
     if len(distinct) < 2:
         return predicted
     target, unit = in_own_units(labels)
-    order = np.lexsort((target, np.unique(text, return_inverse=True)[1]))
+    order = np.lexsort((target, text))
     fold, target = (np.random.default_rng(seed).permutation(len(distinct)) % FOLDS)[group[number[order]]], target[order]
-    bags = _bags([texts[at] for at in order])
+    bags = _bags([texts[int(at)] for at in order])
     for number in range(FOLDS):
         held_out = fold == number
         if held_out.any() and not held_out.all():
