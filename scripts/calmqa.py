@@ -95,7 +95,7 @@ def calmqa_ask(
     asker.write_manifest([questions_path], seed=asking.seed)
 
 
-@step(version=2)
+@step(version=3)
 def calmqa_answers(
     questions_path: Path,
     answers_path: Path,

@@ -33,7 +33,7 @@ from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
 
-@step(version=2)
+@step(version=3)
 def cult_eval_read(
     files_paths: Annotated[Sequence[Path], "items, then a file for each system"],
     expressions_path: Path,

@@ -42,7 +42,7 @@ def responses_of(options: RatingOptions) -> Sequence[Response]:
     return responses.read(options.responses_paths)
 
 
-@step(version=12)
+@step(version=13)
 def rubric_campaign(
     rating: RatingOptions,
     raters: Annotated[Sequence[str], "the evaluator, then the validators"],
@@ -77,7 +77,7 @@ def rubric_collect(
     say(f"{len(reading.ratings)} ratings; replaced by a later one of the same rater: {len(reading.superseded)}")
 
 
-@step(version=1)
+@step(version=2)
 def rubric_rate(
     asking: RecordedOptions,
     rating: RatingOptions,

@@ -17,6 +17,7 @@ from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.text import id_text, is_text
 from excam.core.typed_tables import read_typed
+from excam.inference.answer_text import answers_alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
         translations[translation.id] = translation
     if not translations:
         raise InputInvalid(f"{path}: 0 translations; expected one JSON object a line, or a table")
-    return list(translations.values())
+    answers = answers_alone([translation.translation for translation in translations.values()], str(path))
+    return [replace(one, translation=answer) for one, answer in zip(translations.values(), answers, strict=True)]
 
 
 def _shots(row: Mapping[str, Any], where: str) -> int:

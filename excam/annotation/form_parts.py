@@ -86,7 +86,6 @@ class Question(Part):
     lines: int = Field(default=2, ge=1, le=30)
     sentences: tuple[int, int] | None = Field(default=None, description="of a text that is not empty: from, to")
     marks: int = Field(default=MOST_SPANS, ge=1, le=MOST_SPANS, description="of a span, at most")
-    prefilled: str = Field(default="", description="of a text: the entry of a task that stands in it at first, if any")
 
     @model_validator(mode="before")
     @classmethod
@@ -106,8 +105,6 @@ class Question(Part):
             raise ValueError(f"{self.field}: a {self.kind} without values")
         if self.kind == "scale" and not all(re.fullmatch("0|[1-9][0-9]{0,2}", value) for value in self.values):
             raise ValueError(f"{self.field}: the values of a scale are whole numbers")
-        if self.prefilled and self.kind != "text":
-            raise ValueError(f"{self.field}: a {self.kind} that is prefilled; expected a text")
         if self.sentences and (self.kind != "text" or not 1 <= self.sentences[0] <= self.sentences[1]):
             raise ValueError(f"{self.field}: sentences {list(self.sentences)}; expected a text, and from 1 to as many")
         if self.kind in ("span", "slots") and not self.of:

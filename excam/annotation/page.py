@@ -152,9 +152,7 @@ def _page_data(campaign: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
 
 def _used(form: Form) -> set[str]:
     """Return the names of the shown entries that the form uses; no other reaches the page."""
-    used = {
-        name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of, part.prefilled))
-    }
+    used = {name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of,))}
     compared = form.compare.when if form.compare else {}
     asked = {name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")}
     listed = {bound.among for rule in form.rules for bound in rule.then.values()}

@@ -111,19 +111,25 @@ def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, tim
     from excam.core import row_files
     from excam.core.exceptions import InputInvalid
     from excam.core.language_identity import code_name
+    from excam.inference.answer_text import answers_alone
 
     seen: set[tuple[str, str]] = set()
-    for number, row in row_files.rows(file):
-        where = f"{file}:{number}"
-        texts = source.texts_of(row, where, ("language", "answer"), ("id", "answer_id", *GROUPS))
+    rows = {
+        f"{file}:{number}": source.texts_of(
+            row, f"{file}:{number}", ("language", "answer"), ("id", "answer_id", *GROUPS)
+        )
+        for number, row in row_files.rows(file)
+    }
+    answers = answers_alone([texts["answer"] for texts in rows.values()], str(file))
+    for (where, texts), answer in zip(rows.items(), answers, strict=True):
         code = source.code(texts["language"], where)
-        looks: Surface = checks.check(texts["answer"], code, known.get(code, True), detector, tokens, times)
+        looks: Surface = checks.check(answer, code, known.get(code, True), detector, tokens, times)
         name = next((texts[group] for group in GROUPS if texts[group]), "answers")
         answer_id = texts["id"] or texts["answer_id"]
         if answer_id and (name, answer_id) in seen:
             raise InputInvalid(f"{where}: {name[:40]}: id {answer_id[:60]} occurs twice; expected each answer once")
         seen.add((name, answer_id))
-        yield answer_id or str(number), name, code_name(code), looks
+        yield answer_id or where.rpartition(":")[2], name, code_name(code), looks
 
 
 def _shown(value: Any) -> str:

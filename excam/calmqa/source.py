@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.text import is_text
 from excam.core.typed_tables import read_typed
+from excam.inference.answer_text import answers_alone
 from excam.knowledge.documents import Skipped, files_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")  # of questions and answers
@@ -163,7 +164,8 @@ def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
         )
     if not answers:
         raise InputInvalid(f"{path}: 0 answers; expected a row of question and answer for each")
-    return list(answers.values())
+    alone = answers_alone([answer.text for answer in answers.values()], str(path))
+    return [replace(answer, text=text) for answer, text in zip(answers.values(), alone, strict=True)]
 
 
 def to_frame(rows: Sequence[Question] | Sequence[Answer], kind: type[Question] | type[Answer]) -> pl.DataFrame:

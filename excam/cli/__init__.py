@@ -48,7 +48,7 @@ REMOVED = {  # commands and options of earlier releases, and what to do instead
     ),
     **dict.fromkeys(
         ("rubric anchoring", "rubric draw --words-of"),
-        "draw two campaigns, one whose form has `prefilled` texts, and compare what `rubric analyse` writes of each",
+        "draw two campaigns whose forms show different things, and compare what `rubric analyse` writes of each",
     ),
     "why": "`snakemake -n FILE` lists the jobs that would run for a file below results/, with their reasons",
 }

@@ -43,7 +43,7 @@ def compare(
     from excam.core.provenance import say
     from excam.scoring import compare as comparing
     from excam.scoring import compare_display, compare_pairs, meta_rows, result_files
-    from excam.scoring.warnings import UNQUALIFIED, warning_lines
+    from excam.scoring.warnings import OTHER_MODEL, UNQUALIFIED, warning_lines
 
     if gold and not pairs:
         stop("--gold: found no --pairs; expected both: labels say which of two answers is better")
@@ -52,8 +52,8 @@ def compare(
     with exit_on_error():
         names = meta_rows.names_of(files)
         systems = [(name, list(result_files.read(path))) for name, path in zip(names, files, strict=True)]
-        unmeasured = sum(UNQUALIFIED in row.warnings for _, results in systems for row in results)
-        for line in warning_lines({UNQUALIFIED: unmeasured}):
+        warned = [code for _, results in systems for row in results for code in row.warnings]
+        for line in warning_lines({code: warned.count(code) for code in (UNQUALIFIED, OTHER_MODEL)}):
             say(line)
         if pairs:
             columns = meta_rows.GoldColumns(label=label, item=item, id=id_)

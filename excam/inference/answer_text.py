@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from excam.core.provenance import say
 from excam.inference import Completion
 
 STARTS = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
@@ -63,6 +64,14 @@ def after_reasoning(text: str) -> str | None:
     opened = STARTS.match(text) or any(begins.match(text) for begins, _ in MARKERS)
     answer = split_reasoning(text)[1] if opened else None
     return None if answer is None or answer == text else answer.lstrip()
+
+
+def answers_alone(texts: Sequence[str], where: str) -> list[str]:
+    """Return texts to be judged without the reasoning that they begin with; say how many have some, and `where`."""
+    answers = list(map(after_reasoning, texts))
+    if reasoned := len(answers) - answers.count(None):
+        say(f"{where}: {reasoned} texts begin with reasoning, such as <think>...</think>, which is left out")
+    return [text if answer is None else answer for text, answer in zip(texts, answers, strict=True)]
 
 
 def has_marks(text: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.text import is_text
+from excam.inference.answer_text import answers_alone
 
 Complexity = Literal["low", "medium", "high"]
 CONDITIONS = ("culture", "language_condition", "complexity", "scenario", "model")  # by which results are broken down
@@ -64,7 +65,8 @@ def read(paths: Sequence[Path]) -> list[Response]:
         raise InputInvalid(f"{paths[0]}: task {twice[0]} is there twice; expected each `task_id` once")
     if not responses:
         raise InputInvalid(f"{paths[0]}: 0 responses; expected some")
-    return responses
+    answers = answers_alone([response.response for response in responses], str(paths[0]))
+    return [replace(response, response=answer) for response, answer in zip(responses, answers, strict=True)]
 
 
 def parse(row: Mapping[str, Any], where: str) -> Response:

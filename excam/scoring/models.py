@@ -197,8 +197,6 @@ def adapter_part(manifest: AdapterManifest) -> str:
 def _served(address: Address, budget: Budget | None, serving: Serving | None, probe: Probe | None) -> OpenedModel:
     """Open a model behind a server. Its version is unknown: the signature says so, and what the server does not take.
 
-    Where another model than the one asked for answers, it says both.
-
     A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
     any other.
     """
@@ -209,10 +207,8 @@ def _served(address: Address, budget: Budget | None, serving: Serving | None, pr
         return replace(model, computed=opened.left_out(Generate(())))
     request, sampling = probe(model)
     negotiated = opened.with_what_it_takes(request, sampling)
-    answered = negotiated.answered_by.partition(" (")[0]
     return replace(
         model,
-        described=f"model:{name} by {answered}|on:served" if is_another(answered, name) else model.described,
         backend=negotiated,
         computed=negotiated.left_out(request),
         constrained=bool(request.schema) and negotiated.server.structure,

@@ -42,7 +42,6 @@ class ServedBackend(backend_factory.LazyBackend):
         model = Model(gpus=0, backend="openai", server=server, licence="the server's")
         super().__init__(server.name or "", model, None, None)
         self.server, self._budget = server, budget
-        self.answered_by = ""  # as the server says of its last answer to `with_what_it_takes`, see `Completion`
 
     def with_what_it_takes(self, request: Generate, sampling: Sampling) -> ServedBackend:
         """Return the backend that leaves out of this request, and of others, what the server refuses; say what.
@@ -61,9 +60,7 @@ class ServedBackend(backend_factory.LazyBackend):
             raise ModelInvalid(f"{self.name}: {reason}") from None
         for line in lines:
             say(f"{self.name}: {line}")
-        negotiated = ServedBackend(server, self._budget)
-        negotiated.answered_by = self.answered_by
-        return negotiated
+        return ServedBackend(server, self._budget)
 
     def settings_needed(self, request: Generate, sampling: Sampling) -> dict[str, Any]:
         """Return the settings that the server needs to answer a request, beside those it has; none if it answers none.
@@ -79,7 +76,7 @@ class ServedBackend(backend_factory.LazyBackend):
     def _negotiated(self, request: Generate, sampling: Sampling) -> tuple[Server, list[str]]:
         def attempt(server: Server, max_tokens: int = sampling.max_tokens) -> None:
             opened = ServedBackend(server, self._budget)._opened_server()
-            self.answered_by = opened.attempt(request, replace(sampling, max_tokens=max_tokens))
+            opened.attempt(request, replace(sampling, max_tokens=max_tokens))
 
         return negotiate(self.server, request, sampling, attempt)
 

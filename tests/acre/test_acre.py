@@ -315,8 +315,8 @@ def test_bad_sentences_of_a_corpus_are_one_line(tmp_path, rows, words):
 
 @pytest.mark.parametrize(("said", "finish"), [({}, "stop"), ({"finish": "length"}, "length")])
 def test_how_a_translation_ended_is_kept(tmp_path, said, finish):
-    rows = write_rows(tmp_path / "ours.jsonl", [{"id": "qipao", "translation": "a"} | said])
-    assert [row.finish for row in translations.read(rows, ITEMS)] == [finish]
+    rows = write_rows(tmp_path / "ours.jsonl", [{"id": "qipao", "translation": "<think>Hm.</think>a"} | said])
+    assert [(row.translation, row.finish) for row in translations.read(rows, ITEMS)] == [("a", finish)]
 
 
 @pytest.mark.parametrize(

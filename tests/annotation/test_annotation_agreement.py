@@ -179,7 +179,7 @@ def test_command_reads_a_store_or_exports_and_writes_everything(tmp_path):
 
 
 def test_raters_with_names_that_are_alike_stay_two(tmp_path):
-    """Names are kept to the letter: nobody's answer replaces another's, and a name that cannot be kept is refused."""
+    """Raters whose names differ in one character are different raters; a name with an @ is refused."""
     names = ["rater", "Rater", "rater.one", "rater-one"]
     made(tmp_path / "x.store", CAMPAIGN, names)
     rated = [answer(0, name, "often", polite) for polite, name in enumerate(names, 1)]

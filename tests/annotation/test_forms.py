@@ -160,7 +160,6 @@ BAD_FORMS = {
         "reveal behind kind",
     ),
     "a scale from 3 to 1": ({"steps": steps(block(kind="scale", values={3: "a", 1: "b"}))}, "come first and ascend"),
-    "a prefilled choice": ({"steps": steps(block(prefilled="b"))}, "a choice that is prefilled; expected a text"),
     "span of nothing": ({"steps": steps(block(kind="span"))}, "without `of`"),
     "low above high": ({"steps": steps(block(kind="number", low=3, high=2))}, "low 3 is above high 2"),
     "skip is no flag": ({"skip": "kind"}, "my.yaml: skip: 'kind' is no flag; expected one of pass, odd"),

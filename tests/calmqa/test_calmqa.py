@@ -835,7 +835,7 @@ def test_the_command_surface(tmp_path):
         {
             "id": answer.id,
             "language": QUESTIONS[answer.question].language,
-            "answer": answer.text,
+            "answer": f"<think>Wie war das?</think>{answer.text}",  # left out
             "model": answer.subject,
         }
         for answer in SHEETS

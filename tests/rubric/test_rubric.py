@@ -268,6 +268,13 @@ def test_files_of_responses(tmp_path):
     assert "task a is there twice" in line_of(InputInvalid, responses.read, [write(path, row, row)])
 
 
+def test_reasoning_before_a_response_is_not_rated_and_said(tmp_path, capsys):
+    thought = {"task_id": "a", "prompt": "p", "response": "<think>No idea.</think>\nBow."}
+    path = write(tmp_path / "r.jsonl", thought, {**thought, "task_id": "b", "response": "Bow <think>."})
+    assert [each.response for each in responses.read([path])] == ["Bow.", "Bow <think>."]
+    assert capsys.readouterr().err.startswith(f"{path}: 1 texts begin with reasoning, such as <think>...</think>, ")
+
+
 # --- statistics
 
 

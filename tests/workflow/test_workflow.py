@@ -9,7 +9,7 @@ import sys
 
 import polars as pl
 import pytest
-from checkout import ADAPTER, CELL, copy_of, kill_when
+from checkout import ADAPTER, CELL, ROOT, Run, copy_checkout, copy_of, kill_when
 from typer.testing import CliRunner
 
 from excam import cli
@@ -256,8 +256,9 @@ def test_the_crossing_needs_no_other_system(run):
     assert set(rows["set"]) == {"excam40k"}
 
 
-def test_paper_experiment_is_planned_whole(run):
-    planned = run.planned("all", profile="slurm", experiment=None)
+def test_paper_experiment_is_planned_whole(tmp_path):
+    copy_checkout(tmp_path)
+    planned = Run(tmp_path).planned("all", profile="slurm", experiment=None)
     assert planned["fetch_source"] == planned["build_samples"] == planned["split_samples"] == 9
     assert planned["make_hard_errors"] == 5
     assert planned["generate_soft_errors"] == 4 * 2 * 2, "the paper's 16 processes"
@@ -266,3 +267,5 @@ def test_paper_experiment_is_planned_whole(run):
     assert planned["judge"] == 9 * (20 + 6 * 4 + 2), "and the dev sets, for the two adapters of all"
     assert planned["fetch_model"] == 6 + 1, "judges, the generator"
     assert (planned["fetch_tokenizer"], planned["find_long_rows"]) == (2, 9), "before errors are made"
+    said = f" {sum(planned.values()) + 1:,} jobs"  # with `all`
+    assert all(said in (ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/workflow.md")), said

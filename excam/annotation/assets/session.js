@@ -18,14 +18,7 @@ function answers() {
 }
 
 function answerHere() {
-  return answers().get(session.task.id) ?? firstAnswer();
-}
-
-// what the task on the screen starts from: nothing, but for texts that it brings along
-function firstAnswer() {
-  const { id, shown } = session.task;
-  const texts = allQuestions().filter((one) => one.prefilled && typeof shown[one.prefilled] === "string");
-  return { ...emptyAnswer(id, session.annotator), ...Object.fromEntries(texts.map((one) => [one.field, shown[one.prefilled]])) };
+  return answers().get(session.task.id) ?? emptyAnswer(session.task.id, session.annotator);
 }
 
 function say(text) {
@@ -43,7 +36,7 @@ function tick() {
 function change(changes) {
   tick();
   const { id } = session.task;
-  const base = session.keeper.latest(id) ?? firstAnswer();
+  const base = session.keeper.latest(id) ?? emptyAnswer(id, session.annotator);
   const seconds = Math.floor((session.waiting[id] ?? 0) / 1000);
   session.waiting[id] = (session.waiting[id] ?? 0) - 1000 * seconds;
   const was = statusOf(base);

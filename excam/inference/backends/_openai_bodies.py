@@ -89,8 +89,9 @@ class Usage:
 def usage(body: Any) -> Usage:
     """Return what a request used.
 
-    Reasoning is a part of the counted completion, or stands beside it, as the total says; without a total it is taken
-    to stand beside. Cached tokens stand beside the prompt where they are more than its own.
+    Servers count the tokens of reasoning inside the completion or separately. Where the body has a total, the
+    completion is what the total has more than the prompt, at least as many as are stated; without one, reasoning is
+    added. Cached tokens are added to the prompt where they are more than its own.
     """
     counted = body.get("usage") or {}
     prompt, completion, total = (_count(counted, f"{name}_tokens") for name in ("prompt", "completion", "total"))

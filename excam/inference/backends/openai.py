@@ -192,8 +192,8 @@ class Backend:
 
         return Window(self._route, self._room, self._answer, question, self.budget)
 
-    def attempt(self, request: Generate, sampling: Sampling) -> str:
-        """Send a request to see whether the server takes it, and return by whom it is answered (`bodies.answered_by`).
+    def attempt(self, request: Generate, sampling: Sampling) -> None:
+        """Send a request to see whether the server takes it.
 
         Raise Refusal with the server's words if it refuses this request, ModelInvalid if it gives no chat completion,
         and BudgetSpent if the request could exceed the budget.
@@ -201,13 +201,13 @@ class Backend:
         question = replace(self._question(request, sampling), read=self._glanced)
         with Window(self._route, self._room, self._attempted, budget=self.budget) as window:
             window.send(0, question)
-            return window.answered()[0][1].answered_by
+            window.answered()
 
     def _glanced(self, body: Any) -> Completion:
-        """Return by whom a request is answered, if the body is a completion at all, of whatever text."""
+        """Return an empty answer if the body is a completion at all, of whatever text."""
         with suppress(bodies.NoAnswer):
             bodies.completion(body)
-        return Completion("", None, None, "stop", 0, 0, answered_by=bodies.answered_by(body, self.name))
+        return Completion("", None, None, "stop", 0, 0)
 
     async def _attempted(self, asking: Asking, question: Question[Completion]) -> Completion:
         reason = ""

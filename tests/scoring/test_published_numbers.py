@@ -1,0 +1,127 @@
+"""What people print: no number moves with the order of rows, with ids, with a unit, with a row that is there twice."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import test_compare
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.scoring import result_files
+
+FAILED = {"score": None, "certainty": None, "report": None, "failure": "truncated"}
+WORDS = ["rice", "tea", "bread", "soup", "fish", "beer"]
+
+
+def scored(seed, system, n=24):
+    """Two rows of each instruction, with few words, one of six with an error, one of eight failed."""
+    dice = np.random.default_rng(seed)
+    rows = []
+    for at in range(n):
+        text, kinds = " ".join(dice.choice(WORDS, 4)), {"instruction": f"What is eaten on day {at // 2}?"}
+        errors = [test_compare.MAJOR] * (dice.random() < 0.4)
+        row = test_compare.judged(at, *errors, output=f"Sushi, {text}", certainty=dice.random(), system=system, **kinds)
+        rows.append(replace(row, **FAILED) if at % 8 == 7 else replace(row, verdict="error" if errors else "clean"))
+    return rows
+
+
+A, B = scored(1, "a"), [replace(row, signature="other|model:n") for row in scored(2, "b")]
+DICE = np.random.default_rng(3)
+GOLD = [{"id": row.id, "label": float(DICE.integers(1, 6)), "error": int(DICE.integers(0, 2))} for row in A]
+
+
+def mixed(rows):
+    return [rows[at] for at in np.random.default_rng(4).permutation(len(rows))]
+
+
+def renamed(rows):
+    return [
+        row | {"id": f"x{row['id'][::-1]}"} if isinstance(row, dict) else replace(row, id=f"x{row.id[::-1]}")
+        for row in rows
+    ]
+
+
+def doubled(rows):
+    return [*rows, *renamed(rows)]
+
+
+def other_failed_labels(rows):
+    failed = {row.id for row in A if row.score is None}
+    return [
+        row | {"label": 6 - row["label"], "error": 1 - row["error"]} if row["id"] in failed else row for row in rows
+    ]
+
+
+@pytest.fixture
+def printed(tmp_path, monkeypatch):
+    """What a command prints on stdout, of files of these rows: those of A, of B and of the labels."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(a, b, gold, *words):
+        result_files.write(tmp_path / "a.jsonl", a)
+        result_files.write(tmp_path / "b.jsonl", b)
+        (tmp_path / "gold.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in gold), encoding="utf-8")
+        done = CliRunner().invoke(cli.app, list(words))
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def unit(rows):
+    return [row | {"label": 0.1 * row["label"] + 7} for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("change", "of_labels"),
+    [(mixed, mixed), (renamed, renamed), (doubled, doubled), (list, other_failed_labels), (list, unit)],
+)
+@pytest.mark.parametrize("label", ["label", "error"])
+def test_meta(printed, change, of_labels, label):
+    words = ("meta", "gold.jsonl", "a.jsonl", "b.jsonl", "--label", label)
+    assert is_same(printed(A, B, GOLD, *words), printed(change(A), change(B), of_labels(GOLD), *words))
+
+
+def is_same(text, other):
+    """Whether the lines are equal but for the labels' range and what is said of rows that are there twice."""
+    said = " 24 rows that differ from another in their id alone are left out."
+    lines, others = (
+        [line for line in each.replace(said, "").splitlines() if "scale: scores" not in line] for each in (text, other)
+    )
+    assert lines == others
+    return lines == others
+
+
+@pytest.mark.parametrize("change", [mixed, doubled])
+def test_calibrate(printed, change):
+    words = ("calibrate", "a.jsonl", "--gold", "gold.jsonl", "--to", "calibration.json", "--overwrite")
+    first, again = (json.loads(printed(each(A), B, each(GOLD), *words)) for each in (list, change))
+    assert (first["clusters"], again.pop("repeated") - first.pop("repeated")) == (12, 24 * (change is doubled))
+    assert {**first, "rows": "", "gold": ""} == {**again, "rows": "", "gold": ""}
+
+
+def test_systems_of_one_file_and_their_own_ids(printed):
+    rows = [
+        replace(row, texts=row.texts | {"instruction": row.id}, id=row.id + row.system, signature="m") for row in A + B
+    ]
+    whole, other = (printed(each(rows), B, GOLD, "compare", "a.jsonl", "--json") for each in (list, mixed))
+    assert whole == other
+    (shown, *_) = [line for line in map(json.loads, whole.splitlines()) if line["kind"] == "row"]
+    assert (shown["a"]["id"], shown["b"]["id"]) == (shown["id"], f"{shown['id'][:-1]}b")
+
+
+@pytest.mark.parametrize(
+    "command", [["report", "a.jsonl", "--to", "a.html"], ["explain", "a.jsonl"], ["compare", "a.jsonl", "b.jsonl"]]
+)
+def test_a_scored_row_that_is_there_twice_is_refused(printed, command):
+    printed(A, B, GOLD, "explain", "b.jsonl")
+    with Path("a.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(A[0].to_dict()) + "\n")
+    done = CliRunner().invoke(cli.app, command)
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (
+        2,
+        "excam: a.jsonl:25: the scored row r0 is there twice, and would count twice; expected unique ids; keep one of the two",
+    )
