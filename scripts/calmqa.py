@@ -298,7 +298,7 @@ def calmqa_table(
 
 
 @step(
-    version=6,
+    version=7,
     result="results/calmqa/regression",
     outputs=["numbers", "page"],
     target="calmqa",

@@ -9,9 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
+from statistics import fmean, stdev
 from typing import Any
-
-import numpy as np
 
 from excam.acre import errors
 from excam.acre.asks import Judged
@@ -38,7 +37,7 @@ def counts(items: Sequence[Item]) -> list[dict[str, Any]]:
             "items": len(group),
             "share": 100 * len(group) / len(items),
             **{
-                column: float(np.mean([len(getattr(item, text)) for item in group])) if group else None
+                column: fmean(len(getattr(item, text)) for item in group) if group else None
                 for column, text in LENGTHS.items()
             },
         }
@@ -127,7 +126,7 @@ def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed:
     lines = []
     for metric, by_row in metrics.items():
         scores = {row.id: score for row in kept if (score := by_row.get(row.id)) is not None}
-        deviation = float(np.std(list(scores.values()), ddof=1)) if len(scores) > 1 else 0.0
+        deviation = stdev(scores.values()) if len(scores) > 1 else 0.0
         right: dict[str, list[float]] = defaultdict(list)
         for row in kept:
             if row.label and row.label.correct and row.id in scores:
@@ -135,7 +134,7 @@ def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed:
         for error in errors.ERRORS:
             wrong = [row for row in kept if row.label and errors.primary(row.label.errors) == error]
             used = [row for row in wrong if row.id in scores and right[row.item.id]]
-            drops = [float(np.mean(right[row.item.id])) - scores[row.id] for row in used]
+            drops = [fmean(right[row.item.id]) - scores[row.id] for row in used]
             estimate = _drop(drops, [row.item.id for row in used], deviation, seed)
             lines.append(
                 {"metric": metric, "error": error, **estimate, "n": len(used), "left_out": len(wrong) - len(used)}
@@ -218,7 +217,7 @@ def compare_systems(rows: Sequence[Translated], verdicts: Mapping[str, Judged], 
         if common := [item for item in scores[a] if item in scores[b]]:
             steps = [scores[a][item] - scores[b][item] for item in common]
             p = sign_permutation(steps, seed=seed)
-            comparisons.append({"a": a, "b": b, "difference": float(np.mean(steps)), "p": p, "n": len(common)})
+            comparisons.append({"a": a, "b": b, "difference": fmean(steps), "p": p, "n": len(common)})
     adjusted = holm([comparison["p"] for comparison in comparisons])
     return [comparison | {"p_holm": p} for comparison, p in zip(comparisons, adjusted, strict=True)]
 

@@ -121,7 +121,7 @@ def regression_page(
 def _means(ratings: Sequence[Rating], ranks: Sequence[Mapping[str, Any]]) -> str:
     body = [
         [
-            escape(rank["model"]) + "*" * (rank["n"] < FEW),
+            escape(rank["model"]) + "*" * (rank["questions"] < FEW),
             *(_with_interval(rank, name) for name in ("mean", "ahead")),
             rank["n"],
         ]
@@ -129,7 +129,7 @@ def _means(ratings: Sequence[Rating], ranks: Sequence[Mapping[str, Any]]) -> str
     ]
     order = " > ".join(escape(rank["model"]) for rank in ranks)
     order = f"Order: {order}. The paper's, of its models: GPT-4-Turbo > Claude-3-Opus > Mixtral-8x22B.\n\n"
-    few = "\\* fewer than 30 ratings.\n\n" if any("*" in str(line[0]) for line in body) else ""
+    few = f"\\* fewer than {FEW} questions.\n\n" if any("*" in str(line[0]) for line in body) else ""
     people = sorted({rating.annotator for rating in ratings})
     made_up = [name for name in people if name.startswith("made-up")]
     note = f"**Made up**: the ratings by {escape(', '.join(made_up))}. Nothing here is a finding about people.\n\n"

@@ -27,7 +27,6 @@ from excam.stats.correlation import kendall
 PREDICTORS = ("omissions", "factuality", "model", "type")
 PRINTED = {"omissions": 0.740, "factuality": 0.560}  # R² in the paper
 HIGH = 4  # ratings from here on are high
-FEW = 30
 GRADES = {"none": 0, "minor": 1, "major": 2}
 REQUIRED = ("rating", "model", "type", "language", "question", "omissions", "factuality")
 
@@ -123,7 +122,7 @@ def _judged(row: Mapping[str, Any], judge: str, where: str) -> float | None:
 R2 = ("predictor", "variant", "r2", "printed", "n")
 
 
-RANKS = ("model", "n", *(f"{name}{end}" for name in ("mean", "ahead") for end in ("", "_low", "_high")))
+RANKS = ("model", "n", "questions", *(f"{name}{end}" for name in ("mean", "ahead") for end in ("", "_low", "_high")))
 
 
 def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
@@ -145,7 +144,7 @@ def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
         if following:
             is_own = [True] * n + [False] * (len(both) - n)
             estimates["ahead"] = bootstrap.difference_of_means(grades, is_own, questions, seed)
-        line: dict[str, Any] = {**dict.fromkeys(RANKS), "model": model, "n": n}
+        line: dict[str, Any] = {**dict.fromkeys(RANKS), "model": model, "n": n, "questions": len(set(questions[:n]))}
         for name, estimate in estimates.items():
             line |= bootstrap.in_columns(name, estimate)
         lines.append(line)

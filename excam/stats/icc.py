@@ -68,14 +68,21 @@ def icc_of_mean(single: Icc, raters: int) -> Icc:
 
 
 def _table(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return ratings as items by raters, NaN where one is missing. Raise InputInvalid for another shape or infinity."""
+    """Return ratings as items by raters, NaN where one is missing, in an order that follows from them.
+
+    So neither the order of items nor that of raters decides a digit. Raise InputInvalid for another shape or infinity.
+    """
     try:
         table = np.asarray(ratings, dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise InputInvalid(f"ratings: {problem}; expected rows of as many numbers each") from None
     if table.ndim != 2 or np.isinf(table).any():
         raise InputInvalid(f"ratings: shape {table.shape}; expected items by raters, finite numbers")
-    return table
+    if not table.size:
+        return table
+    places = [axis.ravel() for axis in np.indices(table.shape)]
+    table = table[:, np.argsort(table_by_content(*places, table.ravel())[1][: table.shape[1]])]
+    return table[np.lexsort(table.T[::-1])]
 
 
 def icc21_bootstrap(
@@ -90,8 +97,6 @@ def icc21_bootstrap(
     n, k = table.shape
     if n < 2 or k < 2:
         return None
-    places = [axis.ravel() for axis in np.indices(table.shape)]
-    table = table[:, np.argsort(table_by_content(*places, table.ravel())[1][:k])]  # whatever the raters are called
     columns = [*table.T, np.square(table).sum(axis=1), np.square(table.sum(axis=1)), np.ones(n)]
     return bootstrap.interval(columns, _icc_of_sums, level=CONFIDENCE, seed=seed, scale="correlation")
 
