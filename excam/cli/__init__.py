@@ -50,6 +50,7 @@ REMOVED = {  # commands and options of earlier releases, and what to do instead
         ("rubric anchoring", "rubric draw --words-of"),
         "draw two campaigns whose forms show different things, and compare what `rubric analyse` writes of each",
     ),
+    "calibrate --column": "--label names the column, as in `excam meta`",
     "why": "`snakemake -n FILE` lists the jobs that would run for a file below results/, with their reasons",
 }
 _HELP = r'^def {0}\(.*?"""(.*?)"""|^{0} = typer\.Typer\([^"]*help="(.*?)"'

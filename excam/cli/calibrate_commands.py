@@ -31,7 +31,6 @@ def calibrate(
             help="column of the truth: true, yes, 1 or a negative score for an error; false, no or 0 for none"
         ),
     ] = "error",
-    column: Annotated[str | None, typer.Option(hidden=True)] = None,
     id_: Annotated[str, typer.Option("--id", help="name of the column of ids")] = "id",
     method: Annotated[
         str, typer.Option(help="platt: two numbers, for few rows; isotonic: any shape, for many")
@@ -54,8 +53,6 @@ def calibrate(
     from excam.scoring.result_files import read
 
     with exit_on_error(), spooled(scored) as results, spooled(gold) as known:
-        if column:
-            raise InputInvalid(f"--column: found {column}; expected --label {column}, as in `excam meta`")
         if method not in calibration.METHODS:
             raise InputInvalid(f"--method: found {method}; expected {' or '.join(calibration.METHODS)}")
         if (to is None) == (adapter is None):

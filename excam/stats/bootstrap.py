@@ -145,7 +145,7 @@ def interval(
     """
     if not 0 < level < 1 or draws < 1:
         raise InputInvalid(f"bootstrap got level={level} and draws={draws}, expected 0 < level < 1 and draws >= 1")
-    sums = _in_order(_cluster_sums(columns, clusters), mirror)
+    sums, is_symmetric = _in_order(_cluster_sums(columns, clusters), mirror)
     whole = _whole(sums)
     value = float(statistic(whole)[0])
     if sums.shape[1] < FEWEST or np.isnan(value):
@@ -153,8 +153,7 @@ def interval(
     if sums.shape[1] <= FEW:
         return jackknife(value, statistic(whole - sums), level, scale)
     drawn = list(_drawn_sums(sums, draws, seed))
-    if _unlike(sums, mirror) is None:  # then the draws of both sides count
-        drawn += list(map(mirror, drawn))
+    drawn += map(mirror, drawn[:]) if is_symmetric else ()  # then the draws of both sides count
     return _percentiles(np.concatenate(list(map(statistic, drawn))), level)
 
 
@@ -245,14 +244,13 @@ def _whole(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([[fsum(row)] for row in sums.tolist()])
 
 
-def _in_order(sums: NDArray[np.float64], mirror: Mirror) -> NDArray[np.float64]:
-    """Return ascending sums in the order in which they or their mirror's are the larger ones: either way the same."""
+def _in_order(sums: NDArray[np.float64], mirror: Mirror) -> tuple[NDArray[np.float64], bool]:
+    """Return ascending sums in the order in which they or their mirror's are the larger ones: either way the same.
+
+    And whether both are alike.
+    """
     turned = mirror(sums)
-    return sums[:, np.lexsort(turned[::-1])] if (_unlike(sums, mirror) or 0) < 0 else sums
-
-
-def _unlike(sums: NDArray[np.float64], mirror: Mirror) -> float | None:
-    """Return the first difference of sums, in ascending order, and their mirror's; None if there is none."""
-    ascending, turned = (each[:, np.lexsort(each[::-1])] for each in (sums, mirror(sums)))
-    at = np.flatnonzero(ascending != turned)[:1]
-    return float((ascending - turned).flat[at[0]]) if len(at) else None
+    order = np.lexsort(turned[::-1])
+    unlike = (sums - turned[:, order]).ravel()
+    first = unlike[np.flatnonzero(unlike)[:1]]
+    return (sums[:, order] if (first < 0).any() else sums), not len(first)

@@ -293,7 +293,6 @@ def test_calibrating_again_replaces_what_was_there(here):
             ["--label", "truth"],
             "excam: gold.jsonl: no column truth; found error, id; name that of the labels with --label",
         ),
-        (["--column", "truth"], "excam: --column: found truth; expected --label truth, as in `excam meta`"),
         (
             ["--label", "id"],
             "excam: gold.jsonl: id 2: id is 2; expected true or false, 1 or 0, or a score of 0 or less; of a scale, write first which values are errors",

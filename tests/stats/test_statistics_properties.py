@@ -57,16 +57,13 @@ JUDGED = st.lists(
 )
 
 
-@given(JUDGED, st.randoms())
-def test_accuracy_and_auroc_are_not_of_the_order_and_the_same_of_doubled_items(rows, chance):
+@given(JUDGED)
+def test_accuracy_and_auroc_are_the_same_of_doubled_items(rows):
     gold, predicted, _, scores = zip(*rows, strict=True)
-    mixed = [*zip(*shuffled(rows, chance), strict=True)]
     accuracy = scaled_accuracy(gold, predicted)
     assert -1 <= accuracy <= 1
-    assert near(accuracy, scaled_accuracy(mixed[0], mixed[1]))
     assert near(accuracy, scaled_accuracy(gold * 2, predicted * 2))
     auroc = ranking(gold, scores)
-    assert auroc == ranking(mixed[0], mixed[3])
     assert auroc.auroc == ranking(gold * 2, scores * 2).auroc
     if auroc.auroc is not None:
         assert near(auroc.auroc, 1 - ranking(gold, [-score for score in scores]).auroc)
@@ -96,14 +93,8 @@ def test_corrected_p_values_keep_their_order_and_are_not_of_the_order_of_tests(p
 RATED = st.lists(st.lists(st.sampled_from("123"), min_size=2, max_size=3), min_size=2, max_size=8)
 
 
-@given(RATED, st.randoms())
-def test_agreement_is_not_of_the_order_of_items_and_raters(rated, chance):
-    mixed = [shuffled(item, chance) for item in shuffled(rated, chance)]
-    for scale in ("nominal", "ordinal"):
-        first, again = (beyond_chance.alpha(items, "123", scale, 0) for items in (rated, mixed))
-        assert (first.n, first.ratings) == (again.n, again.ratings) == (len(rated), sum(map(len, rated)))
-        assert (first.value is None) == (again.value is None)
-        assert first.value is None or (near(first.value, again.value) and first.value <= 1)
+@given(RATED)
+def test_nominal_agreement_is_not_of_the_values_names(rated):
     renamed = [["bca"["123".index(value)] for value in item] for item in rated]
     nominal, other = (
         beyond_chance.alpha(items, values, "nominal", 0).value for items, values in ((rated, "123"), (renamed, "abc"))
