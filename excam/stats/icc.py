@@ -36,8 +36,7 @@ def icc21(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> I
     equal, and where the variances add up to 0, as of two raters who give two items opposite ratings. Raise
     InputInvalid if rows are of different lengths or hold something else than finite numbers.
     """
-    table = _table(ratings)
-    table = table[~np.isnan(table).any(axis=1)]
+    table = _complete(ratings)
     n, k = table.shape
     if n < 2 or k < 2 or np.ptp(table) == 0:
         return Icc(None, None, None, n)
@@ -68,16 +67,20 @@ def icc_of_mean(single: Icc, raters: int) -> Icc:
 
 
 def _table(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return ratings as items by raters, NaN where one is missing, in an order that follows from them.
-
-    So neither the order of items nor that of raters decides a digit. Raise InputInvalid for another shape or infinity.
-    """
+    """Return ratings as items by raters, NaN where one is missing. Raise InputInvalid for another shape or infinity."""
     try:
         table = np.asarray(ratings, dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise InputInvalid(f"ratings: {problem}; expected rows of as many numbers each") from None
     if table.ndim != 2 or np.isinf(table).any():
         raise InputInvalid(f"ratings: shape {table.shape}; expected items by raters, finite numbers")
+    return table
+
+
+def _complete(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the items with all ratings; neither their order nor that of raters decides a digit."""
+    table = _table(ratings)
+    table = table[~np.isnan(table).any(axis=1)]
     if not table.size:
         return table
     places = [axis.ravel() for axis in np.indices(table.shape)]
@@ -92,8 +95,7 @@ def icc21_bootstrap(
 
     Draws in which all ratings are equal are left out. Raise InputInvalid as `icc21` does.
     """
-    table = _table(ratings)
-    table = table[~np.isnan(table).any(axis=1)]
+    table = _complete(ratings)
     n, k = table.shape
     if n < 2 or k < 2:
         return None
