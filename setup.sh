@@ -28,7 +28,7 @@ done
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 
 export UV_CACHE_DIR="${UV_CACHE_DIR:-$PWD/$venv/uv-cache}" # on the same disk, so nothing is copied
-while sleep 8 < /dev/null > /dev/null 2>&1; do echo "$SECONDS s: $(du -sm "$venv" | cut -f1) MB" >&2; done &
+while sleep 8 < /dev/null > /dev/null 2>&1; do echo "$SECONDS s: $(du -sm "$venv" 2> /dev/null | cut -f1) MB" >&2; done &
 trap "kill $!; rm -rf $venv/uv-cache" EXIT
 
 pip() { # without what pip says about places of its own configuration
