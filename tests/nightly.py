@@ -46,6 +46,7 @@ GROUPS = {
         ),
     ),
     "killed-run": Group("killed training, judging", nightly("tests/workflow/test_workflow.py")),
+    "variants": Group("all variants of what runs one in four a day", ("-m", "variants")),
     "damaged-run": Group("injected faults (below)", nightly("tests/workflow/test_faults_of_a_run.py")),
     "plans": Group("plans (above)", nightly("tests/workflow/test_staleness.py")),
     "names": Group(
@@ -56,10 +57,10 @@ GROUPS = {
     "classes": Group("the paper's architectures, tiny", nightly("tests/inference/test_architectures.py"), 2),
     "forms": Group("all forms in a browser", nightly("tests/annotation/test_form_pages.py")),
     "rest": Group(
-        "growth, ICC, two processes",
+        "growth, ICC, two processes, options of metrics",
         nightly(
             *("tests/bench/test_growth.py", "tests/bench/test_taught_card.py", "tests/rubric/test_rubric.py"),
-            *("tests/training/test_training.py", "tests/test_conventions.py"),
+            *("tests/training/test_training.py", "tests/test_conventions.py", "tests/scoring/test_metric_options.py"),
         ),
     ),
     "cluster": Group("faults of Slurm (below)", ("-m", "cluster", "tests/cluster"), needs="root, Slurm"),
@@ -90,7 +91,7 @@ def command(part: str, seed: int) -> list[str]:
     group, _, number = (part, "", "") if part in GROUPS else part.rpartition("-")
     slices = [f"--slice={number}/{GROUPS[group].parts}"] if number else []
     seeds = [f"--hypothesis-seed={seed}"] if group == "properties" else []
-    return [sys.executable, "-m", "pytest", "-n0", *GROUPS[group].words, *slices, *seeds]
+    return [sys.executable, "-m", "pytest", "-n0", "--day=all", *GROUPS[group].words, *slices, *seeds]
 
 
 def turn(day: date, commits: int) -> str:

@@ -8,6 +8,7 @@ from excam.core.exceptions import ModelInvalid
 from excam.inference import Choose, Generate, Message, Sampling
 from excam.inference.backends import seq2seq
 
+pytestmark = pytest.mark.variants
 CHARACTERS = sorted(set("她吃醋了下雨天气很好abcdefghijklmnopqrstuvwxyz .,"))
 TEXTS = ("她吃醋了。", "天气很好", "她下雨")
 LANGUAGES = {"nllb": {"source": "zho_Hans", "target": "eng_Latn"}, "madlad": {"target": "en"}}
