@@ -45,6 +45,7 @@ GROUPS = {
             *("tests/annotation/test_annotation_server.py", "tests/cli/test_full_disk.py"),
         ),
     ),
+    "run": Group("the finished experiment; in each `.ci/run`", ("-m", "run and not nightly", "tests/workflow")),
     "killed-run": Group("killed training, judging", nightly("tests/workflow/test_workflow.py")),
     "variants": Group("all variants of what runs one in four a day", ("-m", "variants")),
     "damaged-run": Group("injected faults (below)", nightly("tests/workflow/test_faults_of_a_run.py")),
@@ -165,7 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(argv).parts
     todays = turn(now.date(), int(git("rev-list", "--count", "HEAD")))
     chosen = names if "all" in asked else [todays if part == "turn" else part for part in asked]
-    return len([part for part in chosen if not run(part, now)])
+    return len([part for part in dict.fromkeys(chosen) if not run(part, now)])
 
 
 if __name__ == "__main__":

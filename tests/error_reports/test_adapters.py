@@ -58,6 +58,7 @@ def changed(adapter, change):
     manifest(adapter.parent, fixed_answers=json.loads(adapter.read_text())["fixed_answers"])
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("serve", ["lora", "merged"])
 def test_an_adapter_at_work_passes(weights, adapter, serve):
     proof = verify(weights, adapter, serve=serve)
