@@ -78,7 +78,7 @@ def test_uv_is_told_what_pip_is_configured_with():
     """As `pip config list` prints it: the variables overrule a command's section, that overrules the global one."""
     listed = r""":env:.find-links='/wheels ~/more'
 :env:.no-index='1'
-global.extra-index-url='https://a/simple\nfile:///b'
+global.extra-index-url='https://a/simple\nhttps://b/simple'
 global.find-links='/not/taken'
 global.index-url='https://name:secret@a/simple'
 install.index-url='https://c/simple'
@@ -93,7 +93,7 @@ download.cert='/other.pem'""".splitlines()
         "UV_INDEX_STRATEGY": "unsafe-best-match",
         "UV_SYSTEM_CERTS": "true",
         "UV_FIND_LINKS": f"/wheels,{Path.home()}/more",
-        "UV_EXTRA_INDEX_URL": "https://a/simple file:///b",
+        "UV_EXTRA_INDEX_URL": "https://a/simple https://b/simple",
         "UV_DEFAULT_INDEX": "https://c/simple",
         "UV_HTTP_TIMEOUT": "60",
         "UV_INSECURE_HOST": "c d",
