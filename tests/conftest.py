@@ -3,11 +3,13 @@
 import os
 from collections import Counter
 from contextlib import ExitStack
+from datetime import UTC, datetime
 
 import chromium
 import fake_chat_server
 import hypothesis
 import pytest
+import variants
 
 WORKFLOW = "tests/workflow/"
 MAY_BE_SKIPPED = (  # where EXCAM_TESTS=complete: what no continuous integration has
@@ -31,15 +33,19 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 def pytest_addoption(parser):
     parser.addoption("--slice", default="1/1", metavar="K/N", help="of the selected tests every N-th, from the K-th")
+    today = str(datetime.now(UTC).toordinal())  # the workers of `pytest -n` get that of the process that started them
+    parser.addoption("--day", default=today, help="day of the `variants` to run, a number; or `all` of them")
 
 
 @pytest.hookimpl(trylast=True)  # behind what -m and -k select
 def pytest_collection_modifyitems(config, items):
-    """Put the tests of the workflow first, which together take longest; keep the slice that is asked for."""
+    """Put the tests of the workflow first, which together take longest; keep the day and slice that are asked for."""
     items.sort(key=lambda item: not item.nodeid.startswith(WORKFLOW))
     part, parts = map(int, config.getoption("slice").split("/"))
-    config.hook.pytest_deselected(items=[item for at, item in enumerate(items) if at % parts != part - 1])
-    items[:] = items[part - 1 :: parts]
+    day = config.getoption("day")
+    kept = (items if day == "all" else variants.of_day(items, int(day)))[part - 1 :: parts]
+    config.hook.pytest_deselected(items=list(set(items) - set(kept)))
+    items[:] = kept
 
 
 def pytest_terminal_summary(terminalreporter):

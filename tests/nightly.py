@@ -45,7 +45,9 @@ GROUPS = {
             *("tests/annotation/test_annotation_server.py", "tests/cli/test_full_disk.py"),
         ),
     ),
+    "run": Group("the finished experiment; in each `.ci/run`", ("-m", "run and not nightly", "tests/workflow")),
     "killed-run": Group("killed training, judging", nightly("tests/workflow/test_workflow.py")),
+    "variants": Group("all variants of what runs one in four a day", ("-m", "variants")),
     "damaged-run": Group("injected faults (below)", nightly("tests/workflow/test_faults_of_a_run.py")),
     "plans": Group("plans (above)", nightly("tests/workflow/test_staleness.py")),
     "names": Group(
@@ -56,10 +58,10 @@ GROUPS = {
     "classes": Group("the paper's architectures, tiny", nightly("tests/inference/test_architectures.py"), 2),
     "forms": Group("all forms in a browser", nightly("tests/annotation/test_form_pages.py")),
     "rest": Group(
-        "growth, ICC, two processes",
+        "growth, ICC, two processes, options of metrics",
         nightly(
             *("tests/bench/test_growth.py", "tests/bench/test_taught_card.py", "tests/rubric/test_rubric.py"),
-            *("tests/training/test_training.py", "tests/test_conventions.py"),
+            *("tests/training/test_training.py", "tests/test_conventions.py", "tests/scoring/test_metric_options.py"),
         ),
     ),
     "cluster": Group("faults of Slurm (below)", ("-m", "cluster", "tests/cluster"), needs="root, Slurm"),
@@ -90,7 +92,7 @@ def command(part: str, seed: int) -> list[str]:
     group, _, number = (part, "", "") if part in GROUPS else part.rpartition("-")
     slices = [f"--slice={number}/{GROUPS[group].parts}"] if number else []
     seeds = [f"--hypothesis-seed={seed}"] if group == "properties" else []
-    return [sys.executable, "-m", "pytest", "-n0", *GROUPS[group].words, *slices, *seeds]
+    return [sys.executable, "-m", "pytest", "-n0", "--day=all", *GROUPS[group].words, *slices, *seeds]
 
 
 def turn(day: date, commits: int) -> str:
@@ -164,7 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(argv).parts
     todays = turn(now.date(), int(git("rev-list", "--count", "HEAD")))
     chosen = names if "all" in asked else [todays if part == "turn" else part for part in asked]
-    return len([part for part in chosen if not run(part, now)])
+    return len([part for part in dict.fromkeys(chosen) if not run(part, now)])
 
 
 if __name__ == "__main__":

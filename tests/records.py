@@ -26,7 +26,7 @@ def renew() -> None:
     run([*python, "-m", "excam", "lock"])
     schema = "from excam.config import json_schema; print(json_schema(), end='')"
     (ROOT / "config.schema.json").write_bytes(run([*python, "-c", schema]))
-    run([*python, "-m", "pytest", "-q", "-n0", *PAGES], REWRITE_DOCS="1")
+    run([*python, "-m", "pytest", "-q", "-n0", "-m", "", *PAGES], REWRITE_DOCS="1")
     print(run([*python, "tests/golden/record_stages.py"]).decode(), end="")
     print(run(["git", "status", "--short"]).decode(), end="")
 

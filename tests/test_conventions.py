@@ -345,7 +345,7 @@ def test_every_setting_is_shown_to_users():
 def test_no_machine_and_no_index_is_named():
     """The path fragments are put together here, so that this file does not name them itself."""
     places = ["/" + "work/", "/" + "farm/", "/" + "root/", "/" + "opt/", "file:" + "//"]
-    places += ["pypi." + "org", "files.python" + "hosted", "extra-" + "index-url", "download.py" + "torch"]
+    places += ["pypi." + "org", "files.python" + "hosted", "--extra-" + "index-url", "download.py" + "torch"]
     assert len(TRACKED) > 100
     for name in filter(None, TRACKED):
         path = ROOT / name

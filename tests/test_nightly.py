@@ -7,8 +7,10 @@ import sys
 from collections import Counter
 from datetime import date, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import nightly
+import variants
 
 PAGE = nightly.ROOT / "docs/reliability.md"
 BEGIN, END = "<!-- nightly: begin, written by tests/test_nightly.py -->\n\n", "\n<!-- nightly: end -->"
@@ -47,6 +49,21 @@ def test_slices_hold_each_test_once():
     assert len(names[0]) > 10
     assert sorted(names[0]) == sorted(names[1] + names[2])
     assert abs(len(names[1]) - len(names[2])) <= 1
+
+
+def test_every_variant_has_its_day_and_every_test_a_variant_each_day():
+    names = [
+        *(f"a.py::test[{at}]" for at in range(10)),
+        "a.py::other[0]",
+        "a.py::other[1]",
+        "a.py::single",
+        "b.py::test[x]",
+    ]
+    items = [SimpleNamespace(nodeid=name, get_closest_marker=lambda _, at=name: at[0] == "a") for name in names]
+    days = [[item.nodeid for item in variants.of_day(items, day)] for day in range(variants.DAYS)]
+    assert set().union(*days) == set(names)
+    assert all({name.partition("[")[0] for name in names} == {name.partition("[")[0] for name in day} for day in days)
+    assert max(map(len, days)) == 6  # three of the ten, one of the two, and those without variants
 
 
 def test_a_part_ends_within_its_time():

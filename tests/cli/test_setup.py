@@ -1,6 +1,8 @@
-"""setup.sh with a Python that only notes what pip is to install: which locks, into which environment."""
+"""setup.sh with a Python that only notes what uv and pip are to install: which locks, into which environment, by what."""
 
+import importlib.util
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,9 +15,15 @@ TORCH = {"cuda": ["torch", "card"], "cpu": ["torch-cpu"]}
 PYTHON = r"""#!/usr/bin/env bash
 case "$1 $2" in
   "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
-  "-m pip") sed -E 's/.*requirements.([a-z-]+)\.lock.*/\1/' <<< "$0 $*" >> "$NOTES" ;;
+  "requirements/as_pip.py pip" | "-m pip")
+    by=pip; [ "$1" = -m ] || by=uv
+    [[ " $FAILS " != *" $by "* ]] || { echo "no network"; exit 1; }
+    [[ "$*" != *.lock ]] || sed -E "s/.*requirements.([a-z-]+)\.lock/$by: \1/" <<< "$*" >> "$NOTES" ;;
 esac
 """
+AS_PIP = importlib.util.spec_from_file_location("as_pip", ROOT / "requirements/as_pip.py")
+as_pip = importlib.util.module_from_spec(AS_PIP)
+AS_PIP.loader.exec_module(as_pip)
 
 
 @pytest.fixture
@@ -27,13 +35,13 @@ def checkout(tmp_path):
     return tmp_path
 
 
-def setup(checkout, *words):
-    """Its exit code, the locks it installed in their order, and what it said."""
+def setup(checkout, *words, fails=""):
+    """Its exit code, the locks it installed in their order and by what, and what it said."""
     notes = checkout / "notes"
-    environment = {**os.environ, "PYTHON": str(checkout / "python"), "NOTES": str(notes)}
+    environment = {**os.environ, "PYTHON": str(checkout / "python"), "NOTES": str(notes), "FAILS": fails}
     done = subprocess.run([checkout / "setup.sh", *words], env=environment, capture_output=True, text=True, check=False)
     lines = notes.read_text().splitlines() if notes.exists() else []
-    return done.returncode, [line for line in lines if " " not in line], done.stderr
+    return done.returncode, lines, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -50,13 +58,49 @@ def setup(checkout, *words):
 )
 def test_which_locks_an_environment_is_made_of(checkout, word, venv, locks):
     code, installed, said = setup(checkout, word)
-    assert (code, installed) == (0, locks), said
+    assert (code, installed) == (0, ["pip: uv", *(f"uv: {lock}" for lock in locks)]), said
     kind, _, build = word.partition("-")
     why = "asked for" if build else f"{'a' if HERE == 'cuda' else 'no'} card is here"
     first, last = said.splitlines()
-    assert first == f"installing {kind} for {build or HERE} ({why}) into {venv} (some minutes)"
-    assert last == f"done: . {venv}/bin/activate"
+    assert first.startswith(f"installing {kind} for {build or HERE} ({why}) into {venv} (")
+    assert re.fullmatch(rf"done in \d+ s: \. {venv}/bin/activate", last)
     assert (checkout / venv).is_dir()
+
+
+def test_pip_installs_what_uv_cannot_and_a_line_says_so(checkout):
+    code, installed, said = setup(checkout, "core-cpu", fails="uv")
+    assert (code, installed) == (0, ["pip: uv", "pip: core", "pip: torch-cpu"])
+    assert said.splitlines()[1:-1] == ["uv cannot install this (no network): pip does it, in minutes"] * 2
+    assert setup(checkout, "core-cpu", fails="uv pip")[0] == 1
+
+
+def test_uv_is_told_what_pip_is_configured_with():
+    """As `pip config list` prints it: the variables overrule a command's section, that overrules the global one."""
+    listed = r""":env:.find-links='/wheels ~/more'
+:env:.no-index='1'
+global.extra-index-url='https://a/simple\nhttps://b/simple'
+global.find-links='/not/taken'
+global.index-url='https://name:secret@a/simple'
+install.index-url='https://c/simple'
+install.default-timeout='60'
+global.trusted-host='c d'
+global.cert='/ca.pem'
+global.proxy='http://p:1'
+download.cert='/other.pem'""".splitlines()
+    pip = as_pip.settings(listed)
+    assert pip["no-index"] == "1"
+    assert as_pip.variables(pip) == {
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "UV_SYSTEM_CERTS": "true",
+        "UV_FIND_LINKS": f"/wheels,{Path.home()}/more",
+        "UV_EXTRA_INDEX_URL": "https://a/simple https://b/simple",
+        "UV_DEFAULT_INDEX": "https://c/simple",
+        "UV_HTTP_TIMEOUT": "60",
+        "UV_INSECURE_HOST": "c d",
+        "SSL_CERT_FILE": "/ca.pem",
+        "HTTP_PROXY": "http://p:1",
+        "HTTPS_PROXY": "http://p:1",
+    }
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from excam.rubric import manual
 from excam.rubric.responses import Response
 from excam.scoring import joining
 
+pytestmark = pytest.mark.variants
 LENGTH = 50_000
 HOSTILE = {
     "line breaks before a label": (lambda text: asks.read_line(f"{text}VERDICT", "VERDICT", ("yes", "no")), "\n"),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import tiny
-from safetensors.torch import load_file, save_file
+from late import safetensors
 
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
@@ -53,11 +53,12 @@ def verify(weights, adapter, **fields):
 
 def changed(adapter, change):
     """Rewrite the weights: `change(name, tensor) -> (name, tensor)`."""
-    stored = load_file(adapter.parent / FILE)
-    save_file(dict(change(name, value) for name, value in stored.items()), adapter.parent / FILE)
+    stored = safetensors.load_file(adapter.parent / FILE)
+    safetensors.save_file(dict(change(name, value) for name, value in stored.items()), adapter.parent / FILE)
     manifest(adapter.parent, fixed_answers=json.loads(adapter.read_text())["fixed_answers"])
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("serve", ["lora", "merged"])
 def test_an_adapter_at_work_passes(weights, adapter, serve):
     proof = verify(weights, adapter, serve=serve)
@@ -96,8 +97,10 @@ def test_an_engine_that_leaves_it_out_is_found(weights, adapter, monkeypatch):
 def test_an_engine_that_applies_half_of_an_adapter_is_found(weights, adapter, monkeypatch, tmp_path_factory):
     half = tmp_path_factory.mktemp("half")
     (half / "adapter_config.json").write_bytes((adapter.parent / "adapter_config.json").read_bytes())
-    stored = load_file(adapter.parent / FILE)
-    save_file({name: value * (0 if "layers.1" in name else 1) for name, value in stored.items()}, half / FILE)
+    stored = safetensors.load_file(adapter.parent / FILE)
+    safetensors.save_file(
+        {name: value * (0 if "layers.1" in name else 1) for name, value in stored.items()}, half / FILE
+    )
     served = transformers.Backend(weights.parent / "files", half, dtype="float32")
     monkeypatch.setattr(backend_factory.SharedBackend, "_open", lambda _: served)
     with pytest.raises(ModelInvalid, match=r"a token from PEFT; expected at most 0.25 of the change"):

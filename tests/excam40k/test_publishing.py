@@ -6,11 +6,11 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
-import mlcroissant
 import polars as pl
 import pytest
 import yaml
 from base_samples import acting
+from late import mlcroissant
 
 from excam.core import licences, row_files
 from excam.core.provenance import hash_record_path, sha256

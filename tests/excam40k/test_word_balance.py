@@ -64,6 +64,7 @@ def test_the_same_pairs_twice_and_in_any_order():
     assert first == again == other
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("seed", range(4))
 def test_a_set_without_a_trace_loses_nothing(seed):
     left_out, balance = word_balance.telling_pairs(rows(exchanged(240, seed)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import binom
+from late import stats
 
 from excam.stats import accuracy_interval, correlation_permutation, paired_permutation
 
@@ -48,7 +48,7 @@ def metrics(
 def attainable(discordant: int) -> float:
     """P(p <= .05) of the exact row-level test given the count of discordant items: its true size, at most .05."""
     counts = np.arange(discordant + 1)
-    chance = binom.pmf(counts, discordant, 0.5)
+    chance = stats.binom.pmf(counts, discordant, 0.5)
     p_values = np.array([chance[np.abs(2 * counts - discordant) >= abs(2 * k - discordant)].sum() for k in counts])
     return float(chance[p_values <= LEVEL].sum())
 

@@ -60,10 +60,11 @@ def undisturbed_run(kind, undisturbed):
     return undisturbed[kind]
 
 
-both = pytest.mark.parametrize("kind", killed_jobs.KINDS)
+def both(test):
+    return pytest.mark.variants(pytest.mark.parametrize("kind", killed_jobs.KINDS)(test))
 
 
-@both
+@pytest.mark.parametrize("kind", killed_jobs.KINDS)
 @pytest.mark.nightly
 def test_kills_at_random_moments_change_nothing(kind, tmp_path):
     outcome = killed_jobs.killed(kind, tmp_path, KILLS, ROWS)

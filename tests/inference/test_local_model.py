@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import tiny
+from late import safetensors
 from one_line_errors import line_of
-from safetensors.torch import load_file, save_file
 
 import excam
 from excam.core.exceptions import ArtifactBroken, ModelInvalid
@@ -27,8 +27,8 @@ def model(tmp_path_factory):
 
 def with_other_weights(model, file):
     """Write the weights of a model, scaled, to `file`."""
-    weights = load_file(model / "model.safetensors")
-    save_file({name: tensor * 1.5 for name, tensor in weights.items()}, file, metadata={"format": "pt"})
+    weights = safetensors.load_file(model / "model.safetensors")
+    safetensors.save_file({name: tensor * 1.5 for name, tensor in weights.items()}, file, metadata={"format": "pt"})
     return file
 
 

@@ -1,21 +1,14 @@
 """Backend seq2seq with a tiny random model of each architecture: NLLB (M2M100) and MADLAD (T5)."""
 
 import pytest
-import torch
-from transformers import (
-    M2M100Config,
-    M2M100ForConditionalGeneration,
-    NllbTokenizer,
-    T5Config,
-    T5ForConditionalGeneration,
-    T5Tokenizer,
-)
+from late import torch, transformers
 
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choose, Generate, Message, Sampling
 from excam.inference.backends import seq2seq
 
+pytestmark = pytest.mark.variants
 CHARACTERS = sorted(set("她吃醋了下雨天气很好abcdefghijklmnopqrstuvwxyz .,"))
 TEXTS = ("她吃醋了。", "天气很好", "她下雨")
 LANGUAGES = {"nllb": {"source": "zho_Hans", "target": "eng_Latn"}, "madlad": {"target": "en"}}
@@ -30,10 +23,10 @@ def folders(tmp_path_factory):
 def nllb(folder):
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     vocabulary = {token: at for at, token in enumerate([*special, "▁", *CHARACTERS])}
-    tokenizer = NllbTokenizer(vocab=vocabulary, merges=[])
+    tokenizer = transformers.NllbTokenizer(vocab=vocabulary, merges=[])
     tokenizer.save_pretrained(folder)
     torch.manual_seed(1)
-    config = M2M100Config(
+    config = transformers.M2M100Config(
         vocab_size=len(tokenizer),
         d_model=16,
         encoder_layers=1,
@@ -46,17 +39,17 @@ def nllb(folder):
         decoder_start_token_id=2,
         init_std=0.5,
     )
-    M2M100ForConditionalGeneration(config).save_pretrained(folder)
+    transformers.M2M100ForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
 
 def madlad(folder):
     pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0), ("<2en>", 0.0), ("<2de>", 0.0)]
-    tokenizer = T5Tokenizer(vocab=[*pieces, *((character, -3.0) for character in CHARACTERS)], extra_ids=0)
+    tokenizer = transformers.T5Tokenizer(vocab=[*pieces, *((character, -3.0) for character in CHARACTERS)], extra_ids=0)
     tokenizer.add_special_tokens({"additional_special_tokens": ["<2en>"]})
     tokenizer.save_pretrained(folder)
     torch.manual_seed(1)
-    config = T5Config(
+    config = transformers.T5Config(
         vocab_size=len(tokenizer),
         d_model=16,
         d_kv=8,
@@ -66,7 +59,7 @@ def madlad(folder):
         decoder_start_token_id=0,
         initializer_factor=5.0,
     )
-    T5ForConditionalGeneration(config).save_pretrained(folder)
+    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
 

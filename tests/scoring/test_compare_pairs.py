@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from late import stats
 from one_line_errors import line_of
-from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from excam.cli import app
@@ -74,7 +74,7 @@ def test_preferences_are_counted_with_a_sign_test(file):
     assert counts["a", "b"] == (20, 0, 8, 0, 12), "equal in odd questions and in every fifth"
     assert counts["a", "c"] == (20, 1, 15, 0, 4)
     p_values = {(preference.a, preference.b): preference.p_value for preference in comparison.preferences}
-    assert p_values["a", "c"] == pytest.approx(binomtest(15, 15).pvalue)
+    assert p_values["a", "c"] == pytest.approx(stats.binomtest(15, 15).pvalue)
     assert all(preference.p_value <= preference.p_holm <= 1 for preference in comparison.preferences)
     lines = [json.loads(line) for line in run(file, "--json").stdout.splitlines()]
     items = {record["item"]: record["preferred"] for record in lines if record["kind"] == "item"}

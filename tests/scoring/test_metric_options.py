@@ -387,6 +387,7 @@ def table(cells):
     return "\n".join([*lines, "", "No, because:", "", *(f"{at}. {why}" for at, why in enumerate(reasons, 1))])
 
 
+@pytest.mark.nightly  # a minute: each option of each metric scores rows
 def test_every_option_has_an_effect_or_is_refused(effects):
     page = PAGE.read_text(encoding="utf-8")
     begin, end = "<!-- options: begin -->\n", "\n<!-- options: end -->"

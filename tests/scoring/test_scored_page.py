@@ -463,6 +463,7 @@ def test_hostile_texts_are_only_texts(browser, tmp_path):
         assert text == seen
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_sideways_scrolling_and_a_keyboard_is_enough(browser, tmp_path, scheme):
     rows = [judged(n, "w" * 300, (0, 9, "major", "t" * 80), language="L" * 60, culture=f"c{n % 40}") for n in range(60)]
@@ -492,6 +493,7 @@ def test_a_phone_needs_no_sideways_scrolling_and_a_keyboard_is_enough(browser, t
     browser.call("Emulation.setEmulatedMedia", features=[])
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_has_a_name_and_enough_contrast_and_bars_answer_to_keys(browser, tmp_path, scheme):
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])

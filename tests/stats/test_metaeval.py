@@ -6,7 +6,7 @@ import math
 import null_cases
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest, kendalltau
+from late import stats
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import (
@@ -98,7 +98,7 @@ def test_kendall():
     rng = np.random.default_rng(3)
     gold, metric = rng.integers(0, 4, 60), np.round(rng.random(60), 1)
     for variant in ("b", "c"):
-        assert kendall(gold, metric, variant) == kendalltau(gold, metric, variant=variant).statistic
+        assert kendall(gold, metric, variant) == stats.kendalltau(gold, metric, variant=variant).statistic
     step = np.sign(np.subtract.outer(gold, gold)) == np.sign(np.subtract.outer(metric, metric))
     agree = step[np.triu_indices(60, 1)]
     assert kendall(gold, metric, "23") == pytest.approx(2 * agree.mean() - 1, abs=1e-12)
@@ -147,7 +147,7 @@ def test_at_row_level_the_exact_test_is_binomial():
         gold, a, b = judges(rng, n, 0.8, 0.7)
         only_a, only_b = int(np.sum((a == gold) & (b != gold))), int(np.sum((a != gold) & (b == gold)))
         result = paired_permutation(gold, a, b)
-        expected = binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
+        expected = stats.binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
         assert result.p_value == pytest.approx(expected, rel=1e-9)
         assert (result.n, result.clusters, result.discordant) == (n, n, only_a + only_b)
         assert result.difference == pytest.approx((only_a - only_b) / n)
@@ -213,14 +213,14 @@ def test_a_true_null_is_rejected_and_an_interval_misses_in_a_twentieth(line):
     """Some cases of each kind, within the binomial's own 99.9 % bounds; 2,000 of each came out .04 to .06."""
     cases = 160
     hits, _ = null_cases.block(line, range(cases))
-    low, high = binom.ppf([0.0005, 0.9995], cases, 0.05)
+    low, high = stats.binom.ppf([0.0005, 0.9995], cases, 0.05)
     assert low <= hits <= high
 
 
 def test_what_an_exact_test_can_attain_by_hand():
     assert null_cases.attainable(5) == 0  # the smallest p is 2 / 32
     assert null_cases.attainable(6) == pytest.approx(2 / 64, abs=1e-12)
-    assert null_cases.attainable(100) == pytest.approx(2 * binom.cdf(39, 100, 0.5), abs=1e-12)
+    assert null_cases.attainable(100) == pytest.approx(2 * stats.binom.cdf(39, 100, 0.5), abs=1e-12)
 
 
 def test_a_failure_loses_against_an_answer():

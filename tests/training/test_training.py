@@ -629,6 +629,7 @@ def test_a_parted_step_learns_what_a_whole_one_does(weights, tmp_path):
     assert facts["apart"]["fixed_answers"].keys() == {"base", "tuned"}, "which are padded"
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("checkpointing", ["full", "half"])
 def test_computing_activations_again_changes_nothing(uninterrupted, weights, tmp_path, checkpointing):
     train(weights, tmp_path, layout=CPU.model_copy(update={"checkpointing": checkpointing}))

@@ -8,6 +8,7 @@ import tiny
 from checkout import ROOT, Run, copy_checkout
 from doc_blocks import follow, marked
 
+pytestmark = pytest.mark.nightly
 PAGE = ROOT / "docs/extending.md"
 
 
@@ -69,7 +70,6 @@ def test_a_changed_table_of_licences_is_another_value_of_the_audit(extended):
     assert '"include": ["Apache-2.0", [],' in after
 
 
-@pytest.mark.nightly
 def test_no_other_file_has_to_change(extended):
     """The tests that know every benchmark, judge and rule, in the copy in which the page was followed."""
     tests = [

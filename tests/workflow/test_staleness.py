@@ -107,12 +107,12 @@ def test_the_page_says_what_was_planned():
         assert section == table(), "run: see the first lines of this file"
 
 
-@pytest.mark.model
+@pytest.mark.run
 def test_a_finished_run_has_nothing_to_do(run):
     assert run.planned("all") == {}
 
 
-@pytest.mark.model
+@pytest.mark.run
 @pytest.mark.parametrize(
     ("damage", "target", "said"),
     [
@@ -131,7 +131,7 @@ def test_audit_names_what_snakemake_does_not_look_at(run, tmp_path, damage, targ
     assert said in done.stderr
 
 
-@pytest.mark.model
+@pytest.mark.run
 def test_audit_of_everything_names_a_changed_file_of_every_kind(run, tmp_path):
     """One of each folder and suffix, with its old time; fetched files and weights too, which only manifests record."""
     copy = copied(run.folder, tmp_path / "copy")
@@ -154,7 +154,7 @@ def test_audit_of_everything_names_a_changed_file_of_every_kind(run, tmp_path):
     assert {line.split(": differs: ")[0] for line in done.stderr.splitlines() if ": differs: " in line} == changed
 
 
-@pytest.mark.model
+@pytest.mark.run
 def test_another_number_of_shards_merges_to_the_same_set_and_one_run_waits_for_none(run, tmp_path):
     """Of two invocations that want the same files one is refused, the other ends undisturbed.
 

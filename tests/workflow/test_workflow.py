@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from excam import cli
 
-pytestmark = pytest.mark.model
+pytestmark = pytest.mark.run
 
 
 def test_every_artifact_is_there_and_adds_up(run):
