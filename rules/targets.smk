@@ -38,6 +38,20 @@ def excam():
     return [*adapters(), *paper(), *pages_of("all"), "results/audits/summary.md"]
 
 
+def everything(wildcards=None):
+    """All that `all` makes, but for the page that leads to it: tables, figures, pages, adapters, the published data."""
+    return [
+        *excam(),
+        *expand("results/published/{build}/manifest.json", build=BUILDS),
+        *macaron_pages(),
+        *rubric_pages(),
+        *pages_of("cult_eval"),
+        *calmqa_pages(),
+        *pages_of("crossing"),
+        *pack(),
+    ]
+
+
 def judged_pages():
     """Every judged test row to look at: of each baseline and of ExCAM trained on all."""
     return [f"results/paper/judged-rows/{system}.html" for system in column_systems("all")]
