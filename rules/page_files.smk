@@ -241,7 +241,9 @@ PAGE_SETTINGS = {  # values that pages name as settings
     "about_the_run": json.dumps(
         {
             "datasets": DATASETS,
-            "models": list(dict.fromkeys(model for model, trained_on, _ in EXPERIMENT.systems if trained_on == "nothing")),
+            "models": list(
+                dict.fromkeys(model for model, trained_on, _ in EXPERIMENT.systems if trained_on == "nothing")
+            ),
             "adapters": [f"{model}, {trained_on}" for model, trained_on in EXPERIMENT.adapters],
             "generator": EXPERIMENT.generation.generator,
             "small": all((entry.folder or "").startswith("mini/") for entry in EXPERIMENT.datasets.values()),
