@@ -136,9 +136,9 @@ def shown_evidence(wildcards):
     )
 
 
-def of_each_dataset(pattern):
-    """The files of every dataset; other wildcards stay."""
-    return expand(pattern, dataset=DATASETS, allow_missing=True)
+def of_each_dataset(pattern, *more):
+    """The files of every dataset, and of `more`; other wildcards stay."""
+    return expand(pattern, dataset=[*DATASETS, *more], allow_missing=True)
 
 
 def longest_rows(wildcards):
