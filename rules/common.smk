@@ -3,7 +3,6 @@
 Functions are here, in settings.smk, inputs.smk, targets.smk and *_files.smk: the linter refuses them in files with rules.
 """
 
-import atexit
 import gc
 import json
 import os
@@ -129,11 +128,3 @@ def keep_records():
     from excam.lineage import recorded_hashes
 
     recorded_hashes.write_run_records(Path())
-
-
-def name_index():
-    """At the end of a run that made it: name the first page of the results, behind Snakemake's own last lines."""
-    if {"all", "results/index.html"} & (workflow.dag_settings.targets or {"all"}):
-        atexit.register(
-            print, "Open results/index.html: what was run, every figure, and links to all pages.", file=sys.stderr
-        )

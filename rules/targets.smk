@@ -1,5 +1,7 @@
 """What the targets of the Snakefile ask for."""
 
+import atexit
+
 from excam.core.paths import Cell
 
 
@@ -86,3 +88,11 @@ def of_section(name, files):
         return files
 
     return of
+
+
+def name_index():
+    """At the end of a run that made it: name the first page of the results, behind Snakemake's own last lines."""
+    if {"all", "results/index.html"} & (workflow.dag_settings.targets or {"all"}):
+        atexit.register(
+            print, "Open results/index.html: what was run, every figure, and links to all pages.", file=sys.stderr
+        )

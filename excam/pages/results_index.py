@@ -93,7 +93,7 @@ class Told:
 
 def standings(results: Path) -> list[Standing]:
     """Return every system of which there is a number with an interval and a floor."""
-    found = []
+    measured = []
     for measure in MEASURES:
         for line in tables.read_lines(results / measure.table) if (results / measure.table).is_file() else ():
             prefix = f"{measure.value}_" if f"{measure.value}_low" in line else ""
@@ -101,10 +101,10 @@ def standings(results: Path) -> list[Standing]:
             if "" not in numbers and all(line[column] == wanted for column, wanted in measure.where.items()):
                 floor = measure.floor if isinstance(measure.floor, float) else float(line[str(measure.floor)])
                 value, low, high = map(float, numbers)
-                found.append(
+                measured.append(
                     Standing(measure.system, measure.what, line[measure.name], value, low, high, line["n"], floor)
                 )
-    return found
+    return measured
 
 
 def job_seconds(folder: Path) -> dict[str, list[tuple[float, float]]]:
@@ -192,16 +192,16 @@ def _words(caption: str) -> str:
     return re.sub(r"``(.+?)``", r"<code>\1</code>", html.escape(" ".join(caption.split())))
 
 
-def _standing_part(found: Sequence[Standing], elsewhere: str) -> str:
+def _standing_part(measured: Sequence[Standing], elsewhere: str) -> str:
     rows = "".join(
         f'<tr class="{"above" if each.above else "below"}"><td>{html.escape(each.system)}</td>'
         f"<td>{html.escape(each.name)}</td><td>{html.escape(each.what)}</td>"
         f"<td>{with_interval(each.value, each.low, each.high)}</td><td>{html.escape(each.n)}</td>"
         f"<td>{rounded(each.floor)}</td><td>{'✓ above' if each.above else 'not above'}</td></tr>"
-        for each in found
+        for each in measured
     )
     head = "".join(f"<th>{name}</th>" for name in ("", "system", "number", "value [95 %]", "n", "floor", ""))
-    judges = [each for each in found if each.system == "ExCAM"]
+    judges = [each for each in measured if each.system == "ExCAM"]
     above = [each.name for each in judges if each.above]
     said = (
         f"Of ExCAM's judges {html.escape(', '.join(above))} is above what lengths, words or one constant answer reach."
