@@ -98,12 +98,13 @@ def standings(results: Path) -> list[Standing]:
         for line in tables.read_lines(results / measure.table) if (results / measure.table).is_file() else ():
             prefix = f"{measure.value}_" if f"{measure.value}_low" in line else ""
             numbers = [line[measure.value], line[f"{prefix}low"], line[f"{prefix}high"]]
-            if "" not in numbers and all(line[column] == wanted for column, wanted in measure.where.items()):
+            if "" not in [*numbers, line["n"]] and all(
+                line[column] == wanted for column, wanted in measure.where.items()
+            ):
                 floor = measure.floor if isinstance(measure.floor, float) else float(line[str(measure.floor)])
                 value, low, high = map(float, numbers)
-                measured.append(
-                    Standing(measure.system, measure.what, line[measure.name], value, low, high, line["n"], floor)
-                )
+                name = line[measure.name] + (" (made-up answers)" if line.get("mode") == "written" else "")
+                measured.append(Standing(measure.system, measure.what, name, value, low, high, line["n"], floor))
     return measured
 
 
@@ -194,13 +195,13 @@ def _words(caption: str) -> str:
 
 def _standing_part(measured: Sequence[Standing], elsewhere: str) -> str:
     rows = "".join(
-        f'<tr class="{"above" if each.above else "below"}"><td>{html.escape(each.system)}</td>'
-        f"<td>{html.escape(each.name)}</td><td>{html.escape(each.what)}</td>"
-        f"<td>{with_interval(each.value, each.low, each.high)}</td><td>{html.escape(each.n)}</td>"
-        f"<td>{rounded(each.floor)}</td><td>{'✓ above' if each.above else 'not above'}</td></tr>"
+        f'<tr class="{"above" if each.above else "below"}"><td>{"✓ above" if each.above else "not above"}</td>'
+        f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name)}<br><span>{html.escape(each.what)}</span></td>"
+        f"<td>{with_interval(each.value, each.low, each.high)}<br><span>n = {html.escape(each.n)}</span></td>"
+        f"<td>{rounded(each.floor)}</td></tr>"
         for each in measured
     )
-    head = "".join(f"<th>{name}</th>" for name in ("", "system", "number", "value [95 %]", "n", "floor", ""))
+    head = "".join(f"<th>{name}</th>" for name in ("", "system", "value [95 %]", "floor"))
     judges = [each for each in measured if each.system == "ExCAM"]
     above = [each.name for each in judges if each.above]
     said = (

@@ -21,7 +21,7 @@ def run(about: Mapping[str, Any], rows: int, audits: str) -> str:
         f"<p>Questions of {len(about['datasets'])} benchmarks ({names}) became instructions with right and wrong "
         f"answers. Judges said of {rows:,} test answers whether they have a cultural error, and where. Adapters that "
         f"learnt it from the other rows: {adapters}. Models asked as they are: {escape(', '.join(about['models']))}. "
-        f"Errors in long texts were written by <code>{escape(about['generator'])}</code>.</p>"
+        f"Errors in long texts were written by the generator <code>{escape(about['generator'])}</code>.</p>"
     )
     if about["small"]:
         said += (

@@ -86,24 +86,26 @@ def heat_map(
 ) -> Figure:
     """A table of numbers coloured around a centre (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
 
-    The figure grows with its texts, so that none overlap. Columns all of whose numbers have fewer than ten items behind
-    them are not drawn; the note names them. Raise InputInvalid for cells that do not fit the
+    The figure grows with its texts, so that none overlap. Rows and columns all of whose numbers have fewer than ten
+    items behind them are not drawn; the note names them. Raise InputInvalid for cells that do not fit the
     labels, and for numbers that are not finite.
     """
     _check(cells, rows, columns)
     few = _few(cells, columns)
-    kept = [
-        c
-        for c in range(len(columns.names))
-        if any(not small[c] for row, small in zip(cells, few, strict=True) if row[c].value is not None)
-        or all(row[c].value is None for row in cells)
+    drawn = [
+        [cell.value is None or not small for cell, small in zip(*pair, strict=True)]
+        for pair in zip(cells, few, strict=True)
     ]
-    if not kept:
+    shown_rows = [r for r, row in enumerate(drawn) if any(row)]
+    shown = [c for c, column in enumerate(zip(*drawn, strict=True)) if any(column)]
+    if not shown:
         return words(title, f"Fewer than {LEAST} rows are behind each number: none is drawn.")
-    if len(kept) < len(columns.names):
-        left_out = ", ".join(name for c, name in enumerate(columns.names) if c not in kept)
-        note = f"{note} Not drawn, since fewer than {LEAST} rows are behind each number: {left_out}.".strip()
-        cells, columns = [[row[c] for c in kept] for row in cells], columns.only(kept)
+    left_out = [name for r, name in enumerate(rows.names) if r not in shown_rows]
+    left_out += [name for c, name in enumerate(columns.names) if c not in shown]
+    if left_out:
+        note = f"{note} Not drawn, since fewer than {LEAST} rows are behind each number: {', '.join(left_out)}.".strip()
+        cells = [[cells[r][c] for c in shown] for r in shown_rows]
+        rows, columns = rows.only(shown_rows), columns.only(shown)
         few = _few(cells, columns)
     values = [
         [None if small else cell.value for cell, small in zip(*pair, strict=True)]
