@@ -147,6 +147,7 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
         "leave_one_out",
         "table_reports",
         "compare_with_paper",
+        "results_index",
         "paper_claims",
     )
     assert planned == {**expected, "evaluate_reports": 1, **dict.fromkeys(pages, 1)}
