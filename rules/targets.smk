@@ -92,7 +92,7 @@ def of_section(name, files):
 
 def name_index():
     """At the end of a run that made it: name the first page of the results, behind Snakemake's own last lines."""
-    if {"all", "results/index.html"} & (workflow.dag_settings.targets or {"all"}):
+    if {"all", "results/index.html"} & set(workflow.dag_settings.targets or ["all"]):
         atexit.register(
             print, "Open results/index.html: what was run, every figure, and links to all pages.", file=sys.stderr
         )

@@ -18,6 +18,7 @@ from excam.core import tables
 from excam.core.steps import Page
 from excam.pages.html import content_security_policy, fill_template
 from excam.pages.markdown import rounded, with_interval
+from excam.pages.plotting import LEAST
 
 ASSETS = Path(__file__).parent / "assets"
 READ = (".md", ".html", ".csv", ".svg", ".pdf")  # what a link is made to; models and tables for programs have none
@@ -92,14 +93,16 @@ class Told:
 
 
 def standings(results: Path) -> list[Standing]:
-    """Return every system of which there is a number with an interval and a floor."""
+    """Return every system of which there is a number with an interval and a floor, of enough rows to be drawn."""
     measured = []
     for measure in MEASURES:
         for line in tables.read_lines(results / measure.table) if (results / measure.table).is_file() else ():
             prefix = f"{measure.value}_" if f"{measure.value}_low" in line else ""
             numbers = [line[measure.value], line[f"{prefix}low"], line[f"{prefix}high"]]
-            if "" not in [*numbers, line["n"]] and all(
-                line[column] == wanted for column, wanted in measure.where.items()
+            if (
+                "" not in [*numbers, line["n"]]
+                and int(line["n"]) >= LEAST
+                and all(line[column] == wanted for column, wanted in measure.where.items())
             ):
                 floor = measure.floor if isinstance(measure.floor, float) else float(line[str(measure.floor)])
                 value, low, high = map(float, numbers)
@@ -143,7 +146,7 @@ def _entries(results: Path, files: Sequence[Path], pages: Sequence[Page]) -> dic
     """Return caption and files of each entry by its name: those of one page, or of one name, are one entry."""
     patterns = [
         (re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(declared))), page.caption)
-        for page in pages
+        for page in sorted(pages, key=lambda page: len(page.axes))  # a path without wildcards says most
         for paths in page.files.values()
         for declared in paths
     ]

@@ -92,12 +92,17 @@ def heat_map(
     """
     _check(cells, rows, columns)
     few = _few(cells, columns)
+    empty = all(cell.value is None for row in cells for cell in row)
     drawn = [
-        [cell.value is None or not small for cell, small in zip(*pair, strict=True)]
+        [empty or (cell.value is not None and not small) for cell, small in zip(*pair, strict=True)]
         for pair in zip(cells, few, strict=True)
     ]
-    shown_rows = [r for r, row in enumerate(drawn) if any(row)]
-    shown = [c for c, column in enumerate(zip(*drawn, strict=True)) if any(column)]
+    shown_rows = [r for r, row in enumerate(drawn) if any(row) or all(cell.value is None for cell in cells[r])]
+    shown = [
+        c
+        for c, column in enumerate(zip(*drawn, strict=True))
+        if any(column) or all(row[c].value is None for row in cells)
+    ]
     if not shown:
         return words(title, f"Fewer than {LEAST} rows are behind each number: none is drawn.")
     left_out = [name for r, name in enumerate(rows.names) if r not in shown_rows]
