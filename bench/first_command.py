@@ -10,14 +10,13 @@ seconds do not. What is left of `--jobs` times the whole run is Snakemake's own 
 from __future__ import annotations
 
 import argparse
-import csv
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from excam.pages.markdown import table
+from excam.pages.results_index import job_seconds
 
 TIME = re.compile(r"^\[(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})\]$", re.MULTILINE)
 SHOWN = 20  # rules in the table
@@ -28,24 +27,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, default=Path(), help="where the run was made")
     parser.add_argument("--jobs", type=int, default=2, help="how many jobs ran at a time")
     options = parser.parse_args(argv)
-    costs = by_rule(options.folder / "benchmarks")
+    costs = job_seconds(options.folder / "benchmarks")
+    if not costs:
+        raise SystemExit(f"{options.folder}/benchmarks: no benchmark file; expected those of a finished run")
     whole = seconds_of_run(options.folder / ".snakemake/log")
     print(table(["rule", "jobs", "wall s", "processor s"], rows(costs, whole * options.jobs)))
     print(f"\nThe run took {whole:.0f} s, {options.jobs} jobs at a time.")
-
-
-def by_rule(folder: Path) -> dict[str, list[tuple[float, float]]]:
-    """Return wall and processor seconds of each job, by rule: the first part of a benchmark file's path."""
-    costs = defaultdict(list)
-    for path in sorted(folder.rglob("*.tsv")):
-        with path.open(encoding="utf-8") as lines:
-            for line in csv.DictReader(lines, delimiter="\t"):
-                costs[path.relative_to(folder).parts[0].removesuffix(".tsv")].append(
-                    (float(line["s"]), 0.0 if line["cpu_time"] == "NA" else float(line["cpu_time"]))
-                )
-    if not costs:
-        raise SystemExit(f"{folder}: no benchmark file; expected those of a finished run")
-    return costs
 
 
 def seconds_of_run(folder: Path) -> float:

@@ -7,15 +7,15 @@ localrules:
 
 
 rule evaluate:
-    """Accuracy, correlations, rates of one cell, or of all datasets together."""
+    """Accuracy, correlations, rates of one system: of each dataset, and of all together."""
     input:
-        judgements_pooled,
+        of_each_dataset("results/judgements/{model}/{trained_on}/{judge}/{dataset}/{split}.parquet"),
     output:
-        numbers="results/evaluation/{model}/{trained_on}/{judge}/{dataset}/{split}.json",
+        numbers=of_each_dataset("results/evaluation/{model}/{trained_on}/{judge}/{dataset}/{split}.json", "all"),
     log:
-        "logs/evaluate/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
+        "logs/evaluate/{model}/{trained_on}/{judge}/{split}.log",
     benchmark:
-        "benchmarks/evaluate/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
+        "benchmarks/evaluate/{model}/{trained_on}/{judge}/{split}.tsv"
     conda:
         "../envs/data.yaml"
     params:

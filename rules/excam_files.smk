@@ -94,9 +94,9 @@ GENERATOR = Asked(lambda _: EXPERIMENT.generation.generator if BY_MODEL else "")
 
 def judging_settings(wildcards):
     """The passages of a judge that reads them, and how it compares."""
-    file = shown_evidence(wildcards)
+    files = shown_evidence(wildcards)
     settings = EXPERIMENT.judging.model_dump_json(include={"comparator", "least"})
-    return ["--evidence", file, "--judging", settings] if file else []
+    return ["--evidence", *files, "--judging", settings] if files else []
 
 
 def compared(judge, comparator):
@@ -128,8 +128,17 @@ def all_of_split(wildcards):
 
 
 def shown_evidence(wildcards):
-    """The passages that a judge is shown, if it reads any."""
-    return f"results/evidence/{wildcards.dataset}/{wildcards.split}.parquet" if wildcards.judge == "grounded" else []
+    """The passages of each dataset that a judge is shown, if it reads any."""
+    return (
+        of_each_dataset(f"results/evidence/{{dataset}}/{wildcards.split}.parquet")
+        if wildcards.judge == "grounded"
+        else []
+    )
+
+
+def of_each_dataset(pattern, *more):
+    """The files of every dataset, and of `more`; other wildcards stay."""
+    return expand(pattern, dataset=[*DATASETS, *more], allow_missing=True)
 
 
 def longest_rows(wildcards):

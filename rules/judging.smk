@@ -65,22 +65,20 @@ rule verify_adapter:
 
 
 rule judge:
-    """Ask one (model, trained_on, judge) about one dataset's rows."""
+    """Ask one (model, trained_on, judge) about the rows of every dataset, together; a transcript for each dataset."""
     input:
-        samples="results/excam40k/{dataset}/{split}.parquet",
+        samples=of_each_dataset("results/excam40k/{dataset}/{split}.parquet"),
         evidence=shown_evidence,
         weights=MODEL.weights,
         adapter=adapter,
         verified=verified,
     output:
-        transcript="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl",
-        manifest="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.manifest.json",
+        transcripts=of_each_dataset("results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl"),
+        manifests=of_each_dataset("results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.manifest.json"),
     log:
-        "logs/judge/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
+        "logs/judge/{model}/{trained_on}/{judge}/{split}.log",
     benchmark:
-        "benchmarks/judge/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
-    wildcard_constraints:
-        dataset=one_of(DATASETS),
+        "benchmarks/judge/{model}/{trained_on}/{judge}/{split}.tsv"
     group:
         "engine_{model}"
     conda:
@@ -88,7 +86,7 @@ rule judge:
     threads: 8
     resources:
         # reports are short; a baseline may think for 2,048 tokens a row
-        **MODEL.resources(minutes=lambda w: 20 if w.trained_on == "nothing" else 10),
+        **MODEL.resources(minutes=lambda w: len(DATASETS) * (20 if w.trained_on == "nothing" else 10)),
     params:
         **MODEL.params,
         version=versions("judge", "asks.{judge}", MODEL.answers, comparing),
@@ -99,23 +97,21 @@ rule judge:
         " --model {params.model:q} --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q}"
         " {params.adapter:q} --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q} --seed {params.seed:q}"
         " --journal results/journal/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}.jsonl"
-        " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
+        " --transcripts {output.transcripts:q} --manifests {output.manifests:q} 2>&1 | tee {log:q}"
 
 
 rule score:
-    """Parse a transcript into judgements. A new parser needs no GPU."""
+    """Parse the transcripts of one (model, trained_on, judge) into judgements. A new parser needs no GPU."""
     input:
-        samples="results/excam40k/{dataset}/{split}.parquet",
+        samples=of_each_dataset("results/excam40k/{dataset}/{split}.parquet"),
         evidence=shown_evidence,
-        transcript="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl",
+        transcripts=of_each_dataset("results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl"),
     output:
-        judgements="results/judgements/{model}/{trained_on}/{judge}/{dataset}/{split}.parquet",
+        judgements=of_each_dataset("results/judgements/{model}/{trained_on}/{judge}/{dataset}/{split}.parquet"),
     log:
-        "logs/score/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
+        "logs/score/{model}/{trained_on}/{judge}/{split}.log",
     benchmark:
-        "benchmarks/score/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
-    wildcard_constraints:
-        dataset=one_of(DATASETS),
+        "benchmarks/score/{model}/{trained_on}/{judge}/{split}.tsv"
     conda:
         "../envs/data.yaml"
     params:
@@ -124,5 +120,5 @@ rule score:
         end_token="yes" if EXPERIMENT.scoring.end_token else "no",
     shell:
         "python -m scripts score --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q}"
-        " --transcript {input.transcript:q} --end-token {params.end_token:q} --judgements {output.judgements:q}"
+        " --transcripts {input.transcripts:q} --end-token {params.end_token:q} --judgements {output.judgements:q}"
         " 2>&1 | tee {log:q}"

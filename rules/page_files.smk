@@ -174,6 +174,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         for name in EXAMPLE_TABLES.get(int(w.number), DATASETS)
         if name in DATASETS
     ],
+    "everything": lambda w: everything(),
     "human_numbers": (
         [f"results/paper/{name}.csv" for name in ("table-3", "table-12", "table-13", "human-ratings")]
         + ["results/annotation/answers.counts.json"]
@@ -237,6 +238,17 @@ PAGE_FILES = {  # sets of files that pages name as inputs
 }
 
 PAGE_SETTINGS = {  # values that pages name as settings
+    "about_the_run": json.dumps(
+        {
+            "datasets": DATASETS,
+            "models": list(
+                dict.fromkeys(model for model, trained_on, _ in EXPERIMENT.systems if trained_on == "nothing")
+            ),
+            "adapters": [f"{model}, {trained_on}" for model, trained_on in EXPERIMENT.adapters],
+            "generator": EXPERIMENT.generation.generator,
+            "small": all((entry.folder or "").startswith("mini/") for entry in EXPERIMENT.datasets.values()),
+        }
+    ),
     "datasets": DATASETS,
     "licences": licences(),
     "models_asked": models_asked,

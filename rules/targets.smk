@@ -1,5 +1,7 @@
 """What the targets of the Snakefile ask for."""
 
+import atexit
+
 from excam.core.paths import Cell
 
 
@@ -38,6 +40,20 @@ def excam():
     return [*adapters(), *paper(), *pages_of("all"), "results/audits/summary.md"]
 
 
+def everything(wildcards=None):
+    """All that `all` makes, but for the page that leads to it: tables, figures, pages, adapters, the published data."""
+    return [
+        *excam(),
+        *expand("results/published/{build}/manifest.json", build=BUILDS),
+        *macaron_pages(),
+        *rubric_pages(),
+        *pages_of("cult_eval"),
+        *calmqa_pages(),
+        *pages_of("crossing"),
+        *pack(),
+    ]
+
+
 def judged_pages():
     """Every judged test row to look at: of each baseline and of ExCAM trained on all."""
     return [f"results/paper/judged-rows/{system}.html" for system in column_systems("all")]
@@ -72,3 +88,11 @@ def of_section(name, files):
         return files
 
     return of
+
+
+def name_index():
+    """At the end of a run that made it: name the first page of the results, behind Snakemake's own last lines."""
+    if {"all", "results/index.html"} & set(workflow.dag_settings.targets or ["all"]):
+        atexit.register(
+            print, "Open results/index.html: what was run, every figure, and links to all pages.", file=sys.stderr
+        )

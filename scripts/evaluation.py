@@ -28,16 +28,18 @@ from scripts import step
 
 @step(version=5)
 def evaluate(
-    judgements_paths: Sequence[Path],
+    judgements_paths: Annotated[Sequence[Path], "of each set"],
     seed: int,
-    numbers_path: Path,
+    numbers_paths: Annotated[Sequence[Path], "of each set, then of all together; or of these alone"],
     pairs: Annotated[int | None, "random pairs for the tie-calibrated accuracy; without it, all"] = None,
 ) -> None:
-    """Compute the numbers of one cell from the judgements of one dataset, or of all together."""
-    frame = pl.concat([tables.read_frame(path) for path in judgements_paths])
-    numbers = verdicts.evaluate(frame, seed, pairs)
-    numbers["inputs"] = {str(path): provenance.sha256(path) for path in judgements_paths}
-    provenance.write_json(numbers_path, numbers)
+    """Compute the numbers of one system's cells: of each dataset, and of all together."""
+    each = [[path] for path in judgements_paths if len(numbers_paths) > 1]
+    for of, numbers_path in zip([*each, judgements_paths], numbers_paths, strict=True):
+        frame = pl.concat([tables.read_frame(path) for path in of])
+        numbers = verdicts.evaluate(frame, seed, pairs) if len(frame) else {"n": 0, "accuracy": None}
+        numbers["inputs"] = {str(path): provenance.sha256(path) for path in of}
+        provenance.write_json(numbers_path, numbers)
 
 
 @step(version=2)

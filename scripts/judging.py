@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,7 +20,7 @@ from excam.error_reports.records import Sample, Verdict
 from excam.excam40k import shown_evidence
 from excam.inference import Flow, transcript
 from scripts import step
-from scripts.asking import ModelOptions, RecordedOptions, Recorder, model_of, prepare_process
+from scripts.asking import Asker, AskingOptions, ModelOptions, model_of, prepare_process
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,21 +28,22 @@ class JudgingOptions:
     """What `judge_of` reads."""
 
     judge: str
-    samples_path: Path
-    evidence_path: Annotated[Path | None, "passages of these rows, for a judge that reads them"] = None
+    samples_paths: Annotated[Sequence[Path], "of each set"]
+    evidence_paths: Annotated[Sequence[Path], "passages of these rows, for a judge that reads them"] = ()
     judging: Annotated[str, "section `judging` as JSON"] = "{}"
 
 
 def judge_of(options: JudgingOptions) -> Callable[[Sample], Flow[Verdict]]:
     """Return the function that judges one sample. Raise InputInvalid if passages lack, or nobody reads them."""
     reads = options.judge == "grounded"
-    if reads != bool(options.evidence_path):
+    if reads != bool(options.evidence_paths):
         expected = "expected --evidence FILE" if reads else "expected no --evidence: it reads none"
-        raise InputInvalid(f"judge {options.judge}: found {options.evidence_path or 'no passages'}; {expected}")
-    if options.evidence_path:
-        return shown_evidence.judging(
-            shown_evidence.read(options.evidence_path), Judging.model_validate_json(options.judging)
+        raise InputInvalid(
+            f"judge {options.judge}: found {next(iter(options.evidence_paths), 'no passages')}; {expected}"
         )
+    if options.evidence_paths:
+        shown = {name: row for path in options.evidence_paths for name, row in shown_evidence.read(path).items()}
+        return shown_evidence.judging(shown, Judging.model_validate_json(options.judging))
     return judges.load(options.judge).judge
 
 
@@ -64,32 +67,52 @@ def draw_evidence(
     say(f"{evidence_path}: passages of {len(shown)} rows: {dict(sorted(counts.items()))}")
 
 
-@step(version=3)
+@step(version=4)
 def judge(
-    asking: RecordedOptions,
+    asking: AskingOptions,
     judging: JudgingOptions,
     name: Annotated[str, "<model>/<trained_on>/<judge>, for progress lines"],
+    transcripts_paths: Annotated[Sequence[Path], "every request and answer, of each set"],
+    manifests_paths: Annotated[Sequence[Path], "what each was made of, and what it cost: its share of the seconds"],
 ) -> None:
-    """Ask one model with one judge about one file of rows; write a transcript of every request and answer."""
-    judge = judge_of(judging)
-    asker = Recorder(asking, name.split("/")[0], name)
-    samples = record_files.read_samples(judging.samples_path)
-    asker.record(f"judging {name}, rows", judge, samples, len(samples))
-    asker.write_manifest([judging.samples_path, judging.evidence_path], seed=asking.seed)
-    provenance.say(f"{name}: {len(samples)} rows judged in {asker.seconds:.0f} s")
+    """Ask one model with one judge about the rows of all sets together; write a transcript of each set."""
+    judge, started = judge_of(judging), time.monotonic()
+    asker = Asker(asking, name.split("/")[0], name)
+    sets = [record_files.read_samples(path) for path in judging.samples_paths]
+    samples = [sample for rows in sets for sample in rows]
+    ask = asker.ask_with_progress(f"judging {name}, rows", len(samples))
+    entries = iter(transcript.record(judge, samples, ask)[1])
+    seconds = time.monotonic() - started
+    files = zip(sets, judging.samples_paths, transcripts_paths, manifests_paths, strict=True)
+    for place, (rows, samples_path, transcript_path, manifest_path) in enumerate(files):
+        own = [next(entries) for _ in rows]
+        transcript.write(transcript_path, own)
+        read = (samples_path, *judging.evidence_paths[place : place + 1], asking.weights_path, asking.adapter_path)
+        provenance.write_manifest(
+            manifest_path,
+            inputs=[path for path in read if path],
+            outputs=[transcript_path],
+            settings=json.loads(asking.model),
+            seconds=seconds * len(rows) / (len(samples) or 1),
+            **asker.facts(transcript.answers(own)),
+            seed=asking.seed,
+        )
+    provenance.say(f"{name}: {len(samples)} rows judged in {seconds:.0f} s")
 
 
-@step(version=3)
+@step(version=4)
 def score(
     judging: JudgingOptions,
-    transcript_path: Path,
+    transcripts_paths: Annotated[Sequence[Path], "of each set"],
     end_token: Annotated[Literal["yes", "no"], "does the token that ends a turn count towards p(R)?"],
-    judgements_path: Path,
+    judgements_paths: Annotated[Sequence[Path], "of each set"],
 ) -> None:
-    """Parse a transcript into judgements. No model is needed."""
-    samples = record_files.read_samples(judging.samples_path)
-    verdicts = transcript.replay(judge_of(judging), samples, transcript_path)
-    record_files.write_judgements(judgements_path, samples, verdicts, end_token=end_token == "yes")  # noqa: S105 - no password
+    """Parse transcripts into judgements. No model is needed."""
+    judge = judge_of(judging)
+    for samples_path, recorded, path in zip(judging.samples_paths, transcripts_paths, judgements_paths, strict=True):
+        samples = record_files.read_samples(samples_path)
+        verdicts = transcript.replay(judge, samples, recorded)
+        record_files.write_judgements(path, samples, verdicts, end_token=end_token == "yes")  # noqa: S105 - no password
 
 
 @step(version=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import product
@@ -12,10 +13,14 @@ import polars as pl
 
 from excam.core import paths, provenance, tables
 from excam.core.provenance import read_json, write_text
+from excam.core.steps import read_steps
+from excam.error_reports import record_files
 from excam.error_reports.evaluation import cells, report_quality, verdicts
 from excam.error_reports.evaluation import judged_rows as rows_of_judgements
 from excam.error_reports.evaluation.cells import UNDEFINED, System
+from excam.excam40k.publishing import result_words
 from excam.pages import markdown
+from excam.pages import results_index as results_index_page
 from excam.pages.markdown import escape, table
 from excam.pages.row_browser import FITS
 from excam.stats.bootstrap import share_interval
@@ -396,3 +401,44 @@ EXPLANATION_COLUMNS = [
     *(("wrong answer only", "explanations.wrong_only"), ("neither", "explanations.neither")),
     ("soft errors, left out", "explanations.soft"),
 ]
+
+
+@step(
+    version=1,
+    result="results/index",
+    outputs=[],
+    category="Results",
+    inputs={
+        "files": "everything",
+        "samples": "test_sets",
+        "taught": "docs/taught/taught.csv",
+        "grounded": "docs/grounded/grounded.csv",
+        "hours": "docs/results/cluster.csv",
+    },
+    settings={"about": "about_the_run"},
+    more={"html": "results/index.html"},
+)
+def results_index(
+    about: Annotated[str, "benchmarks, models, adapters and judges of the run, as JSON"],
+    files_paths: Annotated[Sequence[Path], "all that the run made"],
+    samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"],
+    taught_path: Annotated[Path, "what a judge whose base knows the facts is worth"],
+    grounded_path: Annotated[Path, "what a judge that reads documents is worth"],
+    hours_path: Annotated[Path, "what the paper's experiment costs"],
+    html_path: Path,
+) -> None:
+    """Write the first page of the results: what was run, what came out, and links to every table, figure and page.
+
+    What was run, an error report, which systems are above their floors, every picture, links to all tables and pages,
+    the audits' verdict, and how long each part took.
+    """
+    samples = [sample for path in samples_paths for sample in record_files.read_samples(path)]
+    audits = next((path for path in files_paths if path.name == "summary.md"), None)
+    told = results_index_page.Told(
+        run=result_words.run(json.loads(about), len(samples), audits.read_text("utf-8") if audits else ""),
+        report=result_words.report(samples),
+        elsewhere=result_words.elsewhere(tables.read_lines(taught_path), tables.read_lines(grounded_path)),
+        cost=result_words.cost(tables.read_lines(hours_path)),
+    )
+    pages = [declared.page for declared in read_steps(Path(__file__).parent).values() if declared.page]
+    write_text(html_path, results_index_page.page(html_path.parent, files_paths, pages, Path("benchmarks"), told))

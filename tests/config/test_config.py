@@ -540,3 +540,9 @@ def test_an_old_name_is_refused_with_the_new_one(old, new):
     with pytest.raises(ConfigInvalid) as caught:
         config.load(raw() | {section: {name: "x"} | dict.fromkeys(needed.get(section, []), "folder")})
     assert f"{old}: it is called `{new}` now; rename it" in str(caught.value)
+
+
+def test_the_rows_of_the_first_command_are_rows_of_the_small_experiment():
+    for path in (ROOT / "mini/first").rglob("*.*"):
+        whole = ROOT / "mini" / path.relative_to(ROOT / "mini/first")
+        assert set(path.read_text("utf-8").splitlines()) <= set(whole.read_text("utf-8").splitlines()), path

@@ -97,7 +97,7 @@ def test_the_rule_writes_the_certainty_that_is_wanted(tmp_path, wanted, expected
     _, entries = transcript.record(judges.load("count").judge, [sample], lambda requests: [said for _ in requests])
     transcript.write(tmp_path / "t.jsonl", entries)
     record_files.write_samples(tmp_path / "s.parquet", [sample])
-    files = {"samples": "s.parquet", "transcript": "t.jsonl", "judgements": "j.parquet"}
+    files = {"samples": "s.parquet", "transcripts": "t.jsonl", "judgements": "j.parquet"}
     options = [word for name, file in files.items() for word in (f"--{name}", str(tmp_path / file))]
     score(["--judge", "count", *options, "--end-token", wanted])
     (row,) = tables.read_frame(tmp_path / "j.parquet").iter_rows(named=True)

@@ -37,7 +37,19 @@ ODD = (  # answers, or frames of them, that are parsed as an explicit failure or
     ),
     *("Problem: none\nSeverity: grave\nCOUNT: two", "**COUNT: 3 errors.**\n**Severity:** minor\nProblem: No Problem."),
 )
-FOLDERS = ("excam", "scripts", "rules", "mini", "paper", "report", "envs", "requirements", "experiments", "tests")
+FOLDERS = (
+    "excam",
+    "scripts",
+    "rules",
+    "mini",
+    "docs",
+    "paper",
+    "report",
+    "envs",
+    "requirements",
+    "experiments",
+    "tests",
+)
 FILES = ("Snakefile", "config.yaml", "pyproject.toml", "LICENSE")
 ALIKE = """\
 90,90,"In Japan, what do guests take off before they enter a house?",Shoes,Gloves,Watches,Belts,A,Japan

@@ -149,8 +149,8 @@ def command(stage: str, name: str, folder: Path) -> list[str | Path | int]:
         ]
     entry |= {"dtype": ARCHITECTURES[name].dtype, "sampling": {"max_tokens": 24}}
     files = ["--judge", "report", "--samples", at.samples, "--journal", folder / f"journal {way}.jsonl"]
-    files += ["--seed", SEED, "--transcript", at.transcript(way)]
-    files += ["--manifest", folder / f"transcript {way}.manifest.json"]
+    files += ["--seed", SEED, "--transcripts", at.transcript(way)]
+    files += ["--manifests", folder / f"transcript {way}.manifest.json"]
     return ["-m", "scripts", "judge", "--name", f"{name}/all/report", "--model", json.dumps(entry), *asked, *files]
 
 

@@ -163,7 +163,7 @@ def command(kind: str, endpoint: str, **server: Any) -> list[str]:
     common += ["--samples", "blend/test.parquet"]
     if kind == "judging":
         rest = ["scripts", "judge", "--name", "served/nothing/report", "--judge", "report"]
-        rest += ["--transcript", "out/test.jsonl", "--manifest", "out/test.manifest.json"]
+        rest += ["--transcripts", "out/test.jsonl", "--manifests", "out/test.manifest.json"]
     else:
         rest = ["scripts", "generate_soft_errors", "--severity", "minor"]
         rest += ["--shard", "0", "--shards", "1", "--generator", "served"]

@@ -245,7 +245,7 @@ def judging(folder, cards):
     provenance.write_manifest(manifest, inputs=[], outputs=[files / "model.safetensors"], settings={}, seconds=0)
     words = {"name": "m/nothing/count", "model": json.dumps({"backend": "transformers"}), "gpus": cards}
     words |= {"weights": manifest, "judge": "count", "samples": "absent.parquet", "journal": "journal.jsonl"}
-    words |= {"seed": 1, "transcript": "rows.jsonl", "manifest": "rows.manifest.json"}
+    words |= {"seed": 1, "transcripts": "rows.jsonl", "manifests": "rows.manifest.json"}
     return ["-m", "scripts", "judge", *(str(part) for name, word in words.items() for part in (f"--{name}", word))]
 
 

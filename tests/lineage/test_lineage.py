@@ -154,8 +154,8 @@ def model_and_numbers(monkeypatch) -> None:
     words = ["--name", "tiny/all/report", "--model", '{"backend": "transformers", "sampling": {"max_tokens": 64}}']
     words += ["--weights", str(weights), "--adapter", str(adapter), "--judge", "report", "--samples", SAMPLES]
     words += ["--journal", "results/journal/tiny.jsonl", "--seed", "1"]
-    judge([*words, "--transcript", TRANSCRIPT, "--manifest", MANIFEST])
-    files = ["--samples", SAMPLES, "--transcript", TRANSCRIPT, "--judgements", JUDGED]
+    judge([*words, "--transcripts", TRANSCRIPT, "--manifests", MANIFEST])
+    files = ["--samples", SAMPLES, "--transcripts", TRANSCRIPT, "--judgements", JUDGED]
     score(["--judge", "report", "--end-token", "yes", *files])
     evaluate(["--judgements", JUDGED, "--seed", "1", "--numbers", CELL])
     tables.write_lines(

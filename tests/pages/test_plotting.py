@@ -179,9 +179,14 @@ def test_of_fewer_than_ten_items_no_number_is_drawn():
     assert [text for text in shown if text.startswith(("0", "n"))] == ["n < 10", "0.20", "0.30", "n < 10"]
     assert figure.axes[1].get_ylim()[1] == pytest.approx(0.3), "a number that is not drawn does not stretch the scale"
     assert all(patch.get_edgecolor() != (0, 0, 0, 1) for patch in figure.axes[0].patches), "nor a frame"
-    counted = table([[0.9, 0.2]], counts=[9, 10])
-    assert "n < 10" in [text.get_text() for text in counted.axes[0].texts]
     assert_readable(figure)
+
+
+def test_a_column_of_fewer_than_ten_items_is_named_and_not_drawn():
+    counted = table([[0.9, 0.2]], counts=[9, 10])
+    assert "n = 9" not in [text.get_text() for text in counted.axes[0].texts]
+    assert "rows are behind each number: y" in " ".join(text.get_text() for text in counted.texts).replace("\n", " ")
+    assert not table([[0.9, 0.2]], counts=[9, 9]).axes, "only words"
 
 
 def test_made_up_answers_look_different_from_models():

@@ -954,7 +954,7 @@ def test_new_words_come_from_a_file_and_an_edited_version_is_refused(tmp_path):
 )
 def test_a_bad_section_is_one_line(section, problem):
     raw = yaml.safe_load((ROOT / "config.yaml").read_text())
-    update_config(raw, yaml.safe_load((ROOT / "experiments/mini.yaml").read_text()))
+    update_config(raw, yaml.safe_load((ROOT / "experiments/small.yaml").read_text()))
     assert config.load(raw).rubric.mode == "choose"
     raw["rubric"] |= section
     assert problem in line_of(ConfigInvalid, config.load, raw)

@@ -28,7 +28,7 @@ REFACTORED = all_of(  # a rename, a new optional field of a shared record, a cit
     edited("excam/excam40k/datasets/blend.py", "Myung et al. 2024.", "Myung et al. (2024)."),
 )  # fmt: skip
 PROSE = all_of(
-    edited("scripts/judging.py", "    samples = record_files", "    # why\n    samples = record_files"),
+    edited("scripts/judging.py", "    samples = [sample", "    # why\n    samples = [sample"),
     edited(JUDGE, "Ask once.", "Ask one time."),
     edited("rules/judging.smk", "rule score:", "# why\nrule score:"),
 )

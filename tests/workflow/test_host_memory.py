@@ -60,7 +60,7 @@ def test_host_memory_follows_the_weights(fetched):
 
 def test_host_memory_is_that_of_the_model_whatever_names_it(fetched):
     """A metric of the crossing, a judge of CaLMQA: float32 weights have a copy in memory."""
-    memory = asked(fetched, "experiments/mini.yaml", "crossing", "calmqa")
+    memory = asked(fetched, "experiments/small.yaml", "crossing", "calmqa")
     assert memory["crossing_score", "excam"] == memory["calmqa_judge", ""] == memory["calmqa_ask", "smollm2-135m"]
     assert memory["crossing_score", "excam"] == str(20_000 * 2 + 8_000)
     assert memory["crossing_score", "bleu"] == "2000", "no model"

@@ -117,15 +117,14 @@ def test_forcing_judge_plans_the_chain_of_one_cell(run):
     assert run.planned("-R", "judge", "--", CELL) == {"judge": 1, "score": 1, "evaluate": 1}
 
 
-def test_forcing_judge_rewrites_the_transcript_of_one_cell(run):
+def test_forcing_judge_rewrites_the_transcripts_of_one_system(run):
     """With the same bytes, so nothing else is made of it either."""
     files = sorted((run.folder / "results/transcripts").rglob("*.jsonl"))
     before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in files}
     done = run("-R", "judge", "--", CELL)
     assert done.returncode == 0, done.text[-3000:]
-    assert [file for file in files if file.stat().st_mtime_ns != before[file][0]] == [
-        run.folder / "results/transcripts/smollm2-135m/without-blend/report/blend/test.jsonl"
-    ]
+    folder = run.folder / "results/transcripts/smollm2-135m/without-blend/report"
+    assert [file for file in files if file.stat().st_mtime_ns != before[file][0]] == sorted(folder.rglob("test.jsonl"))
     assert all(file.read_bytes() == content for file, (_, content) in before.items())
     assert run.planned("all") == {}
 
@@ -138,8 +137,8 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
         planned = run.planned("all")
     finally:
         kept.rename(weights)
-    # two datasets are judged; their cells and the pooled one depend on them, and every page that shows an adapter
-    expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 2, "score": 2, "evaluate": 3, "compare_systems": 1}
+    # two datasets are judged, by one job; their cells and the pooled one depend on them, and every page that shows an adapter
+    expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 1, "score": 1, "evaluate": 1, "compare_systems": 1}
     pages = (
         "figure_losses",
         "figure_3",
@@ -148,6 +147,7 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
         "leave_one_out",
         "table_reports",
         "compare_with_paper",
+        "results_index",
         "paper_claims",
     )
     assert planned == {**expected, "evaluate_reports": 1, **dict.fromkeys(pages, 1)}
@@ -264,7 +264,7 @@ def test_paper_experiment_is_planned_whole(tmp_path):
     assert planned["generate_soft_errors"] == 4 * 2 * 2, "the paper's 16 processes"
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
-    assert planned["judge"] == 9 * (20 + 6 * 4 + 2), "and the dev sets, for the two adapters of all"
+    assert planned["judge"] == 20 + 6 * 4 + 2, "and the dev sets, for the two adapters of all"
     assert planned["fetch_model"] == 6 + 1, "judges, the generator"
     assert (planned["fetch_tokenizer"], planned["find_long_rows"]) == (2, 9), "before errors are made"
     said = f" {sum(planned.values()) + 1:,} jobs"  # with `all`

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from excam.core import paths
-from excam.core.exceptions import ArtifactBroken
+from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.provenance import read_json
 from excam.stats import holm
 
@@ -95,7 +95,7 @@ class Cell:
 
 
 def read(path: Path) -> Cell:
-    """Return the cell in a file. Raises ArtifactBroken if the file is not a cell."""
+    """Return the cell in a file. Raises ArtifactBroken if the file is no cell, InputInvalid if it has no row."""
     try:
         numbers = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
@@ -104,6 +104,8 @@ def read(path: Path) -> Cell:
         raise ArtifactBroken(
             f"{path}: not the numbers of a cell; expected what `evaluate` writes; delete it and run again"
         )
+    if not numbers["n"]:
+        raise InputInvalid(f"{path}: found no row; expected a set of rows: a larger cap or share of its split")
     of = paths.Cell.from_path(path)
     return Cell(System(*of.system), of.dataset, str(path), numbers)
 

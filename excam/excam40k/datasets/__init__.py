@@ -13,9 +13,9 @@ from typing import cast, get_args
 
 import polars as pl
 
-from excam.config import modules_in
 from excam.core.exceptions import ConfigInvalid, SourceInvalid, in_a_line
 from excam.core.licences import Term, expected_instead, terms
+from excam.core.registries import modules_in
 from excam.excam40k.datasets.base import Benchmark, Errors, Mistake, Reading, Source, Task
 
 _BUGS = (TypeError, NameError, AttributeError, LookupError)  # of a module's own code

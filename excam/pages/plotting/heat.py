@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.plotting.base import FEWER, FINE, FONT, HEADING, LEAST, MARGIN, defaults, extent, filled, sheet
+from excam.pages.plotting.base import FEWER, FINE, FONT, HEADING, LEAST, MARGIN, defaults, extent, filled, sheet, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +52,12 @@ class Labels:
     made_up: Collection[str] = ()
     counts: Sequence[int | None] | None = None
 
+    def only(self, kept: Sequence[int]) -> Labels:
+        """Return the labels of these rows (columns) alone."""
+        separators = [sum(index < separator for index in kept) for separator in self.separators]
+        counts = None if self.counts is None else [self.counts[index] for index in kept]
+        return replace(self, names=[self.names[index] for index in kept], separators=separators, counts=counts)
+
     @property
     def places(self) -> list[float]:
         """Return the positions of the rows (columns), in cells."""
@@ -80,14 +86,32 @@ def heat_map(
 ) -> Figure:
     """A table of numbers coloured around a centre (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
 
-    The figure grows with its texts, so that none overlap. Raise InputInvalid for cells that do not fit the labels, and
-    for numbers that are not finite.
+    The figure grows with its texts, so that none overlap. Rows and columns all of whose numbers have fewer than ten
+    items behind them are not drawn; the note names them. Raise InputInvalid for cells that do not fit the
+    labels, and for numbers that are not finite.
     """
     _check(cells, rows, columns)
-    counts = columns.counts or [None] * len(columns.names)
-    few = [
-        [_is_few(count if cell.n is None else cell.n) for cell, count in zip(row, counts, strict=True)] for row in cells
+    few = _few(cells, columns)
+    empty = all(cell.value is None for row in cells for cell in row)
+    drawn = [
+        [empty or (cell.value is not None and not small) for cell, small in zip(*pair, strict=True)]
+        for pair in zip(cells, few, strict=True)
     ]
+    shown_rows = [r for r, row in enumerate(drawn) if any(row) or all(cell.value is None for cell in cells[r])]
+    shown = [
+        c
+        for c, column in enumerate(zip(*drawn, strict=True))
+        if any(column) or all(row[c].value is None for row in cells)
+    ]
+    if not shown:
+        return words(title, f"Fewer than {LEAST} rows are behind each number: none is drawn.")
+    left_out = [name for r, name in enumerate(rows.names) if r not in shown_rows]
+    left_out += [name for c, name in enumerate(columns.names) if c not in shown]
+    if left_out:
+        note = f"{note} Not drawn, since fewer than {LEAST} rows are behind each number: {', '.join(left_out)}.".strip()
+        cells = [[cells[r][c] for c in shown] for r in shown_rows]
+        rows, columns = rows.only(shown_rows), columns.only(shown)
+        few = _few(cells, columns)
     values = [
         [None if small else cell.value for cell, small in zip(*pair, strict=True)]
         for pair in zip(cells, few, strict=True)
@@ -125,9 +149,11 @@ def _check(cells: Sequence[Sequence[Cell]], rows: Labels, columns: Labels) -> No
             raise InputInvalid(f"heat map got the number {number}, expected finite ones; give None where there is none")
 
 
-def _is_few(n: int | None) -> bool:
-    """Return whether too few items stand behind a number to draw it."""
-    return n is not None and n < LEAST
+def _few(cells: Sequence[Sequence[Cell]], columns: Labels) -> list[list[bool]]:
+    """Return of each cell whether too few items stand behind its number to draw it."""
+    counts = columns.counts or [None] * len(columns.names)
+    behind = [[count if cell.n is None else cell.n for cell, count in zip(row, counts, strict=True)] for row in cells]
+    return [[n is not None and n < LEAST for n in row] for row in behind]
 
 
 def _printed(number: float | None, digits: int) -> str:

@@ -1,0 +1,88 @@
+"""What the first page of the results says in words: HTML, made of the run's settings and of measured tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from excam.error_reports.records import Sample
+from excam.excam40k.publishing.about import title
+from excam.excam40k.publishing.examples import shortest
+
+Line = Mapping[str, str]
+
+
+def run(about: Mapping[str, Any], rows: int, audits: str) -> str:
+    """Return what was run, in plain words; `audits` is the page of the audits, whose first line is their verdict."""
+    names = ", ".join(title(name) for name in about["datasets"])
+    adapters = "; ".join(escape(name) for name in about["adapters"]) or "none"
+    said = (
+        f"<p>Questions of {len(about['datasets'])} benchmarks ({names}) became instructions with right and wrong "
+        f"answers. Judges said of {rows:,} test answers whether they have a cultural error, and where. Adapters that "
+        f"learnt it from the other rows: {adapters}. Models asked as they are: {escape(', '.join(about['models']))}. "
+        f"Errors in long texts were written by the generator <code>{escape(about['generator'])}</code>.</p>"
+    )
+    if about["small"]:
+        said += (
+            "<p><b>The rows are few and were written for this repository.</b> Their numbers say that everything works, "
+            "and nothing about a method; what was measured on real rows is in "
+            '<a href="../docs/results.md">docs/results.md</a>.</p>'
+        )
+    verdict = audits.partition("\n")[0].replace("*", "")
+    return said + (f'<p>Audits: <a href="audits/summary.md">{escape(verdict)}</a>.</p>' if verdict else "")
+
+
+def report(samples: Iterable[Sample]) -> str:
+    """Return an error report of the data set on a free text, its erroneous words marked."""
+    free = [sample for sample in samples if sample.task in ("generation", "freeform") and sample.report.errors]
+    sample = shortest(free, first_in="English")
+    if not sample:
+        return "<p>No test row is a free text with an error.</p>"
+    at, marked = 0, ""
+    for error in sorted(sample.report.errors, key=lambda error: error.start):
+        if error.where == "output" and error.start >= at:
+            wrong = sample.output[error.start : error.end]
+            marked += f"{escape(sample.output[at : error.start])}<mark>{escape(wrong)}</mark>"
+            at = error.end
+    errors = "; ".join(
+        f"{escape(error.span)}: {error.severity}, {escape(error.type)}" for error in sample.report.errors
+    )
+    return (
+        f"<p>Of a test row: what a judge is to write ({title(sample.dataset)}). Score {sample.score:g}.</p><blockquote>"
+        f"<p>{escape(sample.instruction)}</p><p>{marked}{escape(sample.output[at:])}</p><p><small>{errors}. "
+        f"{escape(sample.report.explanation)}</small></p></blockquote><p>What the judges of this run wrote about every "
+        "row: the pages to browse below, <i>judged-rows</i>.</p>"
+    )
+
+
+def elsewhere(taught: Sequence[Line], grounded: Iterable[Line]) -> str:
+    """Return what a judge that knows, and one that reads, was worth where it was measured."""
+    knows = _only(taught, world="all", system="taught/all", report="explanation-first", reading="verdict", times="20")
+    untold = _only(taught, world="all", system="taught/all", report="explanation-first", reading="verdict", times="0")
+    reads = _only(grounded, system="qwen2.5-coder-1.5b", kind="prose", judge="combined", dataset="all")
+    return (
+        "<p>What a judge is worth elsewhere (scaled accuracy; 0 is chance): one whose base was told the facts twenty "
+        f"times {_interval(knows, 'scaled_accuracy')}, never told {_interval(untold, 'scaled_accuracy')}; one of 1.5 "
+        f"billion parameters that reads documents {_interval(reads, 'scaled')} "
+        '(<a href="../docs/results.md">docs/results.md</a>).</p>'
+    )
+
+
+def cost(hours: Iterable[Line]) -> str:
+    """Return what the paper's experiment would cost."""
+    whole = _only(hours, what="together, with the mfu of an H100 (bench.card) | H100-hours")
+    return (
+        f"<p>The paper's experiment (<code>config.yaml</code>) would take {escape(whole['value'])} hours of one H100: "
+        'computed, not measured (<a href="../docs/workflow.md">docs/workflow.md</a>).</p>'
+    )
+
+
+def _only(lines: Iterable[Line], **wanted: str) -> Line:
+    (line,) = (line for line in lines if all(line[column] == value for column, value in wanted.items()))
+    return line
+
+
+def _interval(line: Line, column: str) -> str:
+    value, low, high = (float(line[name]) for name in (column, "low", "high"))
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]".replace("-", "−")

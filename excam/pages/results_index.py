@@ -1,0 +1,237 @@
+"""The first page of the results: what was run, what came out, and links to every file that a person can read.
+
+One HTML file beside `results/`'s folders: pictures are inside of it, links are relative, nothing is fetched, no script.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import html
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from excam.core import tables
+from excam.core.steps import Page
+from excam.pages.html import content_security_policy, fill_template
+from excam.pages.markdown import rounded, with_interval
+from excam.pages.plotting import LEAST
+
+ASSETS = Path(__file__).parent / "assets"
+READ = (".md", ".html", ".csv", ".svg", ".pdf")  # what a link is made to; models and tables for programs have none
+SYSTEMS = {  # folders of results, and what a reader finds there
+    ("paper", "annotation"): (
+        "ExCAM",
+        "Reads an instruction and a text, and reports which words are a cultural error.",
+    ),
+    ("macaron",): ("Macaron", "Asks a model questions about cultures, in English and in the local language."),
+    ("rubric",): ("Rubric", "Rates answers from 1 to 5 by a scoring manual: people, and models beside them."),
+    ("cult_eval",): ("ACRE, on CulT-Eval", "Judges whether a translation keeps the meaning of one expression."),
+    ("calmqa",): ("CaLMQA's S", "Scores long answers: right language × facts × relevance."),
+    ("crossing",): ("Crossing", "All instruments on the same texts: which errors does each not see?"),
+    ("audits",): ("The data set's audits", "Leaks, shortcuts, balance, licences; training waits for them."),
+    ("published", "adapters", "pack"): ("The data set and the adapters", "What others would get, and its cards."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number with an interval in a table of results, and the floor that a system must be above."""
+
+    system: str
+    what: str
+    table: str  # below the folder of results
+    where: Mapping[str, str]  # columns that choose its lines
+    name: str  # column
+    value: str  # prefix of the columns
+    floor: str | float  # column, or a number
+
+
+MEASURES = (
+    Measure(
+        *("ExCAM", "scaled accuracy, all test sets", "paper/figure-3.csv", {"column": "ALL (ID)"}, "row"),
+        *("scaled_accuracy", "trivial_baseline"),
+    ),
+    Measure(
+        "Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value", 25.0
+    ),
+    Measure("Rubric", "ICC of overall scores", "rubric/reliability.csv", {"score": "overall"}, "raters", "icc", 0.0),
+    Measure("ACRE", "AUC, wrong from right", "cult_eval/table-2.csv", {}, "metric", "auc", 0.5),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A system's number beside its floor."""
+
+    system: str
+    what: str
+    name: str
+    value: float
+    low: float
+    high: float
+    n: str
+    floor: float
+
+    @property
+    def above(self) -> bool:
+        """Return whether the whole interval is above the floor."""
+        return self.low > self.floor
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is said in words: HTML of the run, of one error report, and of what is known from other runs."""
+
+    run: str
+    report: str
+    elsewhere: str
+    cost: str
+
+
+def standings(results: Path) -> list[Standing]:
+    """Return every system of which there is a number with an interval and a floor, of enough rows to be drawn."""
+    measured = []
+    for measure in MEASURES:
+        for line in tables.read_lines(results / measure.table) if (results / measure.table).is_file() else ():
+            prefix = f"{measure.value}_" if f"{measure.value}_low" in line else ""
+            numbers = [line[measure.value], line[f"{prefix}low"], line[f"{prefix}high"]]
+            if (
+                "" not in [*numbers, line["n"]]
+                and int(line["n"]) >= LEAST
+                and all(line[column] == wanted for column, wanted in measure.where.items())
+            ):
+                floor = measure.floor if isinstance(measure.floor, float) else float(line[str(measure.floor)])
+                value, low, high = map(float, numbers)
+                name = line[measure.name] + (" (made-up answers)" if line.get("mode") == "written" else "")
+                measured.append(Standing(measure.system, measure.what, name, value, low, high, line["n"], floor))
+    return measured
+
+
+def job_seconds(folder: Path) -> dict[str, list[tuple[float, float]]]:
+    """Return wall and processor seconds of each job, by rule: the first part of a benchmark file's path."""
+    seconds: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for path in sorted(folder.rglob("*.tsv")):
+        with path.open(encoding="utf-8") as lines:
+            for line in csv.DictReader(lines, delimiter="\t"):
+                rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
+                seconds[rule].append((float(line["s"]), 0.0 if line["cpu_time"] == "NA" else float(line["cpu_time"])))
+    return dict(seconds)
+
+
+def page(results: Path, files: Sequence[Path], pages: Sequence[Page], benchmarks: Path, told: Told) -> str:
+    """Return the page of the folder `results`; `files` are all that the run made, `pages` says what they are."""
+    sections = []
+    for folders, (title, about) in SYSTEMS.items():
+        if of := [file for file in files if file.relative_to(results).parts[0] in folders]:
+            sections.append(_section(results, title, about, _entries(results, of, pages)))
+    style = (ASSETS / "index.css").read_text(encoding="utf-8")
+    values = {
+        "policy": content_security_policy(style, "", "img-src data:"),
+        "style": style,
+        "run": told.run,
+        "report": told.report,
+        "standing": _standing_part(standings(results), told.elsewhere),
+        "sections": "\n".join(sections),
+        "times": _times(job_seconds(benchmarks)),
+        "cost": told.cost,
+    }
+    return fill_template((ASSETS / "index.html").read_text(encoding="utf-8"), values)
+
+
+def _entries(results: Path, files: Sequence[Path], pages: Sequence[Page]) -> dict[str, tuple[str, list[Path]]]:
+    """Return caption and files of each entry by its name: those of one page, or of one name, are one entry."""
+    patterns = [
+        (re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(declared))), page.caption)
+        for page in sorted(pages, key=lambda page: len(page.axes))  # a path without wildcards says most
+        for paths in page.files.values()
+        for declared in paths
+    ]
+    entries: dict[str, tuple[str, list[Path]]] = {}
+    for file in (file for file in files if file.suffix in READ):
+        caption = next((caption for pattern, caption in patterns if pattern.fullmatch(str(file))), "")
+        name = str(file.relative_to(results).with_suffix("")).partition("/")[2]
+        entries.setdefault(name, (caption, []))[1].append(file.relative_to(results))
+    for file in files:
+        folder = file.parent.relative_to(results)
+        if file.name == "manifest.json" and folder.parts[0] == "published":
+            entries[f"data set, {folder.name}"] = ("As others get it.", [folder, folder / "README.md"])
+    return entries
+
+
+def _section(results: Path, title: str, about: str, entries: Mapping[str, tuple[str, list[Path]]]) -> str:
+    pictures, listed = [], []
+    for name, (caption, files) in entries.items():
+        links = " · ".join(f'<a href="{html.escape(str(file))}">{_kind(file)}</a>' for file in files)
+        drawn = next((file for file in files if file.suffix == ".svg"), None)
+        if drawn:
+            pictures.append((name, _words(caption), links, drawn))
+        else:
+            first = re.split(r"(?<=[.;:])\s", _words(caption))[0]
+            listed.append(f"<li><b>{html.escape(name)}</b> {links}<br><span>{first}</span></li>")
+    drawn_parts = "".join(
+        f'<figure><img alt="{html.escape(name)}" src="{_inside(results / file)}">'
+        f"<figcaption><b>{html.escape(name)}</b> {caption} {links}</figcaption></figure>"
+        for name, caption, links, file in pictures
+    )
+    return (
+        f"<section><h2>{html.escape(title)}</h2><p>{html.escape(about)}</p>{drawn_parts}"
+        f"<details><summary>{len(listed)} tables and pages</summary><ul>{''.join(listed)}</ul></details></section>"
+    )
+
+
+def _kind(file: Path) -> str:
+    return {".md": "page", ".html": "page to browse", ".csv": "numbers", "": "folder"}.get(file.suffix, file.suffix[1:])
+
+
+def _inside(picture: Path) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(picture.read_bytes()).decode()
+
+
+def _words(caption: str) -> str:
+    """Return reStructuredText of a caption as HTML."""
+    return re.sub(r"``(.+?)``", r"<code>\1</code>", html.escape(" ".join(caption.split())))
+
+
+def _standing_part(measured: Sequence[Standing], elsewhere: str) -> str:
+    rows = "".join(
+        f'<tr class="{"above" if each.above else "below"}"><td>{"✓ above" if each.above else "not above"}</td>'
+        f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name)}<br><span>{html.escape(each.what)}</span></td>"
+        f"<td>{with_interval(each.value, each.low, each.high)}<br><span>n = {html.escape(each.n)}</span></td>"
+        f"<td>{rounded(each.floor)}</td></tr>"
+        for each in measured
+    )
+    head = "".join(f"<th>{name}</th>" for name in ("", "system", "value [95 %]", "floor"))
+    judges = [each for each in measured if each.system == "ExCAM"]
+    above = [each.name for each in judges if each.above]
+    said = (
+        f"Of ExCAM's judges {html.escape(', '.join(above))} is above what lengths, words or one constant answer reach."
+        if above
+        else "None of ExCAM's judges here is above what lengths, words or one constant answer reach: a judge finds the "
+        "errors against facts that its model knows or reads, and few rows teach it the form of a report alone."
+    )
+    return f'<p>{said}</p><div class="wide"><table><tr>{head}</tr>{rows}</table></div>{elsewhere}'
+
+
+def _times(seconds: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """Return how long the jobs of each part took, the longest rule named."""
+    parts: defaultdict[str, dict[str, Sequence[tuple[float, float]]]] = defaultdict(dict)
+    for rule, jobs in seconds.items():
+        named = next((title for folders, (title, _) in SYSTEMS.items() if rule.startswith(folders)), "ExCAM")
+        parts["The data set's audits" if "audit" in rule else named][rule] = jobs
+    rows = []
+    for title, rules in sorted(parts.items(), key=lambda part: -_wall(part[1].values())):
+        longest = max(rules, key=lambda rule: _wall([rules[rule]]))
+        rows.append(
+            f"<tr><td>{html.escape(title)}</td><td>{sum(map(len, rules.values()))}</td>"
+            f"<td>{_wall(rules.values()) / 60:.1f}</td><td>{longest} ({_wall([rules[longest]]) / 60:.1f})</td></tr>"
+        )
+    head = "".join(f"<th>{name}</th>" for name in ("part", "jobs", "minutes", "the longest"))
+    return f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>' if rows else "<p>Not recorded.</p>"
+
+
+def _wall(jobs: Iterable[Sequence[tuple[float, float]]]) -> float:
+    return sum(wall for job in jobs for wall, _ in job)

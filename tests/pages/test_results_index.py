@@ -1,0 +1,68 @@
+"""The first page of the results: what it says and where its links lead."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from excam.core import tables
+from excam.core.steps import Page
+from excam.pages.results_index import Told, job_seconds, page, standings
+
+LINE = {"row": "ExCAM (m)", "column": "ALL (ID)", "scaled_accuracy": 0.4, "low": 0.2, "high": 0.6, "n": 80}
+FIGURE = Page(
+    "figure_3",
+    "Scaled accuracy of ``<b>`` & more. Then the rest.",
+    "results/paper/figure-3",
+    ["numbers", "pictures"],
+    "",
+)
+TOLD = Told("<p>What was run.</p>", "<p>A report.</p>", "<p>Elsewhere.</p>", "<p>The cost.</p>")
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("paper/figure-3.svg", "paper/figure-3.pdf", "macaron/rows/m.html", "published/all/manifest.json"):
+        path = Path("results", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<svg/>")
+    Path("results/published/all/README.md").write_text("card")
+    for name, floor in (("above", 0.1), ("below", 0.3)):
+        tables.write_lines(
+            Path("results/paper") / f"{name}.csv", [*LINE, "trivial_baseline"], [LINE | {"trivial_baseline": floor}]
+        )
+    Path("results/paper/below.csv").rename("results/paper/figure-3.csv")
+    return Path("results")
+
+
+def files(results):
+    return sorted(path for path in results.rglob("*.*") if path.name != "above.csv")
+
+
+def test_every_link_leads_to_a_file_beside_the_page(results):
+    text = page(results, files(results), [FIGURE], Path("benchmarks"), TOLD)
+    links = re.findall('href="(.*?)"', text)
+    assert {"paper/figure-3.pdf", "paper/figure-3.csv", "macaron/rows/m.html", "published/all"} <= set(links)
+    assert all((results / link).exists() for link in links)
+    assert "data:image/svg+xml;base64" in text
+    assert "http" not in text.replace("http-equiv", ""), "nothing is fetched"
+
+
+def test_captions_are_texts(results):
+    assert "<code>&lt;b&gt;</code> &amp; more" in page(results, files(results), [FIGURE], Path("benchmarks"), TOLD)
+
+
+def test_a_system_is_above_its_floor_with_its_whole_interval(results):
+    assert [each.above for each in standings(results)] == [False]
+    assert "None of ExCAM's judges here is above" in page(results, files(results), [FIGURE], Path("b"), TOLD)
+    Path("results/paper/above.csv").replace("results/paper/figure-3.csv")
+    assert [each.above for each in standings(results)] == [True]
+    assert "✓ above" in page(results, files(results), [FIGURE], Path("b"), TOLD)
+
+
+def test_seconds_are_those_of_the_jobs_of_each_rule(tmp_path):
+    for name, cpu in (("judge/a.tsv", "2"), ("judge/b.tsv", "NA"), ("floors.tsv", "1")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"s\tcpu_time\n3.5\t{cpu}\n")
+    assert job_seconds(tmp_path) == {"floors": [(3.5, 1.0)], "judge": [(3.5, 2.0), (3.5, 0.0)]}
