@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import regex
 
-from excam.core.sentences import sentence_places
+from excam.core.sentences import asks, sentence_places
 from excam.core.text import SCRIPTS
 from excam.error_reports.content_words import Word, code_of, content, opening, words
 
@@ -75,8 +75,10 @@ def question_where_answer_stands(question: str, text: str, passages: Sequence[st
 def place_of(question: str, text: str, passages: Sequence[str], language: str = "") -> Place | None:
     """Return where a text stands in passages, None if no sentence holds a part of it."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
-    said = frozenset(parts(words(text[opening(text) :])))
-    asked = frozenset(parts(words(question))) - said
+    asked = frozenset(parts(words(question)))
+    answer = frozenset(parts(words(text[opening(text) :])))
+    said = answer - asked or answer
+    asked -= said
     seen = Counter(part for _, piece in places for part in piece.parts & asked)
     weights = {part: math.log((len(places) + 1) / (seen[part] + 0.5)) for part in sorted(asked)}
     whole = sum(weights.values()) or 1.0
@@ -98,21 +100,27 @@ def keys_of(passage: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def pieces(passage: str, language: str = "") -> tuple[Piece, ...]:
-    """Return the sentences of a passage; a long one of a script without spaces between words is cut at its spaces."""
+    """Return the sentences of a passage, a question with its answer; a long one of a script without spaces between words is cut at its spaces."""
     return tuple(
         Piece(*place, frozenset(parts(words(passage[slice(*place)])))) for place in _places(passage, code_of(language))
     )
 
 
 def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of sentences, a question together with what follows it."""
+    begun = -1
     for start, end in sentence_places(passage, code or "root"):
         if end - start > LONGEST_PIECE and _UNSPACED.search(passage, start, end):
             for phrase in _PHRASE.finditer(passage, start, end):
                 if phrase.end() - start >= LONGEST_PIECE:
                     yield start, phrase.end()
                     start = phrase.end()
-        if start < end:
-            yield start, end
+        begun = start if begun < 0 else begun
+        if begun < end and not asks(passage[start:end], code):
+            yield begun, end
+            begun = -1
+    if begun >= 0:
+        yield begun, end
 
 
 def parts(said: Sequence[Word]) -> Iterator[str]:
