@@ -115,7 +115,7 @@ def pieces(passage: str, language: str = "") -> tuple[Piece, ...]:
 
 def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
     """Yield the places of sentences, a question together with what follows it."""
-    begun = -1
+    begun, end = -1, 0
     for start, end in sentence_places(passage, code or "root"):
         if end - start > LONGEST_PIECE and _UNSPACED.search(passage, start, end):
             for phrase in _PHRASE.finditer(passage, start, end):
