@@ -24,9 +24,9 @@ import polars as pl
 
 from excam.core import tables
 from excam.error_reports import comparators
+from excam.error_reports import stated as stating
 from excam.error_reports.comparators import _closed_values, combined, lemmas
 from excam.error_reports.comparators.base import Case
-from excam.error_reports.judges import grounded
 from excam.excam40k import evidence_numbers
 from excam.inference.run import without_asking
 from excam.pages.markdown import table
@@ -87,13 +87,13 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     texts = [f"{passage['title']}: {passage['text']}" for passage in passages]
     question = row["paraphrase"] if kind == "prose" else row["question"]
     point: dict[str, Any] = {name: row[name] for name in ("id", "base", "dataset", "label")} | {"kind": kind}
-    said = grounded.read_stated(answer["said"], len(texts))
+    said = stating.read_stated(answer["said"], len(texts))
     stated = said.answer
-    if texts and not grounded.is_held(stated, question, texts):
+    if texts and not stating.is_held(stated, question, texts):
         stated = ""
     case = Case(question, row["text"], stated, language=row["language"])
     point["stated"] = bool(stated)
-    point["on_topic"] = not grounded.off_topic(question, replace(said, answer=stated), texts, row["language"])
+    point["on_topic"] = not stating.off_topic(question, replace(said, answer=stated), texts, row["language"])
     right = Case(question, stated, row["answer"], language=row["language"])
     point["states_right"] = (
         bool(stated) and (without_asking(comparators.load("lemmas").compare(right)).margin or -1) > 0
