@@ -147,7 +147,8 @@ def likely_language(text: str) -> str:
 @cache
 def function_words(code: str) -> frozenset[str]:
     """Return the folded function words of a language (`stopwordsiso`), without those that spell numbers."""
-    return frozenset(map(fold, stopwords(code))) - spelled_numbers(code).keys()
+    known = (fold(word) for word in stopwords(code))
+    return frozenset(word for word in known if not word.isdecimal()) - spelled_numbers(code).keys()
 
 
 @cache
