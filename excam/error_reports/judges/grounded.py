@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
-from excam.core.text import script_of
 from excam.error_reports import comparators, relevance
-from excam.error_reports.comparators._differences import unsupported
-from excam.error_reports.comparators._statements import Held, statement
-from excam.error_reports.comparators._words import words as spanned_words
+from excam.error_reports.closed_values import compared as values_compared
 from excam.error_reports.comparators.base import Case, Comparison
-from excam.error_reports.comparators.lemmas import by_words
+from excam.error_reports.content_words import Vocabulary, content, likely_language, not_held
 from excam.error_reports.judges.base import (
     Version,
     ask_for_words,
@@ -71,6 +68,7 @@ SHORT_QUESTION = 5  # words; a longer question of a text may state something ("D
 FEWEST_NEW = 2  # content words of such a question that no passage holds: "know", and what it says
 SHARE_OF_SENTENCE = 0.3  # of its content words in a passage; divides 14 decidable and 4 other sentences of a trial
 LEAST_LEANING = 0.5  # nats, of the entailment of a sentence; a model of 1.5 billion parameters had .1 to .3 either way
+LONGEST_NAME = 3  # content words of a name that another one contradicts
 FEWEST_SHARED, SHARE_SHARED = 2, 2 / 3  # content words of a question in passages that both answer it
 _CITED = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _LEAD = re.compile(
@@ -179,12 +177,12 @@ def is_held(answer: str, question: str, passages: Sequence[str]) -> bool:
     Small models answer "1920" where no passage names a year. Yes, no, the letter of an option, and an answer in another
     script than all passages cannot be looked up, and are taken as they are.
     """
-    scripts = [script_of(passage) for passage in passages]
-    if _VALUE.fullmatch(answer) or script_of(answer) not in scripts:
+    letters = [sign for sign in answer.casefold() if sign.isalpha()]
+    if _VALUE.fullmatch(answer) or (
+        letters and not any(sign in passage.casefold() for sign in letters for passage in passages)
+    ):
         return True
-    whole = sum(word.end - word.start for word in spanned_words(answer))
-    missing = sum(end - start for start, end in unsupported(Case(question, answer, "", tuple(passages))))
-    return 2 * missing <= whole
+    return 2 * len(not_held(answer, (question, *passages))) <= len(content(answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +282,7 @@ def _judged(sample: Sample, claim: Claim, search: Search | None, way: Way) -> Fl
     if claim.kind != "question" or judged.stated.failure:
         return judged
     held = [sample.instruction, *as_texts(judged.cited or asked.evidence.passages)]
-    if len(relevance.not_held(claim.text, held, sample.language)) < FEWEST_NEW:
+    if len(not_held(claim.text, held, sample.language)) < FEWEST_NEW:
         return None
     return replace(judged, probability=None, because=MAY_ASK) if outcome(judged) == "differs" else judged
 
@@ -365,11 +363,7 @@ def _compared(sample: Sample, judged: Judged, asked: Asked, way: Way) -> Flow[Ju
         if (entailed.margin or 0.0) * (1 if agrees >= 0.5 else -1) < LEAST_LEANING:
             agrees = None
         cited = as_texts(judged.cited)
-        new = [
-            part
-            for part in comparison.differing
-            if relevance.not_held(claim.text[slice(*part)], cited, sample.language)
-        ]
+        new = [part for part in comparison.differing if not_held(claim.text[slice(*part)], cited, sample.language)]
         comparison = replace(comparison, differing=tuple(new) or comparison.differing)
     return replace(judged, comparison=comparison, probability=agrees, because=NOT_SURE if agrees is None else "")
 
@@ -401,17 +395,20 @@ def _others_about(question: str, stated: Stated, cited: Sequence[int], passages:
     others = [at for at in range(len(passages)) if at not in cited]
     if not stated.answer or not others:
         return []
-    asked = statement(question).content()
-    of_cited = Held([statement(passages[at]) for at in cited])
-    shared = [unit for unit in asked if of_cited.holds(unit)]
+    language, asked = likely_language(question), content(question)
+    of_cited = Vocabulary((passages[at] for at in cited), language)
+    shared = [word for word in asked if of_cited.holds(word)]
     if len(shared) < max(FEWEST_SHARED, SHARE_SHARED * len(asked)):
         return []
-    return [at for at in others if all(map(Held([statement(passages[at])]).holds, shared))]
+    return [at for at in others if all(map(Vocabulary([passages[at]], language).holds, shared))]
 
 
 def differ(question: str, answer: str, other: str, language: str = "") -> bool:
-    """Return whether two answers to a question are different closed values."""
-    return (by_words(Case(question, answer, other, language=language)).margin or 0.0) < 0
+    """Return whether two answers to a question are different closed values, or short names without a common word."""
+    verdict = values_compared(answer, other, question, language).verdict
+    said = content(answer, language), content(other, language)
+    are_names = all(said) and max(map(len, said)) <= LONGEST_NAME
+    return verdict == "differs" or (verdict is None and are_names and not_held(other, [answer], language) == said[1])
 
 
 def compared(name: str, case: Case) -> Flow[Comparison]:
