@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from excam.error_reports import relevance
-from excam.error_reports.closed_values import Side, side_of
+from excam.error_reports.closed_values import Side, Value, side_of, value_of
 from excam.error_reports.content_words import UNSPACED, Word, code_of, function_words, likely_language, words
 from excam.error_reports.floors import Place, keys_of, places_of
 from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task
@@ -25,12 +25,12 @@ from excam.inference import Flow
 VERSION = 1
 WAYS: tuple[str, ...] = ()
 LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh"))  # it was measured in
-# Of answers that stand word for word in a sentence, the shares that were right among 5,779 dev rows, by how much more
+# Of answers that stand word for word in a sentence, the shares that were right among 5,758 dev rows, by how much more
 # of the question stands there than elsewhere; less certain ones are not known.
 DIFFERENCES = (-0.4, -0.2, -0.08, -0.02, 0.2)
 RIGHT = (0.07, 0.16, 0.29, 0.5, 0.73, 0.81)
 LEAST = 0.6
-ABSENT = 0.05  # of answers that no passage holds beside a sentence with most of the question; 0 of 58, at most
+ABSENT = 0.05  # of answers that no passage holds beside a sentence with most of the question; 0 of 54, at most
 HOLDING = 0.6  # of the question
 LEAST_ASKED = 0.05  # of the question, of an answer that stands word for word
 NEARLY_NONE = 0.3  # of an answer's parts of words in one sentence: no passage holds it
@@ -40,6 +40,7 @@ MEASURED = (
     "right in .82 [.77, .86] of its verdicts on 480 short answers in the words of English paragraphs, given for .89 of "
     "them, and in .72 to .81 in eleven other languages; of answers in other words than the documents it knows nothing"
 )  # docs/grounded/words.csv
+YES_NO = (Value("yes or no", "yes"), Value("yes or no", "no"))
 A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
 NOT_ASKED = "no sentence holds enough of the question"
 OTHER_WORDS = "it has words that neither the sentence nor the question has"
@@ -71,10 +72,12 @@ def reading_of(task: Task) -> Reading:
     named = [relevance.named(text) for text in (question, *task.passages)]
     near = [at for at, names in enumerate(named[1:]) if not (named[0] and names) or named[0] & names]
     side = side_of(task.text)
-    if language not in LANGUAGES or task.is_sentence or not side.words or not near:
-        if language not in LANGUAGES:
-            return _unknown(f"this judge was not measured in language {task.language or language}")
-        return _unknown(A_SENTENCE if task.is_sentence else UNRELATED if side.words else "no word")
+    if language not in LANGUAGES:
+        return _unknown(f"this judge was not measured in language {task.language or language}")
+    if task.is_sentence or not near:
+        return _unknown(A_SENTENCE if task.is_sentence else UNRELATED)
+    if not side.words or value_of(replace(side, words=side.words[:1]), [""], {}, language) in YES_NO:
+        return _unknown("yes or no, or no word")
     passages = [task.passages[at] for at in near]
     here, elsewhere = places_of(question, task.text, passages, language)
     asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked)
