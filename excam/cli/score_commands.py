@@ -60,8 +60,8 @@ SCORING: dict[str, Any] = {  # by their names in `Options`
         str | None,
         typer.Option(
             help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by "
-            "documents: --evidence; also with classifiers that read them), likelihood (by what the model knows), words (by documents without a model; the "
-            "default with --evidence and no --model)"
+            "documents: --evidence; also with classifiers that read them), likelihood (by what the model knows), words "
+            "(by documents without a model; the default with --evidence and no --model)"
         ),
     ],
     "backend": Annotated[
