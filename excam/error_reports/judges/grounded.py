@@ -225,7 +225,14 @@ def read(found: Found, reader: Reader) -> Flow[Reading]:
     task, language = found.task, found.task.language
     reading = yield from reader.read(task)
     margin = reading.margin
-    if reader.states or margin is None:
+    if reader.states or reading.failure or reading.because:
+        return reading
+    sides = (reading.supported, reading.contradicted, reading.not_stated)
+    said = (
+        "supported {:.2f}, contradicted {:.2f}, not stated {:.2f}" if reader.tells_contradiction else "supported {:.2f}"
+    )
+    reading = replace(reading, reason=reading.reason or said.format(*sides))
+    if margin is None:
         return reading
     if not reading.passages:
         shares = relevance.held_shares(task.text, task.passages, language)
@@ -233,7 +240,7 @@ def read(found: Found, reader: Reader) -> Flow[Reading]:
     about = [task.passages[at] for at in reading.passages] if reader.tells_contradiction else task.passages
     share = SHARE_OF_SENTENCE if task.is_sentence else relevance.SHARE
     why = relevance.unrelated(task.topic, about, language, share if margin < 0 else 0.0)
-    return replace(reading, supported=0.0, contradicted=0.0, not_stated=1.0, because=UNRELATED) if why else reading
+    return replace(reading, because=UNRELATED, reason=f"{reading.reason}; {why}") if why else reading
 
 
 def decided(sample: Sample, found: Found, reading: Reading, way: Way, reader: Reader) -> Judged | None:
