@@ -34,7 +34,7 @@ from excam.error_reports.sentence_questions import about, ask_question, repeats
 from excam.error_reports.yes_no import FENCE, numbered, one_line
 from excam.inference import Flow, Message
 from excam.inference.run import together
-from excam.knowledge.claimless import is_refusal, stating_part
+from excam.knowledge.claimless import is_heading, is_refusal, stating_part
 from excam.knowledge.passages import words
 from excam.scoring.results import NOT_KNOWN
 
@@ -251,7 +251,8 @@ def judge(sample: Sample, search: Search | None = None, way: Way | None = None) 
 def claims_of(sample: Sample) -> list[Claim]:
     """Return what a text may state: a short answer as a whole; of a longer text a claim for each sentence.
 
-    A short answer is taken without greetings before it and closings behind it, if there is more.
+    A short answer is taken without greetings before it and closings behind it, if there is more. A heading belongs to
+    the sentence behind it, since it may deny it ("# Myth").
     """
     text, language = sample.output, _code(sample.language)
     places = sentence_places(text, language)
@@ -260,8 +261,15 @@ def claims_of(sample: Sample) -> list[Claim]:
         stating = [at for part, _ in parts for at in part] if len(parts) < len(places) else []
         start, end = min(stating, default=0), max(stating, default=len(text))
         return [Claim((start, end), text[start:end], "answer")]
-    claims = [Claim(part, text[slice(*part)], "question" if asked else "sentence") for part, asked in parts]
-    return [claim for claim in claims if claim.kind != "question" or len(words(claim.text)) > SHORT_QUESTION]
+    claims, heading = list[Claim](), None
+    for (start, end), asked in parts:
+        first = start if heading is None else heading
+        heading = first if is_heading(text, (start, end)) else None
+        if heading is None and not (asked and len(words(text[start:end])) <= SHORT_QUESTION):
+            claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
+    if heading is not None:
+        claims.append(Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]]))
+    return claims
 
 
 def _code(language: str) -> str:
