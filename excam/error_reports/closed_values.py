@@ -32,17 +32,23 @@ from excam.error_reports.content_words import (
 )
 
 Range = tuple[int, int]  # half-open, characters
-_ASKS = regex.compile("[?？؟‽⁇⁈⁉;]")  # the last is the Greek question mark
-_PUNCTUATION = regex.compile(r"(?:[\s.,:;!'\"’‘“”„‟«»‹›()。，、：；！「」『』《》·،؛۔।¡–—-]|(?<=\p{Nd}\s?)%)*")
+_ASKS = regex.compile("[?？؟‽⁇⁈⁉;]|[:;]-?[()]")  # the Greek question mark, and a face that may deny
+_MARK = regex.compile(r"\s*#{1,6}\s+(?!\p{Nd})")  # of a heading
+# Plain punctuation, and pictures that deny nothing: food, festivities, smiles, check marks.
+_PUNCTUATION = regex.compile(
+    r"(?:[\s.,:;!'\"’‘“”„‟«»‹›()|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀-😄😊🙂])*"
+)
 _STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
-_SIGN = regex.compile(r"[\p{Pd}−⁻]\s*(?=[\p{Nd}.])|(?<!\p{Nd})[.,](?=\p{Nd})")  # minus, range, ".5"
+_SIGN = regex.compile(  # minus, range, ".5"
+    r"[\p{Pd}−⁻]\s*(?=[\p{Nd}.])|(?<![\p{L}\p{M}\p{N}])[\p{Pd}−⁻](?=\p{L})|(?<![\p{Nd}.])[.,](?=\p{Nd})"
+)
 # Digits in groups of which there are two, or a decimal that is no group; "1,200" and "3.10" may be two things.
 _NUMBER = regex.compile(
     r"0|[1-9]\d*|\d{1,3}(?P<group>[,.'])\d{2,3}(?:(?P=group)\d{2,3})*(?P=group)\d{3}|\d+[.,]\d?[1-9]"
 )
 _ISO = regex.compile(r"[1-9]\d{3}-\d\d-\d\d")
 _LETTERED = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
-_LETTER = regex.compile(rf"\s*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
+_LETTER = regex.compile(rf"[\s“„«『\"]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
 _ANSWER_IS = r"(?:the|my)\s+(?:(?:correct|right|final)\s+)?answer\s+is"
 _CARRIER = regex.compile(
     rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?:(?:[Tt]he|an?|An)\s+)?(?=\w)"
@@ -111,15 +117,18 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Out
         verdict, reason = _of_values(values[0], values[1], keys)
         place = plain_text(text).span(stated.words[0].start, stated.words[-1].end)
         return Outcome(verdict, reason, (place,) if verdict == "differs" else ())
-    if not options and holds_whole(wanted.keys, stated.keys, keys, code):
-        return Outcome("agrees", "the expected statement holds it whole")
+    written = sorted((_written(wanted), _written(stated)), key=len)
+    if not options and holds_whole(written[1], written[0], keys, code):
+        return Outcome("agrees", "the same beside words of the question")
     return Outcome(None, "more is said than one value")
 
 
 def side_of(text: str) -> Side:
     """Return a text as it is compared."""
     plain = plain_text(text).text
-    start = opening(plain)
+    mark = _MARK.match(plain)
+    start = mark.end() if mark else 0
+    start += opening(plain[start:])
     if carried := _CARRIER.match(plain, start):
         start = carried.end()
     words = tuple(word for word in words_of_plain(plain) if word.start >= start)
@@ -190,7 +199,7 @@ def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
     keys = [key for key in side.keys if key not in _IN]
     months = [at for at, key in enumerate(keys) if key in names]
     numbers = [at for at, key in enumerate(keys) if key.isdecimal()]
-    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain):
+    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain) or "%" in side.plain:
         return None
     first, last = min(*months, *numbers), max(*months, *numbers)
     between = [key for at, key in enumerate(keys[first : last + 1], first) if at not in (*months, *numbers)]
@@ -283,16 +292,18 @@ def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
 
 
 def holds_whole(long: Sequence[str], short: Sequence[str], asked: Sequence[str], code: str) -> bool:
-    """Return whether a text is another one without words of the question before and behind it.
+    """Return whether a text is another one without the question: all of it before, or what follows its first word.
 
-    What it says must be no part of the question.
+    "The tamada leads the toasts" holds "tamada" whole, if it is asked "who leads the toasts". What the short text says
+    must be no part of the question.
     """
     starts = [at for at in range(len(long) - len(short) + 1) if list(long[at : at + len(short)]) == list(short)]
-    if len(starts) != 1 or not any(key not in asked for key in short):
+    if len(starts) != 1 or all(key in asked for key in short):
         return False
-    rest = [*long[: starts[0]], *long[starts[0] + len(short) :]]
-    functions = function_words(code)
-    return Counter(rest) <= Counter(asked) and _is_within([key for key in rest if key not in functions], asked)
+    before, after = long[: starts[0]], long[starts[0] + len(short) :]
+    if before:
+        return not after and _repeats(before, asked[2:], asked[:2], code)
+    return list(after) == list(asked[1 : 1 + len(after)])
 
 
 def _of_values(wanted: Value, stated: Value, asked: Sequence[str]) -> tuple[Literal["agrees", "differs"] | None, str]:
