@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
@@ -199,6 +200,22 @@ def unsupported(text: str, others: Iterable[str], language: str = "") -> tuple[t
             start = ranges.pop()[0] if before in missing else word.start
             ranges.append((start, word.end))
     return tuple(ranges)
+
+
+@cache
+def month_names(code: str) -> dict[str, int]:
+    """Return the months, 1 to 12, by their folded names in a language, alone and behind a day (ICU)."""
+    from icu4py.messageformat import MessageFormat
+
+    return {
+        word.key: month
+        for month in range(1, 13)
+        for skeleton in ("MMMM", "dMMMM", "MMM")
+        for word in words_of_plain(
+            MessageFormat(f"{{d, date, ::{skeleton}}}", code or "en").format({"d": datetime(2000, month, 15)})
+        )
+        if not word.key[0].isdecimal() and len(word.key) > 1
+    }
 
 
 @lru_cache(maxsize=65536)
