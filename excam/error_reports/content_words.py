@@ -36,7 +36,7 @@ NUMBER_WORDS = 100  # numbers up to here are content also where they are spelled
 PREFIX = {True: 2, False: 5}  # characters by which words without a stemmer are looked up: Hangul syllables, letters
 HANGUL = regex.compile(r"\p{Hangul}")
 # Words of phrases that announce an answer before a colon: "Here is my reply:". All its words are among these.
-_ANNOUNCED = regex.compile(r"([^:：\n]{1,80}?)(?:[:：]|(?=\b[A-H][:：]))\s*")
+_ANNOUNCED = regex.compile(r"([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|(?=\b[A-H][:：]))\s*")
 _ANNOUNCING = """
 a accurate according am among an and answer answered answering answers appropriate as asked be best by can chosen
 choice choose conclusion considering context correct decide decision final find fits fitting following follows for from
