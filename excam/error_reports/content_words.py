@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
@@ -35,7 +36,7 @@ NUMBER_WORDS = 100  # numbers up to here are content also where they are spelled
 PREFIX = {True: 2, False: 5}  # characters by which words without a stemmer are looked up: Hangul syllables, letters
 HANGUL = regex.compile(r"\p{Hangul}")
 # Words of phrases that announce an answer before a colon: "Here is my reply:". All its words are among these.
-_ANNOUNCED = regex.compile(r"([^:：\n]{1,80}?)(?:[:：]|(?=\b[A-H][:：]))\s*")
+_ANNOUNCED = regex.compile(r"([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|(?=\b[A-H][:：]))\s*")
 _ANNOUNCING = """
 a accurate according am among an and answer answered answering answers appropriate as asked be best by can chosen
 choice choose conclusion considering context correct decide decision final find fits fitting following follows for from
@@ -199,6 +200,22 @@ def unsupported(text: str, others: Iterable[str], language: str = "") -> tuple[t
             start = ranges.pop()[0] if before in missing else word.start
             ranges.append((start, word.end))
     return tuple(ranges)
+
+
+@cache
+def month_names(code: str) -> dict[str, int]:
+    """Return the months, 1 to 12, by their folded names in a language, alone and behind a day (ICU)."""
+    from icu4py.messageformat import MessageFormat
+
+    return {
+        word.key: month
+        for month in range(1, 13)
+        for skeleton in ("MMMM", "dMMMM", "MMM")
+        for word in words_of_plain(
+            MessageFormat(f"{{d, date, ::{skeleton}}}", code or "en").format({"d": datetime(2000, month, 15)})
+        )
+        if not word.key[0].isdecimal() and len(word.key) > 1
+    }
 
 
 @lru_cache(maxsize=65536)

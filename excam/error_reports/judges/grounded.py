@@ -8,7 +8,7 @@ reading, so that a person can check them at a glance. Without passages, a model 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,7 +32,7 @@ from excam.error_reports.sentence_questions import ask_question
 from excam.error_reports.stated import NOT_STATED
 from excam.inference import Flow
 from excam.inference.run import together
-from excam.knowledge.claimless import is_refusal, stating_part
+from excam.knowledge.claimless import is_heading, is_refusal, stating_part
 from excam.knowledge.passages import words
 from excam.scoring.results import NOT_KNOWN
 
@@ -175,7 +175,7 @@ def claims_of(sample: Sample) -> list[Claim]:
     """Return what a text may state: a short answer as a whole, else a claim for each sentence.
 
     A short answer is one to a question, or no sentence of its own. It is taken without greetings before it and closings
-    behind it, if there is more.
+    behind it, if there is more. A heading belongs to the sentence behind it, since it may deny it ("# Myth").
     """
     text, language = sample.output, _code(sample.language)
     places = sentence_places(text, language)
@@ -186,8 +186,19 @@ def claims_of(sample: Sample) -> list[Claim]:
         stating = [at for part, _ in parts for at in part] if len(parts) < len(places) else []
         start, end = min(stating, default=0), max(stating, default=len(text))
         return [Claim((start, end), text[start:end], "answer")]
-    claims = [Claim(part, text[slice(*part)], "question" if asked else "sentence") for part, asked in parts]
-    return [claim for claim in claims if claim.kind != "question" or len(words(claim.text)) > SHORT]
+    return list(_sentences(text, parts))
+
+
+def _sentences(text: str, parts: Sequence[tuple[tuple[int, int], bool]]) -> Iterator[Claim]:
+    """Yield a claim for each part that is no heading and no short question, with the headings before it."""
+    heading = None
+    for (start, end), asked in parts:
+        first = start if heading is None else heading
+        heading = first if is_heading(text, (start, end)) else None
+        if heading is None and not (asked and len(words(text[start:end])) <= SHORT):
+            yield Claim((first, end), text[first:end], "question" if asked else "sentence")
+    if heading is not None:
+        yield Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]])
 
 
 def _code(language: str) -> str:
