@@ -24,7 +24,6 @@ OTHERS = {  # what the golden experiment does not plan
     "construction": {"templates": "both"},
     "judging": {"comparator": "combined"},
 }  # fmt: skip
-ENCODED = "results/judgements/states/all/grounded/blend/test.parquet"
 LINE = re.compile(r"^VERSION = (?!\")[^#\n]+|^\d+$", re.MULTILINE)
 NUMBER = re.compile(r"(?:(\w+)\W+)?(\d+)")
 
@@ -44,9 +43,7 @@ def uses(tmp_path_factory):
         text = path.read_text(encoding="utf-8")
         path.write_text(LINE.sub(lambda line, put=raised: NUMBER.sub(put, line[0]), text), encoding="utf-8")
     (folder / "others.yaml").write_text(yaml.safe_dump(OTHERS))
-    (folder / "encoder.yaml").write_text(yaml.safe_dump({"judging": {"comparator": "encoder"}}))
     jobs = golden_stages.planned(folder, "others.yaml")
-    jobs += golden_stages.planned(folder, "others.yaml", "encoder.yaml", targets=[ENCODED])
     return {
         place: {job["rule"] for job in jobs if re.search(rf"\b{number}\b", job["params"])}
         for number, place in places.items()
@@ -64,7 +61,6 @@ def test_a_job_uses_every_version(uses):
         ("acre/asks.py", {"cult_eval_judge"}),
         ("rubric/asks.py", {"rubric_rate", "rubric_settle"}),
         ("calmqa/asks.py relevance", {"calmqa_judge", "calmqa_relevance", "crossing_score"}),
-        ("error_reports/comparators/encoder.py", {"judge", "score"}),
         ("error_reports/judges/count.py asks", {"judge"}),
         ("error_reports/judges/count.py reads", {"score"}),
     ],
