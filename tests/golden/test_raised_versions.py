@@ -13,13 +13,14 @@ OTHERS = {  # what the golden experiment does not plan
     "models": {
         "engine": {"folder": "by-rule", "licence": "MIT", "backend": "vllm", "context": 8192, "gpus": 1},
         "old": {"folder": "by-rule", "licence": "MIT", "backend": "seq2seq", "context": 512, "gpus": 0},
+        "labels": {"folder": "by-rule", "licence": "MIT", "backend": "classifier", "gpus": 0},
         "served": {"server": {"endpoint": "http://none/v1"}, "licence": "MIT", "backend": "openai", "gpus": 0},
         "packed": {
             "wheel": {"package": "none", "version": "1", "sha256": "0" * 64, "gguf": "none.gguf"},
             "licence": "MIT", "backend": "transformers", "context": 8192, "gpus": 0,
         },
     },
-    "baselines": {"models": ["small", "engine", "served", "packed"], "judges": list(judges.available())},
+    "baselines": {"models": ["small", "engine", "labels", "served", "packed"], "judges": list(judges.available())},
     "cult_eval": {"models": ["small", "old"]},
     "construction": {"templates": "both"},
     "judging": {"comparator": "combined"},
