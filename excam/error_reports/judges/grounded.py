@@ -41,7 +41,7 @@ from excam.scoring.results import NOT_KNOWN
 if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
-VERSION = Version(asks=4, reads=4)
+VERSION = Version(asks=4, reads=5)
 NOT_STATED = "not stated"
 OWN_KNOWLEDGE = "the model's own knowledge"
 NO_PASSAGE = "no passage shares a word with it"
