@@ -106,7 +106,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Dossier:
     """A claim with its evidence and what is read, or with why nothing is."""
 
     claim: Claim
@@ -164,11 +164,11 @@ def judge(
 
 def _judged(sample: Sample, claim: Claim, search: Search | None, way: Way, reader: Reader) -> Flow[Judged | None]:
     """Judge one claim, stage by stage; None for a question that states nothing."""
-    found = yield from evidence_on(sample, claim, search)
-    if found is None:
+    dossier = yield from evidence_on(sample, claim, search)
+    if dossier is None:
         return None
-    reading = yield from read(found, reader)
-    return decided(sample, found, reading, way, reader)
+    reading = yield from read(dossier, reader)
+    return decided(sample, dossier, reading, way, reader)
 
 
 def claims_of(sample: Sample) -> list[Claim]:
@@ -208,7 +208,7 @@ def _code(language: str) -> str:
         return "root"
 
 
-def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Found | None]:
+def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Dossier | None]:
     """Find the evidence on a claim, and what is to be read; without a search a model says which question it answers.
 
     None if it states nothing.
@@ -218,22 +218,22 @@ def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Fou
         failure = ""
         if claim.kind != "answer":
             question, failure = yield from ask_question(question, sample.output, claim.place)
-        known = Found(claim, Task(question, claim.text, (), language=language), failure=failure)
+        known = Dossier(claim, Task(question, claim.text, (), language=language), failure=failure)
         return known if question or failure else None
     evidence = search(question, claim.text)
     texts, is_sentence = as_texts(evidence.passages), claim.kind != "answer"
     if not texts:
-        return Found(claim, because=NO_PASSAGE)
+        return Dossier(claim, because=NO_PASSAGE)
     task = Task(question, claim.text, texts, is_sentence, evidence.unrelated, language)
     why = relevance.unrelated(claim.text, texts, language, SHARE_OF_SENTENCE) if is_sentence else ""
-    return Found(claim, task, evidence.passages, UNRELATED if why else "", why)
+    return Dossier(claim, task, evidence.passages, UNRELATED if why else "", why)
 
 
-def read(found: Found, reader: Reader) -> Flow[Reading]:
+def read(dossier: Dossier, reader: Reader) -> Flow[Reading]:
     """Read a claim. What is unsupported or contradicted by passages about something else is not known."""
-    if found.because or found.failure:
-        return Reading(0.0, 0.0, 1.0, because=found.because, reason=found.reason, failure=found.failure)
-    task, language = found.task, found.task.language
+    if dossier.because or dossier.failure:
+        return Reading(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason, failure=dossier.failure)
+    task, language = dossier.task, dossier.task.language
     reading = yield from reader.read(task)
     margin = reading.margin
     if reader.states or reading.failure or reading.because:
@@ -254,26 +254,26 @@ def read(found: Found, reader: Reader) -> Flow[Reading]:
     return replace(reading, because=UNRELATED, reason=f"{reading.reason}; {why}") if why else reading
 
 
-def decided(sample: Sample, found: Found, reading: Reading, way: Way, reader: Reader) -> Judged | None:
+def decided(sample: Sample, dossier: Dossier, reading: Reading, way: Way, reader: Reader) -> Judged | None:
     """Return what follows from a reading: whether the claim agrees, or why it is not known.
 
     None for a question whose words passages hold: it states nothing.
     """
-    cited = tuple(found.passages[at] for at in reading.passages)
+    cited = tuple(dossier.passages[at] for at in reading.passages)
     made_up = reading.because.startswith(IN_NO_PASSAGE)
     expected = (reading.expected or NOT_STATED) if reader.states and not made_up else ""
     error = "contradicts the evidence" if reader.tells_contradiction else "not supported by the evidence"
-    judged = Judged(found.claim, reading, cited, None, reading.because, expected, error)
+    judged = Judged(dossier.claim, reading, cited, None, reading.because, expected, error)
     if not (reading.because or reading.failure):
         is_stated = reading.expected or not (reader.states and way.needs_statement)
         agrees = None if reading.margin is None else if_decisive(way.agrees(reading.margin), way.least)
         known = reading.margin is not None and is_stated
         judged = replace(judged, probability=agrees if known else None, because=NOT_SURE if known else NOT_STATED)
         judged = judged if judged.probability is None else replace(judged, because="")
-    if found.claim.kind != "question" or reading.failure:
+    if dossier.claim.kind != "question" or reading.failure:
         return judged
-    held = [sample.instruction, *as_texts(cited or found.passages)]
-    if len(not_held(found.claim.text, held, sample.language)) < FEWEST_NEW:
+    held = [sample.instruction, *as_texts(cited or dossier.passages)]
+    if len(not_held(dossier.claim.text, held, sample.language)) < FEWEST_NEW:
         return None
     return replace(judged, probability=None, because=MAY_ASK) if outcome(judged) == "differs" else judged
 

@@ -83,13 +83,15 @@ class Chat:
 
     def _compared(self, task: Task, stated: Stated, cited: Sequence[str]) -> Flow[Comparison]:
         case = Case(task.question, task.text, stated.answer, task.passages, task.unrelated, task.language)
-        found = yield from comparators.compared(self.comparator, case)
-        if found.margin is None or not (task.is_sentence and task.passages):
-            return found
+        comparison = yield from comparators.compared(self.comparator, case)
+        if comparison.margin is None or not (task.is_sentence and task.passages):
+            return comparison
         entailed = yield from comparators.compared("entailment", case)
-        new = [part for part in found.differing if not_held(task.text[slice(*part)], cited, task.language)]
-        leans = (entailed.margin or 0.0) * (1 if found.margin > 0 else -1) >= LEAST_LEANING
-        return replace(found, margin=found.margin if leans else None, differing=tuple(new) or found.differing)
+        new = [part for part in comparison.differing if not_held(task.text[slice(*part)], cited, task.language)]
+        leans = (entailed.margin or 0.0) * (1 if comparison.margin > 0 else -1) >= LEAST_LEANING
+        return replace(
+            comparison, margin=comparison.margin if leans else None, differing=tuple(new) or comparison.differing
+        )
 
 
 def _off_topic(task: Task, stated: Stated, cited: Sequence[int]) -> str:

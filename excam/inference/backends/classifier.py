@@ -90,18 +90,20 @@ class Backend:
 
         self.kind, self.identity = kind_of(weights), identity or f"classifier|{weights}"
         if not self.kind:
-            found = architecture_of(weights) or "no architecture"
-            raise ModelInvalid(f"{weights}: found {found} in config.json; expected ...For{', ...For'.join(KINDS)}")
+            architecture = architecture_of(weights) or "no architecture"
+            raise ModelInvalid(
+                f"{weights}: found {architecture} in config.json; expected ...For{', ...For'.join(KINDS)}"
+            )
         loader = getattr(transformers, f"AutoModelFor{'Seq2SeqLM' if self.kind == FIRST_WORD else self.kind}")
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         with loading(weights):
             local = {"local_files_only": True, "trust_remote_code": False}
             self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(weights, **local)
-            model, found = loader.from_pretrained(
+            model, loaded = loader.from_pretrained(
                 weights, dtype=getattr(torch, dtype), use_safetensors=True, output_loading_info=True, **local
             )
             self.model = model.to(self.device).eval()
-        if missing := sorted(found["missing_keys"]):
+        if missing := sorted(loaded["missing_keys"]):
             raise ModelInvalid(f"{weights}: no weights of {missing[0]}; expected all of {type(model).__name__}")
         config = self.model.config
         pad = getattr(config, "pad_token_id", None)
