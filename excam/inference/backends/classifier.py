@@ -159,14 +159,14 @@ class Backend:
             lists = [[*row[name], *[filling] * (longest - len(row[name]))] for row in rows]
             return torch.tensor(lists, device=self.device)
 
-        given = {"input_ids": padded("input_ids", self.pad), "attention_mask": padded("attention_mask", 0)}
+        inputs = {"input_ids": padded("input_ids", self.pad), "attention_mask": padded("attention_mask", 0)}
         if "token_type_ids" in rows[0] and "token_type_ids" in self.tokenizer.model_input_names:
-            given["token_type_ids"] = padded("token_type_ids", 0)
+            inputs["token_type_ids"] = padded("token_type_ids", 0)
         if self.kind == FIRST_WORD:
             start = self.model.config.decoder_start_token_id
-            given["decoder_input_ids"] = torch.full((len(rows), 1), start, device=self.device)
+            inputs["decoder_input_ids"] = torch.full((len(rows), 1), start, device=self.device)
         with torch.inference_mode():
-            return self.model(**given).logits.float().cpu()
+            return self.model(**inputs).logits.float().cpu()
 
     def _logprobs(self, request: Choose, encoded: Any, logits: torch.Tensor) -> list[float]:
         if self.kind == LABELS:
