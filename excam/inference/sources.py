@@ -72,9 +72,9 @@ def model_files(folder: Path) -> list[Path]:
     files = [file for file in matching_files(folder, LOADED) if file not in twice]
     if not any(file.suffix == ".safetensors" for file in files):
         packed = matching_files(folder, PICKLED)
-        found = f"found {packed[0].name}, which may hold code, and " if packed else ""
+        unsafe = f"found {packed[0].name}, which may hold code, and " if packed else ""
         then = "; save it again as safetensors (`save_pretrained`)" if packed else ""
-        raise ModelInvalid(f"{folder}: {found}no *.safetensors; expected the folder of a model with its weights{then}")
+        raise ModelInvalid(f"{folder}: {unsafe}no *.safetensors; expected the folder of a model with its weights{then}")
     return files
 
 

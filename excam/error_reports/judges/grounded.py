@@ -8,7 +8,7 @@ reading, so that a person can check them at a glance. Without passages, a model 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,7 +32,7 @@ from excam.error_reports.sentence_questions import ask_question
 from excam.error_reports.stated import NOT_STATED
 from excam.inference import Flow
 from excam.inference.run import together
-from excam.knowledge.claimless import is_refusal, stating_part
+from excam.knowledge.claimless import is_heading, is_refusal, stating_part
 from excam.knowledge.passages import words
 from excam.scoring.results import NOT_KNOWN
 
@@ -106,7 +106,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Dossier:
     """A claim with its evidence and what is read, or with why nothing is."""
 
     claim: Claim
@@ -164,18 +164,18 @@ def judge(
 
 def _judged(sample: Sample, claim: Claim, search: Search | None, way: Way, reader: Reader) -> Flow[Judged | None]:
     """Judge one claim, stage by stage; None for a question that states nothing."""
-    found = yield from evidence_on(sample, claim, search)
-    if found is None:
+    dossier = yield from evidence_on(sample, claim, search)
+    if dossier is None:
         return None
-    reading = yield from read(found, reader)
-    return decided(sample, found, reading, way, reader)
+    reading = yield from read(dossier, reader)
+    return decided(sample, dossier, reading, way, reader)
 
 
 def claims_of(sample: Sample) -> list[Claim]:
     """Return what a text may state: a short answer as a whole, else a claim for each sentence.
 
     A short answer is one to a question, or no sentence of its own. It is taken without greetings before it and closings
-    behind it, if there is more.
+    behind it, if there is more. A heading belongs to the sentence behind it, since it may deny it ("# Myth").
     """
     text, language = sample.output, _code(sample.language)
     places = sentence_places(text, language)
@@ -186,8 +186,19 @@ def claims_of(sample: Sample) -> list[Claim]:
         stating = [at for part, _ in parts for at in part] if len(parts) < len(places) else []
         start, end = min(stating, default=0), max(stating, default=len(text))
         return [Claim((start, end), text[start:end], "answer")]
-    claims = [Claim(part, text[slice(*part)], "question" if asked else "sentence") for part, asked in parts]
-    return [claim for claim in claims if claim.kind != "question" or len(words(claim.text)) > SHORT]
+    return list(_sentences(text, parts))
+
+
+def _sentences(text: str, parts: Sequence[tuple[tuple[int, int], bool]]) -> Iterator[Claim]:
+    """Yield a claim for each part that is no heading and no short question, with the headings before it."""
+    heading, end = None, 0
+    for (start, end), asked in parts:
+        first = start if heading is None else heading
+        heading = first if is_heading(text, (start, end)) else None
+        if heading is None and not (asked and len(words(text[start:end])) <= SHORT):
+            yield Claim((first, end), text[first:end], "question" if asked else "sentence")
+    if heading is not None:
+        yield Claim((heading, end), text[heading:end])
 
 
 def _code(language: str) -> str:
@@ -197,7 +208,7 @@ def _code(language: str) -> str:
         return "root"
 
 
-def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Found | None]:
+def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Dossier | None]:
     """Find the evidence on a claim, and what is to be read; without a search a model says which question it answers.
 
     None if it states nothing.
@@ -207,25 +218,32 @@ def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Fou
         failure = ""
         if claim.kind != "answer":
             question, failure = yield from ask_question(question, sample.output, claim.place)
-        known = Found(claim, Task(question, claim.text, (), language=language), failure=failure)
+        known = Dossier(claim, Task(question, claim.text, (), language=language), failure=failure)
         return known if question or failure else None
     evidence = search(question, claim.text)
     texts, is_sentence = as_texts(evidence.passages), claim.kind != "answer"
     if not texts:
-        return Found(claim, because=NO_PASSAGE)
+        return Dossier(claim, because=NO_PASSAGE)
     task = Task(question, claim.text, texts, is_sentence, evidence.unrelated, language)
     why = relevance.unrelated(claim.text, texts, language, SHARE_OF_SENTENCE) if is_sentence else ""
-    return Found(claim, task, evidence.passages, UNRELATED if why else "", why)
+    return Dossier(claim, task, evidence.passages, UNRELATED if why else "", why)
 
 
-def read(found: Found, reader: Reader) -> Flow[Reading]:
+def read(dossier: Dossier, reader: Reader) -> Flow[Reading]:
     """Read a claim. What is unsupported or contradicted by passages about something else is not known."""
-    if found.because or found.failure:
-        return Reading(0.0, 0.0, 1.0, because=found.because, reason=found.reason, failure=found.failure)
-    task, language = found.task, found.task.language
+    if dossier.because or dossier.failure:
+        return Reading(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason, failure=dossier.failure)
+    task, language = dossier.task, dossier.task.language
     reading = yield from reader.read(task)
     margin = reading.margin
-    if reader.states or margin is None:
+    if reader.states or reading.failure or reading.because:
+        return reading
+    sides = (reading.supported, reading.contradicted, reading.not_stated)
+    said = (
+        "supported {:.2f}, contradicted {:.2f}, not stated {:.2f}" if reader.tells_contradiction else "supported {:.2f}"
+    )
+    reading = replace(reading, reason=reading.reason or said.format(*sides))
+    if margin is None:
         return reading
     if not reading.passages:
         shares = relevance.held_shares(task.text, task.passages, language)
@@ -233,29 +251,29 @@ def read(found: Found, reader: Reader) -> Flow[Reading]:
     about = [task.passages[at] for at in reading.passages] if reader.tells_contradiction else task.passages
     share = SHARE_OF_SENTENCE if task.is_sentence else relevance.SHARE
     why = relevance.unrelated(task.topic, about, language, share if margin < 0 else 0.0)
-    return replace(reading, supported=0.0, contradicted=0.0, not_stated=1.0, because=UNRELATED) if why else reading
+    return replace(reading, because=UNRELATED, reason=f"{reading.reason}; {why}") if why else reading
 
 
-def decided(sample: Sample, found: Found, reading: Reading, way: Way, reader: Reader) -> Judged | None:
+def decided(sample: Sample, dossier: Dossier, reading: Reading, way: Way, reader: Reader) -> Judged | None:
     """Return what follows from a reading: whether the claim agrees, or why it is not known.
 
     None for a question whose words passages hold: it states nothing.
     """
-    cited = tuple(found.passages[at] for at in reading.passages)
+    cited = tuple(dossier.passages[at] for at in reading.passages)
     unstated = "" if reading.because else NOT_STATED
     expected = (reading.expected or unstated) if reader.states else ""
     error = "contradicts the evidence" if reader.tells_contradiction else "not supported by the evidence"
-    judged = Judged(found.claim, reading, cited, None, reading.because, expected, error)
+    judged = Judged(dossier.claim, reading, cited, None, reading.because, expected, error)
     if not (reading.because or reading.failure):
         is_stated = reading.expected or not (reader.states and way.needs_statement)
         agrees = None if reading.margin is None else if_decisive(way.agrees(reading.margin), way.least)
         known = reading.margin is not None and is_stated
         judged = replace(judged, probability=agrees if known else None, because=NOT_SURE if known else NOT_STATED)
         judged = judged if judged.probability is None else replace(judged, because="")
-    if found.claim.kind != "question" or reading.failure:
+    if dossier.claim.kind != "question" or reading.failure:
         return judged
-    held = [sample.instruction, *as_texts(cited or found.passages)]
-    if len(not_held(found.claim.text, held, sample.language)) < FEWEST_NEW:
+    held = [sample.instruction, *as_texts(cited or dossier.passages)]
+    if len(not_held(dossier.claim.text, held, sample.language)) < FEWEST_NEW:
         return None
     return replace(judged, probability=None, because=MAY_ASK) if outcome(judged) == "differs" else judged
 

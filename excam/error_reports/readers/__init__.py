@@ -30,8 +30,8 @@ def of(model: ModelFacts | None, way: str = "") -> Reader:
     for name in available():
         if reader := load(name).reader(model, way):
             return reader
-    found = f"{model.name}: {model.architecture or 'a model behind a server'}" if model else "no model"
-    raise InputInvalid(f"--model: found {found}; expected a model for one of {', '.join(available())}")
+    kind = f"{model.name}: {model.architecture or 'a model behind a server'}" if model else "no model"
+    raise InputInvalid(f"--model: found {kind}; expected a model for one of {', '.join(available())}")
 
 
 def facts_of(model: OpenedModel) -> ModelFacts:

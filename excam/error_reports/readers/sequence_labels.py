@@ -16,7 +16,7 @@ from excam.error_reports.readers.base import MINICHECK, TOO_LONG, ModelFacts, Re
 from excam.inference import Choose, Flow, Message
 from excam.inference.run import together
 
-VERSION = 1
+VERSION = "1"
 WAYS: tuple[str, ...] = ()
 NAMES = {  # what a label's name, in lower case and with "_" for other signs, says of the text
     "entailment": "supported", "supported": "supported", "supports": "supported",
@@ -36,8 +36,8 @@ def reader(model: ModelFacts | None, way: str = "") -> SequenceLabels | None:
         return SequenceLabels(model.labels, ("either", "supported"), f"sequence-labels.{VERSION}:minicheck", lead="")
     meant = tuple(NAMES.get(label.casefold().replace(" ", "_").replace("-", "_"), "") for label in model.labels)
     if len(set(meant)) < len(meant) or set(meant) not in KNOWN:
-        found = ", ".join(model.labels)
-        raise ModelInvalid(f"--model: {model.name}: found labels {found}; expected {EXPECTED}")
+        labels = ", ".join(model.labels)
+        raise ModelInvalid(f"--model: {model.name}: found labels {labels}; expected {EXPECTED}")
     return SequenceLabels(model.labels, meant)
 
 

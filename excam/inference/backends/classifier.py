@@ -90,18 +90,20 @@ class Backend:
 
         self.kind, self.identity = kind_of(weights), identity or f"classifier|{weights}"
         if not self.kind:
-            found = architecture_of(weights) or "no architecture"
-            raise ModelInvalid(f"{weights}: found {found} in config.json; expected ...For{', ...For'.join(KINDS)}")
+            architecture = architecture_of(weights) or "no architecture"
+            raise ModelInvalid(
+                f"{weights}: found {architecture} in config.json; expected ...For{', ...For'.join(KINDS)}"
+            )
         loader = getattr(transformers, f"AutoModelFor{'Seq2SeqLM' if self.kind == FIRST_WORD else self.kind}")
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         with loading(weights):
             local = {"local_files_only": True, "trust_remote_code": False}
             self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(weights, **local)
-            model, found = loader.from_pretrained(
+            model, loaded = loader.from_pretrained(
                 weights, dtype=getattr(torch, dtype), use_safetensors=True, output_loading_info=True, **local
             )
             self.model = model.to(self.device).eval()
-        if missing := sorted(found["missing_keys"]):
+        if missing := sorted(loaded["missing_keys"]):
             raise ModelInvalid(f"{weights}: no weights of {missing[0]}; expected all of {type(model).__name__}")
         config = self.model.config
         pad = getattr(config, "pad_token_id", None)
@@ -157,14 +159,14 @@ class Backend:
             lists = [[*row[name], *[filling] * (longest - len(row[name]))] for row in rows]
             return torch.tensor(lists, device=self.device)
 
-        given = {"input_ids": padded("input_ids", self.pad), "attention_mask": padded("attention_mask", 0)}
+        inputs = {"input_ids": padded("input_ids", self.pad), "attention_mask": padded("attention_mask", 0)}
         if "token_type_ids" in rows[0] and "token_type_ids" in self.tokenizer.model_input_names:
-            given["token_type_ids"] = padded("token_type_ids", 0)
+            inputs["token_type_ids"] = padded("token_type_ids", 0)
         if self.kind == FIRST_WORD:
             start = self.model.config.decoder_start_token_id
-            given["decoder_input_ids"] = torch.full((len(rows), 1), start, device=self.device)
+            inputs["decoder_input_ids"] = torch.full((len(rows), 1), start, device=self.device)
         with torch.inference_mode():
-            return self.model(**given).logits.float().cpu()
+            return self.model(**inputs).logits.float().cpu()
 
     def _logprobs(self, request: Choose, encoded: Any, logits: torch.Tensor) -> list[float]:
         if self.kind == LABELS:
