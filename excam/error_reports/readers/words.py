@@ -15,9 +15,19 @@ from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import regex
+
 from excam.error_reports import relevance
 from excam.error_reports.closed_values import Side, Value, side_of, value_of
-from excam.error_reports.content_words import UNSPACED, Word, code_of, function_words, likely_language, words
+from excam.error_reports.content_words import (
+    UNSPACED,
+    Word,
+    code_of,
+    function_words,
+    likely_language,
+    words,
+    words_of_plain,
+)
 from excam.error_reports.floors import Place, keys_of, places_of
 from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task
 from excam.inference import Flow
@@ -40,6 +50,7 @@ MEASURED = (
     "right in .82 [.77, .86] of its verdicts on 480 short answers in the words of English paragraphs, given for .89 of "
     "them, and in .72 to .81 in eleven other languages; of answers in other words than the documents it knows nothing"
 )  # docs/grounded/words.csv
+_ENDED = regex.compile(r"\p{Sentence_Terminal}\W*$")
 YES_NO = (Value("yes or no", "yes"), Value("yes or no", "no"))
 A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
 NOT_ASKED = "no sentence holds enough of the question"
@@ -74,8 +85,9 @@ def reading_of(task: Task) -> Reading:
     side = side_of(task.text)
     if language not in LANGUAGES:
         return _unknown(f"this judge was not measured in language {task.language or language}")
-    if task.is_sentence or not near:
-        return _unknown(A_SENTENCE if task.is_sentence else UNRELATED)
+    is_sentence = task.is_sentence and _ENDED.search(task.text) is not None  # not all questions have their mark
+    if is_sentence or not near:
+        return _unknown(A_SENTENCE if is_sentence else UNRELATED)
     if not side.words or value_of(replace(side, words=side.words[:1]), [""], {}, language) in YES_NO:
         return _unknown("yes or no, or no word")
     passages = [task.passages[at] for at in near]
@@ -128,7 +140,8 @@ def _is_repeated(text: str, side: Side, sources: Sequence[str], language: str) -
     if said <= keys_of(sources[1]) or (side.unread and text.strip() not in sources[0]):
         return False
     known = [f" {' '.join(_signs(words(source)))} " for source in sources]
-    said, functions, at = _signs(side.words), function_words(language), 0
+    spoken = [word for word in words_of_plain(side.plain) if word.start >= side.start]
+    said, functions, at = _signs(spoken), function_words(language), 0
     for _ in range(MOST_RUNS):
         stretches = (said[at:end] for end in range(len(said), at, -1))
         run = next((run for run in stretches if any(f" {' '.join(run)} " in source for source in known)), [])
