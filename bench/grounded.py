@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.taught_training import passes
+from excam.error_reports import stated as stating
 from excam.error_reports.comparators import agreement, entailment
-from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.judges import likelihood
 from excam.error_reports.yes_no import ANSWERS, numbered
 from excam.inference import Answer, Choice, Choose, Completion, Flow, Generate, Message, Request, Sampling
 from excam.inference.journal import InMemory
@@ -178,7 +179,7 @@ def worded(name: str, task: Task, passages: Sequence[str]) -> Choose:
 def flow(task: Task, options: bool, wordings: bool) -> Flow[dict[str, Any]]:
     """Ask everything about one row."""
     row, question, text = task.row, task.row["question"], task.row["text"]
-    asked: dict[str, Request] = {"stated": Generate(grounded.state_messages(question, task.passages))}
+    asked: dict[str, Request] = {"stated": Generate(stating.state_messages(question, task.passages))}
     if task.passages:
         for name, passages in (("entail", task.passages), ("unrelated", (task.unrelated,))):
             asked[name] = Choose(entailment.entail_messages(question, text, passages), ANSWERS)
@@ -192,7 +193,7 @@ def flow(task: Task, options: bool, wordings: bool) -> Flow[dict[str, Any]]:
     measured: dict[str, Any] = {"said": stated.text, "finish": stated.finish}
     measured |= {name: margin(answers[name]) for name in asked if name != "stated"}
     measured |= {f"{name}-all": logprobs(answers[name]) for name in asked if name.endswith("letters")}
-    said = grounded.read_stated(stated.text, len(task.passages))
+    said = stating.read_stated(stated.text, len(task.passages))
     measured |= {"stated": said.answer, "cites": said.cites}
     if said.answer:
         same = yield [
@@ -351,7 +352,7 @@ def examples(
         cites = [at for at, passage in enumerate(row[kind], 1) if passage["states"] == "fact"]
         if "state" in tasks:
             answer = row["answer"] if cites else ""
-            made.append((grounded.state_messages(question, listed), grounded.target(answer, cites[:1])))
+            made.append((stating.state_messages(question, listed), stating.target(answer, cites[:1])))
         if "entail" in tasks:
             says = "Yes" if row["label"] == "right" and cites else "No"
             made.append((entailment.entail_messages(question, row["text"], listed), says))

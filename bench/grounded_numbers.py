@@ -24,9 +24,9 @@ import polars as pl
 
 from excam.core import tables
 from excam.error_reports import comparators
-from excam.error_reports.comparators import _closed_values, combined, lemmas
+from excam.error_reports import stated as stating
+from excam.error_reports.comparators import closed, combined
 from excam.error_reports.comparators.base import Case
-from excam.error_reports.judges import grounded
 from excam.excam40k import evidence_numbers
 from excam.inference.run import without_asking
 from excam.pages.markdown import table
@@ -37,7 +37,7 @@ DECISIVE = {  # what is needed for a verdict
     "sure of .75": pl.col("combined").abs() >= SURE,
     "sure of .75, on topic": (pl.col("combined").abs() >= SURE) & pl.col("on_topic"),
 }
-PROGRAMS = ("lemmas",)
+PROGRAMS = ("closed",)
 ALONE = ("say", "empty", "nothing")
 NAME = re.compile(r"(?P<system>.+?)-(?P<split>dev|test|lies|set)(-[a-z]+)?\.\d+")
 
@@ -87,23 +87,23 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     texts = [f"{passage['title']}: {passage['text']}" for passage in passages]
     question = row["paraphrase"] if kind == "prose" else row["question"]
     point: dict[str, Any] = {name: row[name] for name in ("id", "base", "dataset", "label")} | {"kind": kind}
-    said = grounded.read_stated(answer["said"], len(texts))
+    said = stating.read_stated(answer["said"], len(texts))
     stated = said.answer
-    if texts and not grounded.is_held(stated, question, texts):
+    if texts and not stating.is_held(stated, question, texts):
         stated = ""
     case = Case(question, row["text"], stated, language=row["language"])
     point["stated"] = bool(stated)
-    point["on_topic"] = not grounded.off_topic(question, replace(said, answer=stated), texts, row["language"])
+    point["on_topic"] = not stating.off_topic(question, replace(said, answer=stated), texts, row["language"])
     right = Case(question, stated, row["answer"], language=row["language"])
     point["states_right"] = (
-        bool(stated) and (without_asking(comparators.load("lemmas").compare(right)).margin or -1) > 0
+        bool(stated) and (without_asking(comparators.load("closed").compare(right)).margin or -1) > 0
     )
     fact = next((at for at, passage in enumerate(passages, 1) if passage.get("states")), 0)
     point["cites_fact"] = fact in said.cites if fact else None
     for program in PROGRAMS:
         compared = without_asking(comparators.load(program).compare(case)) if stated else None
         point[program] = compared.margin if compared else None
-        if program == "lemmas":
+        if program == "closed":
             point |= _span(row, compared.differing if compared else ())
     if "agree" in answer:
         point["agreement"] = answer["agree"]
@@ -117,7 +117,7 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
             point[f"entailment_{name[2:]}_contrast"] = value - answer[f"u-{name[2:]}"]
     if stated and "entailment_contrast" in point:
         point["combined"] = combined.margin(
-            _closed_values.decided(case, lemmas.stems_of(case)), point["entailment_contrast"], point.get("agreement")
+            closed.by_values(case), point["entailment_contrast"], point.get("agreement")
         )
     point["overlap"] = evidence_numbers.overlap(row["text"], texts)
     point["length"] = float(len(row["text"]))

@@ -77,7 +77,7 @@ SHOWN = {
         "samples": "sets_with_evidence",
     },
     settings={"seed": "seed"},
-    stages=["knowledge/passages", "comparators.lemmas"],
+    stages=["knowledge/passages", "comparators.closed"],
 )
 def table_evidence(
     judgements_paths: Annotated[Sequence[Path], "<system>/<dataset>/<split>.parquet"],

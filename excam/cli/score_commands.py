@@ -43,8 +43,8 @@ SCORING: dict[str, Any] = {  # by their names in `Options`
         typer.Option(
             "--model",
             "--adapter",
-            help="an adapter or its name below results/adapters, a folder with a model, or NAME@http://host/v1; repeat "
-            "the option for several judges",
+            help="an adapter or its name below results/adapters, a folder with a model (for --judge grounded also a "
+            "classifier, such as LettuceDetect), or NAME@http://host/v1; repeat the option for several judges",
         ),
     ],
     "bases": Annotated[
@@ -60,11 +60,16 @@ SCORING: dict[str, Any] = {  # by their names in `Options`
         str | None,
         typer.Option(
             help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by "
-            "documents: --evidence), likelihood (by what the model knows)"
+            "documents: --evidence), likelihood (by what the model knows), words (by documents without a model; the "
+            "default with --evidence and no --model)"
         ),
     ],
     "backend": Annotated[
         str | None, typer.Option("--backend", help="vllm or transformers; by default vllm where a GPU is visible")
+    ],
+    "dtype": Annotated[
+        str | None,
+        typer.Option(help="float32, bfloat16 or float16, of a model of this machine; by default float32 without a GPU"),
     ],
     "max_tokens": Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")],
     "evidence": Annotated[

@@ -1,8 +1,8 @@
 """A text as its reader sees it, without invisible characters and markup, and the way back to its own characters.
 
-What is left out changes no meaning, so lists, texts, passages and spans are all compared without it: soft hyphens,
-joiners and other invisible characters; marks of Markdown, HTML and TeX around words; numbers that cite ("[1]"). Signs
-of full width are plain ones.
+What is left out changes no meaning, so texts, passages and spans are all compared without it: soft hyphens, joiners and
+other invisible characters; marks of Markdown, HTML and TeX around words; numbers that cite ("[1]"). Signs of full width
+are plain ones. What strikes text out or hides it stays: `~~`, `<del>`, `<s>`, `<strike>`, tags with a style.
 """
 
 from __future__ import annotations
@@ -15,25 +15,29 @@ import regex
 
 from excam.core.text import INVISIBLE
 
-_INLINE = "a|abbr|b|big|bdi|bdo|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|tt|u|wbr"
+_INLINE = "a|abbr|b|big|bdi|bdo|cite|code|em|font|i|ins|kbd|mark|q|small|span|strong|tt|u|wbr"
 _BLOCK = (
     "article|blockquote|br|div|footer|h[1-6]|header|hr|img|li|ol|p|pre|section|sub|sup|table|tbody|td|th|thead|tr|ul"
 )
 _FULL_WIDTH = {sign: sign - 0xFEE0 for sign in range(0xFF01, 0xFF5F)}
 _IN_WORD = r"[\p{L}\p{M}\p{N}]"
+_TAG = r"</?(?:{})\b(?![^<>]{{0,500}}\b(?:style|hidden)\b)[^<>]{{0,500}}>"
 _MARKUP = regex.compile(
     rf"""(?xi)
     (?P<entity> &(?:\#\d{{1,7}}|\#x[\da-f]{{1,6}}|[a-z]\w{{1,20}}); )
-    | (?P<blank> \\[,;:!\ ] | (?<={_IN_WORD})~(?={_IN_WORD}) | </?(?:{_BLOCK})\b[^<>]{{0,500}}> )
+    | (?P<blank> \\[,;:!\ ] | (?<={_IN_WORD})~(?=\p{{L}}) | {_TAG.format(_BLOCK)} )
     | (?P<nothing> {INVISIBLE.pattern.removeprefix("(?V1)")}++
-      | </?(?:{_INLINE})\b[^<>]{{0,500}}>
+      | {_TAG.format(_INLINE)}
       | \[\^?\d{{1,3}}(?:[,;]\ ?\d{{1,3}})*\](?!\()
       | !?\[(?=[^\[\]\n]{{1,300}}\]\([^()\s]{{1,500}}\)) | \](?<=[^\[\]\n]\])\([^()\s]{{1,500}}\)
-      | \*\*+ | ~~ | (?<!{_IN_WORD})[*_`]+ | [*_`]+(?!{_IN_WORD})
+      | \*\*+ | (?<!{_IN_WORD})[*_`]+ | [*_`]+(?!{_IN_WORD})
       | \\[()] | \$(?=[^\s$][^$\n]{{0,80}}(?<![\s\\])\$(?!\d)) | \$(?!\d)(?<=\$[^\s$](?:[^$\n]{{0,80}}[^\s\\$])?\$) )
     """,
     regex.V1,
 )
+
+
+_SIGNS = regex.compile(rf"(?V1)[&\\~<!\[*_`$]|{INVISIBLE.pattern.removeprefix('(?V1)')}")  # without one, all is plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +57,18 @@ class PlainText:
 def plain_text(text: str) -> PlainText:
     """Return a text without invisible characters and markup; an entity ("&amp;") is the character that it names."""
     text = text.translate(_FULL_WIDTH)
-    parts: list[tuple[str, int, int]] = []
+    if not _SIGNS.search(text):
+        return PlainText(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
+    parts, starts, ends = list[str](), list[int](), list[int]()
     at = 0
     for match in _MARKUP.finditer(text):
-        parts += [(text[place], place, place + 1) for place in range(at, match.start())]
         shown = unescape(match[0]) if match["entity"] else " " if match["blank"] else ""
-        parts += [(sign, *match.span()) for sign in shown if not INVISIBLE.match(sign)]
+        shown = INVISIBLE.sub("", shown)
+        parts += [text[at : match.start()], shown]
+        starts += [*range(at, match.start()), *[match.start()] * len(shown)]
+        ends += [*range(at + 1, match.start() + 1), *[match.end()] * len(shown)]
         at = match.end()
-    parts += [(text[place], place, place + 1) for place in range(at, len(text))]
-    return PlainText(
-        "".join(sign for sign, _, _ in parts), tuple(start for _, start, _ in parts), tuple(end for _, _, end in parts)
-    )
+    parts.append(text[at:])
+    starts += range(at, len(text))
+    ends += range(at + 1, len(text) + 1)
+    return PlainText("".join(parts), tuple(starts), tuple(ends))

@@ -9,11 +9,14 @@ from typing import Any, ClassVar
 
 from excam.core import languages
 from excam.core.exceptions import InputInvalid
+from excam.core.language_identity import code_name
 from excam.error_reports import judges as ways
-from excam.error_reports import scoring
+from excam.error_reports import readers, scoring
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.judges.base import by_comparison
 from excam.error_reports.qualification import qualified
+from excam.error_reports.readers.base import Reader
+from excam.error_reports.readers.words import LANGUAGES, MEASURED
 from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict
 from excam.inference import Flow
 from excam.knowledge.index import Index
@@ -24,9 +27,10 @@ from excam.scoring.models import OpenedModel
 
 TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of models that were not tuned for it
 GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
-BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way()}  # with their settings before a qualification
+WORDS = "words"  # the judge by evidence without a model
+BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way(), WORDS: grounded.Way(least=0.5)}
 OTHER_TEXTS = "passages of another language or culture"  # why a row is not known
-BY_PROGRAM = grounded.Way("lemmas", least=0.5)  # of an adapter that learned to state, and not to compare
+BY_PROGRAM = grounded.Way("closed")  # of an adapter that learned to state, and not to compare
 
 
 class ErrorReports(Metric):
@@ -37,7 +41,7 @@ class ErrorReports(Metric):
     columns = pair = ("instruction", "output")
     stand_ins: ClassVar[Mapping[str, str]] = {"instruction": STAND_IN_INSTRUCTION}
     probabilities, max_tokens = True, 512  # the paper's limit for Phi-3 (Table 6)
-    judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED, GROUNDED, LIKELIHOOD)
+    judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED, GROUNDED, LIKELIHOOD, WORDS)
     evidence: ClassVar[Evidence] = "before"
     qualifies = True
     example: ClassVar[Mapping[str, Any]] = {"instruction": "Name a Greek dish.", "output": "Sushi."}
@@ -49,6 +53,7 @@ class ErrorReports(Metric):
         self._judge, self._details = PROMPTED, ""
         self._way: Any = ways.load(PROMPTED)
         self._settings: grounded.Way | likelihood.Way | None = None  # of a judge by evidence
+        self._reader: Reader | None = None  # of the judge grounded
         self._index: Index | None = None
 
     @property
@@ -57,6 +62,14 @@ class ErrorReports(Metric):
 
     def sends_schema(self, judge: str | None) -> bool:
         return judge in (None, PROMPTED)
+
+    def judging_by(self, judge: str | None, *, has_model: bool, has_evidence: bool) -> ErrorReports:
+        is_by_words = judge == WORDS or (judge is None and has_evidence and not has_model)
+        if not is_by_words:
+            return self
+        other = WordReports()
+        other.without = self.without
+        return other
 
     def prepared(self, setup: Setup) -> ErrorReports:
         """Return the metric that asks an adapter as it was trained, any other model with an explanation and examples.
@@ -85,14 +98,17 @@ class ErrorReports(Metric):
                 "(`excam knowledge build`)"
             )
         if judge in BY_EVIDENCE:
-            other._judge, other._way = judge, ways.load(judge)
+            other._judge, other._way = judge, ways.load(GROUNDED if judge == WORDS else judge)
             only_states = (
                 tuned is not None and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1
             )
             other._settings = best.way if best else BY_PROGRAM if only_states else BY_EVIDENCE[judge]
-            other._index, other.measured = setup.evidence, best.measured if best else ""
+            other._index, other.measured = setup.evidence, best.measured if best else self.measured
             book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}" if setup.evidence else "evidence:none"
-            other._details = f"|{other._settings.signature}|{book}"
+            if isinstance(other._settings, grounded.Way):
+                other._reader = _reader(setup, other._settings)
+            read_by = f"reader:{other._reader.signature}" if other._reader else ""
+            other._details = f"|{read_by}{other._settings.signature}|{book}"
             return other
         if tuned and setup.judge == PROMPTED:
             raise InputInvalid(
@@ -155,7 +171,7 @@ class ErrorReports(Metric):
         """Judge by passages of the index, if there is one."""
         index = self._index
         if index is None:
-            return (yield from self._way.judge(sample, None, self._settings))
+            return (yield from self._judge_by(sample, None))
         labels = {name: row.labels.get(name, "") for name in ("language", "culture")}
         if why := index.mismatch(**labels):
             return by_comparison([], (), "", {"evidence": [why], "because": OTHER_TEXTS})
@@ -164,7 +180,38 @@ class ErrorReports(Metric):
             passages = index.passages_for(question, text, culture=labels["culture"])
             return grounded.Evidence(tuple(passages), index.unrelated(f"{question} {text}"))
 
-        return (yield from self._way.judge(sample, search, self._settings))
+        return (yield from self._judge_by(sample, search))
+
+    def _judge_by(self, sample: Sample, search: grounded.Search | None) -> Flow[Verdict]:
+        if isinstance(self._settings, likelihood.Way):
+            return likelihood.judge(sample, search, self._settings)
+        return grounded.judge(sample, search, self._settings, self._reader)
+
+
+class WordReports(ErrorReports):
+    """ExCAM by the judge `words`, which reads documents without a model."""
+
+    asks, probabilities = "nothing", False
+    measured = MEASURED
+
+    def prepared(self, setup: Setup) -> ErrorReports:
+        return super().prepared(replace(setup, judge=WORDS))
+
+    def tested_languages(self, model: OpenedModel | None) -> frozenset[str]:
+        """Return the languages that it was measured in; it knows nothing of others."""
+        return frozenset(map(code_name, LANGUAGES))
+
+
+def _reader(setup: Setup, way: grounded.Way) -> Reader:
+    """Return the reader for a model. Raises InputInvalid for one that only reads passages, without any."""
+    reader = readers.of(readers.facts_of(setup.model) if setup.model else None, way.comparator)
+    if not setup.evidence and not (setup.model and reader.states):
+        name = reader.signature.partition(".")[0]
+        raise InputInvalid(
+            f"--evidence: missing; a reader of kind {name} reads passages; expected --evidence PACK "
+            "(`excam knowledge build`)"
+        )
+    return reader
 
 
 def _sample(row: Row) -> Sample:

@@ -23,7 +23,6 @@ from excam.scoring.scorer import Scorer
 from excam.scoring.server_options import Serving
 
 DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
-WITH_EVIDENCE = ADAPTERS / "smollm2-135m-grounded" / "all"  # trained there too, to state what passages say
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,7 @@ class Options:
     ] = ()  # columns of the metric that the rows do not have, so that a text of its own stands in
     judge: str | None = None  # how a model is asked, where there are several ways
     backend: str | None = None  # the engine of models of this machine
+    dtype: str | None = None  # in which they compute
     max_tokens: int | None = None  # of an answer
     evidence: Path | None = None  # the folder of an index of passages
     calibration: Path | None = None  # a file; that of an adapter is found beside it
@@ -60,11 +60,6 @@ class Options:
         return Serving(**{item.name: getattr(self, item.name) for item in fields(Serving)})
 
     @property
-    def default(self) -> Path:
-        """Return the adapter that judges where no model is named."""
-        return WITH_EVIDENCE if self.evidence and WITH_EVIDENCE.exists() else DEFAULT
-
-    @property
     def given(self) -> tuple[str, ...]:
         """Return the names of the options that are given, beside the metric."""
         return tuple(option.name for option in fields(self)[1:] if getattr(self, option.name) != option.default)
@@ -74,7 +69,7 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
     """Return which options of scoring a metric cannot have, and why, by the option's name in `Options`."""
     reasons: dict[str, str] = {}
     if wanted.asks == "nothing":
-        models = ("backend", "bases") if wanted.needs_model else ("models", "backend", "bases")
+        models = ("backend", "dtype", "bases", *(() if wanted.needs_model else ("models",)))
         others = ("budget", "price", "max_tokens", "repeat", "temperature", "combine")
         asked = (item.name for item in fields(Serving))
         reasons |= dict.fromkeys((*models, *others, *asked), "it asks no model")
@@ -106,6 +101,8 @@ def checked(options: Options) -> Metric:
     """Return the metric of the options. Raises InputInvalid for an option that it cannot have, or that it lacks."""
     wanted = metric.load(options.metric)
     wanted = wanted.lacking(options.without) if options.without and wanted.stand_ins else wanted
+    has_model = bool(options.models or options.qualification)
+    wanted = wanted.judging_by(options.judge, has_model=has_model, has_evidence=options.evidence is not None)
     known = refusals(wanted)
     for name in options.given:
         if name in known:
@@ -125,7 +122,7 @@ def checked(options: Options) -> Metric:
         raise InputInvalid("--calibration: found beside --temperature; expected greedy answers; leave one of them out")
     if options.combine and options.repeat < 2 and len(options.models) < 2:
         raise InputInvalid("--combine: found for one judgement; expected --repeat or several models; leave it out")
-    if options.bases and len(options.bases) != len(options.models or (options.default,)):
+    if options.bases and len(options.bases) != len(options.models or (DEFAULT,)):
         raise InputInvalid(
             f"--base: {len(options.bases)} bases of {len(options.models) or 1} models; expected none, or one each in "
             "order"
@@ -145,12 +142,12 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     """
     wanted = checked(options)
     needs_model = wanted.asks != "nothing" or wanted.needs_model
-    if needs_model and not options.models and not options.default.exists():
+    if needs_model and not options.models and not DEFAULT.exists():
         raise ModelInvalid(
-            f"--model: missing, and there is no adapter ./{options.default}; expected the folder of a model or "
+            f"--model: missing, and there is no adapter ./{DEFAULT}; expected the folder of a model or "
             "adapter, or NAME@http://host/v1; docs/tutorial.md says how to get one, `excam demo` needs none"
         )
-    addresses = [parse(address) for address in options.models or (options.default,)]
+    addresses = [parse(address) for address in options.models or (DEFAULT,)]
     limit = budgets.checked(options.budget, options.price, addresses)
     index = open_index(options.evidence) if options.evidence else None
     models: list[OpenedModel | None] = [None]
@@ -177,6 +174,7 @@ def _model(
         options.backend,
         limit,
         options.serving,
+        dtype=options.dtype,
         probe=partial(_first_request, wanted, options, index) if wanted.asks == "texts" else None,
     )
 

@@ -147,6 +147,13 @@ def another_engine(trial):
     return done, "vllm" in done.stderr
 
 
+def another_dtype(trial):
+    words = [word for word in trial.words if "@http" not in str(word) and word != "--model"]
+    folder = small_adapters.make(trial.folder / "typed").parents[2] / "models/tiny"
+    done = trial(*words, *(["--model", folder] if trial.metric.asks != "nothing" else []), "--dtype", "int8")
+    return done, "found int8" in done.stderr
+
+
 def combined(trial):
     done = trial.with_(*trial.model("second"), "--combine", "median")
     return done, "combine:median" in signature(done)
@@ -189,12 +196,12 @@ def band(trial):
 def qualified(trial):
     file = trial.folder / "qualified.json"
     model = signature(trial.plain).split("|judge:")[0].removeprefix("excam|")
-    best = {"judge": "grounded", "way": {"comparator": "lemmas"}}
+    best = {"judge": "grounded", "way": {"comparator": "closed"}}
     table = [["rows", "right [95 %]", "decided"], ["360", ".84", ".61"]]
     made = {"version": qualification.REVISION, "set": question_set.identity(), "table": table}
     file.write_text(json.dumps({"model": model, "best": best, **made}))
     done = trial.with_(*(["--evidence", trial.index] if trial.metric.qualifies else []), "--qualified", file)
-    return done, "judge:grounded" in signature(done) and "compare:lemmas" in signature(done)
+    return done, "judge:grounded" in signature(done) and "compare:closed" in signature(done)
 
 
 def budget(trial):
@@ -312,6 +319,7 @@ OPTIONS = {
     "several `--model`": several_models,
     "`--base`": another_base,
     "`--backend`": another_engine,
+    "`--dtype`": another_dtype,
     "`--judge`": changes_the_signature("--judge", "report"),
     "`--max-tokens`": changes_the_signature("--max-tokens", "100"),
     "`--temperature`": changes_the_signature("--temperature", "0.7"),

@@ -1,25 +1,20 @@
 """Ways of comparing a text with what the evidence says: one module each. The folder is the registry.
 
-load("lemmas").compare(case)    a generator: yields requests, receives answers, returns a Comparison
+load("closed").compare(case)    a generator: yields requests, receives answers, returns a Comparison
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from dataclasses import replace
 
 from excam.core.registries import load_module, modules_in
-from excam.error_reports.comparators.base import Comparator
+from excam.error_reports.comparators.base import Case, Comparator, Comparison
+from excam.inference import Flow
 
 
 def available() -> tuple[str, ...]:
     """Return names of the comparators, sorted: the modules of this folder, with `-` for `_`."""
     return modules_in("error_reports/comparators")
-
-
-def installed() -> tuple[str, ...]:
-    """Return names of the comparators that can run here: those whose `PACKAGE`, if they name one, is installed."""
-    packages = {name: str(getattr(load(name), "PACKAGE", "")) for name in available()}
-    return tuple(name for name, package in packages.items() if not package or find_spec(package.replace("-", "_")))
 
 
 def load(name: str) -> Comparator:
@@ -28,3 +23,9 @@ def load(name: str) -> Comparator:
     Raises ConfigInvalid, listing the known comparators, if there is none.
     """
     return load_module("error_reports/comparators", name)
+
+
+def compared(name: str, case: Case) -> Flow[Comparison]:
+    """Compare with one comparator. Only one that reads passages gets them: a near miss among them supports no word."""
+    comparator = load(name)
+    return (yield from comparator.compare(case if "passages" in comparator.NEEDS else replace(case, passages=())))

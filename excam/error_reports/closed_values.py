@@ -1,0 +1,300 @@
+"""Whether two short answers say the same, where a program can know: closed values, and nothing beside them.
+
+A closed value is yes or no, an option, one number with its unit as written, or one date. A side counts only if it is
+wholly such a value, beside phrases that announce an answer ("The answer is") and words that the question says. Texts of
+equal words agree as well, and so does an answer that the expected statement holds whole beside words of the question.
+Everything else is not known: a second value, a word of comparison, a hedge, a further sentence, a question,
+struck text, a sign that is not plain punctuation, another unit or script, another name.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import regex
+
+from excam.core.plain_text import plain_text
+from excam.core.text import OPTION
+from excam.error_reports.content_words import (
+    Word,
+    code_of,
+    function_words,
+    likely_language,
+    month_names,
+    opening,
+    spelled_numbers,
+    words_of_plain,
+)
+
+Range = tuple[int, int]  # half-open, characters
+Verdict = Literal["agrees", "differs"] | None
+_ASKS = regex.compile("[?？؟‽⁇⁈⁉;]|[:;]-?[()]")  # the Greek question mark, and a face that may deny
+_MARK = regex.compile(r"\s*#{1,6}\s+(?!\p{Nd})")  # of a heading
+# Plain punctuation, and pictures that deny nothing: food, festivities, smiles, check marks.
+_PUNCTUATION = regex.compile(
+    r"(?:[\s.,:;!'\"’‘“”„‟«»‹›()|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀-😄😊🙂])*"
+)
+_STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
+_SIGN = regex.compile(  # minus, range, ".5"
+    r"[\p{Pd}−⁻]\s*(?=[\p{Nd}.])|(?<![\p{L}\p{M}\p{N}])[\p{Pd}−⁻](?=\p{L})|(?<![\p{Nd}.])[.,](?=\p{Nd})"
+)
+# Digits in groups of which there are two, or a decimal that is no group; "1,200" and "3.10" may be two things.
+_NUMBER = regex.compile(
+    r"0|[1-9]\d*|\d{1,3}(?P<group>[,.'])\d{2,3}(?:(?P=group)\d{2,3})*(?P=group)\d{3}|\d+[.,]\d?[1-9]"
+)
+_ISO = regex.compile(r"[1-9]\d{3}-\d\d-\d\d")
+_LETTERED = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
+_LETTER = regex.compile(rf"[\s“„«『\"]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
+_ANSWER_IS = r"(?:the|my)\s+(?:(?:correct|right|final)\s+)?answer\s+is"
+_CARRIER = regex.compile(rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?=\w)")
+_IN = frozenset({"in", "on", "en", "em", "im", "am"})  # before a year or a date
+_IN_DATES = frozenset({"of", "de", "st", "nd", "rd", "th"})
+_YES_NO = {
+    "yes": "yes ja sí oui sim sì evet ya да نعم 是 是的 はい 네 예 हाँ हां",
+    "no": "no nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
+}
+LONGEST_NUMBER = 5  # words of a number that is spelled out
+LARGE = 2100  # above the years of today; a larger number may be rounded
+ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of two answers; `ranges` are those of the text that differ."""
+
+    verdict: Verdict
+    reason: str
+    ranges: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A closed value; `unit` is the word behind a number as written. Parts of a date are 0 where it states none."""
+
+    kind: Literal["yes or no", "option", "number", "date"]
+    value: str | float | tuple[int, int, int]
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A text to be compared: without markup, its words behind what announces it, and why it cannot be read."""
+
+    plain: str
+    start: int
+    words: tuple[Word, ...]
+    unread: str
+
+    @property
+    def keys(self) -> list[str]:
+        return [word.key for word in self.words]
+
+
+def compared(expected: str, text: str, question: str, language: str = "") -> Outcome:
+    """Return whether a text says what is expected as the answer to a question; verdict None: not known.
+
+    `language` is an English name or a code, "" if it is not known.
+    """
+    if not expected.strip():
+        return Outcome(None, "no expected statement")
+    asked, options = without_options(plain_text(question).text)
+    sides = [side_of(expected), side_of(text)]
+    for name, side in zip(("the expected statement", "the text"), sides, strict=True):
+        if not side.words or side.unread:
+            return Outcome(None, f"{name} {side.unread or 'has no word'}")
+    wanted, stated = sides
+    if _written(wanted) == _written(stated):
+        return Outcome("agrees", "the same words")
+    keys = _keys(asked)
+    code = code_of(language) or likely_language(f"{question} {expected}")
+    values = [value_of(side, keys, options, code) for side in sides]
+    if values[0] and values[1]:
+        verdict = _of_values(values[0], values[1], keys)
+        shown = " against ".join(side.plain[side.words[0].start : side.words[-1].end] for side in sides)
+        place = plain_text(text).span(stated.words[0].start, stated.words[-1].end)
+        return Outcome(verdict, f"{values[1].kind}: {shown}", (place,) if verdict == "differs" else ())
+    written = sorted((_written(wanted), _written(stated)), key=len)
+    if not options and holds_whole(written[1], written[0], keys, code):
+        return Outcome("agrees", "the same beside words of the question")
+    return Outcome(None, "more is said than one value")
+
+
+def side_of(text: str) -> Side:
+    """Return a text as it is compared."""
+    plain = plain_text(text).text
+    mark = _MARK.match(plain)
+    start = mark.end() if mark else 0
+    start += opening(plain[start:])
+    if carried := _CARRIER.match(plain, start):
+        start = carried.end()
+    spoken = [word for word in words_of_plain(plain) if word.start >= start]
+    words = tuple(word for word in spoken if word.key != "the")
+    gaps = [*zip([start, *(word.end for word in spoken)], [*(word.start for word in spoken), len(plain)], strict=True)]
+    unread = ""
+    if _STRUCK.search(unicodedata.normalize("NFD", plain)):
+        unread = "is struck through"
+    elif _ASKS.search(plain):
+        unread = "asks"
+    elif any(not _PUNCTUATION.fullmatch(plain, *gap) for gap in gaps):
+        unread = "has signs that are not read"
+    return Side(plain, start, words, unread)
+
+
+def _written(side: Side) -> list[str]:
+    """Return the words of a side with what changes numbers: dashes and points before them, small and large units."""
+    known = list[str]()
+    for before, word in zip([None, *side.words], side.words, strict=False):
+        gap = side.plain[before.end if before else side.start : word.start]
+        touches = before is not None and before.key[-1:].isdecimal() and word.end - word.start <= 2
+        known += ["-"] * len(_SIGN.findall(gap + word.key)) + ["%"] * gap.count("%")
+        known.append(side.plain[word.start : word.end] if touches else word.key)
+    return known + ["%"] * side.plain[side.words[-1].end :].count("%")
+
+
+def without_options(question: str) -> tuple[str, dict[str, str]]:
+    """Return a question without its answer options, and the options by letter; "A" and "B" are the fewest."""
+    marks = list(_LETTERED.finditer(question))
+    for at, mark in enumerate(marks):
+        run = marks[at : at + 8]
+        count = next((n for n, other in enumerate(run) if other[1] != "ABCDEFGH"[n]), len(run))
+        if count >= 2:
+            ends = [*(other.start() for other in run[1:count]), len(question)]
+            texts = [question[other.end() : end].strip() for other, end in zip(run[:count], ends, strict=True)]
+            return question[: mark.start()], dict(zip("ABCDEFGH", texts, strict=False))
+    return question, {}
+
+
+def value_of(side: Side, asked: Sequence[str], options: dict[str, str], code: str) -> Value | None:
+    """Return the closed value that a side is, None if it is none or says more; `asked` are words of the question."""
+    if options:
+        return _option(side, options)
+    keys = side.keys
+    for answer, forms in _YES_NO.items():
+        if keys[0] in forms.split() and (len(keys) == 1 or _repeats(keys[1:], asked[1:], asked[:1], code)):
+            return Value("yes or no", answer)
+    return _date(side, asked, code) or _number(side, asked, code)
+
+
+def _option(side: Side, options: dict[str, str]) -> Value | None:
+    """Return the option that a side names by its letter, its text or both."""
+    known = {letter: _keys(text) for letter, text in options.items()}
+    named = _LETTER.match(side.plain, side.start)
+    if named and named[1] in known and _keys(side.plain[named.end() :]) in ([], known[named[1]]):
+        return Value("option", named[1])
+    letters = [letter for letter, keys in known.items() if keys == side.keys]
+    return Value("option", letters[0]) if len(letters) == 1 else None
+
+
+def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
+    """Return the one date of a side: "1990-05-05", or a day, a month by name and a year, two of them at least."""
+    written = side.plain[side.start :].strip(" .")
+    if _ISO.fullmatch(written):
+        year, month, day = map(int, written.split("-"))
+        return Value("date", (year, month, day)) if 1 <= month <= 12 and 1 <= day <= 31 else None
+    names = month_names(code) | month_names("en")
+    keys = [key for key in side.keys if key not in _IN]
+    months = [at for at, key in enumerate(keys) if key in names]
+    numbers = [at for at, key in enumerate(keys) if key.isdecimal()]
+    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain) or "%" in side.plain:
+        return None
+    first, last = min(*months, *numbers), max(*months, *numbers)
+    between = [key for at, key in enumerate(keys[first : last + 1], first) if at not in (*months, *numbers)]
+    rest = [*keys[:first], *keys[last + 1 :]]
+    parts = [keys[at] for at in numbers]
+    days = [int(part) for part in parts if len(part) <= 2 and 1 <= int(part) <= 31]
+    years = [int(part) for part in parts if len(part) == 4]
+    known = len(days) <= 1 and len(years) <= 1 and len(days) + len(years) == len(parts)
+    if not known or not _IN_DATES.issuperset(between) or not set(parts).isdisjoint(asked):
+        return None
+    if rest and not _repeats(rest, [key for key in asked[2:] if key not in _IN], asked[:2], code):
+        return None
+    return Value("date", ((years or [0])[0], names[keys[months[0]]], (days or [0])[0]))
+
+
+def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
+    """Return the one number of a side with its unit, beside no other word than those of the question."""
+    keys = side.keys
+    spelled = spelled_numbers(code)
+    found = list[tuple[int, int, float]]()
+    at = 0
+    while at < len(keys):
+        lengths = range(min(LONGEST_NUMBER, len(keys) - at), 0, -1)
+        length = next((n for n in lengths if " ".join(keys[at : at + n]) in spelled), 0)
+        if keys[at][0].isdecimal() and not _NUMBER.fullmatch(keys[at]):
+            return None
+        if keys[at][0].isdecimal():
+            groups = regex.split("[,.']", keys[at])  # two of them: a decimal
+            found.append((at, at + 1, float(("." if len(groups) == 2 else "").join(groups))))
+        elif length:
+            found.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
+        at += length or 1
+    if len(found) != 1 or _SIGN.search(side.plain) or not set(keys[found[0][0] : found[0][1]]).isdisjoint(asked):
+        return None
+    ((start, end, number),) = found
+    before, after = keys[:start], keys[end:]
+    if before and set(before) <= _IN and not after and number == int(number) and 1000 <= number <= LARGE:
+        before = []  # "in 1932"
+    unit = "%" if side.plain[side.words[end - 1].end :].lstrip().startswith("%") else ""
+    if after and not unit and (after[0] not in asked or not (before or after[1:])):
+        word = side.words[end]
+        unit = after[0] if word.end - word.start > 2 else side.plain[word.start : word.end]  # "Mg" is not "mg"
+        after = after[1:]
+    rest = [*before, *after]
+    is_wholly = not rest or _repeats(rest, asked[2:], asked[:2], code)
+    return Value("number", number, unit) if is_wholly and unit not in function_words(code) else None
+
+
+def _keys(text: str) -> list[str]:
+    """Return the folded words of a text without "the", which changes no answer."""
+    return [word.key for word in words_of_plain(text) if word.key != "the"]
+
+
+def _repeats(said: Sequence[str], must: Sequence[str], may: Sequence[str], code: str) -> bool:
+    """Return whether words are those of a question: all of `must`, its content in the same order, and some of `may`."""
+    functions = function_words(code)
+    content = [[key for key in keys if key not in functions] for keys in (said, must)]
+    rest = Counter(said) - Counter(must)
+    return not Counter(must) - Counter(said) and rest <= Counter(may) and _is_within(content[1], content[0])
+
+
+def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
+    """Return whether words stand among others in the same order."""
+    rest = iter(many)
+    return all(key in rest for key in few)
+
+
+def holds_whole(long: Sequence[str], short: Sequence[str], asked: Sequence[str], code: str) -> bool:
+    """Return whether a text is another one without the question: all of it before, or what follows its first word.
+
+    "The tamada leads the toasts" holds "tamada" whole, if it is asked "who leads the toasts". What the short text says
+    must be no part of the question.
+    """
+    starts = [at for at in range(len(long) - len(short) + 1) if list(long[at : at + len(short)]) == list(short)]
+    if len(starts) != 1 or all(key in asked for key in short):
+        return False
+    before, after = long[: starts[0]], long[starts[0] + len(short) :]
+    if before:
+        return not after and _repeats(before, asked[2:], asked[:2], code)
+    return list(after) == list(asked[1 : 1 + len(after)])
+
+
+def _of_values(wanted: Value, stated: Value, asked: Sequence[str]) -> Verdict:
+    """Return what two closed values say of each other."""
+    first, second = wanted.value, stated.value
+    if isinstance(first, tuple) and isinstance(second, tuple):  # a date that says less is not known
+        differs = any(left and right and left != right for left, right in zip(first, second, strict=True))
+        return "differs" if differs else "agrees" if first == second else None
+    if isinstance(first, float | int) and isinstance(second, float | int):
+        units = {wanted.unit, stated.unit} - {""}
+        if len(units) > 1 or (wanted.unit != stated.unit and units.isdisjoint(asked[1:3])):
+            return None
+        small, large = sorted((first, second))
+        if small != large and (units or large != int(large) or large > LARGE) and large <= ROUNDED * small:
+            return None  # one may be the other one rounded
+        if small != large and (wanted.unit != stated.unit or small < 1) and not (small and large % small):
+            return None  # or in another unit: 24 are two dozen
+    return None if wanted.kind != stated.kind else "agrees" if first == second else "differs"

@@ -1,0 +1,158 @@
+"""Read without a model: by where the words of an answer and of its question stand (`excam.error_reports.floors`).
+
+An answer that a sentence holds word for word is supported if more of the question stands in that sentence than in any
+other, and contradicted if less; one that no passage holds is contradicted if a sentence holds the question. Nothing
+else is known: not what is said in other words, denied, hedged or struck out, so an answer with a word or sign that
+neither the sentence nor the question has is not known, nor is a sentence of a longer text.
+
+The probabilities are shares of right verdicts on dev rows: `python -m bench.words` prints them, and how often the
+verdicts are right on other rows.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import regex
+
+from excam.error_reports import relevance
+from excam.error_reports.closed_values import Side, Value, side_of, value_of
+from excam.error_reports.content_words import (
+    UNSPACED,
+    Word,
+    code_of,
+    function_words,
+    likely_language,
+    words,
+    words_of_plain,
+)
+from excam.error_reports.floors import Place, keys_of, places_of
+from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task
+from excam.inference import Flow
+
+VERSION = 1
+WAYS: tuple[str, ...] = ()
+LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh"))  # it was measured in
+# Of answers that stand word for word in a sentence, the shares that were right among 5,747 dev rows, by how much more
+# of the question stands there than elsewhere; less certain ones are not known.
+DIFFERENCES = (-0.4, -0.2, -0.08, -0.02, 0.2)
+RIGHT = (0.07, 0.16, 0.29, 0.5, 0.73, 0.81)
+LEAST = 0.6
+ABSENT = 0.05  # of answers that no passage holds beside a sentence with most of the question; 0 of 56, at most
+HOLDING = 0.6  # of the question
+LEAST_ASKED = 0.05  # of the question, of an answer that stands word for word
+NEARLY_NONE = 0.3  # of an answer's parts of words in one sentence: no passage holds it
+MOST_RUNS = 2  # stretches of sentence or question that an answer is made of; more may turn roles round
+NEAR = 0.1  # closer, another passage may answer the question too
+MEASURED = (
+    "right in .82 [.77, .86] of its verdicts on 480 short answers in the words of English paragraphs, given for .89 of "
+    "them, and in .72 to .81 in eleven other languages; of answers in other words than the documents it knows nothing"
+)  # docs/grounded/words.csv
+_ENDED = regex.compile(r"\p{Sentence_Terminal}\W*$")
+YES_NO = (Value("yes or no", "yes"), Value("yes or no", "no"))
+A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
+NOT_ASKED = "no sentence holds enough of the question"
+OTHER_WORDS = "it has words that neither the sentence nor the question has"
+
+
+def reader(model: ModelFacts | None, way: str = "") -> WordsReader | None:
+    """Return the reader without a model; see `base.Kind`."""
+    return None if model else WordsReader()
+
+
+@dataclass(frozen=True, slots=True)
+class WordsReader:
+    """A reader by where words stand; what it says that passages say is a sentence of theirs."""
+
+    signature: str = f"words.{VERSION}"
+    tells_contradiction: bool = True
+    states: bool = True
+
+    def read(self, task: Task) -> Flow[Reading]:
+        """Return the reading; it asks nothing."""
+        yield from ()
+        return reading_of(task)
+
+
+def reading_of(task: Task) -> Reading:
+    """Return how passages support an answer, as far as words tell."""
+    language = code_of(task.language) or likely_language(task.passages[0])
+    question = relevance.core(task.question)
+    named = [relevance.named(text) for text in (question, *task.passages)]
+    near = [at for at, names in enumerate(named[1:]) if not (named[0] and names) or named[0] & names]
+    side = side_of(task.text)
+    if language not in LANGUAGES:
+        return _unknown(f"this judge was not measured in language {task.language or language}")
+    is_sentence = task.is_sentence and _ENDED.search(task.text) is not None  # not all questions have their mark
+    if is_sentence or not near:
+        return _unknown(A_SENTENCE if is_sentence else UNRELATED)
+    if not side.words or value_of(replace(side, words=side.words[:1]), [""], {}, language) in YES_NO:
+        return _unknown("yes or no, or no word")
+    passages = [task.passages[at] for at in near]
+    here, elsewhere = places_of(question, task.text, passages, language)
+    asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked)
+    sentence = _sentence(here or asking, passages)
+    difference = (here or asking).asked - (elsewhere.asked if elsewhere else 0)
+    is_close = elsewhere is not None and here is not None and elsewhere.passage != here.passage
+    if here is None or here.held <= NEARLY_NONE:
+        right, why = ABSENT, "" if _is_another(side, question, passages, language) else OTHER_WORDS
+    else:
+        right = RIGHT[bisect(DIFFERENCES, difference)]
+        why = "" if _is_repeated(task.text, side, [sentence, question], language) else OTHER_WORDS
+        why = why or (DISAGREEING if is_close and abs(difference) < NEAR else "")
+    if asking.asked < (HOLDING if right == ABSENT else LEAST_ASKED) or max(right, 1 - right) < LEAST:
+        why = why or NOT_ASKED
+    if why:
+        return _unknown(why)
+    place = here if here and right > 0.5 else asking
+    asked = keys_of(question)
+    marks = [Mark(word.start, word.end, 1 - right) for word in words(task.text) if word.key not in asked]
+    return Reading(right, 1 - right, 0.0, (near[place.passage],), tuple(marks), expected=_sentence(place, passages))
+
+
+def _unknown(because: str) -> Reading:
+    return Reading(0.0, 0.0, 1.0, because=because)
+
+
+def _sentence(place: Place, passages: Sequence[str]) -> str:
+    return passages[place.passage][place.piece.start : place.piece.end]
+
+
+def _is_another(side: Side, question: str, passages: Sequence[str], language: str) -> bool:
+    """Return whether an answer has a word of content that its question lacks, and no function word that is new.
+
+    What denies, hedges or compares would be one.
+    """
+    asked, functions = keys_of(question), function_words(language)
+    own = {word.key for word in side.words} - asked
+    known = asked.union(*map(keys_of, passages))
+    return not side.unread and not own <= functions and functions.isdisjoint(own - known)
+
+
+def _is_repeated(text: str, side: Side, sources: Sequence[str], language: str) -> bool:
+    """Return whether an answer is made of few stretches of sentence and question, each with a word of content.
+
+    It has a word that the question lacks.
+    """
+    said = {word.key for word in side.words}
+    if said <= keys_of(sources[1]) or (side.unread and text.strip() not in sources[0]):
+        return False
+    known = [f" {' '.join(_signs(words(source)))} " for source in sources]
+    spoken = [word for word in words_of_plain(side.plain) if word.start >= side.start]
+    said, functions, at = _signs(spoken), function_words(language), 0
+    for _ in range(MOST_RUNS):
+        stretches = (said[at:end] for end in range(len(said), at, -1))
+        run = next((run for run in stretches if any(f" {' '.join(run)} " in source for source in known)), [])
+        if functions.issuperset(run) or "".join(run) in functions:
+            return False
+        at += len(run)
+        if at == len(said):
+            return True
+    return False
+
+
+def _signs(said: Sequence[Word]) -> list[str]:
+    """Return words, those of a script without spaces sign by sign, since context changes how they are divided."""
+    return [sign for word in said for sign in (word.key if UNSPACED.match(word.key) else (word.key,))]

@@ -1,0 +1,112 @@
+"""The judge `words`: documents without a model. What it knows, what it leaves open, and what is said of its worth."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from excam.error_reports.readers import words
+from excam.error_reports.readers.base import Task
+from excam.scoring.options import Options, checked, open_scorer
+
+FEAST = "At a Georgian feast the tamada leads the toasts. The host pays for the wine. Guests bring flowers."
+BREAD = "Bread is baked in a tone, a round oven of clay."
+ASKED = "Who leads the toasts at a Georgian feast?"
+TABLE = Path(__file__).parents[2] / "docs/grounded/words.csv"
+
+
+def read(text, question=ASKED, passages=(FEAST, BREAD), language="English"):
+    return words.reading_of(Task(question, text, passages, language=language))
+
+
+@pytest.mark.parametrize("text", ["The tamada", "It is the tamada.", "**The tamada** leads the toasts [1]."])
+def test_an_answer_in_the_sentence_of_its_question_is_supported(text):
+    reading = read(text)
+    assert (reading.supported > 0.5, reading.passages) == (True, (0,))
+    assert reading.expected == "At a Georgian feast the tamada leads the toasts."
+
+
+@pytest.mark.parametrize("text", ["The host", "The mother-in-law"])
+def test_an_answer_elsewhere_or_nowhere_is_contradicted_by_the_sentence_of_the_question(text):
+    reading = read(text)
+    assert reading.contradicted > 0.5
+    assert reading.expected == "At a Georgian feast the tamada leads the toasts."
+    assert [text[mark.start : mark.end] for mark in reading.marks][-1] in text.split()[-1]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("It is a myth that {}.", "{}, but that is wrong.", "# Myth\n{}", "Not {}", "Never {}.", "{}? No.", "~~{}~~"),
+        *("False: {}", "{} ❌", "Hardly {}.", "{}, say some; they are wrong.", "Would it were {}.", "[ ] {}", "{}‽"),
+        *("I do not believe that. {}", "Sorry, no: {}", "Everybody but {}", "Perhaps {}.", "{} or the host"),
+    ],
+)
+@pytest.mark.parametrize("answer", ["the tamada", "The tamada leads the toasts"])
+def test_what_is_taken_back_or_hedged_is_never_right(form, answer):
+    assert read(form.format(answer)).supported < 0.5
+
+
+def test_nothing_decides():
+    silent = [
+        read("They toast in turn, led by a master", question="How are toasts made?"),
+        read("wood", passages=(BREAD,)),  # nothing is said of the question
+        read("Yes."),
+        read("toasts"),  # a word of the question
+        read("The tamada", passages=(FEAST, "In Russia the host leads the toasts at a Georgian feast.")),
+        read("The tamada", question="Who leads the toasts in Armenia?", passages=("In Georgia the tamada leads.",)),
+        read("タマダ", question="誰が乾杯しますか", passages=("タマダが乾杯します。",), language="Japanese"),
+    ]
+    assert [reading.not_stated for reading in silent] == [1] * len(silent)
+    assert "Japanese" in silent[-1].because
+
+
+def test_documents_are_judged_by_words_where_no_model_is_given(tmp_path):
+    (tmp_path / "feast.md").write_text(f"# The Georgian feast\n\n{FEAST}\n")
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"instruction": ASKED, "output": "The host"}))
+    commands = [
+        "knowledge build feast.md --licence CC0-1.0 --to pack",
+        "score rows.jsonl --evidence pack --to out.jsonl",
+    ]
+    seen = "import sys; sys.argv[0] = 'excam'; from excam.cli import app\ntry: app()\nfinally: assert 'torch' not in sys.modules"
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-c", seen, *command.split()], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    assert f"how often it is right: {words.MEASURED}" in done.stderr
+    result = json.loads((tmp_path / "out.jsonl").read_text())
+    assert result["report"]["errors"][0]["span"] == "host"
+    assert result["signature"].startswith("excam|model:none|judge:words.")
+    scorer = open_scorer(Options(evidence=tmp_path / "pack"))
+    assert [result.score for result in scorer.score([{"instruction": ASKED, "output": "the tamada"}])] == [
+        pytest.approx(words.RIGHT[-1])
+    ]
+
+
+@pytest.mark.parametrize("option", [{"models": ("m@http://x/v1",)}, {"backend": "vllm"}, {"max_tokens": 9}])
+def test_options_of_models_are_refused(option):
+    with pytest.raises(Exception, match="it asks no model"):
+        checked(Options(judge="words", **option))
+
+
+def test_its_worth_is_that_of_the_table():
+    with TABLE.open(encoding="utf-8", newline="") as stream:
+        rows = {row["rows"]: row for row in csv.DictReader(stream)}
+
+    def two(value):
+        return f"{float(value):.2f}".lstrip("0")
+
+    english = rows.pop("XQuAD, English")
+    others = [row for name, row in rows.items() if name.startswith("XQuAD")]
+    assert len(others) == len(words.LANGUAGES) - 1
+    shares = sorted(two(row["right"]) for row in others)
+    right = f"right in {two(english['right'])} [{two(english['right_low'])}, {two(english['right_high'])}]"
+    assert right in words.MEASURED
+    assert f"on {english['n']} short answers" in words.MEASURED
+    assert f"for {two(english['with_verdict'])} of" in words.MEASURED
+    assert f"{shares[0]} to {shares[-1]} in eleven" in words.MEASURED
+    assert 1 - float(rows["absent, English"]["with_verdict"]) >= 0.9
