@@ -177,10 +177,8 @@ def is_held(answer: str, question: str, passages: Sequence[str]) -> bool:
     Small models answer "1920" where no passage names a year. Yes, no, the letter of an option, and an answer in another
     script than all passages cannot be looked up, and are taken as they are.
     """
-    letters = [sign for sign in answer.casefold() if sign.isalpha()]
-    if _VALUE.fullmatch(answer) or (
-        letters and not any(sign in passage.casefold() for sign in letters for passage in passages)
-    ):
+    letters = set(filter(str.isalpha, answer.casefold()))
+    if _VALUE.fullmatch(answer) or (letters and letters.isdisjoint("\n".join(passages).casefold())):
         return True
     return 2 * len(not_held(answer, (question, *passages))) <= len(content(answer))
 
@@ -261,14 +259,14 @@ def claims_of(sample: Sample) -> list[Claim]:
         stating = [at for part, _ in parts for at in part] if len(parts) < len(places) else []
         start, end = min(stating, default=0), max(stating, default=len(text))
         return [Claim((start, end), text[start:end], "answer")]
-    claims, heading = list[Claim](), None
+    claims, heading, end = list[Claim](), None, 0
     for (start, end), asked in parts:
         first = start if heading is None else heading
         heading = first if is_heading(text, (start, end)) else None
         if heading is None and not (asked and len(words(text[start:end])) <= SHORT_QUESTION):
             claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
     if heading is not None:
-        claims.append(Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]]))
+        claims.append(Claim((heading, end), text[heading:end]))
     return claims
 
 
@@ -415,8 +413,8 @@ def differ(question: str, answer: str, other: str, language: str = "") -> bool:
     """Return whether two answers to a question are different closed values, or short names without a common word."""
     verdict = values_compared(answer, other, question, language).verdict
     said = content(answer, language), content(other, language)
-    are_names = all(said) and max(map(len, said)) <= LONGEST_NAME
-    return verdict == "differs" or (verdict is None and are_names and not_held(other, [answer], language) == said[1])
+    are_names = verdict is None and all(said) and max(map(len, said)) <= LONGEST_NAME
+    return verdict == "differs" or (are_names and not_held(other, [answer], language) == said[1])
 
 
 def compared(name: str, case: Case) -> Flow[Comparison]:
