@@ -253,11 +253,14 @@ def claims_of(sample: Sample) -> list[Claim]:
     the sentence behind it, since it may deny it ("# Myth").
     """
     text, language = sample.output, _code(sample.language)
-    places = sentence_places(text, language)
+    places = sentence_places(text, language) or [(0, len(text))]
     parts = [(part, asks(text[slice(*place)], language)) for place in places if (part := stating_part(text, place))]
     if len(words(text)) < LONG or len(places) < 2:
-        stating = [at for part, _ in parts for at in part] if len(parts) < len(places) else []
-        start, end = min(stating, default=0), max(stating, default=len(text))
+        stated = [
+            part for part, _ in parts
+        ] or places  # at either end with the signs around it, where nothing is left out
+        start = stated[0][0] if stated[0][0] > places[0][0] else 0
+        end = stated[-1][1] if stated[-1][1] < places[-1][1] else len(text)
         return [Claim((start, end), text[start:end], "answer")]
     claims, heading, end = list[Claim](), None, 0
     for (start, end), asked in parts:
