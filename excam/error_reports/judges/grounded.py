@@ -256,11 +256,9 @@ def claims_of(sample: Sample) -> list[Claim]:
     places = sentence_places(text, language) or [(0, len(text))]
     parts = [(part, asks(text[slice(*place)], language)) for place in places if (part := stating_part(text, place))]
     if len(words(text)) < LONG or len(places) < 2:
-        stated = [
-            part for part, _ in parts
-        ] or places  # at either end with the signs around it, where nothing is left out
+        stated = [part for part, _ in parts] or places
         start = stated[0][0] if stated[0][0] > places[0][0] else 0
-        end = stated[-1][1] if stated[-1][1] < places[-1][1] else len(text)
+        end = stated[-1][1] if stated[-1][1] < places[-1][1] else len(text)  # a sign behind it may deny it
         return [Claim((start, end), text[start:end], "answer")]
     claims, heading, end = list[Claim](), None, 0
     for (start, end), asked in parts:
@@ -268,9 +266,7 @@ def claims_of(sample: Sample) -> list[Claim]:
         heading = first if is_heading(text, (start, end)) else None
         if heading is None and not (asked and len(words(text[start:end])) <= SHORT_QUESTION):
             claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
-    if heading is not None:
-        claims.append(Claim((heading, end), text[heading:end]))
-    return claims
+    return [*claims, Claim((heading, end), text[heading:end])] if heading is not None else claims
 
 
 def _code(language: str) -> str:
