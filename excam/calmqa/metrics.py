@@ -32,7 +32,7 @@ PASSAGES = 10  # for a claim
 class Calmqa(Metric):
     """S of a long answer, from 0 to 1."""
 
-    name, version, max_tokens = "calmqa", 4, 64
+    name, version, max_tokens = "calmqa", 5, 64
     columns = ("question", "answer", "language")
     optional = values = ("type",)  # specific or agnostic, or 1 and 0; K is of a language and type
     pair, scores_blank = ("question", "answer"), True  # an empty answer has 0

@@ -219,7 +219,7 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
     """Return the one number of a side with its unit, beside no other word than those of the question."""
     keys = side.keys
     spelled = spelled_numbers(code)
-    found = list[tuple[int, int, float]]()
+    numbers = list[tuple[int, int, float]]()
     at = 0
     while at < len(keys):
         lengths = range(min(LONGEST_NUMBER, len(keys) - at), 0, -1)
@@ -228,13 +228,13 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
             return None
         if keys[at][0].isdecimal():
             groups = regex.split("[,.']", keys[at])  # two of them: a decimal
-            found.append((at, at + 1, float(("." if len(groups) == 2 else "").join(groups))))
+            numbers.append((at, at + 1, float(("." if len(groups) == 2 else "").join(groups))))
         elif length:
-            found.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
+            numbers.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
         at += length or 1
-    if len(found) != 1 or _SIGN.search(side.plain) or not set(keys[found[0][0] : found[0][1]]).isdisjoint(asked):
+    if len(numbers) != 1 or _SIGN.search(side.plain) or not set(keys[numbers[0][0] : numbers[0][1]]).isdisjoint(asked):
         return None
-    ((start, end, number),) = found
+    ((start, end, number),) = numbers
     before, after = keys[:start], keys[end:]
     if before and set(before) <= _IN and not after and number == int(number) and 1000 <= number <= LARGE:
         before = []  # "in 1932"

@@ -233,6 +233,15 @@ def test_an_answer_that_answers_nothing_has_no_claim(judge, output):
     assert not asked
 
 
+@pytest.mark.parametrize(
+    "ways", ["# Myth\n{}", "{}\n**That is wrong**", "I don't know. {}", "Hello! {} 👎", "{} Of course not."]
+)
+def test_what_denies_an_answer_stays_a_part_of_it(ways):
+    verdict, _ = judged(model("lunar new year [1]"), ways.format("It is the lunar new year."))
+    assert verdict.failure == NOT_KNOWN
+    assert judged(model("lunar new year [1]"), "Hello! It is the lunar new year.")[0].errors_found == 0
+
+
 def test_the_greeting_and_the_closing_of_a_short_answer_are_not_marked():
     reader = model("lunar new year [1]", contrast=-9.0)
     verdict, _ = judged(reader, "Hello! It is christmas. I hope this helps!", way=BY_MODEL)

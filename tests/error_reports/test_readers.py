@@ -40,9 +40,9 @@ def characters(folder, pair=True):
     signs = ["[PAD]", "[CLS]", "[SEP]", "</s>", "[UNK]", *map(chr, range(32, 127))]
     raw = Tokenizer(models.WordLevel({sign: at for at, sign in enumerate(signs)}, unk_token="[UNK]"))
     raw.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    one, two = ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1") if pair else ("$A </s>", "$A </s> $B </s>")
+    single, double = ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1") if pair else ("$A </s>", "$A </s> $B </s>")
     special = [(sign, signs.index(sign)) for sign in ("[CLS]", "[SEP]", "</s>")]
-    raw.post_processor = processors.TemplateProcessing(single=one, pair=two, special_tokens=special)
+    raw.post_processor = processors.TemplateProcessing(single=single, pair=double, special_tokens=special)
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=raw,
         pad_token="[PAD]",
@@ -132,7 +132,7 @@ def test_a_classifier_judges_with_documents_alone_as_beside_other_rows(folders, 
     assert f"|reader:{KINDS[kind]}" in beside[0]["signature"]
     assert "|dtype:float32|engine:classifier|" in beside[0]["signature"]
     assert all(row["parts"]["compared"].startswith("supported 0.") for row in beside)
-    assert [row for one in ROWS for row in results(excam(*score(folders[kind], pack, tmp_path, [one])))] == beside
+    assert [row for alone in ROWS for row in results(excam(*score(folders[kind], pack, tmp_path, [alone])))] == beside
 
 
 def test_a_number_format_is_a_choice_that_the_signature_names(folders, pack, tmp_path):
@@ -179,7 +179,7 @@ def test_labels_are_known_by_their_names_and_passages_by_what_they_say():
 
 
 @pytest.mark.parametrize(
-    ("supported", "contradicted", "found"),
+    ("supported", "contradicted", "expected"),
     [
         ([(0.9, 0), (0.1, 1)], [], (0.9, 0.1, (0,))),  # what one passage supports, whatever the other lacks
         ([(0.9, 0), (0.1, 1)], [(0.05, 0), (0.4, 1)], (0.9, 0.05, (0,))),
@@ -187,9 +187,9 @@ def test_labels_are_known_by_their_names_and_passages_by_what_they_say():
         ([(0.9, 0), (0.1, 1)], [(0.05, 0), (0.8, 1)], (0.0, 0.0, (0, 1))),  # they disagree
     ],
 )
-def test_one_passage_decides(supported, contradicted, found):
+def test_one_passage_decides(supported, contradicted, expected):
     reading = of_parts(supported, contradicted)
-    assert (reading.supported, pytest.approx(reading.contradicted), reading.passages) == found
+    assert (reading.supported, pytest.approx(reading.contradicted), reading.passages) == expected
 
 
 def test_what_does_not_fit_is_read_in_windows_between_sentences(folders):
@@ -311,9 +311,9 @@ def test_what_a_classifier_cannot_do_is_refused_in_one_line(folders, pack, tmp_p
     assert "which classifies and writes nothing" in refusal("score", words[1], "--model", folder)
     pickled = shutil.copytree(folder, tmp_path / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
-    found = refusal(*words[:-1], pickled)
-    assert "found pytorch_model.bin, which may hold code, and no *.safetensors; " in found
-    assert found.endswith("save it again as safetensors (`save_pretrained`)")
+    line = refusal(*words[:-1], pickled)
+    assert "found pytorch_model.bin, which may hold code, and no *.safetensors; " in line
+    assert line.endswith("save it again as safetensors (`save_pretrained`)")
     headless = bert(tmp_path / "headless", "MaskedLM", NLI)
     settings = json.loads((headless / "config.json").read_text()) | {"architectures": ["BertForSequenceClassification"]}
     (headless / "config.json").write_text(json.dumps(settings))

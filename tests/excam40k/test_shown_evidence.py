@@ -67,9 +67,9 @@ def test_a_right_statement_gives_right_verdicts_and_citations(
         for sample in own
     }
     verdicts = judged(own, passages_of, said)
-    found = [(verdict.errors_found, sample.report.errors) for verdict, sample in zip(verdicts, own, strict=True)]
-    assert all(number == 0 for number, errors in found if not errors)
-    assert all(number != 0 for number, errors in found if errors), "another name is not known without a model"
+    pairs = [(verdict.errors_found, sample.report.errors) for verdict, sample in zip(verdicts, own, strict=True)]
+    assert all(number == 0 for number, errors in pairs if not errors)
+    assert all(number != 0 for number, errors in pairs if errors), "another name is not known without a model"
     points = [
         evidence_numbers.point(
             passages_of[sample.id],

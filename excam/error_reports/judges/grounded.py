@@ -178,13 +178,14 @@ def claims_of(sample: Sample) -> list[Claim]:
     behind it, if there is more. A heading belongs to the sentence behind it, since it may deny it ("# Myth").
     """
     text, language = sample.output, _code(sample.language)
-    places = sentence_places(text, language)
+    places = sentence_places(text, language) or [(0, len(text))]
     parts = [(part, asks(text[slice(*place)], language)) for place in places if (part := stating_part(text, place))]
     count, instruction = len(words(text)), sample.instruction
     is_asked = any(asks(instruction[slice(*place)], language) for place in sentence_places(instruction, language))
     if (count < LONG or len(places) < 2) and (is_asked or count <= SHORT):
-        stating = [at for part, _ in parts for at in part] if len(parts) < len(places) else []
-        start, end = min(stating, default=0), max(stating, default=len(text))
+        stated = [part for part, _ in parts] or places
+        start = stated[0][0] if stated[0][0] > places[0][0] else 0
+        end = stated[-1][1] if stated[-1][1] < places[-1][1] else len(text)  # a sign behind it may deny it
         return [Claim((start, end), text[start:end], "answer")]
     return list(_sentences(text, parts))
 
