@@ -1,0 +1,129 @@
+"""Fair floors: what a judge with documents has to beat, without a model, in one function each.
+
+Both read words alone. The first asks whether a text is in a passage at all, the second whether what is asked stands
+where the text stands: wrong options that no passage holds fail at the first, wrong answers out of the same paragraph at
+the second. The second is one of the word-matching baselines of reading comprehension (the sliding window of
+Richardson, Burges, Renshaw 2013, MCTest), with sentences for windows and parts of words for words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import regex
+
+from excam.core.sentences import sentence_places
+from excam.core.text import SCRIPTS
+from excam.error_reports.content_words import Word, content, words
+
+LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
+SIGNS = 2  # of a part of a run of Chinese or Japanese
+LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases only, a sentence is cut behind them
+_UNSPACED = regex.compile(f"[{SCRIPTS}]")
+_DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
+_PHRASE = regex.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence of a passage: characters [start, end), and the parts of its words."""
+
+    start: int
+    end: int
+    parts: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text stands: passage and sentence that hold most of it, and how much more of a question than elsewhere.
+
+    `held` is the share of the text's parts in that sentence; `asked` the share of the question in it, and `elsewhere`
+    the largest in a sentence that holds less of the text, all 0 to 1.
+    """
+
+    passage: int
+    piece: Piece
+    held: float
+    asked: float
+    elsewhere: float
+
+
+def share_of_words(text: str, passages: Sequence[str], language: str = "") -> float:
+    """Return the share of a text's content words that stand in the best passage, 0 to 1; 0 of a text without any.
+
+    Carrier phrases ("Here is my reply:") and function words are left out, and words are compared as they are, folded.
+    """
+    keys = [word.key for word in content(text, language)]
+    return max((sum(key in keys_of(passage) for key in keys) / len(keys) for passage in passages if keys), default=0.0)
+
+
+def question_where_answer_stands(question: str, text: str, passages: Sequence[str], language: str = "") -> float:
+    """Return how much more of a question stands in the sentence that holds its answer than elsewhere, -1 to 1.
+
+    It is the share of the question's parts of words, less those of the answer and weighted by their rarity among the
+    sentences of the passages, in the sentence that holds most of the answer (of equal ones the one with most of the
+    question), minus the largest such share in any other sentence. -1 if no sentence holds a part of the answer.
+    """
+    place = place_of(question, text, passages, language)
+    return place.asked - place.elsewhere if place else -1.0
+
+
+def place_of(question: str, text: str, passages: Sequence[str], language: str = "") -> Place | None:
+    """Return where a text stands in passages, None if no sentence holds a part of it."""
+    places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage)]
+    said = frozenset(parts(content(text, language)))
+    asked = frozenset(parts(words(question))) - said
+    seen = Counter(part for _, piece in places for part in piece.parts & asked)
+    weights = {part: math.log((len(places) + 1) / (seen[part] + 0.5)) for part in sorted(asked)}
+    whole = sum(weights.values()) or 1.0
+    held = [len(said & piece.parts) for _, piece in places]
+    best = max(held, default=0)
+    if not best:
+        return None
+    shares = [sum(weight for part, weight in weights.items() if part in piece.parts) / whole for _, piece in places]
+    at = max((at for at, share in enumerate(held) if share == best), key=shares.__getitem__)
+    elsewhere = max((share for share, of_text in zip(shares, held, strict=True) if of_text < best), default=0.0)
+    return Place(*places[at], best / len(said), shares[at], elsewhere)
+
+
+@lru_cache(maxsize=4096)
+def keys_of(passage: str) -> frozenset[str]:
+    """Return the folded words of a passage."""
+    return frozenset(word.key for word in words(passage))
+
+
+@lru_cache(maxsize=4096)
+def pieces(passage: str) -> tuple[Piece, ...]:
+    """Return the sentences of a passage; a long one of a script without spaces between words is cut at its spaces."""
+    return tuple(Piece(*place, frozenset(parts(words(passage[slice(*place)])))) for place in _places(passage))
+
+
+def _places(passage: str) -> Iterator[tuple[int, int]]:
+    for start, end in sentence_places(passage, "root"):
+        if end - start > LONGEST_PIECE and _UNSPACED.search(passage, start, end):
+            for phrase in _PHRASE.finditer(passage, start, end):
+                if phrase.end() - start >= LONGEST_PIECE:
+                    yield start, phrase.end()
+                    start = phrase.end()
+        if start < end:
+            yield start, end
+
+
+def parts(said: Sequence[Word]) -> Iterator[str]:
+    """Yield the parts of words: runs of `LETTERS` letters; of words without spaces between them together."""
+    run, end = "", -1
+    for word in said:
+        goes_on = word.start == end and _UNSPACED.match(word.key) and _UNSPACED.match(run)
+        if not goes_on:
+            yield from _parts(run)
+        run, end = (run if goes_on else "") + word.key, word.end
+    yield from _parts(run)
+
+
+def _parts(run: str) -> Iterator[str]:
+    size = SIGNS if _DENSE.match(run) else LETTERS
+    return (run[at : at + size] for at in range(max(1, len(run) - size + 1))) if run else iter(())
