@@ -18,7 +18,7 @@ import regex
 
 from excam.core.sentences import sentence_places
 from excam.core.text import SCRIPTS
-from excam.error_reports.content_words import Word, content, words
+from excam.error_reports.content_words import Word, code_of, content, opening, words
 
 LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
 SIGNS = 2  # of a part of a run of Chinese or Japanese
@@ -74,8 +74,8 @@ def question_where_answer_stands(question: str, text: str, passages: Sequence[st
 
 def place_of(question: str, text: str, passages: Sequence[str], language: str = "") -> Place | None:
     """Return where a text stands in passages, None if no sentence holds a part of it."""
-    places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage)]
-    said = frozenset(parts(content(text, language)))
+    places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
+    said = frozenset(parts(words(text[opening(text) :])))
     asked = frozenset(parts(words(question))) - said
     seen = Counter(part for _, piece in places for part in piece.parts & asked)
     weights = {part: math.log((len(places) + 1) / (seen[part] + 0.5)) for part in sorted(asked)}
@@ -97,13 +97,15 @@ def keys_of(passage: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def pieces(passage: str) -> tuple[Piece, ...]:
+def pieces(passage: str, language: str = "") -> tuple[Piece, ...]:
     """Return the sentences of a passage; a long one of a script without spaces between words is cut at its spaces."""
-    return tuple(Piece(*place, frozenset(parts(words(passage[slice(*place)])))) for place in _places(passage))
+    return tuple(
+        Piece(*place, frozenset(parts(words(passage[slice(*place)])))) for place in _places(passage, code_of(language))
+    )
 
 
-def _places(passage: str) -> Iterator[tuple[int, int]]:
-    for start, end in sentence_places(passage, "root"):
+def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
+    for start, end in sentence_places(passage, code or "root"):
         if end - start > LONGEST_PIECE and _UNSPACED.search(passage, start, end):
             for phrase in _PHRASE.finditer(passage, start, end):
                 if phrase.end() - start >= LONGEST_PIECE:

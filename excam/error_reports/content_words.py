@@ -1,0 +1,169 @@
+"""The words of a text with their places, and which of them say something.
+
+Invisible characters and markup are left out in one place, `excam.core.plain_text`, which knows the way back to the
+original. A word keeps its accents, endings and doubled letters; `stem` is for looking it up, never for a verdict.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any
+
+import regex
+from stopwordsiso import langs, stopwords
+
+from excam.core.exceptions import InputInvalid
+from excam.core.language_identity import language_code
+from excam.core.languages import language_name
+from excam.core.plain_text import plain_text
+from excam.core.text import SCRIPTS
+
+UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}ー々〆]+")
+# A number with its separators, letters of a script that sets spaces with the apostrophes between them ("don't"), or a
+# run of a script that sets none.
+PIECE = regex.compile(
+    rf"(?V1)\p{{Nd}}+(?:[.,:٫٬'’\u00a0\u202f]\p{{Nd}}+)*|[{SCRIPTS}ー々〆]+"
+    rf"|[[\p{{L}}\p{{M}}]--[{SCRIPTS}]]+(?:['’ʼ＇`´](?=\p{{L}})[[\p{{L}}\p{{M}}]--[{SCRIPTS}]]+)*"
+)
+LETTER = regex.compile(r"[\p{L}\p{N}]")
+LONGEST_RUN = 400  # characters that are divided at once; ICU's time grows faster than the length of a run
+APOSTROPHES = str.maketrans("’ʼ＇`´", "'" * 5)
+ELISION = regex.compile(r"^\p{L}{1,5}'(?=\p{L}{2})|'s$")  # l'acqua, dell'acqua, Georgia's
+NUMBER_WORDS = 100  # numbers up to here are content also where they are spelled out
+PREFIX = {True: 2, False: 5}  # characters by which words without a stemmer are looked up: Hangul syllables, letters
+HANGUL = regex.compile(r"\p{Hangul}")
+# Words of phrases that announce an answer before a colon: "Here is my reply:". All its words are among these.
+_ANNOUNCING = """
+a an and as be by can choice correct final fits fitting follows for give given here i in is it like my of answer answers
+option output proper question reply respond response result right say select short so solution take that the this to
+valid what would you your die das ist es lautet meine richtige antwort lösung la el mi respuesta correcta réponse ma est
+bonne resposta correta é minha risposta giusta è het mijn antwoord juiste cevap yanıt doğru jawaban jawabannya saya
+adalah ответ мой правильный η απάντηση είναι الإجابة الجواب هي إجابتي الصحيحة उत्तर जवाब मेरा सही है 答案 回答 我 的 是
+正确 答え 私 は 답 답변 정답 은
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text: half-open characters [start, end), and its folded form."""
+
+    key: str
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[Word, ...]:
+    """Return the words of a text in order; digits and letters that touch are apart ("5km"), hyphens divide."""
+    plain = plain_text(text)
+    return tuple(Word(word.key, *plain.span(word.start, word.end)) for word in words_of_plain(plain.text))
+
+
+@lru_cache(maxsize=4096)
+def words_of_plain(text: str) -> tuple[Word, ...]:
+    """Return the words of a text without markup and invisible signs."""
+    return tuple(_words(text))
+
+
+def _words(text: str) -> Iterator[Word]:
+    for match in PIECE.finditer(text):
+        if UNSPACED.fullmatch(match[0]):
+            yield from _unspaced(text, *match.span())
+        else:
+            yield Word(fold(match[0]), *match.span())
+
+
+def _unspaced(text: str, start: int, end: int) -> Iterator[Word]:
+    """Divide a run of a script without spaces into ICU's words."""
+    from icu4py.breakers import WordBreaker  # loads 40 MB of tables
+
+    for first in range(start, end, LONGEST_RUN):
+        at = first
+        for piece in WordBreaker(text[first : min(first + LONGEST_RUN, end)], "root"):
+            if LETTER.search(piece):
+                yield Word(fold(piece), at, at + len(piece))
+            at += len(piece)
+
+
+@cache
+def fold(word: str) -> str:
+    """Return a word as it is compared: NFKC, case-folded, with ASCII digits; accents and doubled letters stay."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold()).translate(APOSTROPHES)
+    return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in folded)
+
+
+def opening(text: str) -> int:
+    """Return where a text begins behind a phrase that announces an answer ("Here is my reply:"), 0 without one."""
+    end = max(text.find(":", 0, 80), text.find("：", 0, 80)) + 1
+    announced = [word.key for word in words(text[:end])]
+    return end if announced and _announcing().issuperset(announced) and words(text[end:]) else 0
+
+
+@cache
+def _announcing() -> frozenset[str]:
+    return frozenset(word.key for word in words(_ANNOUNCING))
+
+
+def content(text: str, language: str = "") -> list[Word]:
+    """Return the words that say something: no function words, elided articles or announcing phrase.
+
+    `language` is an English name or a code; by default the one most of whose function words the text has. Without any
+    such word, all words are returned.
+    """
+    start = opening(text)
+    said = [word for word in words(text) if word.start >= start]
+    functions = function_words(code_of(language) or likely_language(text))
+    kept = [replace(word, key=ELISION.sub("", word.key)) for word in said if word.key not in functions]
+    return kept or said
+
+
+def code_of(language: str) -> str:
+    """Return the code of a language, "" if it is not stated or not known."""
+    try:
+        return language_code(language) if language else ""
+    except InputInvalid:
+        return ""
+
+
+@lru_cache(maxsize=4096)
+def likely_language(text: str) -> str:
+    """Return the code of the language most of whose function words a text has, English if none has more."""
+    keys = [word.key for word in words(text)]
+    return max(["en", *sorted(langs())], key=lambda code: sum(key in function_words(code) for key in keys))
+
+
+@cache
+def function_words(code: str) -> frozenset[str]:
+    """Return the folded function words of a language (`stopwordsiso`), without those that spell numbers."""
+    return frozenset(map(fold, stopwords(code))) - spelled_numbers(code).keys()
+
+
+@cache
+def spelled_numbers(code: str) -> dict[str, int]:
+    """Return the numbers up to `NUMBER_WORDS` by how ICU spells them in a language: "twenty one" is 21."""
+    from icu4py.messageformat import MessageFormat
+
+    spell = MessageFormat("{n, spellout}", code or "root")
+    spelled = {number: words(spell.format({"n": number})) for number in range(NUMBER_WORDS + 1)}
+    return {" ".join(word.key for word in said): number for number, said in spelled.items()}
+
+
+@lru_cache(maxsize=65536)
+def stem(key: str, language: str = "") -> str:
+    """Return what a folded word is looked up by: Snowball's stem, in a language without one its first letters."""
+    from nltk.stem.snowball import SnowballStemmer
+
+    name = language_name(language).casefold() or "english"
+    if name in SnowballStemmer.languages:
+        return _stemmer(name).stem(key)
+    return key if UNSPACED.search(key) else key[: PREFIX[HANGUL.search(key) is not None]]
+
+
+@cache
+def _stemmer(name: str) -> Any:
+    from nltk.stem.snowball import SnowballStemmer
+
+    return SnowballStemmer(name)

@@ -1,0 +1,32 @@
+"""Readers: what says how far passages support a text. One module for each kind of model. The folder is the registry.
+
+of(facts).read(task)    a generator: yields requests, receives answers, returns a Reading
+"""
+
+from __future__ import annotations
+
+from excam.core.exceptions import InputInvalid
+from excam.core.registries import load_module, modules_in
+from excam.error_reports.readers.base import Kind, ModelFacts, Reader
+
+
+def available() -> tuple[str, ...]:
+    """Return names of the kinds of readers, sorted: the modules of this folder, with `-` for `_`."""
+    return modules_in("error_reports/readers")
+
+
+def load(name: str) -> Kind:
+    """Return the module of this folder with that name. Raises ConfigInvalid, listing the known ones, without one."""
+    return load_module("error_reports/readers", name)
+
+
+def of(model: ModelFacts | None, way: str = "") -> Reader:
+    """Return the reader for a model, chosen by what it is; that without a model for None. `way` as in `base.Kind`.
+
+    Raises InputInvalid if no kind reads with it, ModelInvalid as the kind does.
+    """
+    for name in available():
+        if reader := load(name).reader(model, way):
+            return reader
+    found = f"{model.name}: {model.architecture or 'a model behind a server'}" if model else "no model"
+    raise InputInvalid(f"--model: found {found}; expected a model for one of {', '.join(available())}")
