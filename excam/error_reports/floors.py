@@ -18,7 +18,7 @@ import regex
 
 from excam.core.sentences import sentence_places
 from excam.core.text import SCRIPTS
-from excam.error_reports.content_words import Word, code_of, content, opening, words
+from excam.error_reports.content_words import Word, code_of, content, words
 
 LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
 SIGNS = 2  # of a part of a run of Chinese or Japanese
@@ -26,6 +26,7 @@ LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases 
 _UNSPACED = regex.compile(f"[{SCRIPTS}]")
 _DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _PHRASE = regex.compile(r"\S+")
+_ANNOUNCING = regex.compile(r"[^:：\n]{1,80}(?::\s|：)(?=.*\w)", regex.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,20 @@ class Place:
 def share_of_words(text: str, passages: Sequence[str], language: str = "") -> float:
     """Return the share of a text's content words that stand in the best passage, 0 to 1; 0 of a text without any.
 
-    Carrier phrases ("Here is my reply:") and function words are left out, and words are compared as they are, folded.
+    Function words and what stands before a colon ("In this role, I say:") are left out, and words are compared as they
+    are, folded.
     """
-    keys = [word.key for word in content(text, language)]
+    keys = [word.key for word in content(behind_colon(text), language)]
     return max((sum(key in keys_of(passage) for key in keys) / len(keys) for passage in passages if keys), default=0.0)
+
+
+def behind_colon(text: str) -> str:
+    """Return what stands behind the first colon of a line's beginning, the text without one.
+
+    No list holds all phrases that announce an answer, and a floor that counts their words is too low.
+    """
+    announcing = _ANNOUNCING.match(text)
+    return text[announcing.end() :] if announcing else text
 
 
 def question_where_answer_stands(question: str, text: str, passages: Sequence[str], language: str = "") -> float:
@@ -75,7 +86,7 @@ def question_where_answer_stands(question: str, text: str, passages: Sequence[st
 def place_of(question: str, text: str, passages: Sequence[str], language: str = "") -> Place | None:
     """Return where a text stands in passages, None if no sentence holds a part of it."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
-    said = frozenset(parts(words(text[opening(text) :])))
+    said = frozenset(parts(words(behind_colon(text))))
     asked = frozenset(parts(words(question))) - said
     seen = Counter(part for _, piece in places for part in piece.parts & asked)
     weights = {part: math.log((len(places) + 1) / (seen[part] + 0.5)) for part in sorted(asked)}
