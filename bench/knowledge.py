@@ -1,6 +1,6 @@
 """How often does a pack find the passage with a fact by a question in other words: BM25, an encoder, and both?
 
-    python -m bench.knowledge --encoder FOLDER [--rows FILE] [--data FOLDER [--questions 600]] [--to TABLE.csv]
+    python -m bench.knowledge --encoder FOLDER [--data FOLDER [--questions 600]] [--to TABLE.csv]
 
 Three packs, each with its questions:
 
@@ -64,7 +64,6 @@ Rank = Callable[[Case], int]  # the place of the first right passage, counted fr
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--encoder", type=Path, help="folder of a sentence encoder; without it, BM25 alone")
-    parser.add_argument("--rows", type=Path, help="test.jsonl of bench.grounded_rows")
     parser.add_argument("--data", type=Path, help="folder with a folder for each set")
     parser.add_argument("--questions", type=int, default=600, help="of --data")
     parser.add_argument("--seed", type=int, default=1, help="of --data")
@@ -73,8 +72,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     chosen = encoder_folder(args.encoder) if args.encoder else None
     rows = _qualification(chosen)
-    if args.rows:
-        rows += _grounded(args.rows, chosen)
     if args.data:
         rows += _benchmarks(args.data, args.questions, args.seed, chosen)
     if args.to:
@@ -93,20 +90,6 @@ def _qualification(chosen: EncoderFolder | None) -> list[dict[str, Any]]:
     ]
     passages = pack().passages
     return _report("qualification", passages, {"question": list(asked.values()), "with answer": judged}, chosen)
-
-
-def _grounded(file: Path, chosen: EncoderFolder | None) -> list[dict[str, Any]]:
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    sources: dict[tuple[str, str], set[str]] = {}
-    for passage in (passage for row in rows for passage in row["prose"]):
-        sources.setdefault((passage["title"], passage["text"]), set()).update(passage["sources"])
-    passages = [
-        Passage(str(number), title, text, licence=LICENCE, source="\n".join(sorted(ids)))
-        for number, ((title, text), ids) in enumerate(sources.items())
-    ]
-    asked = {row["base"]: Case(row["paraphrase"], row["base"], row["dataset"], row["base"]) for row in rows}
-    judged = [Case(f"{row['paraphrase']}\n{row['text']}", row["base"], row["dataset"], row["base"]) for row in rows]
-    return _report("prose of real rows", passages, {"question": list(asked.values()), "with answer": judged}, chosen)
 
 
 def _benchmarks(folder: Path, count: int, seed: int, chosen: EncoderFolder | None) -> list[dict[str, Any]]:

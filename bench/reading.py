@@ -39,7 +39,6 @@ from excam.core.hash_order import digest
 from excam.error_reports import floors
 from excam.stats import bootstrap
 from excam.stats.clusters import cluster_numbers
-from excam.stats.ranking import ranking
 
 COLUMNS = ("topic", "what", "value", "low", "high", "n", "command", "commit_or_date")
 NOT_ENGLISH = "all but English"
@@ -231,7 +230,9 @@ def recorded(paths: Sequence[Path], name: str, rows: Sequence[Row]) -> dict[str,
                 said.setdefault(line["judge"], {})[line["id"]] = judged
                 fitted[line["judge"]] = "verdict" not in line
     nothing = Judged(None)
-    return {judge: Answers(rows, [own.get(row.id, nothing) for row in rows], fitted[judge]) for judge, own in said.items()}
+    return {
+        judge: Answers(rows, [own.get(row.id, nothing) for row in rows], fitted[judge]) for judge, own in said.items()
+    }
 
 
 def record(path: Path, name: str, answers: Mapping[str, Answers]) -> None:

@@ -93,7 +93,13 @@ class Row:
 
 def sets(reading: Path | None, data: Path | None, limit: int | None) -> dict[str, Callable[[], list[Row]]]:
     """Return how the rows of each set are read, about `limit` of them by hash of their groups."""
-    of_others = {"xquad": xquad, "undecided xquad": undecided, "wice": wice, "wice words": wice_words, "wice long": long}
+    of_others = {
+        "xquad": xquad,
+        "undecided xquad": undecided,
+        "wice": wice,
+        "wice words": wice_words,
+        "wice long": long,
+    }
     kinds = ("qa", "prose", "hard", "absent", "long", "taken back", "additions")
     made = {name: partial(read, reading) for name, read in of_others.items() if reading}
     made |= {name: partial(own, data, name, limit) for name in kinds if data}
@@ -156,7 +162,9 @@ def xquad(folder: Path) -> Iterator[Row]:
 def undecided(folder: Path) -> Iterator[Row]:
     """Yield the same with the passage of another paragraph, which holds neither answer."""
     rows = list(xquad(folder))
-    passages = {language: list({row.passages[0]: None for row in rows if row.part == language}) for language in parts(rows)}
+    passages = {
+        language: list({row.passages[0]: None for row in rows if row.part == language}) for language in parts(rows)
+    }
     for row in rows:
         others = passages[row.part]
         start = others.index(row.passages[0]) + 1 + int(digest(SEED, "other", row.group), 16) % (len(others) - 1)

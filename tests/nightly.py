@@ -58,7 +58,7 @@ GROUPS = {
     "rest": Group(
         "growth, ICC, two processes",
         nightly(
-            *("tests/bench/test_growth.py", "tests/bench/test_taught_card.py", "tests/rubric/test_rubric.py"),
+            *("tests/bench/test_growth.py", "tests/rubric/test_rubric.py"),
             *("tests/training/test_training.py", "tests/test_conventions.py"),
         ),
     ),

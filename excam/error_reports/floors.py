@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +20,7 @@ from excam.core.sentences import sentence_places
 from excam.core.text import SCRIPTS
 from excam.error_reports.content_words import Word, code_of, content, words
 
+VERSION = 1  # raised when a floor changes
 LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
 SIGNS = 2  # of a part of a run of Chinese or Japanese
 LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases only, a sentence is cut behind them
@@ -140,3 +141,9 @@ def parts(said: Sequence[Word]) -> Iterator[str]:
 def _parts(run: str) -> Iterator[str]:
     size = SIGNS if _DENSE.match(run) else LETTERS
     return (run[at : at + size] for at in range(max(1, len(run) - size + 1))) if run else iter(())
+
+
+FLOORS: dict[str, Callable[[str, str, Sequence[str], str], float]] = {  # of question, text, passages, language
+    "share of words": lambda question, text, passages, language: share_of_words(text, passages, language),
+    "question where the answer stands": question_where_answer_stands,
+}

@@ -1,7 +1,8 @@
 """Training rows for a judge that reads evidence: state what passages say, or say whether they make a text right.
 
 Each row has passages before its question, in stated shares: the fact among near misses (and the wrong answer as a fact
-of another culture), near misses alone, a right and a false passage, nothing of use. The prompts are those of the judge `grounded` and of its comparator `entailment`.
+of another culture), near misses alone, a right and a false passage, nothing of use. Prompts are those of the judge
+`grounded` and of its comparator `entailment`.
 Passages are data: some give orders, and no target follows one. A hash of the seed and a row's id decides everything.
 """
 
