@@ -1,8 +1,8 @@
 """A text as its reader sees it, without invisible characters and markup, and the way back to its own characters.
 
-What is left out changes no meaning, so lists, texts, passages and spans are all compared without it: soft hyphens,
-joiners and other invisible characters; marks of Markdown, HTML and TeX around words; numbers that cite ("[1]"). Signs
-of full width are plain ones.
+What is left out changes no meaning, so texts, passages and spans are all compared without it: soft hyphens, joiners and
+other invisible characters; marks of Markdown, HTML and TeX around words; numbers that cite ("[1]"). Signs of full width
+are plain ones. What strikes text out or hides it stays: `~~`, `<del>`, `<s>`, `<strike>`, tags with a style.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ import regex
 
 from excam.core.text import INVISIBLE
 
-_INLINE = "a|abbr|b|big|bdi|bdo|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|tt|u|wbr"
+_INLINE = "a|abbr|b|big|bdi|bdo|cite|code|em|font|i|ins|kbd|mark|q|small|span|strong|tt|u|wbr"
 _BLOCK = (
     "article|blockquote|br|div|footer|h[1-6]|header|hr|img|li|ol|p|pre|section|sub|sup|table|tbody|td|th|thead|tr|ul"
 )
 _FULL_WIDTH = {sign: sign - 0xFEE0 for sign in range(0xFF01, 0xFF5F)}
 _IN_WORD = r"[\p{L}\p{M}\p{N}]"
+_TAG = r"</?(?:{})\b(?![^<>]{{0,500}}\b(?:style|hidden)\b)[^<>]{{0,500}}>"
 _MARKUP = regex.compile(
     rf"""(?xi)
     (?P<entity> &(?:\#\d{{1,7}}|\#x[\da-f]{{1,6}}|[a-z]\w{{1,20}}); )
-    | (?P<blank> \\[,;:!\ ] | (?<={_IN_WORD})~(?={_IN_WORD}) | </?(?:{_BLOCK})\b[^<>]{{0,500}}> )
+    | (?P<blank> \\[,;:!\ ] | (?<={_IN_WORD})~(?=\p{{L}}) | {_TAG.format(_BLOCK)} )
     | (?P<nothing> {INVISIBLE.pattern.removeprefix("(?V1)")}++
-      | </?(?:{_INLINE})\b[^<>]{{0,500}}>
+      | {_TAG.format(_INLINE)}
       | \[\^?\d{{1,3}}(?:[,;]\ ?\d{{1,3}})*\](?!\()
       | !?\[(?=[^\[\]\n]{{1,300}}\]\([^()\s]{{1,500}}\)) | \](?<=[^\[\]\n]\])\([^()\s]{{1,500}}\)
-      | \*\*+ | ~~ | (?<!{_IN_WORD})[*_`]+ | [*_`]+(?!{_IN_WORD})
+      | \*\*+ | (?<!{_IN_WORD})[*_`]+ | [*_`]+(?!{_IN_WORD})
       | \\[()] | \$(?=[^\s$][^$\n]{{0,80}}(?<![\s\\])\$(?!\d)) | \$(?!\d)(?<=\$[^\s$](?:[^$\n]{{0,80}}[^\s\\$])?\$) )
     """,
     regex.V1,

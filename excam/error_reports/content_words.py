@@ -36,13 +36,17 @@ NUMBER_WORDS = 100  # numbers up to here are content also where they are spelled
 PREFIX = {True: 2, False: 5}  # characters by which words without a stemmer are looked up: Hangul syllables, letters
 HANGUL = regex.compile(r"\p{Hangul}")
 # Words of phrases that announce an answer before a colon: "Here is my reply:". All its words are among these.
+_ANNOUNCED = regex.compile(r"([^:：\n]{1,80}?)(?:[:：]|(?=\b[A-H][:：]))\s*")
 _ANNOUNCING = """
-a an and as be by can choice correct final fits fitting follows for give given here i in is it like my of answer answers
-option output proper question reply respond response result right say select short so solution take that the this to
-valid what would you your die das ist es lautet meine richtige antwort lösung la el mi respuesta correcta réponse ma est
-bonne resposta correta é minha risposta giusta è het mijn antwoord juiste cevap yanıt doğru jawaban jawabannya saya
-adalah ответ мой правильный η απάντηση είναι الإجابة الجواب هي إجابتي الصحيحة उत्तर जवाब मेरा सही है 答案 回答 我 的 是
-正确 答え 私 は 답 답변 정답 은
+a accurate according am among an and answer answered answering answers appropriate as asked be best by can chosen
+choice choose conclusion considering context correct decide decision final find fits fitting following follows for from
+give given have here i in information is it key like listed mark match may me meaning my namely of on one option options
+output person pick position proper query question regarding replies reply requested respond response result returned
+right role say select selection setting short so solution speaking statement take task tell that the these this tick to
+use valid what which with would you your
+die das ist es lautet meine richtige antwort lösung la el mi respuesta correcta réponse ma est bonne resposta minha
+risposta mia giusta è é het mijn antwoord juiste cevap yanıt doğru jawaban jawabannya saya adalah ответ мой правильный η
+απάντηση είναι الإجابة الجواب هي إجابتي الصحيحة उत्तर जवाब मेरा सही है 答案 回答 我 的 是 正确 答え 私 は 답 답변 정답 은
 """
 
 
@@ -96,10 +100,15 @@ def fold(word: str) -> str:
 
 
 def opening(text: str) -> int:
-    """Return where a text begins behind a phrase that announces an answer ("Here is my reply:"), 0 without one."""
-    end = max(text.find(":", 0, 80), text.find("：", 0, 80)) + 1
-    announced = [word.key for word in words(text[:end])]
-    return end if announced and _announcing().issuperset(announced) and words(text[end:]) else 0
+    """Return where a text begins behind a phrase that announces an answer ("Here is my reply:"), 0 without one.
+
+    The letter of an option belongs to the answer ("I choose option B: tea").
+    """
+    colon = _ANNOUNCED.match(text)
+    if not colon or not words(text[colon.end() :]):
+        return 0
+    announced = [word.key for word in words(colon[1])]
+    return colon.end() if announced and _announcing().issuperset(announced) else 0
 
 
 @cache

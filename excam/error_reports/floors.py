@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 
 import regex
 
-from excam.core.sentences import sentence_places
+from excam.core.sentences import asks, sentence_places
 from excam.core.text import SCRIPTS
 from excam.error_reports.content_words import Word, code_of, content, words
 
@@ -41,17 +42,12 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text stands: passage and sentence that hold most of it, and how much more of a question than elsewhere.
-
-    `held` is the share of the text's parts in that sentence; `asked` the share of the question in it, and `elsewhere`
-    the largest in a sentence that holds less of the text, all 0 to 1.
-    """
+    """A sentence of a passage, and the shares of a text and of a question that stand in it, both 0 to 1."""
 
     passage: int
     piece: Piece
     held: float
     asked: float
-    elsewhere: float
 
 
 def share_of_words(text: str, passages: Sequence[str], language: str = "") -> float:
@@ -80,26 +76,36 @@ def question_where_answer_stands(question: str, text: str, passages: Sequence[st
     sentences of the passages, in the sentence that holds most of the answer (of equal ones the one with most of the
     question), minus the largest such share in any other sentence. -1 if no sentence holds a part of the answer.
     """
-    place = place_of(question, text, passages, language)
-    return place.asked - place.elsewhere if place else -1.0
+    here, elsewhere = places_of(question, text, passages, language)
+    return here.asked - (elsewhere.asked if elsewhere else 0) if here else -1.0
 
 
-def place_of(question: str, text: str, passages: Sequence[str], language: str = "") -> Place | None:
-    """Return where a text stands in passages, None if no sentence holds a part of it."""
+def places_of(
+    question: str, text: str, passages: Sequence[str], language: str = ""
+) -> tuple[Place | None, Place | None]:
+    """Return where a text stands, and where elsewhere most of its question does; None for what stands nowhere."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
-    said = frozenset(parts(words(behind_colon(text))))
-    asked = frozenset(parts(words(question))) - said
+    asked = frozenset(parts(words(question)))
+    answer = frozenset(parts(words(behind_colon(text))))
+    said = answer - asked or answer
+    asked -= said
     seen = Counter(part for _, piece in places for part in piece.parts & asked)
     weights = {part: math.log((len(places) + 1) / (seen[part] + 0.5)) for part in sorted(asked)}
     whole = sum(weights.values()) or 1.0
-    held = [len(said & piece.parts) for _, piece in places]
-    best = max(held, default=0)
-    if not best:
-        return None
-    shares = [sum(weight for part, weight in weights.items() if part in piece.parts) / whole for _, piece in places]
-    at = max((at for at, share in enumerate(held) if share == best), key=shares.__getitem__)
-    elsewhere = max((share for share, of_text in zip(shares, held, strict=True) if of_text < best), default=0.0)
-    return Place(*places[at], best / len(said), shares[at], elsewhere)
+    known = [
+        Place(
+            at,
+            piece,
+            len(said & piece.parts) / max(1, len(said)),
+            sum(weights[part] for part in sorted(piece.parts & asked)) / whole,
+        )
+        for at, piece in places
+    ]
+    here = max(known, key=lambda place: (place.held, place.asked), default=None)
+    if here is None or not here.held:
+        return None, max(known, key=attrgetter("asked"), default=None)
+    others = (place for place in known if place.held < here.held)
+    return here, max(others, key=attrgetter("asked"), default=None)
 
 
 @lru_cache(maxsize=4096)
@@ -110,21 +116,30 @@ def keys_of(passage: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def pieces(passage: str, language: str = "") -> tuple[Piece, ...]:
-    """Return the sentences of a passage; a long one of a script without spaces between words is cut at its spaces."""
+    """Return the sentences of a passage, a question with its answer.
+
+    A long one of a script without spaces between words is cut at its spaces.
+    """
     return tuple(
         Piece(*place, frozenset(parts(words(passage[slice(*place)])))) for place in _places(passage, code_of(language))
     )
 
 
 def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of sentences, a question together with what follows it."""
+    begun, end = -1, 0
     for start, end in sentence_places(passage, code or "root"):
         if end - start > LONGEST_PIECE and _UNSPACED.search(passage, start, end):
             for phrase in _PHRASE.finditer(passage, start, end):
                 if phrase.end() - start >= LONGEST_PIECE:
                     yield start, phrase.end()
                     start = phrase.end()
-        if start < end:
-            yield start, end
+        begun = start if begun < 0 else begun
+        if begun < end and not asks(passage[start:end], code):
+            yield begun, end
+            begun = -1
+    if begun >= 0:
+        yield begun, end
 
 
 def parts(said: Sequence[Word]) -> Iterator[str]:

@@ -1,0 +1,320 @@
+"""Whether two short answers say the same, where a program can know: closed values, and nothing beside them.
+
+A closed value is yes or no, an option, one number with its unit as written, or one date. A side counts only if it is
+wholly such a value, beside phrases that announce an answer ("The answer is") and words that the question says. Texts that are
+equal word for word agree as well, and so does an answer that the expected statement holds whole beside words of the
+question. Everything else is not known: a second value, a word of comparison, a hedge, a further sentence, a question,
+struck text, a sign that is not plain punctuation, another unit or script, another name.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Literal
+
+import regex
+
+from excam.core.plain_text import plain_text
+from excam.core.text import OPTION
+from excam.error_reports.content_words import (
+    Word,
+    code_of,
+    function_words,
+    likely_language,
+    opening,
+    spelled_numbers,
+    words_of_plain,
+)
+
+Range = tuple[int, int]  # half-open, characters
+_ASKS = regex.compile("[?？؟‽⁇⁈⁉;]")  # the last is the Greek question mark
+_PUNCTUATION = regex.compile(r"(?:[\s.,:;!'\"’‘“”„‟«»‹›()。，、：；！「」『』《》·،؛۔।¡–—-]|(?<=\p{Nd}\s?)%)*")
+_STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
+_SIGN = regex.compile(r"[\p{Pd}−⁻]\s*(?=[\p{Nd}.])|(?<!\p{Nd})[.,](?=\p{Nd})")  # minus, range, ".5"
+# Digits in groups of which there are two, or a decimal that is no group; "1,200" and "3.10" may be two things.
+_NUMBER = regex.compile(
+    r"0|[1-9]\d*|\d{1,3}(?P<group>[,.'])\d{2,3}(?:(?P=group)\d{2,3})*(?P=group)\d{3}|\d+[.,]\d?[1-9]"
+)
+_ISO = regex.compile(r"[1-9]\d{3}-\d\d-\d\d")
+_LETTERED = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
+_LETTER = regex.compile(rf"\s*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
+_ANSWER_IS = r"(?:the|my)\s+(?:(?:correct|right|final)\s+)?answer\s+is"
+_CARRIER = regex.compile(rf"\s*(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+", regex.IGNORECASE)
+_IN = frozenset({"in", "on", "en", "em", "im", "am"})  # before a year or a date
+_IN_DATES = frozenset({"of", "the", "de", "st", "nd", "rd", "th"})
+_YES_NO = {
+    "yes": "yes ja sí oui sim sì evet ya да نعم 是 是的 はい 네 예 हाँ हां",
+    "no": "no nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
+}
+LARGE = 2100  # above the years of today; a larger number may be rounded
+ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of two answers; `ranges` are those of the text that differ."""
+
+    verdict: Literal["agrees", "differs"] | None
+    reason: str
+    ranges: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A closed value; `unit` is the word behind a number as written. Parts of a date are 0 where it states none."""
+
+    kind: Literal["yes or no", "option", "number", "date"]
+    value: str | float | tuple[int, int, int]
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A text to be compared: without markup, its words behind what announces it, and why it cannot be read."""
+
+    plain: str
+    start: int
+    words: tuple[Word, ...]
+    unread: str
+
+    @property
+    def keys(self) -> list[str]:
+        return [word.key for word in self.words]
+
+
+def compared(expected: str, text: str, question: str, language: str = "") -> Outcome:
+    """Return whether a text says what is expected as the answer to a question; verdict None: not known.
+
+    `language` is an English name or a code, "" if it is not known.
+    """
+    if not expected.strip():
+        return Outcome(None, "no expected statement")
+    asked, options = without_options(plain_text(question).text)
+    sides = [side_of(expected), side_of(text)]
+    for name, side in zip(("the expected statement", "the text"), sides, strict=True):
+        if not side.words or side.unread:
+            return Outcome(None, f"{name} {side.unread or 'has no word'}")
+    wanted, stated = sides
+    if _written(wanted) == _written(stated):
+        return Outcome("agrees", "the same words")
+    keys = _keys(asked)
+    code = code_of(language) or likely_language(f"{question} {expected}")
+    values = [value_of(side, keys, options, code) for side in sides]
+    if values[0] and values[1]:
+        verdict, reason = _of_values(values[0], values[1], keys)
+        place = plain_text(text).span(stated.words[0].start, stated.words[-1].end)
+        return Outcome(verdict, reason, (place,) if verdict == "differs" else ())
+    if not options and holds_whole(wanted.keys, stated.keys, keys, code):
+        return Outcome("agrees", "the expected statement holds it whole")
+    return Outcome(None, "more is said than one value")
+
+
+def side_of(text: str) -> Side:
+    """Return a text as it is compared."""
+    plain = plain_text(text).text
+    start = opening(plain)
+    if carried := _CARRIER.match(plain, start):
+        start = carried.end()
+    words = tuple(word for word in words_of_plain(plain) if word.start >= start)
+    gaps = [*zip([start, *(word.end for word in words)], [*(word.start for word in words), len(plain)], strict=True)]
+    unread = ""
+    if _STRUCK.search(unicodedata.normalize("NFD", plain)):
+        unread = "is struck through"
+    elif _ASKS.search(plain):
+        unread = "asks"
+    elif any(not _PUNCTUATION.fullmatch(plain, *gap) for gap in gaps):
+        unread = "has signs that are not read"
+    return Side(plain, start, words, unread)
+
+
+def _written(side: Side) -> list[str]:
+    """Return the words of a side with what changes numbers: dashes and points before them, small and large units."""
+    known = list[str]()
+    for before, word in zip([None, *side.words], side.words, strict=False):
+        gap = side.plain[before.end if before else side.start : word.start]
+        touches = before is not None and before.key[-1:].isdecimal() and word.end - word.start <= 2
+        known += ["-"] * len(_SIGN.findall(gap + word.key)) + ["%"] * gap.count("%")
+        known.append(side.plain[word.start : word.end] if touches else word.key)
+    return known + ["%"] * side.plain[side.words[-1].end :].count("%")
+
+
+def without_options(question: str) -> tuple[str, dict[str, str]]:
+    """Return a question without its answer options, and the options by letter; "A" and "B" are the fewest."""
+    marks = list(_LETTERED.finditer(question))
+    for at, mark in enumerate(marks):
+        run = marks[at : at + 8]
+        count = next((n for n, other in enumerate(run) if other[1] != "ABCDEFGH"[n]), len(run))
+        if count >= 2:
+            ends = [*(other.start() for other in run[1:count]), len(question)]
+            texts = [question[other.end() : end].strip() for other, end in zip(run[:count], ends, strict=True)]
+            return question[: mark.start()], dict(zip("ABCDEFGH", texts, strict=False))
+    return question, {}
+
+
+def value_of(side: Side, asked: Sequence[str], options: dict[str, str], code: str) -> Value | None:
+    """Return the closed value that a side is, None if it is none or says more; `asked` are words of the question."""
+    if options:
+        return _option(side, options)
+    keys = side.keys
+    for answer, forms in _YES_NO.items():
+        if keys[0] in forms.split() and (len(keys) == 1 or _repeats(keys[1:], asked[1:], asked[:1], code)):
+            return Value("yes or no", answer)
+    is_signed = _SIGN.search(side.plain) is not None
+    return _date(side, asked, code) or (None if is_signed else _number(side, asked, code))
+
+
+def _option(side: Side, options: dict[str, str]) -> Value | None:
+    """Return the option that a side names by its letter, its text or both."""
+    known = {letter: _keys(text) for letter, text in options.items()}
+    named = _LETTER.match(side.plain, side.start)
+    if named and named[1] in known and _keys(side.plain[named.end() :]) in ([], known[named[1]]):
+        return Value("option", named[1])
+    letters = [letter for letter, keys in known.items() if keys == side.keys]
+    return Value("option", letters[0]) if len(letters) == 1 else None
+
+
+def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
+    """Return the one date of a side: "1990-05-05", or a day, a month by name and a year, two of them at least."""
+    written = side.plain[side.start :].strip(" .")
+    if _ISO.fullmatch(written):
+        year, month, day = map(int, written.split("-"))
+        return Value("date", (year, month, day)) if 1 <= month <= 12 and 1 <= day <= 31 else None
+    names = month_names(code) | month_names("en")
+    keys = [key for key in side.keys if key not in _IN]
+    months = [at for at, key in enumerate(keys) if key in names]
+    numbers = [at for at, key in enumerate(keys) if key.isdecimal()]
+    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain):
+        return None
+    first, last = min(*months, *numbers), max(*months, *numbers)
+    between = [key for at, key in enumerate(keys[first : last + 1], first) if at not in (*months, *numbers)]
+    rest = [*keys[:first], *keys[last + 1 :]]
+    parts = [keys[at] for at in numbers]
+    days = [int(part) for part in parts if len(part) <= 2 and 1 <= int(part) <= 31]
+    years = [int(part) for part in parts if len(part) == 4]
+    known = len(days) <= 1 and len(years) <= 1 and len(days) + len(years) == len(parts)
+    if not known or not _IN_DATES.issuperset(between) or not set(parts).isdisjoint(asked):
+        return None
+    if rest and not _repeats(rest, [key for key in asked[2:] if key not in _IN], asked[:2], code):
+        return None
+    return Value("date", ((years or [0])[0], names[keys[months[0]]], (days or [0])[0]))
+
+
+@cache
+def month_names(code: str) -> dict[str, int]:
+    """Return the months, 1 to 12, by their folded names in a language, alone and behind a day (ICU)."""
+    from icu4py.messageformat import MessageFormat
+
+    return {
+        word.key: month
+        for month in range(1, 13)
+        for skeleton in ("MMMM", "dMMMM", "MMM")
+        for word in words_of_plain(
+            MessageFormat(f"{{d, date, ::{skeleton}}}", code or "en").format({"d": datetime(2000, month, 15)})
+        )
+        if not word.key[0].isdecimal() and len(word.key) > 1
+    }
+
+
+def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
+    """Return the one number of a side with its unit, beside no other word than those of the question."""
+    keys = side.keys
+    spelled = spelled_numbers(code)
+    longest = max(key.count(" ") for key in spelled) + 1
+    found = list[tuple[int, int, float]]()
+    at = 0
+    while at < len(keys):
+        length = next(
+            (n for n in range(min(longest, len(keys) - at), 0, -1) if " ".join(keys[at : at + n]) in spelled), 0
+        )
+        if keys[at][0].isdecimal():
+            if not _NUMBER.fullmatch(keys[at]):
+                return None
+            found.append((at, at + 1, _read(keys[at])))
+        elif length:
+            found.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
+        at += length or 1
+    if len(found) != 1 or not set(keys[found[0][0] : found[0][1]]).isdisjoint(asked):
+        return None
+    ((start, end, number),) = found
+    before, after = keys[:start], keys[end:]
+    if before and set(before) <= _IN and not after and number == int(number) and 1000 <= number <= LARGE:
+        before = []  # "in 1932"
+    unit = "%" if side.plain[side.words[end - 1].end :].lstrip().startswith("%") else ""
+    if after and not unit and (after[0] not in asked or not (before or after[1:])):
+        word = side.words[end]
+        unit = after[0] if word.end - word.start > 2 else side.plain[word.start : word.end]  # "Mg" is not "mg"
+        after = after[1:]
+        if unit in function_words(code):
+            return None
+    if (before or after) and not _repeats([*before, *after], asked[2:], asked[:2], code):
+        return None
+    return Value("number", number, unit)
+
+
+def _read(number: str) -> float:
+    """Return a number that `_NUMBER` matches; the last of two signs, or one before two digits at most, is a decimal."""
+    groups = regex.split("[,.']", number)
+    return float(".".join(groups)) if len(groups) == 2 else float("".join(groups))
+
+
+def _keys(text: str) -> list[str]:
+    return [word.key for word in words_of_plain(text)]
+
+
+def _repeats(said: Sequence[str], must: Sequence[str], may: Sequence[str], code: str) -> bool:
+    """Return whether words are those of a question: all of `must`, its content in the same order, and some of `may`."""
+    functions = function_words(code)
+    content = [[key for key in keys if key not in functions] for keys in (said, must)]
+    rest = Counter(said) - Counter(must)
+    return not Counter(must) - Counter(said) and rest <= Counter(may) and _is_within(content[1], content[0])
+
+
+def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
+    """Return whether words stand among others in the same order."""
+    rest = iter(many)
+    return all(key in rest for key in few)
+
+
+def holds_whole(long: Sequence[str], short: Sequence[str], asked: Sequence[str], code: str) -> bool:
+    """Return whether a text is another one without words of the question before and behind it.
+
+    What it says must be no part of the question.
+    """
+    starts = [at for at in range(len(long) - len(short) + 1) if list(long[at : at + len(short)]) == list(short)]
+    if len(starts) != 1 or not any(key not in asked for key in short):
+        return False
+    rest = [*long[: starts[0]], *long[starts[0] + len(short) :]]
+    functions = function_words(code)
+    return Counter(rest) <= Counter(asked) and _is_within([key for key in rest if key not in functions], asked)
+
+
+def _of_values(wanted: Value, stated: Value, asked: Sequence[str]) -> tuple[Literal["agrees", "differs"] | None, str]:
+    """Return what two closed values say of each other."""
+    shown = f"{wanted.kind} {_shown(wanted)} against {_shown(stated)}"
+    if wanted.kind != stated.kind:
+        return None, f"values cannot be compared: {shown}"
+    first, second = wanted.value, stated.value
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        pairs = list(zip(first, second, strict=True))
+        if any(left and right and left != right for left, right in pairs):
+            return "differs", shown
+        return ("agrees", "the same date") if first == second else (None, f"one date says less: {shown}")
+    if isinstance(first, float | int) and isinstance(second, float | int):
+        units = {wanted.unit, stated.unit} - {""}
+        if len(units) > 1 or (wanted.unit != stated.unit and units.isdisjoint(asked[1:3])):
+            return None, f"another unit: {shown}"
+        is_exact = not units and first == int(first) <= LARGE and second == int(second) <= LARGE
+        if first != second and not is_exact and max(first, second) <= ROUNDED * min(first, second):
+            return None, f"one number may be the other one rounded: {shown}"
+    return ("agrees", f"the same: {_shown(stated)}") if first == second else ("differs", shown)
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value.value, tuple):
+        return "-".join(f"{part:02}" for part in value.value if part)
+    return f"{value.value:g} {value.unit}".strip() if isinstance(value.value, float | int) else value.value
