@@ -3,11 +3,12 @@
     python -m bench.reading --reading FOLDER --data FOLDER --judges words closed --to docs/results/reading.csv
 
 `--reading` has XQuAD and WiCE as `bench.reading_rows` says, `--data` a folder of official files for each benchmark; of
-what is not given, the sets are left out. Judges are `words`, a reader's name or folder, `closed` (a program compares
-with the right answer: what closed values alone can decide at best) and, by `--recorded FILE`, those of a file of answers:
-JSONL with judge, set, id, score (higher: rather right), verdict (true: right, null: not known; without this field a
-threshold is fitted) and marked ([[start, end], ...]). `--points docs/grounded/points.parquet` are the margins that large
-models had. The fair floors of `excam.error_reports.floors` are judges on every set.
+what is not given, the sets are left out. Judges are `words` (no model), a model as `excam score --model` takes it,
+`closed` (a program compares with the right answer: what closed values alone can decide at best) and, by `--recorded
+FILE`, those of a file of answers: JSONL with judge, set, id, score (higher: rather right), verdict (true: right, null:
+not known; without this field a threshold is fitted) and marked ([[start, end], ...]). `--points
+docs/grounded/points.parquet` has the margins of models that were asked before. The fair floors of
+`excam.error_reports.floors` are judges on every set.
 
 A threshold is chosen on the set's dev rows, else on one half of the groups for the other. Scaled accuracy is
 2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs, claims or
@@ -24,7 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,20 @@ from bench.processes import ROOT
 from bench.reading_rows import Row, parts, sets
 from excam.core import tables
 from excam.core.hash_order import digest
-from excam.error_reports import floors
+from excam.error_reports import floors, readers
+from excam.error_reports.judges import grounded
+from excam.error_reports.records import Report, Sample
+from excam.inference import Answer, Flow, Request, Sampling, journal
+from excam.inference.journal import InMemory
+from excam.inference.run import run
+from excam.knowledge.passages import Passage
+from excam.scoring.models import open_model
 from excam.stats import bootstrap
 from excam.stats.clusters import cluster_numbers
 
 COLUMNS = ("topic", "what", "value", "low", "high", "n", "command", "commit_or_date")
 NOT_ENGLISH = "all but English"
-FLOORS = ("share of words", "question where the answer stands")
+FLOORS = tuple(floors.FLOORS)
 POINTS = {  # of docs/grounded/points.parquet: system and column; a verdict from 0 on, or where a threshold is fitted
     "1.5B untuned, combined": ("qwen2.5-coder-1.5b", "combined", True),
     "1.5B untuned, statement": ("qwen2.5-coder-1.5b", "lemmas", True),
@@ -170,36 +178,66 @@ def applies(judge: str, rows: Sequence[Row]) -> bool:
 def asked(name: str, rows: Sequence[Row]) -> Answers:
     """Return what a judge of this process says of rows."""
     judge = opened(name)
-    judge(rows[0])  # what it loads at first is no time of a row
+    judge(rows[:1])  # what it loads at first is no time of a row
     started = time.perf_counter()
     of_parts = name == FLOORS[0] and bool(rows[0].sentences)
-    judged = share_of_parts(rows) if of_parts else [judge(row) for row in rows]
+    judged = share_of_parts(rows) if of_parts else judge(rows)
     return Answers(rows, judged, name in FLOORS and not of_parts, time.perf_counter() - started)
 
 
-def opened(name: str) -> Callable[[Row], Judged]:
-    if name == FLOORS[0]:
-        return share_of_words
-    if name == FLOORS[1]:
-        return lambda row: Judged(
-            floors.question_where_answer_stands(row.question, row.text, row.passages, row.language)
-            if row.question
-            else None
-        )
+def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
+    """Return a floor, closed values, or the product's judge with a reader: `words`, or that of a model."""
+    if name in FLOORS:
+        return lambda rows: [height(name, row) for row in rows]
     if name == "closed":
-        return closed
-    raise SystemExit(f"--judges {name}: no such judge")
+        return lambda rows: [closed(row) for row in rows]
+    model = None if name == "words" else open_model(name)
+    reader = readers.of(readers.facts_of(model) if model else None)
+    ask = partial(journal.ask, model.backend, Sampling(max_tokens=64), InMemory()) if model else nobody
+
+    def flow(row: Row) -> Flow[Judged]:
+        passages = tuple(Passage(id=str(at), title="", text=text) for at, text in enumerate(row.passages, 1))
+        verdict = yield from grounded.judge(sample(row), lambda *_: grounded.Evidence(passages), None, reader)
+        errors = verdict.report.errors if verdict.report else ()
+        marked = tuple((error.start, error.end) for error in errors)
+        return Judged(verdict.parts.get("margin"), None if verdict.failure else not verdict.errors_found, marked)
+
+    return lambda rows: run(flow, rows, ask)
 
 
-def share_of_words(row: Row) -> Judged:
-    return Judged(floors.share_of_words(row.text, row.passages, row.language))
+def nobody(requests: Sequence[Request]) -> list[Answer]:
+    """Answer for readers that ask no model."""
+    raise AssertionError(f"{len(requests)} requests to no model")
+
+
+def sample(row: Row) -> Sample:
+    """Return a row as judges take it."""
+    nothing = dict.fromkeys(("culture", "stratum", "licence", "answer"), "")
+    return Sample(
+        id=row.id,
+        pair=row.id,
+        base=row.group,
+        dataset=row.part,
+        task="understanding",
+        instruction=row.question,
+        output=row.text,
+        report=Report(()),
+        origin="source",
+        language=row.language,
+        **nothing,
+    )
+
+
+def height(name: str, row: Row) -> Judged:
+    """Return how high a row stands by a floor."""
+    return Judged(floors.FLOORS[name](row.question, row.text, row.passages, row.language))
 
 
 def share_of_parts(rows: Sequence[Row]) -> list[Judged]:
     """Judge the sentences or tokens of each row by their share of words, and mark those below a threshold."""
     by_row = [[_part(row, place) for place in row.sentences] for row in rows]
     pieces = [piece for own in by_row for piece in own]
-    verdicts = iter(Answers(pieces, [share_of_words(piece) for piece in pieces], True).verdicts)
+    verdicts = iter(Answers(pieces, [height(FLOORS[0], piece) for piece in pieces], True).verdicts)
     marked = [tuple(place for place in row.sentences if not next(verdicts)) for row in rows]
     return [Judged(None, not own, own) for own in marked]
 

@@ -339,7 +339,7 @@ def of_base(base: BaseSample, right: Sample, wrong: Sample, near: NearMisses, ki
 
 
 def _long(rows: Sequence[Row], bases: Mapping[str, tuple[BaseSample, Sample]]) -> Row:
-    """Return a text of statements, each right or wrong by hash; its passages are those with the facts, and near ones."""
+    """Return a text of statements, each right or wrong by hash, with the passages of all of them."""
     said: list[Row] = []
     passages: list[str] = []
     for row in rows:
