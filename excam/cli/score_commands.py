@@ -60,11 +60,15 @@ SCORING: dict[str, Any] = {  # by their names in `Options`
         str | None,
         typer.Option(
             help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by "
-            "documents: --evidence), likelihood (by what the model knows)"
+            "documents: --evidence; also with classifiers that read them), likelihood (by what the model knows)"
         ),
     ],
     "backend": Annotated[
         str | None, typer.Option("--backend", help="vllm or transformers; by default vllm where a GPU is visible")
+    ],
+    "dtype": Annotated[
+        str | None,
+        typer.Option(help="float32, bfloat16 or float16, of a model of this machine; by default float32 without a GPU"),
     ],
     "max_tokens": Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")],
     "evidence": Annotated[

@@ -9,8 +9,9 @@ from typing import Any
 import yaml
 
 from excam.core.release import VERSION
+from excam.error_reports import stated
 from excam.error_reports.comparators import entailment
-from excam.error_reports.judges import grounded, report
+from excam.error_reports.judges import report
 from excam.pages import markdown
 
 PAGE = """\
@@ -79,7 +80,7 @@ def text(adapter: TrainedAdapter) -> str:
     left_out = adapter.trained_on.removeprefix("without-")
     by_evidence = adapter.recipe.get("report") == "grounded"
     prompts = (
-        {"user, to state": grounded.STATE, "user, to compare": entailment.ASKED}
+        {"user, to state": stated.STATE, "user, to compare": entailment.ASKED}
         if by_evidence
         else {"system": report.SYSTEM, "user": report.USER}
     )

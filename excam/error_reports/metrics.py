@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 from excam.core import languages
 from excam.core.exceptions import InputInvalid
 from excam.error_reports import judges as ways
-from excam.error_reports import scoring
+from excam.error_reports import readers, scoring
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.judges.base import by_comparison
 from excam.error_reports.qualification import qualified
+from excam.error_reports.readers.base import Reader
 from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict
 from excam.inference import Flow
 from excam.knowledge.index import Index
@@ -49,6 +50,7 @@ class ErrorReports(Metric):
         self._judge, self._details = PROMPTED, ""
         self._way: Any = ways.load(PROMPTED)
         self._settings: grounded.Way | likelihood.Way | None = None  # of a judge by evidence
+        self._reader: Reader | None = None  # of the judge grounded
         self._index: Index | None = None
 
     @property
@@ -92,7 +94,10 @@ class ErrorReports(Metric):
             other._settings = best.way if best else BY_PROGRAM if only_states else BY_EVIDENCE[judge]
             other._index, other.measured = setup.evidence, best.measured if best else ""
             book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}" if setup.evidence else "evidence:none"
-            other._details = f"|{other._settings.signature}|{book}"
+            if isinstance(other._settings, grounded.Way):
+                other._reader = _reader(setup, other._settings)
+            read_by = f"reader:{other._reader.signature}" if other._reader else ""
+            other._details = f"|{read_by}{other._settings.signature}|{book}"
             return other
         if tuned and setup.judge == PROMPTED:
             raise InputInvalid(
@@ -155,7 +160,7 @@ class ErrorReports(Metric):
         """Judge by passages of the index, if there is one."""
         index = self._index
         if index is None:
-            return (yield from self._way.judge(sample, None, self._settings))
+            return (yield from self._judge_by(sample, None))
         labels = {name: row.labels.get(name, "") for name in ("language", "culture")}
         if why := index.mismatch(**labels):
             return by_comparison([], (), "", {"evidence": [why], "because": OTHER_TEXTS})
@@ -164,7 +169,24 @@ class ErrorReports(Metric):
             passages = index.passages_for(question, text, culture=labels["culture"])
             return grounded.Evidence(tuple(passages), index.unrelated(f"{question} {text}"))
 
-        return (yield from self._way.judge(sample, search, self._settings))
+        return (yield from self._judge_by(sample, search))
+
+    def _judge_by(self, sample: Sample, search: grounded.Search | None) -> Flow[Verdict]:
+        if isinstance(self._settings, likelihood.Way):
+            return likelihood.judge(sample, search, self._settings)
+        return grounded.judge(sample, search, self._settings, self._reader)
+
+
+def _reader(setup: Setup, way: grounded.Way) -> Reader:
+    """Return the reader for a model. Raises InputInvalid for one that only reads passages, without any."""
+    reader = readers.of(readers.facts_of(setup.model) if setup.model else None, way.comparator)
+    if not reader.states and not setup.evidence:
+        name = reader.signature.partition(".")[0]
+        raise InputInvalid(
+            f"--evidence: missing; a reader of kind {name} reads passages; expected --evidence PACK "
+            "(`excam knowledge build`)"
+        )
+    return reader
 
 
 def _sample(row: Row) -> Sample:

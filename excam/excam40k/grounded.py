@@ -16,8 +16,8 @@ from excam.config import Evidence, Wording
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.error_reports.comparators.entailment import entail_messages
-from excam.error_reports.judges.grounded import NOT_STATED, state_messages, target
 from excam.error_reports.records import BaseSample, Sample
+from excam.error_reports.stated import NOT_STATED, state_messages, target
 from excam.error_reports.yes_no import ANSWERS
 from excam.excam40k import evidence
 from excam.excam40k.evidence import EvidencePassage

@@ -40,6 +40,7 @@ LARGEST_WEIGHTS, LARGEST_OTHER = 256 << 30, 256 << 20
 TOKENIZER = ("*.json", "*.jinja", "tokenizer*", "*.txt", "LICENSE*")  # and the settings of the model
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", *TOKENIZER)
 LOADED = (*WEIGHTS, "*.model", "additional_chat_templates/*.jinja")  # of a folder: what transformers may open there
+PICKLED = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt")  # weights that are never loaded
 # A second copy of weights and tokenizer in Mistral's own format. It doubles the download, and if tekken.json is next to
 # tokenizer.json, transformers loads a tokenizer without a chat template.
 DUPLICATE_WEIGHTS = ("consolidated*", "*/consolidated*", "params.json", "*/params.json", "tekken.json", "*/tekken.json")
@@ -70,7 +71,10 @@ def model_files(folder: Path) -> list[Path]:
     twice = set(matching_files(folder, DUPLICATE_WEIGHTS))
     files = [file for file in matching_files(folder, LOADED) if file not in twice]
     if not any(file.suffix == ".safetensors" for file in files):
-        raise ModelInvalid(f"{folder}: no *.safetensors; expected the folder of a model with its weights")
+        packed = matching_files(folder, PICKLED)
+        found = f"found {packed[0].name}, which may hold code, and " if packed else ""
+        then = "; save it again as safetensors (`save_pretrained`)" if packed else ""
+        raise ModelInvalid(f"{folder}: {found}no *.safetensors; expected the folder of a model with its weights{then}")
     return files
 
 

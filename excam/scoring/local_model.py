@@ -16,17 +16,19 @@ from excam.core import extras, hashing
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
 from excam.inference import backend_factory, gpus, lora, sources
+from excam.inference.backends import classifier
 from excam.inference.cache_keys import canonical_json
 from excam.inference.vllm_environment import python_with_vllm
 from excam.scoring import adapters, manifests
 from excam.scoring.manifests import AdapterManifest, BaseManifest, BaseSettings
 
 ENGINES = ("transformers", "vllm")
+DTYPES = ("float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedModel:
-    """A base model that can be asked, its manifest, its number format ("float32" on a CPU), and one of ENGINES."""
+    """A base model that can be asked, its manifest, its number format, and one of ENGINES or "classifier"."""
 
     backend: backend_factory.LazyBackend
     base: BaseManifest
@@ -59,13 +61,14 @@ def choose_engine(wanted: str | None) -> str:
 
 
 def open_adapter(
-    adapter: str | Path, base: str | Path | None = None, engine: str | None = None
+    adapter: str | Path, base: str | Path | None = None, engine: str | None = None, dtype: str | None = None
 ) -> tuple[Path, AdapterManifest, OpenedModel]:
     """Return the folder of an adapter, its manifest, and its base model with the adapter.
 
     `adapter` is a folder, or a name below ./results/adapters; `base` the folder of the base model, by default where the
-    workflow or `excam pull` put it; `engine` is one of ENGINES (`choose_engine`). Raises ModelInvalid if one of them is
-    missing or not what the adapter's manifest says, NotInstalled in a light install.
+    workflow or `excam pull` put it; `engine` is one of ENGINES (`choose_engine`), `dtype` one of DTYPES (`_opened`).
+    Raises ModelInvalid if one of them is missing or not what the adapter's manifest says, NotInstalled in a light
+    install.
     """
     extras.require_extra("inference", "torch", "transformers", "peft")
     folder = adapters.folder(adapter)
@@ -82,17 +85,21 @@ def open_adapter(
         raise ModelInvalid(
             f"{weights}: base model at revision {base_manifest.revision}; the adapter was trained on {manifest.base}"
         )
-    return folder, manifest, _opened(manifest.model, base_manifest, weights, folder, engine)
+    return folder, manifest, _opened(manifest.model, base_manifest, weights, folder, engine, dtype)
 
 
 def is_weights(folder: Path) -> bool:
     """Return whether a folder has the weights of a whole model, not those of an adapter."""
     return (folder / "files").is_dir() or (
-        (folder / "config.json").is_file() and not (folder / lora.CONFIG).exists() and any(folder.glob("*.safetensors"))
+        (folder / "config.json").is_file() and not (folder / lora.CONFIG).exists() and _has_weights(folder)
     )
 
 
-def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
+def _has_weights(folder: Path) -> bool:
+    return any(next(folder.glob(pattern), None) for pattern in ("*.safetensors", *sources.PICKLED))
+
+
+def open_weights(folder: Path, engine: str | None = None, dtype: str | None = None) -> OpenedModel:
     """Return a model in a folder, as the workflow fetches it or as `save_pretrained` writes it.
 
     The files that identify it are the only ones that can be loaded. Raises ModelInvalid, NotInstalled as
@@ -101,7 +108,7 @@ def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
     extras.require_extra("inference", "torch", "transformers", "peft")
     if (folder / "files").is_dir():
         base_manifest = manifests.read(folder / adapters.MANIFEST, BaseManifest, "a model that the workflow fetched")
-        return _opened(folder.name, base_manifest, folder, None, engine)
+        return _opened(folder.name, base_manifest, folder, None, engine, dtype)
     files = sources.model_files(folder)
     say(f"using {folder}: hashing {sum(file.stat().st_size for file in files) / 1e9:.1f} GB")
     outputs = {file.relative_to(folder).as_posix(): digest for file, digest in hashing.digests(files).items()}
@@ -119,24 +126,29 @@ def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
         (link := place / "files" / name).parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to((folder / name).resolve())
     (place / adapters.MANIFEST).write_text(base_manifest.model_dump_json(), encoding="utf-8")
-    return _opened(folder.resolve().name, base_manifest, place, None, engine)
+    return _opened(folder.resolve().name, base_manifest, place, None, engine, dtype)
 
 
 def _opened(
-    name: str, base: BaseManifest, weights: Path, adapter: Path | None, wanted_engine: str | None
+    name: str, base: BaseManifest, weights: Path, adapter: Path | None, wanted_engine: str | None, wanted: str | None
 ) -> OpenedModel:
-    """Open a model: in bfloat16 on a GPU, else in float32, which is independent of the batch with transformers.
+    """Open a model: by default in bfloat16 on a GPU, else in float32, which is independent of the batch.
 
     On a CPU in bfloat16, the other rows of a batch changed 6 of 64 verdicts, in float32 none. vLLM runs in a process of
     its own, which loads its environment and takes the GPU (see `hosting`). Raises InputInvalid and ModelInvalid as
     `choose_engine`, and ModelInvalid if there is a GPU that torch cannot use.
     """
-    engine = choose_engine(wanted_engine)
+    if wanted not in (None, *DTYPES):
+        raise InputInvalid(f"--dtype: found {wanted}; expected {', '.join(DTYPES)}")
+    classifies = adapter is None and bool(classifier.kind_of(weights / "files"))
+    if classifies and wanted_engine == "vllm":
+        raise InputInvalid(f"--backend: found vllm for {name}, which writes nothing; leave it out")
+    engine = "classifier" if classifies else choose_engine(wanted_engine)
     cards = min(1, len(gpus.visible_gpus()))
-    dtype = "bfloat16" if cards else "float32"
+    dtype = wanted or ("bfloat16" if cards else "float32")
     model = Model(gpus=0, backend=engine, dtype=dtype, licence=base.licence, hub=base.settings.hub or "local")
     manifests_ = weights / adapters.MANIFEST, adapter / adapters.MANIFEST if adapter else None
-    if engine == "transformers":
+    if engine != "vllm":
         gpus.refuse_unusable(cards, f"set {gpus.VISIBLE}= (nothing)")
         return OpenedModel(backend_factory.LazyBackend(name, model, *manifests_), base, dtype, engine)
     gpus.refuse_unusable(

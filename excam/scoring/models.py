@@ -108,9 +108,11 @@ def open_model(
     budget: Budget | None = None,
     serving: Serving | None = None,
     *,
+    dtype: str | None = None,
     probe: Probe | None = None,
 ) -> OpenedModel:
-    """Open a model. `base` is the folder of an adapter's base model, `engine` one of `local_model.ENGINES`.
+    """Open a model. `base` is the folder of an adapter's base model, `engine` one of `local_model.ENGINES`, `dtype` one
+    of `local_model.DTYPES`, in which a model of this machine computes.
 
     `budget` limits a model behind a server, `serving` says how that is asked. Where that is asked for texts, `probe`
     returns the request with which it is found out what the server takes. Raises ModelInvalid if there is no such model,
@@ -118,7 +120,7 @@ def open_model(
     """
     address = parse(model)
     if address.endpoint:
-        for option, value in (("--backend", engine), ("--base", base)):
+        for option, value in (("--backend", engine), ("--base", base), ("--dtype", dtype)):
             if value is not None:
                 raise InputInvalid(f"{option}: found {value} for {address.name}, behind a server; leave it out")
         return _served(address, budget, serving, probe)
@@ -128,7 +130,7 @@ def open_model(
     if local_model.is_weights(folder := Path(address.text)):
         if base is not None:
             raise InputInvalid(f"--base: found {base} for {folder}, a whole model; expected an adapter; leave it out")
-        opened = local_model.open_weights(folder, engine)
+        opened = local_model.open_weights(folder, engine, dtype)
         return OpenedModel(
             opened.backend,
             f"{_base_part(folder.resolve().name, opened.base.revision)}|on:nothing",
@@ -138,7 +140,7 @@ def open_model(
             weights=_files_of(opened.backend),
             constrained=opened.engine == "vllm",
         )
-    folder, manifest, opened = local_model.open_adapter(address.text, base, engine)
+    folder, manifest, opened = local_model.open_adapter(address.text, base, engine, dtype)
     source = opened.base.settings
     return OpenedModel(
         opened.backend,

@@ -38,6 +38,7 @@ class Options:
     ] = ()  # columns of the metric that the rows do not have, so that a text of its own stands in
     judge: str | None = None  # how a model is asked, where there are several ways
     backend: str | None = None  # the engine of models of this machine
+    dtype: str | None = None  # in which they compute
     max_tokens: int | None = None  # of an answer
     evidence: Path | None = None  # the folder of an index of passages
     calibration: Path | None = None  # a file; that of an adapter is found beside it
@@ -74,7 +75,7 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
     """Return which options of scoring a metric cannot have, and why, by the option's name in `Options`."""
     reasons: dict[str, str] = {}
     if wanted.asks == "nothing":
-        models = ("backend", "bases") if wanted.needs_model else ("models", "backend", "bases")
+        models = ("backend", "dtype", "bases", *(() if wanted.needs_model else ("models",)))
         others = ("budget", "price", "max_tokens", "repeat", "temperature", "combine")
         asked = (item.name for item in fields(Serving))
         reasons |= dict.fromkeys((*models, *others, *asked), "it asks no model")
@@ -177,6 +178,7 @@ def _model(
         options.backend,
         limit,
         options.serving,
+        dtype=options.dtype,
         probe=partial(_first_request, wanted, options, index) if wanted.asks == "texts" else None,
     )
 

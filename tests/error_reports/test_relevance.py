@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from excam.error_reports import relevance
-from excam.error_reports.judges import grounded
+from excam.error_reports import relevance, stated
 
 ASKED = "Which sport do most people in Greece play after school?"
 GREEK = "Sports in Greece: After school, most people there play basketball."
@@ -62,8 +61,8 @@ def test_what_holds_an_answer_is_the_passage_with_its_words() -> None:
 
 @pytest.mark.parametrize(("cites", "places"), [((), [1]), ((1,), [1]), ((2,), [1]), ((1, 2), [1])])
 def test_a_statement_follows_from_a_passage_that_holds_it(cites: tuple[int, ...], places: list[int]) -> None:
-    stated = grounded.Stated("basketball", cites)
-    assert grounded.cited_places(stated, ["Food in Peru: soup.", GREEK], "") == places
+    said = stated.Stated("basketball", cites)
+    assert stated.cited_places(said, ["Food in Peru: soup.", GREEK], "") == places
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from base_samples import wrapped
 
 from excam.config import Evidence, Recipe, Wording
 from excam.core.exceptions import InputInvalid
-from excam.error_reports import adapter_card
-from excam.error_reports.judges import grounded as judge
+from excam.error_reports import adapter_card, stated
 from excam.error_reports.records import BaseSample
 from excam.excam40k import evidence, grounded
 from excam.excam40k.construction import hard
@@ -135,7 +134,7 @@ def test_rows_have_the_stated_shares_and_targets_that_follow_from_their_passages
             expected = {"right": "Yes", "wrong": "No"}[row.label]
             assert row.target == (expected if row.kind == "fact" else "not stated")
             continue
-        read = judge.read_stated(row.target, len(row.passages))
+        read = stated.read_stated(row.target, len(row.passages))
         assert read.cites == row.cites
         assert bool(read.answer) == (row.kind == "fact")
         if row.kind == "fact":
@@ -158,7 +157,7 @@ def test_prompts_are_those_of_the_judge_and_an_order_in_a_passage_changes_no_tar
     assert [row.target for row in plain] == [row.target for row in ordered]
     assert all(any(order in row.messages[0].content for order in ORDERS) for row in ordered)
     state = next(row for row in plain if row.asked == "state")
-    assert state.messages == judge.state_messages(state.question, [passage.shown for passage in state.passages])
+    assert state.messages == stated.state_messages(state.question, [passage.shown for passage in state.passages])
 
 
 def test_questions_are_paraphrased_in_the_stated_share() -> None:

@@ -19,6 +19,7 @@ from excam.inference import Flow
 from excam.inference.run import together
 
 VERSION = 5
+FITTED = "Qwen2.5-Coder-1.5B"  # the model of the weights; another one needs its own qualification
 NEEDS: tuple[Need, ...] = ("expected", "passages")
 INTERCEPT = -1.17  # beside the margin of words
 OF_WORDS, OF_ENTAILMENT, OF_AGREEMENT = 1.73, 1.32, 1.17  # of their margins

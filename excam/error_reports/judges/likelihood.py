@@ -26,11 +26,11 @@ from excam.error_reports.judges.base import (
 from excam.error_reports.judges.grounded import (
     NO_CLAIM,
     NO_PASSAGE,
-    NOT_SURE,
     OWN_KNOWLEDGE,
     Search,
     as_texts,
 )
+from excam.error_reports.readers.chat import NOT_SURE
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.error_reports.yes_no import numbered
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text

@@ -9,10 +9,12 @@ from functools import partial
 from typing import get_args
 
 from excam.error_reports import comparators
+from excam.error_reports import stated as stating
 from excam.error_reports.comparators.base import Case, Comparison, Range
 from excam.error_reports.judges import grounded, likelihood
-from excam.error_reports.judges.grounded import Stated
 from excam.error_reports.qualification.question_set import Question, pack
+from excam.error_reports.readers import chat
+from excam.error_reports.stated import Stated
 from excam.inference import Ask, Flow
 from excam.inference.run import run
 
@@ -68,18 +70,18 @@ def _texts(question: Question) -> tuple[str, ...]:
 
 
 def _state(question: Question) -> Flow[Stated]:
-    return grounded.ask_stated(question.question, _texts(question))
+    return stating.ask_stated(question.question, _texts(question))
 
 
 def _compare(name: str, known: Mapping[str, Stated], question: Question) -> Flow[Comparison]:
     stated, texts = known[question.id], _texts(question)
     if not stated.answer and "expected" in comparators.load(name).NEEDS:
         return Comparison(None, reason="no expected statement")
-    if why := grounded.off_topic(question.question, stated, texts, question.language):
+    if why := stating.off_topic(question.question, stated, texts, question.language):
         return Comparison(None, reason=why)
     unrelated = pack().unrelated(f"{question.question} {question.text}")
     case = Case(question.question, question.text, stated.answer, texts, unrelated, question.language)
-    return (yield from grounded.compared(name, case))
+    return (yield from chat.compared(name, case))
 
 
 def _likelihood(question: Question) -> Flow[likelihood.Compared | None]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from excam.core.exceptions import InputInvalid
 from excam.core.registries import load_module, modules_in
 from excam.error_reports.readers.base import Kind, ModelFacts, Reader
+from excam.inference.backends import classifier
+from excam.scoring.models import OpenedModel
 
 
 def available() -> tuple[str, ...]:
@@ -30,3 +32,13 @@ def of(model: ModelFacts | None, way: str = "") -> Reader:
             return reader
     found = f"{model.name}: {model.architecture or 'a model behind a server'}" if model else "no model"
     raise InputInvalid(f"--model: found {found}; expected a model for one of {', '.join(available())}")
+
+
+def facts_of(model: OpenedModel) -> ModelFacts:
+    """Return what a reader is chosen by; nothing is loaded."""
+    names = tuple(dict.fromkeys(filter(None, model.names)))
+    if model.weights is None:
+        return ModelFacts(names)
+    kind = classifier.kind_of(model.weights)
+    labels = classifier.labels_of(model.weights) if kind else ()
+    return ModelFacts(names, classifier.architecture_of(model.weights), labels, writes=not kind)

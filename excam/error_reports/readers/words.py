@@ -15,12 +15,11 @@ from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import regex
-
 from excam.error_reports import relevance
-from excam.error_reports.content_words import UNSPACED, Word, code_of, function_words, likely_language, opening, words
+from excam.error_reports.closed_values import Side, side_of
+from excam.error_reports.content_words import UNSPACED, Word, code_of, function_words, likely_language, words
 from excam.error_reports.floors import Place, places_of
-from excam.error_reports.readers.base import DISAGREEING, UNRELATED, ModelFacts, Reading, Task
+from excam.error_reports.readers.base import ModelFacts, Reading, Task
 from excam.inference import Flow
 
 VERSION = 1
@@ -36,8 +35,9 @@ HOLDING = 0.4  # of the question
 NEARLY_NONE = 0.3  # of an answer's parts of words in one sentence: no passage holds it
 MOST_RUNS = 2  # stretches of sentence or question that an answer is made of; more may turn roles round
 NEAR = 0.1  # closer, another passage may answer the question too
-_SIGN = regex.compile(r"[\p{S}?¿؟？‽&\[\]]")
-_CITATION = regex.compile(r"\[\d{1,3}(?:[,;] ?\d{1,3})*\]")
+DISAGREEING = "passages disagree"
+UNRELATED = "the passage is about something else"
+OTHER_WORDS = "it has words that neither the sentence nor the question has"
 
 
 def reader(model: ModelFacts | None, way: str = "") -> WordsReader | None:
@@ -73,18 +73,57 @@ def reading_of(task: Task) -> Reading:
         return _unknown(UNRELATED)
     here, elsewhere = places_of(question, task.text, passages, language)
     asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked, default=None)
-    if asking is None:
-        return _unknown(NO_WORDS)
+    side = side_of(task.text)
+    if asking is None or not side.words or side.unread:
+        return _unknown(f"the text {side.unread or 'shares no word with a passage'}")
     if here is None or here.held <= NEARLY_NONE:
-        return _absent(task, asking, near, language)
-    sentence = _sentence(here, passages)
-    if here.held < 1 or (why := _beyond(task.text, (sentence, question), language)):
+        known, right, place = _is_another(side, question, language) and asking.asked >= HOLDING, ABSENT, asking
+        why = "no passage holds it"
+    else:
+        sources = [_sentence(here, passages), question]
+        difference = here.asked - (elsewhere.asked if elsewhere else 0)
+        right = RIGHT[bisect(DIFFERENCES, difference)]
+        known, place = here.held == 1 and _is_repeated(side, sources, language), here if right > 0.5 else asking
+        why = OTHER_WORDS
+        if known and elsewhere and elsewhere.passage != here.passage and abs(difference) < NEAR:
+            known, why = False, DISAGREEING
+        elif known and max(right, 1 - right) < LEAST:
+            known, why = False, "as much of the question stands elsewhere"
+    if not known:
         return _unknown(why)
-    difference = here.asked - (elsewhere.asked if elsewhere else 0)
-    if elsewhere and elsewhere.passage != here.passage and abs(difference) < NEAR:
-        return _unknown(DISAGREEING)
-    right = RIGHT[bisect(DIFFERENCES, difference)]
-    if max(right, 1 - right) < LEAST:
-        return _unknown("as much of the question stands elsewhere")
-    place = here if right > 0.5 else asking
     return Reading(right, 1 - right, 0.0, (near[place.passage],), expected=_sentence(place, passages))
+
+
+def _unknown(because: str) -> Reading:
+    return Reading(0.0, 0.0, 1.0, because=because)
+
+
+def _sentence(place: Place, passages: Sequence[str]) -> str:
+    return passages[place.passage][place.piece.start : place.piece.end]
+
+
+def _is_another(side: Side, question: str, language: str) -> bool:
+    """Return whether all words of an answer that its question lacks have content: none denies, hedges or compares."""
+    asked = {word.key for word in words(question)}
+    new = [word.key for word in side.words if word.key not in asked]
+    return bool(new) and function_words(language).isdisjoint(new)
+
+
+def _is_repeated(side: Side, sources: Sequence[str], language: str) -> bool:
+    """Return whether an answer is made of few stretches of the sources, each with a word of content."""
+    known = [f" {' '.join(_signs(words(source)))} " for source in sources]
+    said, functions, at = _signs(side.words), function_words(language), 0
+    for _ in range(MOST_RUNS):
+        stretches = (said[at:end] for end in range(len(said), at, -1))
+        run = next((run for run in stretches if any(f" {' '.join(run)} " in source for source in known)), [])
+        if functions.issuperset(run) or "".join(run) in functions:
+            return False
+        at += len(run)
+        if at == len(said):
+            return True
+    return False
+
+
+def _signs(said: Sequence[Word]) -> list[str]:
+    """Return words, those of a script without spaces sign by sign, since context changes how they are divided."""
+    return [sign for word in said for sign in (word.key if UNSPACED.match(word.key) else (word.key,))]
