@@ -146,8 +146,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             record(args.record, name, answers)
         own = list(numbers(name, rows, answers))
         made += [line | {"command": command(args, name), "commit_or_date": commit()} for line in own]
+        tables.write_lines(args.to, COLUMNS, ({key: rounded(value) for key, value in line.items()} for line in made))
         print(f"{name}: {len(rows)} rows, {len(own)} numbers", file=sys.stderr, flush=True)
-    tables.write_lines(args.to, COLUMNS, ({key: rounded(value) for key, value in line.items()} for line in made))
 
 
 def command(args: argparse.Namespace, name: str) -> str:
