@@ -21,7 +21,6 @@ OPTION = (
     "(?:option|choice|opción|opção|opzione|optie|opsi|pilihan|seçenek|şık|επιλογή|الخيار|विकल्प|선택지|选项|選項|選択肢)"
 )
 SURROGATE = re.compile("[\ud800-\udfff]")
-EUROPEAN = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}]|(?P<other>\p{L})")
 
 
 def as_word(pattern: str) -> str:
@@ -44,9 +43,3 @@ def id_text(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**100:
         return str(value)
     return value if is_text(value) and value.strip() else None
-
-
-def script_of(text: str) -> str:
-    """Return "alphabet" or "other" for the script of most letters of a text; European alphabets count as one."""
-    letters = [bool(match["other"]) for match in EUROPEAN.finditer(text)]
-    return "other" if sum(letters) * 2 > len(letters) else "alphabet"

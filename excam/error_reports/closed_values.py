@@ -1,9 +1,9 @@
 """Whether two short answers say the same, where a program can know: closed values, and nothing beside them.
 
 A closed value is yes or no, an option, one number with its unit as written, or one date. A side counts only if it is
-wholly such a value, beside phrases that announce an answer ("The answer is") and words that the question says. Texts that are
-equal word for word agree as well, and so does an answer that the expected statement holds whole beside words of the
-question. Everything else is not known: a second value, a word of comparison, a hedge, a further sentence, a question,
+wholly such a value, beside phrases that announce an answer ("The answer is") and words that the question says. Texts of
+equal words agree as well, and so does an answer that the expected statement holds whole beside words of the question.
+Everything else is not known: a second value, a word of comparison, a hedge, a further sentence, a question,
 struck text, a sign that is not plain punctuation, another unit or script, another name.
 """
 
@@ -44,7 +44,9 @@ _ISO = regex.compile(r"[1-9]\d{3}-\d\d-\d\d")
 _LETTERED = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
 _LETTER = regex.compile(rf"\s*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
 _ANSWER_IS = r"(?:the|my)\s+(?:(?:correct|right|final)\s+)?answer\s+is"
-_CARRIER = regex.compile(rf"\s*(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+", regex.IGNORECASE)
+_CARRIER = regex.compile(
+    rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?:(?:[Tt]he|an?|An)\s+)?(?=\w)"
+)
 _IN = frozenset({"in", "on", "en", "em", "im", "am"})  # before a year or a date
 _IN_DATES = frozenset({"of", "the", "de", "st", "nd", "rd", "th"})
 _YES_NO = {

@@ -7,13 +7,12 @@ original. A word keeps its accents, endings and doubled letters; `stem` is for l
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
 import regex
-from stopwordsiso import langs, stopwords
 
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
@@ -141,13 +140,24 @@ def code_of(language: str) -> str:
 def likely_language(text: str) -> str:
     """Return the code of the language most of whose function words a text has, English if none has more."""
     keys = [word.key for word in words(text)]
-    return max(["en", *sorted(langs())], key=lambda code: sum(key in function_words(code) for key in keys))
+    return max(_listed(), key=lambda code: sum(key in function_words(code) for key in keys))
+
+
+@cache
+def _listed() -> Mapping[str, Sequence[str]]:
+    """Return the function words that `bm25s` lists, by the code of their language, English first."""
+    from bm25s import stopwords
+
+    lists = {name.removeprefix("STOPWORDS_").title(): name for name in dir(stopwords) if name.startswith("STOPWORDS_")}
+    others = {code_of(name): getattr(stopwords, of_name) for name, of_name in lists.items() if code_of(name)}
+    return {"en": stopwords.STOPWORDS_EN_PLUS} | {code: listed for code, listed in others.items() if code != "en"}
 
 
 @cache
 def function_words(code: str) -> frozenset[str]:
-    """Return the folded function words of a language (`stopwordsiso`), without those that spell numbers."""
-    return frozenset(map(fold, stopwords(code))) - spelled_numbers(code).keys()
+    """Return the folded function words of a language, without those that spell numbers; none where none are listed."""
+    listed = (fold(word) for word in _listed().get(code, ()))
+    return frozenset(word for word in listed if not word.isdecimal()) - spelled_numbers(code).keys()
 
 
 @cache
@@ -158,6 +168,38 @@ def spelled_numbers(code: str) -> dict[str, int]:
     spell = MessageFormat("{n, spellout}", code or "root")
     spelled = {number: words(spell.format({"n": number})) for number in range(NUMBER_WORDS + 1)}
     return {" ".join(word.key for word in said): number for number, said in spelled.items()}
+
+
+class Vocabulary:
+    """The words of some texts, to look up whether they hold a word of another one in any form."""
+
+    def __init__(self, texts: Iterable[str], language: str) -> None:
+        self.language = language
+        keys = {word.key for text in texts for word in words(text)}
+        self.stems = {stem(form, language) for key in keys for form in (key, ELISION.sub("", key))}
+        self.unspaced = "\n".join(key for key in keys if UNSPACED.fullmatch(key))
+
+    def holds(self, word: Word) -> bool:
+        """Return whether a word is among them: in its form, its stem, or in a script without spaces as a part."""
+        return stem(word.key, self.language) in self.stems or (len(word.key) > 1 and word.key in self.unspaced)
+
+
+def not_held(text: str, others: Iterable[str], language: str = "") -> list[Word]:
+    """Return the content words of a text that none of the others holds in any form."""
+    known = Vocabulary(others, language or likely_language(text))
+    return [word for word in content(text, language) if not known.holds(word)]
+
+
+def unsupported(text: str, others: Iterable[str], language: str = "") -> tuple[tuple[int, int], ...]:
+    """Return the character ranges of a text whose content no other text holds, joined across function words."""
+    said = content(text, language)
+    missing = set(not_held(text, others, language))
+    ranges = list[tuple[int, int]]()
+    for before, word in zip([None, *said], said, strict=False):
+        if word in missing:
+            start = ranges.pop()[0] if before in missing else word.start
+            ranges.append((start, word.end))
+    return tuple(ranges)
 
 
 @lru_cache(maxsize=65536)

@@ -27,7 +27,7 @@ TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of mode
 GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
 BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way()}  # with their settings before a qualification
 OTHER_TEXTS = "passages of another language or culture"  # why a row is not known
-BY_PROGRAM = grounded.Way("lemmas", least=0.5)  # of an adapter that learned to state, and not to compare
+BY_PROGRAM = grounded.Way("closed")  # of an adapter that learned to state, and not to compare
 
 
 class ErrorReports(Metric):

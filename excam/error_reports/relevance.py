@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from excam.core import cultures
-from excam.error_reports.comparators._statements import Held, Unit, language_of, options, statement
-from excam.error_reports.comparators._words import words
-from excam.error_reports.comparators.base import Case
-from excam.error_reports.comparators.lemmas import forms_of
+from excam.error_reports.closed_values import without_options
+from excam.error_reports.content_words import Vocabulary, Word, content, likely_language, words
 
 SHARE = 0.4  # of a question's content words; chosen on one half of 288 rows without their fact (docs/results-log.md)
 _LONGEST = 4  # words of a culture's name
@@ -24,7 +22,7 @@ _QUOTED = re.compile(r"""(?<!\w)['"‘“«„]([^'"‘“«„]*(?:\w['’]\w[^
 
 def unrelated(question: str, passages: Sequence[str], language: str = "", share: float = SHARE) -> str:
     """Return why no passage is about a question, "" if one is."""
-    question = options(question)[0]
+    question = without_options(question)[0]
     asked = named(question)
     near = [passage for passage in passages if not asked or not named(passage) or asked & named(passage)]
     if not near:
@@ -44,31 +42,20 @@ def share_held(question: str, passage: str, language: str = "") -> float:
 
     Names of cultures do not count: every passage about a culture holds its name.
     """
-    language = language_of(language, question)
     names = {word.key for name in _names(question) for word in words(name)}
-    units = [unit for unit in statement(question, language).content() if unit.key not in names]
-    if not units:
-        return 1.0
-    return _share(question, units, passage, language)
+    asked = [word for word in content(question, language) if word.key not in names]
+    return _share(asked, passage, language or likely_language(question)) if asked else 1.0
 
 
-def not_held(text: str, passages: Sequence[str], language: str = "") -> list[Unit]:
-    """Return the content of a text that no passage holds in any form."""
-    held = Held([statement(each, language) for each in passages], forms_of(Case(text, "", text, language=language)))
-    return [unit for unit in statement(text, language).content() if not held.holds(unit)]
-
-
-def _share(text: str, units: Sequence[Unit], passage: str, language: str) -> float:
-    """Return the share of a text's units that a passage holds in any form."""
-    held = Held([statement(passage, language)], forms_of(Case(text, "", text, language=language)))
-    return sum(map(held.holds, units)) / len(units)
+def _share(said: Sequence[Word], passage: str, language: str) -> float:
+    """Return the share of words that a passage holds in any form."""
+    return sum(map(Vocabulary([passage], language).holds, said)) / len(said)
 
 
 def held_shares(answer: str, passages: Sequence[str], language: str = "") -> list[float]:
     """Return of each passage the share of an answer's content that it holds, 0 to 1; 0 of an answer without content."""
-    language = language_of(language, answer)
-    units = statement(answer, language).content()
-    return [_share(answer, units, passage, language) if units else 0.0 for passage in passages]
+    said = content(answer, language)
+    return [_share(said, passage, language or likely_language(answer)) if said else 0.0 for passage in passages]
 
 
 def named(text: str) -> frozenset[str]:
@@ -80,7 +67,7 @@ def named(text: str) -> frozenset[str]:
 def _names(text: str) -> tuple[str, ...]:
     """Return the names of cultures in a text, the longest at each place."""
     known = cultures.names()
-    keys = [word.key for word in words(text)]
+    keys = [word.key.removesuffix("'s") for word in words(text)]
     named_so_far, at = [], 0
     while at < len(keys):
         length = next((n for n in range(_LONGEST, 0, -1) if " ".join(keys[at : at + n]) in known), 0)

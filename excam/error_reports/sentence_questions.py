@@ -10,12 +10,8 @@ import re
 from collections.abc import Sequence
 
 from excam.core.sentences import asks
-from excam.error_reports.comparators._statements import Held, statement
-from excam.error_reports.comparators._words import words as spanned_words
-from excam.error_reports.comparators.base import Case
-from excam.error_reports.comparators.lemmas import forms_of
+from excam.error_reports.content_words import Vocabulary, content, likely_language, not_held
 from excam.error_reports.judges.base import ask_for_words
-from excam.error_reports.relevance import not_held
 from excam.error_reports.yes_no import FENCE, one_line
 from excam.inference import Flow, Message
 from excam.knowledge.passages import words
@@ -39,16 +35,10 @@ def about(sentence: str, passages: Sequence[str], language: str = "") -> str:
     The subject are its content words that a passage holds, in any form. What nothing supports may be wrong, and a small
     model repeats what its question says.
     """
-    forms = forms_of(Case("", sentence, "", language=language))
-    held = Held([statement(passage, language) for passage in passages], forms)
-    spoken = {form for passage in passages for word in spanned_words(passage) for form in forms(word.key)}
-    units = [
-        unit
-        for unit in statement(sentence, language).content()
-        if held.holds(unit) or (unit.value is None and not spoken.isdisjoint(forms(unit.key)))
-    ]
-    subject = " ".join(one_line(sentence[unit.start : unit.end]) for unit in units)
-    return ABOUT.format(subject=subject) if len(units) >= FEWEST else ""
+    known = Vocabulary(passages, language or likely_language(sentence))
+    held = [word for word in content(sentence, language) if known.holds(word)]
+    subject = " ".join(one_line(sentence[word.start : word.end]) for word in held)
+    return ABOUT.format(subject=subject) if len(held) >= FEWEST else ""
 
 
 def ask_question(instruction: str, text: str, place: tuple[int, int]) -> Flow[tuple[str, str]]:
@@ -75,8 +65,7 @@ def is_usable(question: str, sentence: str) -> bool:
     """Return whether a line is a short question that has a content word of the sentence that it is about."""
     if not asks(question, "") or len(words(question)) > MOST_WORDS:
         return False
-    held = Held([statement(question)])
-    return any(map(held.holds, statement(sentence).content()))
+    return any(map(Vocabulary([question], likely_language(sentence)).holds, content(sentence)))
 
 
 def repeats(answer: str, sentence: str, passages: Sequence[str], language: str = "") -> bool:
@@ -84,4 +73,5 @@ def repeats(answer: str, sentence: str, passages: Sequence[str], language: str =
 
     Then it repeats the sentence, and says nothing of the passages.
     """
-    return any(map(Held([statement(sentence, language)]).holds, not_held(answer, passages, language)))
+    said = Vocabulary([sentence], language or likely_language(sentence))
+    return any(map(said.holds, not_held(answer, passages, language)))

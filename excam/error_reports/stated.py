@@ -6,13 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from excam.core.text import script_of
 from excam.error_reports import relevance
-from excam.error_reports.comparators._differences import unsupported
-from excam.error_reports.comparators._statements import Held, statement
-from excam.error_reports.comparators._words import words as spanned_words
-from excam.error_reports.comparators.base import Case
-from excam.error_reports.comparators.lemmas import by_words
+from excam.error_reports.closed_values import compared
+from excam.error_reports.content_words import Vocabulary, content, likely_language, not_held
 from excam.error_reports.judges.base import ask_for_words
 from excam.error_reports.yes_no import FENCE, numbered, one_line
 from excam.inference import Flow, Message
@@ -27,6 +23,7 @@ RECALL = (
     "Answer the question in at most twelve words. If you do not know it, answer: not stated.\n{data}\n{fence}\n"
     "Question: {question}\n{fence}"
 )
+LONGEST_NAME = 3  # content words of a name that another one contradicts
 FEWEST_SHARED, SHARE_SHARED = 2, 2 / 3  # content words of a question in passages that both answer it
 _CITED = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _LEAD = re.compile(
@@ -100,12 +97,12 @@ def is_held(answer: str, question: str, passages: Sequence[str]) -> bool:
     Small models answer "1920" where no passage names a year. Yes, no, the letter of an option, and an answer in another
     script than all passages cannot be looked up, and are taken as they are.
     """
-    scripts = [script_of(passage) for passage in passages]
-    if _VALUE.fullmatch(answer) or script_of(answer) not in scripts:
+    letters = [sign for sign in answer.casefold() if sign.isalpha()]
+    if _VALUE.fullmatch(answer) or (
+        letters and not any(sign in passage.casefold() for sign in letters for passage in passages)
+    ):
         return True
-    whole = sum(word.end - word.start for word in spanned_words(answer))
-    missing = sum(end - start for start, end in unsupported(Case(question, answer, "", tuple(passages))))
-    return 2 * missing <= whole
+    return 2 * len(not_held(answer, (question, *passages))) <= len(content(answer))
 
 
 def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list[int]:
@@ -135,14 +132,17 @@ def others_about(question: str, stated: Stated, cited: Sequence[int], passages: 
     others = [at for at in range(len(passages)) if at not in cited]
     if not stated.answer or not others:
         return []
-    asked = statement(question).content()
-    of_cited = Held([statement(passages[at]) for at in cited])
-    shared = [unit for unit in asked if of_cited.holds(unit)]
+    language, asked = likely_language(question), content(question)
+    of_cited = Vocabulary((passages[at] for at in cited), language)
+    shared = [word for word in asked if of_cited.holds(word)]
     if len(shared) < max(FEWEST_SHARED, SHARE_SHARED * len(asked)):
         return []
-    return [at for at in others if all(map(Held([statement(passages[at])]).holds, shared))]
+    return [at for at in others if all(map(Vocabulary([passages[at]], language).holds, shared))]
 
 
 def differ(question: str, answer: str, other: str, language: str = "") -> bool:
-    """Return whether two answers to a question are different closed values."""
-    return (by_words(Case(question, answer, other, language=language)).margin or 0.0) < 0
+    """Return whether two answers to a question are different closed values, or short names without a common word."""
+    verdict = compared(answer, other, question, language).verdict
+    said = content(answer, language), content(other, language)
+    are_names = all(said) and max(map(len, said)) <= LONGEST_NAME
+    return verdict == "differs" or (verdict is None and are_names and not_held(other, [answer], language) == said[1])

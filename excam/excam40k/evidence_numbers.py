@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 
 from excam.core.paths import ALL
-from excam.error_reports.comparators import lemmas
-from excam.error_reports.comparators.base import Case
+from excam.error_reports.closed_values import compared
 from excam.error_reports.floors import FLOORS
 from excam.error_reports.records import Sample
 from excam.excam40k.shown_evidence import Shown
-from excam.inference.run import without_asking
 from excam.stats import bootstrap
 
 MINUS = tuple(f"minus_{name.replace(' ', '_')}" for name in FLOORS)  # a system minus each floor
@@ -54,12 +52,11 @@ def point(row: Shown, sample: Sample, judgement: Mapping[str, Any], parts: Mappi
     errors = None if judgement["failure"] else judgement["errors_found"] > 0
     made = Point(row, sample, errors)
     if "expected" in parts and row.expected:
-        case = Case(row.question, parts["expected"], row.expected, language=sample.language)
-        margin = without_asking(lemmas.compare(case)).margin
+        verdict = compared(row.expected, parts["expected"], row.question, sample.language).verdict
         cited = {f"passage {number}" for number in row.cites}
         made = replace(
             made,
-            states_right=None if margin is None else margin > 0,
+            states_right=None if verdict is None else verdict == "agrees",
             cites_right=bool(cited & set(parts["evidence"])),
         )
     if sample.report.errors:

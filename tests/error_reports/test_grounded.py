@@ -8,8 +8,8 @@ import pytest
 from test_judges import SAMPLE
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.error_reports import comparators, floors, qualification, sentence_questions, stated
-from excam.error_reports.comparators import combined
+from excam.error_reports import floors, qualification, sentence_questions, stated
+from excam.error_reports.comparators import closed, combined
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.judges.base import by_comparison
@@ -63,7 +63,7 @@ def model(statement, yes=0.0, contrast=0.0, question=""):
 
 
 EVIDENCE = grounded.Evidence(PASSAGES[:2], "Bees: Bees dance to show each other the way to flowers.")
-BY_WORDS = grounded.Way("lemmas", slope=9)
+BY_WORDS, BY_MODEL = grounded.Way("closed", slope=9), grounded.Way("agreement", slope=9)
 
 
 def search(question, text):
@@ -130,8 +130,8 @@ def test_a_passage_or_text_cannot_leave_its_block():
 
 
 def test_a_text_that_differs_is_an_error_with_its_words_and_the_expected_statement():
-    verdict, asked = judged(model("lunar new year [1]"))
-    assert len(asked) == 1
+    verdict, asked = judged(model("lunar new year [1]", contrast=-9.0), way=BY_MODEL)
+    assert len(asked) == 2
     assert [(error.span, error.severity) for error in verdict.report.errors] == [("christmas", "major")]
     assert ASKED.output[verdict.report.errors[0].start : verdict.report.errors[0].end] == "christmas"
     assert verdict.report.explanation == "Expected: lunar new year (by p1)."
@@ -196,11 +196,7 @@ LEANING = {"to yes": (2.0, 2.0), "to no": (-2.0, -2.0), "apart": (-2.0, 2.0), "t
 @pytest.mark.parametrize(
     ("text", "leaning", "margin"),
     [
-        *(("Lunar New Year.", leaning, combined.CLOSED) for leaning in LEANING),
-        *(("not the lunar new year", leaning, -combined.CLOSED) for leaning in LEANING),
-        ("christmas", "to yes", combined.INTERCEPT + 2 * (1.32 + 1.17) - 0.55 * 1.73),
-        ("christmas", "to no", combined.INTERCEPT - 2 * (1.32 + 1.17) - 0.55 * 1.73),
-        *(("christmas", leaning, combined.OTHER_NAME) for leaning in ("apart", "to nothing")),
+        *(("Lunar New Year.", leaning, closed.MARGIN) for leaning in LEANING),
         ("about the lunar new year", "to yes", 2 * (1.32 + 1.17)),
         ("about the lunar new year", "to no", -2 * (1.32 + 1.17)),
         *(("about the lunar new year", leaning, None) for leaning in ("apart", "to nothing")),
@@ -216,7 +212,7 @@ def test_a_program_decides_closed_values_and_two_likelihoods_that_lean_to_one_si
 
     comparison, asked = drive(combined.compare(case), answer)
     assert comparison.margin == (margin if margin is None else pytest.approx(margin))
-    assert len(asked) == (0 if abs(margin or 0) == combined.CLOSED else 2)
+    assert len(asked) == (0 if abs(margin or 0) == closed.MARGIN else 2)
     silent, asked = drive(combined.compare(replace(case, expected="")), answer)
     assert (silent.margin, asked) == (None, [])
 
@@ -238,7 +234,8 @@ def test_an_answer_that_answers_nothing_has_no_claim(judge, output):
 
 
 def test_the_greeting_and_the_closing_of_a_short_answer_are_not_marked():
-    verdict, _ = judged(model("lunar new year [1]"), "Hello! It is christmas. I hope this helps!")
+    reader = model("lunar new year [1]", contrast=-9.0)
+    verdict, _ = judged(reader, "Hello! It is christmas. I hope this helps!", way=BY_MODEL)
     assert [error.span for error in verdict.report.errors] == ["christmas"]
     greeting, _ = drive(
         grounded.judge(replace(ASKED, output="Hello!"), search), model("lunar new year [1]", -9.0, -1.0)
@@ -267,7 +264,7 @@ def stating(*statements):
 @pytest.mark.parametrize("output", ["It is the lunar new year.", "It is Christmas.", "It is the harvest feast."])
 def test_passages_that_disagree_are_said_and_decide_nothing(output):
     answer = stating("the lunar new year [1]", "Christmas [1]")
-    verdict, asked = judged(answer, output, grounded.Evidence(TWO), grounded.Way("lemmas"))
+    verdict, asked = judged(answer, output, grounded.Evidence(TWO), grounded.Way("closed"))
     disagreeing = "passages disagree: the lunar new year against Christmas"
     assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, disagreeing)
     assert verdict.parts["evidence"] == ["p1", "p2"]
@@ -287,9 +284,8 @@ def test_passages_that_disagree_are_said_and_decide_nothing(output):
     ],
 )
 def test_passages_that_say_the_same_or_nothing_decide(passages, said):
-    way = grounded.Way("lemmas", slope=9)
-    verdict, asked = judged(stating(*said), evidence=grounded.Evidence(passages), way=way)
-    assert (verdict.errors_found, len(asked)) == (1, len(said))
+    verdict, asked = judged(stating(*said), evidence=grounded.Evidence(passages), way=BY_MODEL)
+    assert (verdict.errors_found, len(asked)) == (1, len(said) + 1)
 
 
 def test_an_order_in_a_passage_stays_data():
@@ -370,7 +366,7 @@ def test_a_longer_text_is_judged_sentence_by_sentence():
 @pytest.mark.parametrize("leaning", [0.2, -3.0])
 def test_a_sentence_has_a_verdict_only_if_the_model_leans_to_the_same_side(leaning):
     asked = "What is the main dish of the winter feast in the village of Balor, Elvas and Ferun?"
-    verdict, _ = long_text(f"{LONG.output} {RIGHT[2]}", reader(leaning), grounded.Way("lemmas", slope=9), asked)
+    verdict, _ = long_text(f"{LONG.output} {RIGHT[2]}", reader(leaning), grounded.Way("closed", slope=9), asked)
     assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, "not sure")
     assert counts(verdict) == [4, 0, 0, 4, 0]
 
@@ -623,12 +619,12 @@ TABLE = [["rows", "right [95 %]", "decided"], ["360", ".84 [.80, .88]", ".61"]]
 
 def test_a_qualification_decides_how_its_model_judges(tmp_path):
     path = tmp_path / "q.json"
-    best = {"judge": "grounded", "way": {"comparator": "lemmas", "threshold": 0.2, "slope": 3.0, "least": 0.7}}
+    best = {"judge": "grounded", "way": {"comparator": "closed", "threshold": 0.2, "slope": 3.0, "least": 0.7}}
     best["way"] |= {"least_decided": 0.9}
     made = {"version": qualification.REVISION, "set": question_set.identity(), "rows": 360, "table": TABLE}
     path.write_text(json.dumps({"model": "model:x", "best": best, **made}))
     kept = qualification.qualified(path, "model:x")
-    assert kept.way == grounded.Way("lemmas", 0.2, 3.0, 0.7, least_decided=0.9)
+    assert kept.way == grounded.Way("closed", 0.2, 3.0, 0.7, least_decided=0.9)
     assert kept.way.signature.endswith("|decided:0.9")
     assert kept.measured == "right in .84 [.80, .88] of its verdicts, given for .61 of the 360 rows of `excam qualify`"
     with pytest.raises(ModelInvalid, match="of model:x; expected model:y; qualify this model"):
@@ -748,12 +744,7 @@ def test_every_way_is_asked_until_the_time_is_up():
     assert len(done) == asking.PART
     assert counted == [asking.PART]
     assert {"stated", "entailment", "likelihood"} <= set(seconds)
-    assert all(row.margins["lemmas"] is None for row in done)
-
-
-def test_a_comparator_without_its_package_is_not_offered(monkeypatch):
-    monkeypatch.setattr(comparators, "find_spec", lambda name: None)
-    assert set(comparators.available()) - set(comparators.installed()) == {"encoder"}
+    assert all(row.margins["closed"] is None for row in done)
 
 
 def test_the_probability_of_agreeing_is_a_logistic_curve():

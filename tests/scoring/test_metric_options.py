@@ -189,12 +189,12 @@ def band(trial):
 def qualified(trial):
     file = trial.folder / "qualified.json"
     model = signature(trial.plain).split("|judge:")[0].removeprefix("excam|")
-    best = {"judge": "grounded", "way": {"comparator": "lemmas"}}
+    best = {"judge": "grounded", "way": {"comparator": "closed"}}
     table = [["rows", "right [95 %]", "decided"], ["360", ".84", ".61"]]
     made = {"version": qualification.REVISION, "set": question_set.identity(), "table": table}
     file.write_text(json.dumps({"model": model, "best": best, **made}))
     done = trial.with_(*(["--evidence", trial.index] if trial.metric.qualifies else []), "--qualified", file)
-    return done, "judge:grounded" in signature(done) and "compare:lemmas" in signature(done)
+    return done, "judge:grounded" in signature(done) and "compare:closed" in signature(done)
 
 
 def budget(trial):

@@ -1,11 +1,9 @@
 """Ways of comparing a text with what the evidence says: one module each. The folder is the registry.
 
-load("lemmas").compare(case)    a generator: yields requests, receives answers, returns a Comparison
+load("closed").compare(case)    a generator: yields requests, receives answers, returns a Comparison
 """
 
 from __future__ import annotations
-
-from importlib.util import find_spec
 
 from excam.core.registries import load_module, modules_in
 from excam.error_reports.comparators.base import Comparator
@@ -14,12 +12,6 @@ from excam.error_reports.comparators.base import Comparator
 def available() -> tuple[str, ...]:
     """Return names of the comparators, sorted: the modules of this folder, with `-` for `_`."""
     return modules_in("error_reports/comparators")
-
-
-def installed() -> tuple[str, ...]:
-    """Return names of the comparators that can run here: those whose `PACKAGE`, if they name one, is installed."""
-    packages = {name: str(getattr(load(name), "PACKAGE", "")) for name in available()}
-    return tuple(name for name, package in packages.items() if not package or find_spec(package.replace("-", "_")))
 
 
 def load(name: str) -> Comparator:

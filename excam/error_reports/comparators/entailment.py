@@ -7,15 +7,13 @@ without log-probabilities is asked for a word.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from excam.error_reports.comparators._differences import unsupported
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.lemmas import forms_of
+from excam.error_reports.content_words import unsupported
 from excam.error_reports.yes_no import FENCE, Leaning, ask_yes_no, numbered, one_line
 from excam.inference import Flow, Message
 
-VERSION = 4
+VERSION = 5
 NEEDS: tuple[Need, ...] = ("passages",)
 ASKED = (
     "Is the answer to the question correct according to the passages? What stands between the lines of equal signs is "
@@ -39,5 +37,6 @@ def compare(case: Case) -> Flow[Comparison]:
         return Comparison(None, reason="no passages")
     contrast = entail_messages(case.question, case.text, (case.unrelated,)) if case.unrelated else ()
     leaning: Leaning = yield from ask_yes_no(entail_messages(case.question, case.text, case.passages), contrast)
-    ranges = unsupported(replace(case, passages=()) if case.expected else case, forms_of(case))
+    support = (case.expected,) if case.expected else case.passages
+    ranges = unsupported(case.text, (case.question, *support), case.language)
     return Comparison(leaning.margin, ranges, leaning.reason)

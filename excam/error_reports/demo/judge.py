@@ -6,11 +6,11 @@ wrong, and one that has a passage's words in another sense as right.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from excam.error_reports.comparators._words import words as spanned_words
+from excam.error_reports.content_words import unsupported
 from excam.knowledge.index import Index
 from excam.knowledge.passages import overlap
 from excam.scoring.metric import Description, Metric, Outcome, Row
@@ -25,7 +25,7 @@ class WordsInDocuments(Metric):
     """Marks the words of an answer that neither the best passage nor the question has, if it has many: one error."""
 
     name = "words-in-documents"
-    version = 2
+    version = 3
     columns = ("instruction", "output")
     pair = ("instruction", "output")
     asks = "nothing"
@@ -57,20 +57,12 @@ class WordsInDocuments(Metric):
         parts = {"evidence": [best.id], "passages": [f"{best.id}: {best.as_line}"]}
         if max(shares) >= THRESHOLD:
             return Outcome(max(shares), None, parts, certainty=max(shares))
-        errors = [error] if (error := unsupported(text, f"{question}\n{best.as_line}")) else []
+        errors = [error] if (error := longest_unsupported(text, (question, best.as_line))) else []
         said = f"{max(shares):.0%} of its words stand in the document; from {THRESHOLD:.0%} on it counts as right."
         return Outcome(-float(len(errors)), None, parts, said, errors)
 
 
-def unsupported(text: str, known: str) -> ErrorSpan | None:
-    """Return the longest run of words of a text that are not among those of another text; None if all are."""
-    keys = {word.key for word in spanned_words(known)}
-    runs: list[tuple[int, int]] = []
-    before = True
-    for word in spanned_words(text):
-        if word.key not in keys:
-            start = word.start if before else runs.pop()[0]
-            runs.append((start, word.end))
-        before = word.key in keys
-    start, end = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
-    return ErrorSpan("output", text[start:end], "minor", TYPE, start, end) if runs else None
+def longest_unsupported(text: str, known: Sequence[str]) -> ErrorSpan | None:
+    """Return the longest run of content words of a text that no other text holds; None if all are held."""
+    start, end = max(unsupported(text, known), key=lambda run: run[1] - run[0], default=(0, 0))
+    return ErrorSpan("output", text[start:end], "minor", TYPE, start, end) if end else None

@@ -16,6 +16,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
+from excam.error_reports.content_words import not_held
 from excam.error_reports.judges.base import (
     Version,
     by_comparison,
@@ -254,7 +255,7 @@ def decided(sample: Sample, found: Found, reading: Reading, way: Way, reader: Re
     if found.claim.kind != "question" or reading.failure:
         return judged
     held = [sample.instruction, *as_texts(cited or found.passages)]
-    if len(relevance.not_held(found.claim.text, held, sample.language)) < FEWEST_NEW:
+    if len(not_held(found.claim.text, held, sample.language)) < FEWEST_NEW:
         return None
     return replace(judged, probability=None, because=MAY_ASK) if outcome(judged) == "differs" else judged
 
@@ -337,7 +338,7 @@ def _error(judged: Judged) -> CulturalError:
     begin, text = judged.claim.place[0], judged.claim.text
     ranges = [(mark.start, mark.end) for mark in judged.reading.marks if mark.unsupported >= 0.5]
     if not judged.reading.marks and judged.cited:
-        ranges = [(word.start, word.end) for word in relevance.not_held(text, as_texts(judged.cited))]
+        ranges = [(word.start, word.end) for word in not_held(text, as_texts(judged.cited))]
     ranges = ranges or [(0, len(text))]
     start, stop = min(start for start, _ in ranges), max(stop for _, stop in ranges)
     return CulturalError("output", text[start:stop], "major", judged.error, begin + start, begin + stop)

@@ -60,7 +60,7 @@ def _stages(rows: Sequence[Examined]) -> Iterator[tuple[str, Callable[[Question]
     """Yield the ways with what each asks about a question; the statement first, since comparators need it."""
     yield "stated", _state
     known = {row.question.id: row.stated for row in rows}
-    for name in comparators.installed():
+    for name in comparators.available():
         yield name, partial(_compare, name, known)
     yield "likelihood", _likelihood
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from excam.error_reports import comparators, relevance
 from excam.error_reports.comparators import combined
 from excam.error_reports.comparators.base import Case, Comparison
+from excam.error_reports.content_words import not_held
 from excam.error_reports.readers.base import DISAGREEING, MINICHECK, UNRELATED, Mark, ModelFacts, Reading, Task, reading
 from excam.error_reports.sentence_questions import about, repeats
 from excam.error_reports.stated import NOT_STATED, Stated, ask_stated, cited_places, differ, others_about
@@ -33,7 +34,7 @@ def reader(model: ModelFacts | None, way: str = "") -> Chat | None:
     if model is None or not model.writes or model.is_called(MINICHECK):
         return None
     is_fitted = model.is_called(combined.FITTED)
-    return Chat(way) if way or is_fitted else Chat(BY_PROGRAM, UNQUALIFIED)
+    return Chat(way or "combined") if way or is_fitted else Chat(BY_PROGRAM, UNQUALIFIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,7 @@ class Chat:
         if comparison.margin is None or not (task.is_sentence and task.passages):
             return comparison
         entailed = yield from compared("entailment", case)
-        new = [
-            part for part in comparison.differing if relevance.not_held(task.text[slice(*part)], cited, task.language)
-        ]
+        new = [part for part in comparison.differing if not_held(task.text[slice(*part)], cited, task.language)]
         leans = (entailed.margin or 0.0) * (1 if comparison.margin > 0 else -1) >= LEAST_LEANING
         return replace(
             comparison, margin=comparison.margin if leans else None, differing=tuple(new) or comparison.differing
