@@ -2,15 +2,14 @@
 
     python -m bench.knowledge --encoder FOLDER [--data FOLDER [--questions 600]] [--to TABLE.csv]
 
-Three packs, each with its questions:
+Packs, each with its questions:
 
 - the documents of the qualification set, in nine languages, with the questions that they decide;
-- `--rows`, a file of `bench.grounded_rows`: its passages of prose, with the paraphrased question of each base sample;
 - `--data`, folders of three benchmarks: every English base sample, once as one statement each and once inside prose
   documents of several facts, in other words than the questions (`excam/excam40k/statements.py`). Here, the questions
   that find a passage of their own base sample although it was left out are counted, which must be 0.
 
-The first two are also searched with the question and the answer to judge together, as `excam score` searches. Printed
+The first is also searched with the question and the answer to judge together, as `excam score` searches. Printed
 are the shares of questions whose passage is the first, among the first three and the first five, with 95 % intervals
 over documents or base samples, and the differences to BM25; of each language or benchmark, the share of the first.
 `both` is what a pack with embeddings does, `ranks` joins the same two by reciprocal ranks. `--to` keeps the table.

@@ -366,7 +366,7 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
         if decided.any():
             right = bootstrap.share(hits * decided, groups, 0, decided.astype(float))
             yield _line(judge, "right, of those with a verdict", right, int(decided.sum()))
-        for floor in (floor for floor in FLOORS if floor in answers):
+        for floor in (floor for floor in FLOORS if floor in answers and judge != "closed"):
             below = answers[floor]
             if name != "wice":
                 difference = bootstrap.mean(2 * (hits - _hits(below)), groups, 0)

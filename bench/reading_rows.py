@@ -270,8 +270,8 @@ def own(data: Path, kind: str, limit: int | None) -> Iterator[Row]:
 
 
 @cache
-def pairs(name: str, folder: Path, split: str) -> tuple[NearMisses, list[tuple[BaseSample, Sample, Sample]]]:
-    """Return all facts of a benchmark, and of each drawn base sample of a split a right and a wrong text."""
+def pairs(name: str, folder: Path) -> tuple[NearMisses, list[tuple[str, BaseSample, Sample, Sample]]]:
+    """Return all facts of a benchmark, and of each drawn base sample its split and a right and a wrong text."""
     reading, benchmark = datasets.read(name, folder, {}), datasets.load(name)
     drawn_bases = duplicates.in_one_group(draw_stratified(reading, CAP, SEED))
     where = splits.assign([(base.group, base.stratum) for base in drawn_bases], SHARES, SEED)
@@ -281,21 +281,22 @@ def pairs(name: str, folder: Path, split: str) -> tuple[NearMisses, list[tuple[B
     texts = {sample.pair: sample for sample in wrong}
     chosen: dict[str, Sample] = {}
     for sample in sorted(right, key=lambda sample: sample.pair.endswith("/options")):  # without options where there is
-        if sample.pair in texts and where[bases[sample.base].group] == split:
+        if sample.pair in texts:
             chosen.setdefault(sample.base, sample)
-    made = [(bases[id], sample, texts[sample.pair]) for id, sample in sorted(chosen.items())]
+    made = [(where[bases[id].group], bases[id], sample, texts[sample.pair]) for id, sample in sorted(chosen.items())]
     return NearMisses(reading.samples()), made
 
 
 def of_benchmark(name: str, folder: Path, kind: str, limit: int | None) -> Iterator[Row]:
     """Yield the rows of a kind of one benchmark; those of its dev split are to fit on."""
+    near, made = pairs(name, folder)
     for split in ("dev", "test") if kind in FITTED else ("test",):
-        near, made = pairs(name, folder, split)
-        kept = made[: max(8, limit // 3)] if limit else made
+        own = [chosen for part, *chosen in made if part == split]
+        kept = own[: max(8, limit // 3)] if limit else own
         rows = [row for chosen in kept for row in of_base(*chosen, near, "prose" if kind == "long" else kind)]
         if kind == "long":
-            for part in in_fours(rows[::2]):
-                yield _long(part, {base.id: (base, wrong) for base, _, wrong in kept})
+            for four in in_fours(rows[::2]):
+                yield _long(four, {base.id: (base, wrong) for base, _, wrong in kept})
         else:
             yield from (replace(row, fit=split == "dev") for row in rows)
 
@@ -332,8 +333,9 @@ def of_base(base: BaseSample, right: Sample, wrong: Sample, near: NearMisses, ki
     elif kind == "additions":
         for of_pair in (row, mistaken):
             yield of_pair
-            for name, added in ADDED.items():
-                yield replace(of_pair, id=f"{of_pair.id}/{name}", text=added(of_pair.text))
+            for name, add in ADDED.items():
+                if (text := add(of_pair.text)) != of_pair.text:
+                    yield replace(of_pair, id=f"{of_pair.id}/{name}", text=text)
     else:
         yield from (row, mistaken)
 
