@@ -220,7 +220,7 @@ def sample(row: Row) -> Sample:
         pair=row.id,
         base=row.group,
         dataset=row.part,
-        task="understanding",
+        task="qa",
         instruction=row.question,
         output=row.text,
         report=Report(()),
@@ -437,7 +437,7 @@ def marks(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]
     """
     rows = next(iter(answers.values())).rows
     everything = Answers(rows, [Judged(None, False, row.sentences) for row in rows])
-    for judge, own in (answers | {"everything": everything}).items():
+    for judge, own in {**answers, "everything": everything}.items():
         counts = np.array([_counts(row, judged) for row, judged in zip(own.rows, own.judged, strict=True)], float)
         both, marked, wrong = counts.T
         groups = [row.group for row in own.rows]

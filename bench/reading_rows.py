@@ -291,7 +291,7 @@ def of_benchmark(name: str, folder: Path, kind: str, limit: int | None) -> Itera
     """Yield the rows of a kind of one benchmark; those of its dev split are to fit on."""
     near, made = pairs(name, folder)
     for split in ("dev", "test") if kind in FITTED else ("test",):
-        own = [chosen for part, *chosen in made if part == split]
+        own = [(base, right, wrong) for part, base, right, wrong in made if part == split]
         kept = own[: max(8, limit // 3)] if limit else own
         rows = [row for chosen in kept for row in of_base(*chosen, near, "prose" if kind == "long" else kind)]
         if kind == "long":
