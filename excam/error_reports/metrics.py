@@ -15,6 +15,7 @@ from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.judges.base import by_comparison
 from excam.error_reports.qualification import qualified
 from excam.error_reports.readers.base import Reader
+from excam.error_reports.readers.words import LANGUAGES, MEASURED
 from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict
 from excam.inference import Flow
 from excam.knowledge.index import Index
@@ -25,7 +26,8 @@ from excam.scoring.models import OpenedModel
 
 TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of models that were not tuned for it
 GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
-BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way()}  # with their settings before a qualification
+WORDS = "words"  # the judge by evidence without a model
+BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way(), WORDS: grounded.Way(least=0.5)}
 OTHER_TEXTS = "passages of another language or culture"  # why a row is not known
 BY_PROGRAM = grounded.Way("closed")  # of an adapter that learned to state, and not to compare
 
@@ -38,7 +40,7 @@ class ErrorReports(Metric):
     columns = pair = ("instruction", "output")
     stand_ins: ClassVar[Mapping[str, str]] = {"instruction": STAND_IN_INSTRUCTION}
     probabilities, max_tokens = True, 512  # the paper's limit for Phi-3 (Table 6)
-    judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED, GROUNDED, LIKELIHOOD)
+    judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED, GROUNDED, LIKELIHOOD, WORDS)
     evidence: ClassVar[Evidence] = "before"
     qualifies = True
     example: ClassVar[Mapping[str, Any]] = {"instruction": "Name a Greek dish.", "output": "Sushi."}
@@ -59,6 +61,14 @@ class ErrorReports(Metric):
 
     def sends_schema(self, judge: str | None) -> bool:
         return judge in (None, PROMPTED)
+
+    def judging_by(self, judge: str | None, *, has_model: bool, has_evidence: bool) -> ErrorReports:
+        is_by_words = judge == WORDS or (judge is None and has_evidence and not has_model)
+        if not is_by_words:
+            return self
+        other = WordReports()
+        other.without = self.without
+        return other
 
     def prepared(self, setup: Setup) -> ErrorReports:
         """Return the metric that asks an adapter as it was trained, any other model with an explanation and examples.
@@ -87,12 +97,12 @@ class ErrorReports(Metric):
                 "(`excam knowledge build`)"
             )
         if judge in BY_EVIDENCE:
-            other._judge, other._way = judge, ways.load(judge)
+            other._judge, other._way = judge, ways.load(GROUNDED if judge == WORDS else judge)
             only_states = (
                 tuned is not None and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1
             )
             other._settings = best.way if best else BY_PROGRAM if only_states else BY_EVIDENCE[judge]
-            other._index, other.measured = setup.evidence, best.measured if best else ""
+            other._index, other.measured = setup.evidence, best.measured if best else self.measured
             book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}" if setup.evidence else "evidence:none"
             if isinstance(other._settings, grounded.Way):
                 other._reader = _reader(setup, other._settings)
@@ -177,10 +187,24 @@ class ErrorReports(Metric):
         return grounded.judge(sample, search, self._settings, self._reader)
 
 
+class WordReports(ErrorReports):
+    """ExCAM by the judge `words`, which reads documents without a model."""
+
+    asks, probabilities = "nothing", False
+    measured = MEASURED
+
+    def prepared(self, setup: Setup) -> ErrorReports:
+        return super().prepared(replace(setup, judge=WORDS))
+
+    def tested_languages(self, model: OpenedModel | None) -> frozenset[str]:
+        """Return the languages that it was measured in; it knows nothing of others."""
+        return frozenset(map(languages.language_name, LANGUAGES))
+
+
 def _reader(setup: Setup, way: grounded.Way) -> Reader:
     """Return the reader for a model. Raises InputInvalid for one that only reads passages, without any."""
     reader = readers.of(readers.facts_of(setup.model) if setup.model else None, way.comparator)
-    if not reader.states and not setup.evidence:
+    if not setup.evidence and not (setup.model and reader.states):
         name = reader.signature.partition(".")[0]
         raise InputInvalid(
             f"--evidence: missing; a reader of kind {name} reads passages; expected --evidence PACK "

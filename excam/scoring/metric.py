@@ -147,6 +147,10 @@ class Metric:
         other.without = tuple(dict.fromkeys(columns))
         return other
 
+    def judging_by(self, judge: str | None, *, has_model: bool, has_evidence: bool) -> Metric:
+        """Return the metric for one of its `judges`, None for the one by default: one may ask no model at all."""
+        return self
+
     @property
     def signature(self) -> str:
         """Return the metric's part of a signature: all that decides its scores beside the model and the sampling."""

@@ -23,7 +23,6 @@ from excam.scoring.scorer import Scorer
 from excam.scoring.server_options import Serving
 
 DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
-WITH_EVIDENCE = ADAPTERS / "smollm2-135m-grounded" / "all"  # trained there too, to state what passages say
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,6 @@ class Options:
     def serving(self) -> Serving:
         """Return how a model behind a server is asked."""
         return Serving(**{item.name: getattr(self, item.name) for item in fields(Serving)})
-
-    @property
-    def default(self) -> Path:
-        """Return the adapter that judges where no model is named."""
-        return WITH_EVIDENCE if self.evidence and WITH_EVIDENCE.exists() else DEFAULT
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -107,6 +101,8 @@ def checked(options: Options) -> Metric:
     """Return the metric of the options. Raises InputInvalid for an option that it cannot have, or that it lacks."""
     wanted = metric.load(options.metric)
     wanted = wanted.lacking(options.without) if options.without and wanted.stand_ins else wanted
+    has_model = bool(options.models or options.qualification)
+    wanted = wanted.judging_by(options.judge, has_model=has_model, has_evidence=options.evidence is not None)
     known = refusals(wanted)
     for name in options.given:
         if name in known:
@@ -126,7 +122,7 @@ def checked(options: Options) -> Metric:
         raise InputInvalid("--calibration: found beside --temperature; expected greedy answers; leave one of them out")
     if options.combine and options.repeat < 2 and len(options.models) < 2:
         raise InputInvalid("--combine: found for one judgement; expected --repeat or several models; leave it out")
-    if options.bases and len(options.bases) != len(options.models or (options.default,)):
+    if options.bases and len(options.bases) != len(options.models or (DEFAULT,)):
         raise InputInvalid(
             f"--base: {len(options.bases)} bases of {len(options.models) or 1} models; expected none, or one each in "
             "order"
@@ -146,12 +142,12 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     """
     wanted = checked(options)
     needs_model = wanted.asks != "nothing" or wanted.needs_model
-    if needs_model and not options.models and not options.default.exists():
+    if needs_model and not options.models and not DEFAULT.exists():
         raise ModelInvalid(
-            f"--model: missing, and there is no adapter ./{options.default}; expected the folder of a model or "
+            f"--model: missing, and there is no adapter ./{DEFAULT}; expected the folder of a model or "
             "adapter, or NAME@http://host/v1; docs/tutorial.md says how to get one, `excam demo` needs none"
         )
-    addresses = [parse(address) for address in options.models or (options.default,)]
+    addresses = [parse(address) for address in options.models or (DEFAULT,)]
     limit = budgets.checked(options.budget, options.price, addresses)
     index = open_index(options.evidence) if options.evidence else None
     models: list[OpenedModel | None] = [None]

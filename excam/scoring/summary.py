@@ -24,12 +24,14 @@ class Summary:
     answered_by: Counter[str] = field(default_factory=Counter)  # as servers say
     score_sum: float = 0.0
     signature: str = ""
+    measured: str = ""  # how often the judge is right
     lists_errors: bool = False
 
     def counting(self, results: Iterable[Result]) -> Iterator[Result]:
         """Yield the results unchanged and count each."""
         for result in results:
             self.signature, self.lists_errors = result.signature, result.metric.lists_errors
+            self.measured = result.metric.measured
             severities = {error.severity for error in result.errors}
             kinds = ["with errors"] * bool(severities)
             if result.failure is not None:
@@ -52,8 +54,9 @@ class Summary:
         kinds += f", {unknown} not known" if unknown else ""
         failures = _because("failed because", self.failures)
         reasons = _because("not known because", self.unknown)
+        worth = [f"how often it is right: {self.measured}"] if self.measured else []
         models = _because("answered by", self.answered_by)
-        return [f"{rows} rows: {kinds}", *failures, *reasons, *models, *warning_lines(self.warnings), self.signature]
+        return [f"{rows} rows: {kinds}", *failures, *reasons, *models, *warning_lines(self.warnings), *worth, self.signature]
 
     def exit_code(self, fail_on: str | None) -> int:
         """Return 1 if no row was scored, 3 if one has an error at least as severe as `fail_on`, else 0."""

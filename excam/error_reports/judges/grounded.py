@@ -26,7 +26,7 @@ from excam.error_reports.judges.base import (
     if_decisive,
 )
 from excam.error_reports.readers.base import UNRELATED, Reader, Reading, Task
-from excam.error_reports.readers.chat import IN_NO_PASSAGE, NOT_SURE, SHARE_OF_SENTENCE, Chat
+from excam.error_reports.readers.chat import NOT_SURE, SHARE_OF_SENTENCE, Chat
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.error_reports.sentence_questions import ask_question
 from excam.error_reports.stated import NOT_STATED
@@ -242,8 +242,8 @@ def decided(sample: Sample, found: Found, reading: Reading, way: Way, reader: Re
     None for a question whose words passages hold: it states nothing.
     """
     cited = tuple(found.passages[at] for at in reading.passages)
-    made_up = reading.because.startswith(IN_NO_PASSAGE)
-    expected = (reading.expected or NOT_STATED) if reader.states and not made_up else ""
+    unstated = "" if reading.because else NOT_STATED
+    expected = (reading.expected or unstated) if reader.states else ""
     error = "contradicts the evidence" if reader.tells_contradiction else "not supported by the evidence"
     judged = Judged(found.claim, reading, cited, None, reading.because, expected, error)
     if not (reading.because or reading.failure):

@@ -36,6 +36,7 @@ NEARLY_NONE = 0.3  # of an answer's parts of words in one sentence: no passage h
 MOST_RUNS = 2  # stretches of sentence or question that an answer is made of; more may turn roles round
 NEAR = 0.1  # closer, another passage may answer the question too
 LEAST_ASKED = 0.05
+MEASURED = "words only: TODO"
 A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
 NOT_ASKED = "no sentence holds enough of the question"
 OTHER_WORDS = "it has words that neither the sentence nor the question has"
