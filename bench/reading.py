@@ -39,6 +39,7 @@ from excam.core import tables
 from excam.core.hash_order import digest
 from excam.error_reports import content_words, floors, readers
 from excam.error_reports.judges import grounded
+from excam.error_reports.metrics import BY_EVIDENCE
 from excam.error_reports.records import Report, Sample
 from excam.inference import Answer, Flow, Request, Sampling, journal
 from excam.inference.journal import InMemory
@@ -197,9 +198,12 @@ def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
     reader = readers.of(readers.facts_of(model) if model else None)
     ask = partial(journal.ask, model.backend, Sampling(max_tokens=64), InMemory()) if model else nobody
 
+    way = BY_EVIDENCE["grounded" if model else "words"]
+    assert isinstance(way, grounded.Way)
+
     def flow(row: Row) -> Flow[Judged]:
         passages = tuple(Passage(id=str(at), title="", text=text) for at, text in enumerate(row.passages, 1))
-        verdict = yield from grounded.judge(sample(row), lambda *_: grounded.Evidence(passages), None, reader)
+        verdict = yield from grounded.judge(sample(row), lambda *_: grounded.Evidence(passages), way, reader)
         errors = verdict.report.errors if verdict.report else ()
         marked = tuple((error.start, error.end) for error in errors)
         return Judged(verdict.parts.get("margin"), None if verdict.failure else not verdict.errors_found, marked)
