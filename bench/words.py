@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
