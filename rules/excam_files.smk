@@ -100,14 +100,15 @@ def judging_settings(wildcards):
 
 
 def compared(judge, comparator):
-    """The stages that a judge with passages uses: passages, and comparators: the chosen one, and all that are imported."""
+    """The stages that a judge with passages uses: passages, the reader, and the comparator with all that it imports."""
     if judge != "grounded":
         return []
     root, files = Path(workflow.basedir), {PARTS["comparators"][0].format(n.replace("-", "_")): n for n in COMPARATORS}
     chosen = next(file for file, name in files.items() if name == comparator)
-    judging = PARTS["judges"][0].format(judge)
-    used = {chosen, *imported(root, judging, os.path.dirname(chosen)), *imported(root, chosen, os.path.dirname(chosen))}
-    return ["knowledge/passages", *(f"comparators.{name}" for file, name in files.items() if file in used)]
+    reader, folder = PARTS["readers"][0].format("chat"), os.path.dirname(chosen)
+    used = {chosen, *imported(root, reader, folder), *imported(root, chosen, folder)}
+    compared = [f"comparators.{name}" for file, name in files.items() if file in used]
+    return ["knowledge/passages", "readers.chat", *compared]
 
 
 def comparing(wildcards):

@@ -269,32 +269,43 @@ def git_commit() -> str | None:
 class Progress:
     """Print progress on stderr every few seconds: rows, rate, and remaining time if `total` is known.
 
-    What is counted are answers, one a row; where more of them come, a row has several, and the line says so.
+    Rows are those of `finish` where `counts_rows` is set, since one may take several answers; else `advance` counts
+    answers, one a row, and where more of them come, the line says so.
     """
 
     def __init__(self, what: str, total: int | None, interval: float = 5.0) -> None:
         self.what, self.total, self.every = what, total, interval
-        self.done, self.skipped = 0, 0
+        self.done, self.skipped, self.finished = 0, 0, 0
+        self.counts_rows = False
         self.started = self.printed = time.monotonic()
 
-    def advance(self, rows: int = 1) -> None:
-        """Count completed rows and print a line if it is due."""
-        self.done += rows
-        now = time.monotonic()
-        so_far = self.done + self.skipped
+    def advance(self, answers: int = 1) -> None:
+        """Count answers and print a line if it is due."""
+        self.done += answers
+        self._print_if_due()
+
+    def finish(self, rows: int = 1) -> None:
+        """Count rows that have all their answers, and print a line if it is due."""
+        self.finished += rows
+        self._print_if_due()
+
+    def _print_if_due(self) -> None:
+        now, done = time.monotonic(), self.finished if self.counts_rows else self.done
+        so_far = done + self.skipped
         if now - self.printed < self.every and so_far != self.total:
             return
         self.printed = now
-        rate = self.done / max(now - self.started, 1e-9)
-        speed = f"{rate:.1f}" if rate >= 0.1 else f"{rate:.2g}"
+        rate = done / max(now - self.started, 1e-9)
+        speed = f"{rate:.1f} a second" if rate >= 0.1 else f"{rate:.2g} a second"
+        speed = f"{self.done} answers, {speed}" if self.counts_rows and self.done > done else speed
         if self.total is None:
-            say(f"{self.what}: {so_far}, {speed} a second")
+            say(f"{self.what}: {so_far}, {speed}")
             return
         if so_far > self.total:
-            say(f"{self.what}: {self.total}, some take several answers; {so_far} answers, {speed} a second")
+            say(f"{self.what}: {self.total}, some take several answers; {so_far} answers, {speed}")
             return
-        left = (self.total - so_far) / rate if rate else 0
-        say(f"{self.what}: {so_far}/{self.total}, {speed} a second, {left:.0f} s left")
+        left = f", {(self.total - so_far) / rate:.0f} s left" if rate else ""
+        say(f"{self.what}: {so_far}/{self.total}, {speed}{left}")
 
     @contextmanager
     def while_waiting(self, seconds: float = 60.0) -> Iterator[None]:
@@ -319,6 +330,10 @@ class Progress:
     def skip(self, rows: int) -> None:
         """Count rows that an earlier run completed."""
         self.skipped += rows
+
+    def skip_answers(self, answers: int) -> None:
+        """Count answers that an earlier run got, where answers are counted."""
+        self.skipped += 0 if self.counts_rows else answers
 
     def count_tokens(self, prompt: int, completion: int) -> None:
         """Take the tokens of answers that a model just gave; nothing is done with them here."""

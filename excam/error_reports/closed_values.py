@@ -13,8 +13,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
 from typing import Literal
 
 import regex
@@ -26,29 +24,35 @@ from excam.error_reports.content_words import (
     code_of,
     function_words,
     likely_language,
+    month_names,
     opening,
     spelled_numbers,
     words_of_plain,
 )
 
 Range = tuple[int, int]  # half-open, characters
-_ASKS = regex.compile("[?？؟‽⁇⁈⁉;]")  # the last is the Greek question mark
-_PUNCTUATION = regex.compile(r"(?:[\s.,:;!'\"’‘“”„‟«»‹›()。，、：；！「」『』《》·،؛۔।¡–—-]|(?<=\p{Nd}\s?)%)*")
+Verdict = Literal["agrees", "differs"] | None
+_ASKS = regex.compile("[?？؟‽⁇⁈⁉;]|[:;]-?[()]")  # the Greek question mark, and a face that may deny
+_MARK = regex.compile(r"\s*#{1,6}\s+(?!\p{Nd})")  # of a heading
+# Plain punctuation, and pictures that deny nothing: food, festivities, smiles, check marks.
+_PUNCTUATION = regex.compile(
+    r"(?:[\s.,:;!'\"’‘“”„‟«»‹›()|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀-😄😊🙂])*"
+)
 _STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
-_SIGN = regex.compile(r"[\p{Pd}−⁻]\s*(?=[\p{Nd}.])|(?<!\p{Nd})[.,](?=\p{Nd})")  # minus, range, ".5"
+_SIGN = regex.compile(  # minus, range, ".5"
+    r"[\p{Pd}−⁻]\s*(?=[\p{Nd}.])|(?<![\p{L}\p{M}\p{N}])[\p{Pd}−⁻](?=\p{L})|(?<![\p{Nd}.])[.,](?=\p{Nd})"
+)
 # Digits in groups of which there are two, or a decimal that is no group; "1,200" and "3.10" may be two things.
 _NUMBER = regex.compile(
     r"0|[1-9]\d*|\d{1,3}(?P<group>[,.'])\d{2,3}(?:(?P=group)\d{2,3})*(?P=group)\d{3}|\d+[.,]\d?[1-9]"
 )
 _ISO = regex.compile(r"[1-9]\d{3}-\d\d-\d\d")
 _LETTERED = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
-_LETTER = regex.compile(rf"\s*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
+_LETTER = regex.compile(rf"[\s“„«『\"]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
 _ANSWER_IS = r"(?:the|my)\s+(?:(?:correct|right|final)\s+)?answer\s+is"
-_CARRIER = regex.compile(
-    rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?:(?:[Tt]he|an?|An)\s+)?(?=\w)"
-)
+_CARRIER = regex.compile(rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?=\w)")
 _IN = frozenset({"in", "on", "en", "em", "im", "am"})  # before a year or a date
-_IN_DATES = frozenset({"of", "the", "de", "st", "nd", "rd", "th"})
+_IN_DATES = frozenset({"of", "de", "st", "nd", "rd", "th"})
 _YES_NO = {
     "yes": "yes ja sí oui sim sì evet ya да نعم 是 是的 はい 네 예 हाँ हां",
     "no": "no nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
@@ -61,7 +65,7 @@ ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
 class Outcome:
     """What is known of two answers; `ranges` are those of the text that differ."""
 
-    verdict: Literal["agrees", "differs"] | None
+    verdict: Verdict
     reason: str
     ranges: tuple[Range, ...] = ()
 
@@ -108,22 +112,27 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Out
     code = code_of(language) or likely_language(f"{question} {expected}")
     values = [value_of(side, keys, options, code) for side in sides]
     if values[0] and values[1]:
-        verdict, reason = _of_values(values[0], values[1], keys)
+        verdict = _of_values(values[0], values[1], keys)
+        shown = " against ".join(side.plain[side.words[0].start : side.words[-1].end] for side in sides)
         place = plain_text(text).span(stated.words[0].start, stated.words[-1].end)
-        return Outcome(verdict, reason, (place,) if verdict == "differs" else ())
-    if not options and holds_whole(wanted.keys, stated.keys, keys, code):
-        return Outcome("agrees", "the expected statement holds it whole")
+        return Outcome(verdict, f"{values[1].kind}: {shown}", (place,) if verdict == "differs" else ())
+    written = sorted((_written(wanted), _written(stated)), key=len)
+    if not options and holds_whole(written[1], written[0], keys, code):
+        return Outcome("agrees", "the same beside words of the question")
     return Outcome(None, "more is said than one value")
 
 
 def side_of(text: str) -> Side:
     """Return a text as it is compared."""
     plain = plain_text(text).text
-    start = opening(plain)
+    mark = _MARK.match(plain)
+    start = mark.end() if mark else 0
+    start += opening(plain[start:])
     if carried := _CARRIER.match(plain, start):
         start = carried.end()
-    words = tuple(word for word in words_of_plain(plain) if word.start >= start)
-    gaps = [*zip([start, *(word.end for word in words)], [*(word.start for word in words), len(plain)], strict=True)]
+    spoken = [word for word in words_of_plain(plain) if word.start >= start]
+    words = tuple(word for word in spoken if word.key != "the")
+    gaps = [*zip([start, *(word.end for word in spoken)], [*(word.start for word in spoken), len(plain)], strict=True)]
     unread = ""
     if _STRUCK.search(unicodedata.normalize("NFD", plain)):
         unread = "is struck through"
@@ -166,8 +175,7 @@ def value_of(side: Side, asked: Sequence[str], options: dict[str, str], code: st
     for answer, forms in _YES_NO.items():
         if keys[0] in forms.split() and (len(keys) == 1 or _repeats(keys[1:], asked[1:], asked[:1], code)):
             return Value("yes or no", answer)
-    is_signed = _SIGN.search(side.plain) is not None
-    return _date(side, asked, code) or (None if is_signed else _number(side, asked, code))
+    return _date(side, asked, code) or _number(side, asked, code)
 
 
 def _option(side: Side, options: dict[str, str]) -> Value | None:
@@ -190,7 +198,7 @@ def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
     keys = [key for key in side.keys if key not in _IN]
     months = [at for at, key in enumerate(keys) if key in names]
     numbers = [at for at, key in enumerate(keys) if key.isdecimal()]
-    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain):
+    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain) or "%" in side.plain:
         return None
     first, last = min(*months, *numbers), max(*months, *numbers)
     between = [key for at, key in enumerate(keys[first : last + 1], first) if at not in (*months, *numbers)]
@@ -206,22 +214,6 @@ def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
     return Value("date", ((years or [0])[0], names[keys[months[0]]], (days or [0])[0]))
 
 
-@cache
-def month_names(code: str) -> dict[str, int]:
-    """Return the months, 1 to 12, by their folded names in a language, alone and behind a day (ICU)."""
-    from icu4py.messageformat import MessageFormat
-
-    return {
-        word.key: month
-        for month in range(1, 13)
-        for skeleton in ("MMMM", "dMMMM", "MMM")
-        for word in words_of_plain(
-            MessageFormat(f"{{d, date, ::{skeleton}}}", code or "en").format({"d": datetime(2000, month, 15)})
-        )
-        if not word.key[0].isdecimal() and len(word.key) > 1
-    }
-
-
 def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
     """Return the one number of a side with its unit, beside no other word than those of the question."""
     keys = side.keys
@@ -230,17 +222,17 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
     found = list[tuple[int, int, float]]()
     at = 0
     while at < len(keys):
-        length = next(
-            (n for n in range(min(longest, len(keys) - at), 0, -1) if " ".join(keys[at : at + n]) in spelled), 0
-        )
+        lengths = range(min(longest, len(keys) - at), 0, -1)
+        length = next((n for n in lengths if " ".join(keys[at : at + n]) in spelled), 0)
         if keys[at][0].isdecimal():
             if not _NUMBER.fullmatch(keys[at]):
                 return None
-            found.append((at, at + 1, _read(keys[at])))
+            groups = regex.split("[,.']", keys[at])  # two of them: a decimal
+            found.append((at, at + 1, float(("." if len(groups) == 2 else "").join(groups))))
         elif length:
             found.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
         at += length or 1
-    if len(found) != 1 or not set(keys[found[0][0] : found[0][1]]).isdisjoint(asked):
+    if len(found) != 1 or _SIGN.search(side.plain) or not set(keys[found[0][0] : found[0][1]]).isdisjoint(asked):
         return None
     ((start, end, number),) = found
     before, after = keys[:start], keys[end:]
@@ -258,14 +250,9 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
     return Value("number", number, unit)
 
 
-def _read(number: str) -> float:
-    """Return a number that `_NUMBER` matches; the last of two signs, or one before two digits at most, is a decimal."""
-    groups = regex.split("[,.']", number)
-    return float(".".join(groups)) if len(groups) == 2 else float("".join(groups))
-
-
 def _keys(text: str) -> list[str]:
-    return [word.key for word in words_of_plain(text)]
+    """Return the folded words of a text without "the", which changes no answer."""
+    return [word.key for word in words_of_plain(text) if word.key != "the"]
 
 
 def _repeats(said: Sequence[str], must: Sequence[str], may: Sequence[str], code: str) -> bool:
@@ -283,40 +270,31 @@ def _is_within(few: Sequence[str], many: Sequence[str]) -> bool:
 
 
 def holds_whole(long: Sequence[str], short: Sequence[str], asked: Sequence[str], code: str) -> bool:
-    """Return whether a text is another one without words of the question before and behind it.
+    """Return whether a text is another one without the question: all of it before, or what follows its first word.
 
-    What it says must be no part of the question.
+    "The tamada leads the toasts" holds "tamada" whole, if it is asked "who leads the toasts". What the short text says
+    must be no part of the question.
     """
     starts = [at for at in range(len(long) - len(short) + 1) if list(long[at : at + len(short)]) == list(short)]
-    if len(starts) != 1 or not any(key not in asked for key in short):
+    if len(starts) != 1 or all(key in asked for key in short):
         return False
-    rest = [*long[: starts[0]], *long[starts[0] + len(short) :]]
-    functions = function_words(code)
-    return Counter(rest) <= Counter(asked) and _is_within([key for key in rest if key not in functions], asked)
+    before, after = long[: starts[0]], long[starts[0] + len(short) :]
+    if before:
+        return not after and _repeats(before, asked[2:], asked[:2], code)
+    return list(after) == list(asked[1 : 1 + len(after)])
 
 
-def _of_values(wanted: Value, stated: Value, asked: Sequence[str]) -> tuple[Literal["agrees", "differs"] | None, str]:
+def _of_values(wanted: Value, stated: Value, asked: Sequence[str]) -> Verdict:
     """Return what two closed values say of each other."""
-    shown = f"{wanted.kind} {_shown(wanted)} against {_shown(stated)}"
-    if wanted.kind != stated.kind:
-        return None, f"values cannot be compared: {shown}"
     first, second = wanted.value, stated.value
-    if isinstance(first, tuple) and isinstance(second, tuple):
-        pairs = list(zip(first, second, strict=True))
-        if any(left and right and left != right for left, right in pairs):
-            return "differs", shown
-        return ("agrees", "the same date") if first == second else (None, f"one date says less: {shown}")
+    if isinstance(first, tuple) and isinstance(second, tuple):  # a date that says less is not known
+        differs = any(left and right and left != right for left, right in zip(first, second, strict=True))
+        return "differs" if differs else "agrees" if first == second else None
     if isinstance(first, float | int) and isinstance(second, float | int):
         units = {wanted.unit, stated.unit} - {""}
         if len(units) > 1 or (wanted.unit != stated.unit and units.isdisjoint(asked[1:3])):
-            return None, f"another unit: {shown}"
+            return None
         is_exact = not units and first == int(first) <= LARGE and second == int(second) <= LARGE
         if first != second and not is_exact and max(first, second) <= ROUNDED * min(first, second):
-            return None, f"one number may be the other one rounded: {shown}"
-    return ("agrees", f"the same: {_shown(stated)}") if first == second else ("differs", shown)
-
-
-def _shown(value: Value) -> str:
-    if isinstance(value.value, tuple):
-        return "-".join(f"{part:02}" for part in value.value if part)
-    return f"{value.value:g} {value.unit}".strip() if isinstance(value.value, float | int) else value.value
+            return None
+    return None if wanted.kind != stated.kind else "agrees" if first == second else "differs"

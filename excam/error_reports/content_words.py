@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
@@ -35,14 +36,14 @@ NUMBER_WORDS = 100  # numbers up to here are content also where they are spelled
 PREFIX = {True: 2, False: 5}  # characters by which words without a stemmer are looked up: Hangul syllables, letters
 HANGUL = regex.compile(r"\p{Hangul}")
 # Words of phrases that announce an answer before a colon: "Here is my reply:". All its words are among these.
-_ANNOUNCED = regex.compile(r"([^:：\n]{1,80}?)(?:[:：]|(?=\b[A-H][:：]))\s*")
+_ANNOUNCED = regex.compile(r"([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|(?=\b[A-H][:：]))\s*")
 _ANNOUNCING = """
-a accurate according am among an and answer answered answering answers appropriate as asked be best by can chosen
-choice choose conclusion considering context correct decide decision final find fits fitting following follows for from
-give given have here i in information is it key like listed mark match may me meaning my namely of on one option options
-output person pick position proper query question regarding replies reply requested respond response result returned
-right role say select selection setting short so solution speaking statement take task tell that the these this tick to
-use valid what which with would you your
+a according accurate am among an and answer answered answering answers appropriate as asked be best by can choice
+choose chosen conclusion considering context correct decide decision final find fits fitting following follows for
+from give given have here i in information is it key know let letter like listed mark match may me meaning my namely
+of on one option options output person pick position possible proper query question regarding replies reply requested
+respond response result returned right role say select selection setting short should so solution someone speaking
+statement take task tell that the these this tick to use valid what which with would you your
 die das ist es lautet meine richtige antwort lösung la el mi respuesta correcta réponse ma est bonne resposta minha
 risposta mia giusta è é het mijn antwoord juiste cevap yanıt doğru jawaban jawabannya saya adalah ответ мой правильный η
 απάντηση είναι الإجابة الجواب هي إجابتي الصحيحة उत्तर जवाब मेरा सही है 答案 回答 我 的 是 正确 答え 私 は 답 답변 정답 은
@@ -200,6 +201,22 @@ def unsupported(text: str, others: Iterable[str], language: str = "") -> tuple[t
             start = ranges.pop()[0] if before in missing else word.start
             ranges.append((start, word.end))
     return tuple(ranges)
+
+
+@cache
+def month_names(code: str) -> dict[str, int]:
+    """Return the months, 1 to 12, by their folded names in a language, alone and behind a day (ICU)."""
+    from icu4py.messageformat import MessageFormat
+
+    return {
+        word.key: month
+        for month in range(1, 13)
+        for skeleton in ("MMMM", "dMMMM", "MMM")
+        for word in words_of_plain(
+            MessageFormat(f"{{d, date, ::{skeleton}}}", code or "en").format({"d": datetime(2000, month, 15)})
+        )
+        if not word.key[0].isdecimal() and len(word.key) > 1
+    }
 
 
 @lru_cache(maxsize=65536)

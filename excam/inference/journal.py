@@ -283,7 +283,7 @@ def ask(
     missing = {k: request for k, request in zip(keys, requests, strict=True) if k not in journal}
     rows = Counter(keys)
     if progress:
-        progress.skip(sum(rows[k] for k in rows if k not in missing))
+        progress.skip_answers(sum(rows[k] for k in rows if k not in missing))
     reasons: dict[str, str] = {}
     for batch in _batches(backend, sampling, missing):
         answers = {k: answer for k, answer in batch if not isinstance(answer, Missing)}

@@ -162,7 +162,7 @@ class _Driver(Generic[ItemT, R]):
             row.answers = [self._journal[key] if key in self._journal else None for key in keys]  # noqa: SIM401
             row.left = sum(answer is None for answer in row.answers)
             if self._progress:
-                self._progress.skip(len(keys) - row.left)
+                self._progress.skip_answers(len(keys) - row.left)
             for place, (key, request) in enumerate(zip(keys, requests, strict=True)):
                 if row.answers[place] is None:
                     if key not in self._asked:

@@ -1,8 +1,8 @@
-"""What of a sentence may state something: greetings, closings, offers of help, short headings and refusals do not.
+"""What of a sentence may state something: greetings, closings and offers of help do not.
 
-The rule is cheap and careful: it knows the usual phrases of fifteen languages (`claimless.tsv`), and what it does not
-know it takes for a claim. A phrase is compared with the beginning of a clause, case-folded, without marks of emphasis;
-"~" stands for some words. It excuses the clause that it stands in, if that has few words more, and nothing else.
+The rule is careful: it knows the usual phrases of fifteen languages (`claimless.tsv`), and takes what it does not know
+for a claim. A phrase is compared with the beginning of a clause, case-folded, without marks of emphasis; "~" stands for
+some words. It excuses the clause that it stands in, if all words behind it are listed as polite ones, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from excam.core.package_tables import table_rows
 from excam.core.sentences import asks, sentence_places
 from excam.knowledge.passages import words
 
-Kind = Literal["opening", "anywhere", "alone", "refusal"]
+Kind = Literal["opening", "anywhere", "alone", "refusal", "polite"]
+EXCUSES: tuple[Kind, ...] = ("opening", "anywhere", "alone")
 LONGEST_REFUSAL = 24  # words
-MORE: Mapping[Kind, int] = {"opening": 8, "anywhere": 5, "alone": 1}  # words behind a phrase; more may state something
 BEFORE: Mapping[Kind, str] = {
     "opening": r"(?:\p{L}+ )?",
     "anywhere": r"[^,，。、]{0,6}?",
 }  # what may stand before a phrase
-FEW = 3  # words of what follows such a clause, as in "just ask"; more may state something
 LONGEST_HEADING = 5  # words
 LONGEST_MARK = 20  # characters before a sentence that show whether its line is a heading or an item of a list
 _EMPHASIS = regex.compile(r"[*_`#]+")
@@ -42,32 +41,42 @@ _SENTENCE_END = regex.compile(r"[.!?。！？।]$")
 def claim_places(text: str, language: str) -> list[tuple[int, int]]:
     """Return the places of what claims something in a text, a sentence each; `language` is a code, "root" if unknown.
 
-    Questions are left out.
+    Questions, headings and refusals are left out.
     """
-    sentences = [place for place in sentence_places(text, language) if not asks(text[slice(*place)], language)]
+    sentences = [
+        place
+        for place in sentence_places(text, language)
+        if not (asks(sentence := text[slice(*place)], language) or is_refusal(sentence) or is_heading(text, place))
+    ]
     return [part for place in sentences if (part := stating_part(text, place))]
 
 
 def stating_part(text: str, place: tuple[int, int]) -> tuple[int, int] | None:
     """Return the place of what the sentence at a place of a text may state, behind clauses that a phrase excuses.
 
-    None if that is nothing, as far as phrases and form tell.
+    None if that is nothing, as far as phrases tell.
     """
     start, end = place
-    before = text[max(0, start - LONGEST_MARK) : start]
-    if _is_heading(text[start:end], _LINE_END.split(before)[-1]) or is_refusal(text[start:end]):
-        return None
     ends = [*(mark.end() for mark in _CLAUSE.finditer(text, start, end)), end]
     while excused := [stop for stop in ends if _is_excused(text[start:stop])]:
         start, ends = excused[0], [stop for stop in ends if stop > excused[0]]
-    return (start, end) if start == place[0] or len(words(text[start:end])) > FEW else None
+    return (start, end) if start == place[0] or not _is_polite(text[start:end]) else None
 
 
 def _is_excused(clauses: str) -> bool:
-    """Return whether a clause, or several that a phrase goes over, are such a phrase with few words behind it."""
+    """Return whether a clause, or several that a phrase goes over, are such a phrase with polite words behind it."""
     plain = _plain(clauses)
-    begun = [(match.end(), most) for kind, most in MORE.items() if (match := _at_start(kind).match(plain))]
-    return any(len(words(plain[end:])) <= most for end, most in begun)
+    begun = [match.end() for kind in EXCUSES if (match := _at_start(kind).match(plain))]
+    return any(_is_polite(plain[end:]) for end in begun)
+
+
+def _is_polite(text: str) -> bool:
+    return _polite().issuperset(words(text))
+
+
+@cache
+def _polite() -> frozenset[str]:
+    return frozenset(word for phrase in _phrases("polite") for word in words(phrase))
 
 
 def is_refusal(text: str) -> bool:
@@ -80,11 +89,13 @@ def is_refusal(text: str) -> bool:
     return refused is not None and len(words(plain)) <= LONGEST_REFUSAL and not _GOES_ON.search(plain, refused.end())
 
 
-def _is_heading(sentence: str, before: str) -> bool:
-    """Return whether a sentence is a short heading: behind #, wholly emphasised, or with a colon at its end.
+def is_heading(text: str, place: tuple[int, int]) -> bool:
+    """Return whether the sentence at a place of a text is a short heading: behind #, emphasised, or with a colon.
 
-    `before` is what stands before it in its line: an emphasised item of a list is no heading.
+    It belongs to what follows, and may deny it ("# Myth"). An emphasised item of a list is no heading.
     """
+    start, end = place
+    sentence, before = text[start:end], _LINE_END.split(text[max(0, start - LONGEST_MARK) : start])[-1]
     plain = _plain(sentence)
     is_marked = not before.strip() and bool(_EMPHASISED.fullmatch(sentence)) and not _SENTENCE_END.search(plain)
     is_marked = is_marked or plain.endswith((":", "：")) or bool(_HASHES.fullmatch(before))

@@ -169,13 +169,20 @@ class Scorer:
     def _results(self, coming: Iterator[Row], journal: Path | Journal | None, progress: Progress) -> Iterator[Result]:
         kept = journal if isinstance(journal, Journal) else InMemory() if journal is None else Journal(journal)
         backend = self.model.backend if self.model and self.metric.asks != "nothing" else None
+        progress.counts_rows = True
+
+        def flow(row: Row) -> Flow[Result]:
+            result = yield from self.flow(row)
+            progress.finish()
+            return result
+
         with progress.while_waiting():
             if backend and backend.has_window:
-                yield from window.results(self.flow, coming, backend, self._sampling, kept, progress)
+                yield from window.results(flow, coming, backend, self._sampling, kept, progress)
                 return
             asking = partial(ask, backend, self._sampling, kept, progress=progress) if backend else ask_nobody
             while part := list(islice(coming, BATCH)):
-                yield from run(self.flow, part, asking)
+                yield from run(flow, part, asking)
                 kept.forget_all()
 
     def flow(self, row: Row) -> Flow[Result]:

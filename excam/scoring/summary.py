@@ -56,7 +56,15 @@ class Summary:
         reasons = _because("not known because", self.unknown)
         worth = [f"how often it is right: {self.measured}"] if self.measured else []
         models = _because("answered by", self.answered_by)
-        return [f"{rows} rows: {kinds}", *failures, *reasons, *models, *warning_lines(self.warnings), *worth, self.signature]
+        return [
+            f"{rows} rows: {kinds}",
+            *failures,
+            *reasons,
+            *models,
+            *warning_lines(self.warnings),
+            *worth,
+            self.signature,
+        ]
 
     def exit_code(self, fail_on: str | None) -> int:
         """Return 1 if no row was scored, 3 if one has an error at least as severe as `fail_on`, else 0."""

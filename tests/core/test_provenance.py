@@ -258,6 +258,21 @@ def test_progress_says_how_far_and_how_much_longer(monkeypatch, capsys):
     assert shown.out == "", "stdout is for data"
 
 
+def test_progress_counts_rows_that_are_done_and_not_their_answers(monkeypatch, capsys):
+    clock = Clock()
+    monkeypatch.setattr(provenance.time, "monotonic", clock)
+    progress = provenance.Progress("rows", 4)
+    progress.counts_rows = True
+    progress.skip_answers(3)
+    clock.now += 5
+    progress.advance(4)
+    assert capsys.readouterr().err == "rows: 0/4, 4 answers, 0 a second\n"
+    progress.finish(2)
+    clock.now += 5
+    progress.advance(2)
+    assert capsys.readouterr().err == "rows: 2/4, 6 answers, 0.2 a second, 10 s left\n"
+
+
 def test_a_long_first_answer_is_waited_for_aloud(capsys):
     progress = provenance.Progress("scoring, rows", 8)
     with progress.while_waiting(seconds=0.01):

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from excam import cli
 from excam.error_reports.demo import command
-from excam.error_reports.demo.judge import unsupported
+from excam.error_reports.demo.judge import longest_unsupported
 
 NUMBERS = Path(__file__).parents[2] / command.NUMBERS
 
@@ -55,6 +55,6 @@ def test_the_numbers_that_the_demo_shows_are_in_the_results():
 
 
 def test_the_longest_words_in_a_row_that_no_document_has_are_one_error():
-    error = unsupported("They pin a red poppy, a big one.", "People pin a daffodil: a one")
-    assert (error.span, error.start) == ("red poppy", 11)
-    assert unsupported("a one", "a one") is None
+    error = longest_unsupported("They pin a red poppy, a big one.", ["People pin a daffodil: a one"])
+    assert (error.span, error.start) == ("red poppy, a big", 11)
+    assert longest_unsupported("a one", ["a one"]) is None

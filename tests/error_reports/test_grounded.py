@@ -424,7 +424,7 @@ def test_a_text_of_which_too_little_was_judged_is_a_failure():
 
 
 def test_a_text_without_a_claim_is_not_known_and_never_clean():
-    text = "Hello! What a great question about China. I am happy to help you with it. I hope that this helps you. "
+    text = "Hello! What a great question. I am happy to help you with it all. I hope that this helps you. "
     verdict, asked = drive(grounded.judge(replace(ASKED, output=text * 2), search), reader())
     assert verdict.failure == NOT_KNOWN
     assert (verdict.parts["claims"], verdict.parts["because"]) == (0, "no claim")

@@ -13,18 +13,18 @@ OTHERS = {  # what the golden experiment does not plan
     "models": {
         "engine": {"folder": "by-rule", "licence": "MIT", "backend": "vllm", "context": 8192, "gpus": 1},
         "old": {"folder": "by-rule", "licence": "MIT", "backend": "seq2seq", "context": 512, "gpus": 0},
+        "labels": {"folder": "by-rule", "licence": "MIT", "backend": "classifier", "gpus": 0},
         "served": {"server": {"endpoint": "http://none/v1"}, "licence": "MIT", "backend": "openai", "gpus": 0},
         "packed": {
             "wheel": {"package": "none", "version": "1", "sha256": "0" * 64, "gguf": "none.gguf"},
             "licence": "MIT", "backend": "transformers", "context": 8192, "gpus": 0,
         },
     },
-    "baselines": {"models": ["small", "engine", "served", "packed"], "judges": list(judges.available())},
+    "baselines": {"models": ["small", "engine", "labels", "served", "packed"], "judges": list(judges.available())},
     "cult_eval": {"models": ["small", "old"]},
     "construction": {"templates": "both"},
     "judging": {"comparator": "combined"},
 }  # fmt: skip
-ENCODED = "results/judgements/states/all/grounded/blend/test.parquet"
 LINE = re.compile(r"^VERSION = (?!\")[^#\n]+|^\d+$", re.MULTILINE)
 NUMBER = re.compile(r"(?:(\w+)\W+)?(\d+)")
 
@@ -44,9 +44,7 @@ def uses(tmp_path_factory):
         text = path.read_text(encoding="utf-8")
         path.write_text(LINE.sub(lambda line, put=raised: NUMBER.sub(put, line[0]), text), encoding="utf-8")
     (folder / "others.yaml").write_text(yaml.safe_dump(OTHERS))
-    (folder / "encoder.yaml").write_text(yaml.safe_dump({"judging": {"comparator": "encoder"}}))
     jobs = golden_stages.planned(folder, "others.yaml")
-    jobs += golden_stages.planned(folder, "others.yaml", "encoder.yaml", targets=[ENCODED])
     return {
         place: {job["rule"] for job in jobs if re.search(rf"\b{number}\b", job["params"])}
         for number, place in places.items()
@@ -64,7 +62,6 @@ def test_a_job_uses_every_version(uses):
         ("acre/asks.py", {"cult_eval_judge"}),
         ("rubric/asks.py", {"rubric_rate", "rubric_settle"}),
         ("calmqa/asks.py relevance", {"calmqa_judge", "calmqa_relevance", "crossing_score"}),
-        ("error_reports/comparators/encoder.py", {"judge", "score"}),
         ("error_reports/judges/count.py asks", {"judge"}),
         ("error_reports/judges/count.py reads", {"score"}),
     ],

@@ -64,7 +64,7 @@ class Counted:
     def __init__(self):
         self.skipped = self.advanced = self.tokens = 0
 
-    def skip(self, rows):
+    def skip_answers(self, rows):
         self.skipped += rows
 
     def advance(self, rows=1):

@@ -15,7 +15,6 @@ def stated(sentence, before=""):
     "sentence",
     [
         "Hello!",
-        "Hallo AstridDerPu,",
         "It’s not a stupid question at all!",
         "I hope that this helps.",
         "Let me know if you have any further questions.",
@@ -31,13 +30,10 @@ def stated(sentence, before=""):
         "도움이 되었기를 바랍니다.",
         "أتمنى أن يكون هذا مفيدًا!",
         "תודה על השאלה המעניינת.",
-        "Here's the breakdown:",
-        "**Summary**",
-        "I'm sorry, but I cannot answer that.",
         "I hope this helps, and if you have any further questions, just let me know.",
     ],
 )
-def test_a_greeting_a_closing_a_heading_and_a_refusal_state_nothing(sentence):
+def test_a_greeting_and_a_closing_state_nothing(sentence):
     assert stated(sentence) == ""
 
 
@@ -54,6 +50,8 @@ def test_a_greeting_a_closing_a_heading_and_a_refusal_state_nothing(sentence):
         "that guests drink wine and never beer.",
         "豚肉を食べますが、他にご質問があればどうぞ。",
         "当然不吃牛肉的人很多。",
+        *("I hope this dispels the myth.", "Of course not.", "**That is wrong**", "Sorry, I do not believe that."),
+        *("Thank you for these lies.", "Your question is wrong.", "# False", "I don't know."),
     ],
 )
 def test_what_may_state_something_is_kept(sentence):
@@ -75,9 +73,13 @@ def test_a_phrase_excuses_its_own_clause_only(sentence, part):
 
 
 def test_a_short_heading_is_one_by_the_line_it_stands_in():
-    assert stated("The Georgian feast", "Text.\n## ") == stated("**Bread**", "Text.\n") == ""
-    assert stated("**Bread**", "They eat:\n- ")
-    assert stated("The oldest guest leads the toasts", "Text.\n## ")
+    def is_heading(sentence, before):
+        return claimless.is_heading(f"{before}{sentence}", (len(before), len(before) + len(sentence)))
+
+    assert is_heading("The Georgian feast", "Text.\n## ")
+    assert is_heading("**Bread**", "Text.\n")
+    assert not is_heading("**Bread**", "They eat:\n- ")
+    assert not is_heading("The oldest guest leads the toasts", "Text.\n## ")
 
 
 def test_questions_claim_nothing_by_themselves():

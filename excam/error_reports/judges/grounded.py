@@ -8,7 +8,7 @@ reading, so that a person can check them at a glance. Without passages, a model 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,7 +32,7 @@ from excam.error_reports.sentence_questions import ask_question
 from excam.error_reports.stated import NOT_STATED
 from excam.inference import Flow
 from excam.inference.run import together
-from excam.knowledge.claimless import is_refusal, stating_part
+from excam.knowledge.claimless import is_heading, is_refusal, stating_part
 from excam.knowledge.passages import words
 from excam.scoring.results import NOT_KNOWN
 
@@ -175,7 +175,7 @@ def claims_of(sample: Sample) -> list[Claim]:
     """Return what a text may state: a short answer as a whole, else a claim for each sentence.
 
     A short answer is one to a question, or no sentence of its own. It is taken without greetings before it and closings
-    behind it, if there is more.
+    behind it, if there is more. A heading belongs to the sentence behind it, since it may deny it ("# Myth").
     """
     text, language = sample.output, _code(sample.language)
     places = sentence_places(text, language)
@@ -186,8 +186,19 @@ def claims_of(sample: Sample) -> list[Claim]:
         stating = [at for part, _ in parts for at in part] if len(parts) < len(places) else []
         start, end = min(stating, default=0), max(stating, default=len(text))
         return [Claim((start, end), text[start:end], "answer")]
-    claims = [Claim(part, text[slice(*part)], "question" if asked else "sentence") for part, asked in parts]
-    return [claim for claim in claims if claim.kind != "question" or len(words(claim.text)) > SHORT]
+    return list(_sentences(text, parts))
+
+
+def _sentences(text: str, parts: Sequence[tuple[tuple[int, int], bool]]) -> Iterator[Claim]:
+    """Yield a claim for each part that is no heading and no short question, with the headings before it."""
+    heading = None
+    for (start, end), asked in parts:
+        first = start if heading is None else heading
+        heading = first if is_heading(text, (start, end)) else None
+        if heading is None and not (asked and len(words(text[start:end])) <= SHORT):
+            yield Claim((first, end), text[first:end], "question" if asked else "sentence")
+    if heading is not None:
+        yield Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]])
 
 
 def _code(language: str) -> str:
@@ -225,7 +236,14 @@ def read(found: Found, reader: Reader) -> Flow[Reading]:
     task, language = found.task, found.task.language
     reading = yield from reader.read(task)
     margin = reading.margin
-    if reader.states or margin is None:
+    if reader.states or reading.failure or reading.because:
+        return reading
+    sides = (reading.supported, reading.contradicted, reading.not_stated)
+    said = (
+        "supported {:.2f}, contradicted {:.2f}, not stated {:.2f}" if reader.tells_contradiction else "supported {:.2f}"
+    )
+    reading = replace(reading, reason=reading.reason or said.format(*sides))
+    if margin is None:
         return reading
     if not reading.passages:
         shares = relevance.held_shares(task.text, task.passages, language)
@@ -233,7 +251,7 @@ def read(found: Found, reader: Reader) -> Flow[Reading]:
     about = [task.passages[at] for at in reading.passages] if reader.tells_contradiction else task.passages
     share = SHARE_OF_SENTENCE if task.is_sentence else relevance.SHARE
     why = relevance.unrelated(task.topic, about, language, share if margin < 0 else 0.0)
-    return replace(reading, supported=0.0, contradicted=0.0, not_stated=1.0, because=UNRELATED) if why else reading
+    return replace(reading, because=UNRELATED, reason=f"{reading.reason}; {why}") if why else reading
 
 
 def decided(sample: Sample, found: Found, reading: Reading, way: Way, reader: Reader) -> Judged | None:

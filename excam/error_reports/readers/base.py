@@ -180,7 +180,7 @@ class Reader(Protocol):
 class Kind(Protocol):
     """The interface of a module of `excam.error_reports.readers`."""
 
-    VERSION: int
+    VERSION: int | str  # a text where no stage of the workflow reads with it
     WAYS: tuple[str, ...]  # of comparing, where a reader has several; () where there is one
 
     def reader(self, model: ModelFacts | None, way: str = "") -> Reader | None:

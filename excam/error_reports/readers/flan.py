@@ -10,7 +10,7 @@ from excam.core.exceptions import ModelInvalid
 from excam.error_reports.readers.base import MINICHECK, ModelFacts
 from excam.error_reports.readers.sequence_labels import SequenceLabels
 
-VERSION = 1
+VERSION = "1"
 WAYS: tuple[str, ...] = ()
 LEAD = "predict: "
 

@@ -16,7 +16,7 @@ from excam.error_reports.readers.base import MINICHECK, TOO_LONG, ModelFacts, Re
 from excam.inference import Choose, Flow, Message
 from excam.inference.run import together
 
-VERSION = 1
+VERSION = "1"
 WAYS: tuple[str, ...] = ()
 NAMES = {  # what a label's name, in lower case and with "_" for other signs, says of the text
     "entailment": "supported", "supported": "supported", "supports": "supported",

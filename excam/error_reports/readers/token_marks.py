@@ -19,7 +19,7 @@ from excam.error_reports.readers.base import TOO_LONG, Mark, ModelFacts, Reading
 from excam.inference import Choice, Choose, Flow, Message
 from excam.inference.run import together
 
-VERSION = 1
+VERSION = "1"
 WAYS: tuple[str, ...] = ()
 TITLES = ("supported", "label_0", "o")  # of label 0, in lower case
 ASKED = (

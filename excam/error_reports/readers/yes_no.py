@@ -12,7 +12,7 @@ from excam.error_reports.readers.base import MINICHECK, ModelFacts, Reading, Tas
 from excam.error_reports.yes_no import ask_yes_no, one_line
 from excam.inference import Flow, Message
 
-VERSION = 1
+VERSION = "1"
 WAYS: tuple[str, ...] = ()
 SYSTEM = (
     "Determine whether the provided claim is consistent with the corresponding document. Consistency in this context "
