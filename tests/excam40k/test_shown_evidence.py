@@ -141,7 +141,7 @@ def test_parts_of_verdicts_are_kept_as_json(
 
     own = [sample for sample in samples if passages_of[sample.id].kind == "near"][:1]
     record_files.write_judgements(tmp_path / "j.parquet", own, judged(own, passages_of, {"": "not stated"}))
-    assert json.loads(read_frame(tmp_path / "j.parquet")["parts"][0])["expected"] == "not stated"
+    assert json.loads(read_frame(tmp_path / "j.parquet")["parts"][0])["because"] == "not stated"
 
 
 def test_numbers_of_verdicts_by_hand(samples: list[Sample], passages_of: dict[str, Shown]) -> None:
