@@ -13,7 +13,7 @@ docs/grounded/points.parquet` has the margins of models that were asked before. 
 A threshold is chosen on the set's dev rows, else on one half of the groups for the other. Scaled accuracy is
 2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs, claims or
 base samples; a difference is paired. At equal coverage a floor keeps as many of its most certain rows as the judge
-decides. Speed is by the processor time of this process.
+decides. Sentences and tokens are marked from the threshold with the best F1 on. Speed is by the processor time of this process.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ class Answers:
     judged: Sequence[Judged]
     fitted: bool = False
     seconds: float = 0.0
+    parts: bool = False  # of texts, of which those that are wrong are looked for
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
@@ -108,17 +109,25 @@ class Answers:
             return np.full(len(scores), threshold(scores[fit], right[fit]))
         half = np.array([int(digest(0, "half", row.group)[:8], 16) % 2 for row in self.rows])
         known = np.array([row.right is not None for row in self.rows])
-        by_half = [threshold(scores[known & (half != own)], right[known & (half != own)]) for own in (0, 1)]
+        others = [known & (half != own) for own in (0, 1)]
+        by_half = [threshold(scores[other], right[other], by_f1=self.parts) for other in others]
         return np.array(by_half)[half]
 
 
-def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """Return the threshold with the most right verdicts, the middle of the best ones; right is from it on."""
+def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_], *, by_f1: bool = False) -> float:
+    """Return the threshold with the most right verdicts, the middle of the best ones; right is from it on.
+
+    `by_f1`: with the best F1 of what is wrong.
+    """
     known = ~np.isnan(scores)
     if not known.any():
         return 0.0
     places = np.unique(np.quantile(scores[known], np.linspace(0, 1, 101)))
-    hits = ((scores[known, None] >= places) == right[known, None]).mean(axis=0)
+    said, is_right = scores[known, None] >= places, right[known, None]
+    hits = (said == is_right).mean(axis=0)
+    if by_f1:
+        found = (~said & ~is_right).sum(axis=0)
+        hits = 2 * found / np.maximum(1, (~said).sum(axis=0) + (~is_right).sum())
     best = np.flatnonzero(hits >= hits.max() - 1e-12)
     return float(places[best[len(best) // 2]])
 
@@ -243,7 +252,7 @@ def share_of_parts(rows: Sequence[Row]) -> list[Judged]:
     """Judge the sentences or tokens of each row by their share of words, and mark those below a threshold."""
     by_row = [[_part(row, place) for place in row.sentences] for row in rows]
     pieces = [piece for own in by_row for piece in own]
-    verdicts = iter(Answers(pieces, [height(FLOORS[0], piece) for piece in pieces], True).verdicts)
+    verdicts = iter(Answers(pieces, [height(FLOORS[0], piece) for piece in pieces], True, parts=True).verdicts)
     marked = [tuple(place for place in row.sentences if not next(verdicts)) for row in rows]
     return [Judged(None, not own, own) for own in marked]
 
