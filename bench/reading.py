@@ -13,7 +13,7 @@ docs/grounded/points.parquet` has the margins of models that were asked before. 
 A threshold is chosen on the set's dev rows, else on one half of the groups for the other. Scaled accuracy is
 2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs, claims or
 base samples; a difference is paired. At equal coverage a floor keeps as many of its most certain rows as the judge
-decides. Sentences and tokens are marked from the threshold with the best F1 on. Speed is by the processor time of this process.
+decides. Sentences and tokens are marked by the threshold of the best F1. Speed is by processor time.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ def closed(row: Row) -> Judged:
 
 
 def recorded(paths: Sequence[Path], name: str, rows: Sequence[Row]) -> dict[str, Answers]:
-    """Return the judges of files of answers that say something of this set; a row that is missing is not known."""
+    """Return the judges of files of answers that say something of this set. Exit for one that lacks a row."""
     said: dict[str, dict[str, Judged]] = {}
     fitted: dict[str, bool] = {}
     for path in paths:
@@ -282,10 +282,12 @@ def recorded(paths: Sequence[Path], name: str, rows: Sequence[Row]) -> dict[str,
                 judged = Judged(line.get("score"), line.get("verdict"), marked)
                 said.setdefault(line["judge"], {})[line["id"]] = judged
                 fitted[line["judge"]] = "verdict" not in line
-    nothing = Judged(None)
-    return {
-        judge: Answers(rows, [own.get(row.id, nothing) for row in rows], fitted[judge]) for judge, own in said.items()
-    }
+    for judge, own in said.items():
+        if missing := [row.id for row in rows if row.id not in own]:
+            raise SystemExit(
+                f"--recorded: {judge} says nothing of {len(missing)} rows of {name!r}, such as {missing[0]}"
+            )
+    return {judge: Answers(rows, [own[row.id] for row in rows], fitted[judge]) for judge, own in said.items()}
 
 
 def record(path: Path, name: str, answers: Mapping[str, Answers]) -> None:
@@ -306,8 +308,8 @@ def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
     for judge, (system, column, has_verdict) in POINTS.items():
         own = frame.filter(system=system).select("id", column, "on_topic").rows()
         margins = {id: None if margin is None or np.isnan(margin) else margin for id, margin, _ in own}
-        if not any(margin is not None for margin in margins.values()):
-            continue
+        if not {row.id for row in rows if not row.fit} <= margins.keys() or not any(margins.values()):
+            continue  # it was asked about some of these rows, or not in this way
         said = [margins.get(row.id) for row in rows]
         judged = [Judged(margin, None if margin is None else margin > 0) for margin in said]
         answers[judge] = Answers(rows, judged, not has_verdict)

@@ -82,6 +82,8 @@ def test_answers_are_recorded_and_read(tmp_path):
     reading.record(tmp_path / "a.jsonl", "xquad", {"j": Answers(ROWS, judged), "f": Answers(ROWS, judged, fitted=True)})
     read = reading.recorded([tmp_path / "a.jsonl"], "xquad", ROWS)
     assert (read["j"].judged, read["j"].fitted, read["f"].fitted) == (judged, False, True)
+    with pytest.raises(SystemExit, match="j says nothing of 1 rows of 'xquad', such as new"):
+        reading.recorded([tmp_path / "a.jsonl"], "xquad", [*ROWS, replace(ROWS[0], id="new")])
     assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])["set"] == "xquad"
 
 
