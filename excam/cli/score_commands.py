@@ -43,8 +43,8 @@ SCORING: dict[str, Any] = {  # by their names in `Options`
         typer.Option(
             "--model",
             "--adapter",
-            help="an adapter or its name below results/adapters, a folder with a model, or NAME@http://host/v1; repeat "
-            "the option for several judges",
+            help="an adapter or its name below results/adapters, a folder with a model (for --judge grounded also a "
+            "classifier, such as LettuceDetect), or NAME@http://host/v1; repeat the option for several judges",
         ),
     ],
     "bases": Annotated[
@@ -60,7 +60,7 @@ SCORING: dict[str, Any] = {  # by their names in `Options`
         str | None,
         typer.Option(
             help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by "
-            "documents: --evidence; also with classifiers that read them), likelihood (by what the model knows)"
+            "documents: --evidence), likelihood (by what the model knows)"
         ),
     ],
     "backend": Annotated[

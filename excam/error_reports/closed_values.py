@@ -57,6 +57,7 @@ _YES_NO = {
     "yes": "yes ja sí oui sim sì evet ya да نعم 是 是的 はい 네 예 हाँ हां",
     "no": "no nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
 }
+LONGEST_NUMBER = 5  # words of a number that is spelled out
 LARGE = 2100  # above the years of today; a larger number may be rounded
 ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
 
@@ -218,15 +219,14 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
     """Return the one number of a side with its unit, beside no other word than those of the question."""
     keys = side.keys
     spelled = spelled_numbers(code)
-    longest = max(key.count(" ") for key in spelled) + 1
     found = list[tuple[int, int, float]]()
     at = 0
     while at < len(keys):
-        lengths = range(min(longest, len(keys) - at), 0, -1)
+        lengths = range(min(LONGEST_NUMBER, len(keys) - at), 0, -1)
         length = next((n for n in lengths if " ".join(keys[at : at + n]) in spelled), 0)
+        if keys[at][0].isdecimal() and not _NUMBER.fullmatch(keys[at]):
+            return None
         if keys[at][0].isdecimal():
-            if not _NUMBER.fullmatch(keys[at]):
-                return None
             groups = regex.split("[,.']", keys[at])  # two of them: a decimal
             found.append((at, at + 1, float(("." if len(groups) == 2 else "").join(groups))))
         elif length:
@@ -243,11 +243,9 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
         word = side.words[end]
         unit = after[0] if word.end - word.start > 2 else side.plain[word.start : word.end]  # "Mg" is not "mg"
         after = after[1:]
-        if unit in function_words(code):
-            return None
-    if (before or after) and not _repeats([*before, *after], asked[2:], asked[:2], code):
-        return None
-    return Value("number", number, unit)
+    rest = [*before, *after]
+    is_wholly = not rest or _repeats(rest, asked[2:], asked[:2], code)
+    return Value("number", number, unit) if is_wholly and unit not in function_words(code) else None
 
 
 def _keys(text: str) -> list[str]:
@@ -294,7 +292,9 @@ def _of_values(wanted: Value, stated: Value, asked: Sequence[str]) -> Verdict:
         units = {wanted.unit, stated.unit} - {""}
         if len(units) > 1 or (wanted.unit != stated.unit and units.isdisjoint(asked[1:3])):
             return None
-        is_exact = not units and first == int(first) <= LARGE and second == int(second) <= LARGE
-        if first != second and not is_exact and max(first, second) <= ROUNDED * min(first, second):
-            return None
+        small, large = sorted((first, second))
+        if small != large and (units or large != int(large) or large > LARGE) and large <= ROUNDED * small:
+            return None  # one may be the other one rounded
+        if small != large and (wanted.unit != stated.unit or small < 1) and not (small and large % small):
+            return None  # or in another unit: 24 are two dozen
     return None if wanted.kind != stated.kind else "agrees" if first == second else "differs"

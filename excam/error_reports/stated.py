@@ -97,10 +97,8 @@ def is_held(answer: str, question: str, passages: Sequence[str]) -> bool:
     Small models answer "1920" where no passage names a year. Yes, no, the letter of an option, and an answer in another
     script than all passages cannot be looked up, and are taken as they are.
     """
-    letters = [sign for sign in answer.casefold() if sign.isalpha()]
-    if _VALUE.fullmatch(answer) or (
-        letters and not any(sign in passage.casefold() for sign in letters for passage in passages)
-    ):
+    letters = set(filter(str.isalpha, answer.casefold()))
+    if _VALUE.fullmatch(answer) or (letters and letters.isdisjoint("\n".join(passages).casefold())):
         return True
     return 2 * len(not_held(answer, (question, *passages))) <= len(content(answer))
 
@@ -144,5 +142,5 @@ def differ(question: str, answer: str, other: str, language: str = "") -> bool:
     """Return whether two answers to a question are different closed values, or short names without a common word."""
     verdict = compared(answer, other, question, language).verdict
     said = content(answer, language), content(other, language)
-    are_names = all(said) and max(map(len, said)) <= LONGEST_NAME
-    return verdict == "differs" or (verdict is None and are_names and not_held(other, [answer], language) == said[1])
+    are_names = verdict is None and all(said) and max(map(len, said)) <= LONGEST_NAME
+    return verdict == "differs" or (are_names and not_held(other, [answer], language) == said[1])

@@ -750,3 +750,17 @@ def test_every_way_is_asked_until_the_time_is_up():
 def test_the_probability_of_agreeing_is_a_logistic_curve():
     way = grounded.Way(threshold=1.0, slope=2.0)
     assert [round(way.agrees(margin), 300) for margin in (1.0, 1e9, -1e9)] == [0.5, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "text", "kinds"),
+    [
+        ("Who leads the toasts?", "At a Georgian feast the tamada leads the toasts.", ["answer"]),
+        ("Name a Greek dish.", "Moussaka.", ["answer"]),
+        ("", "At a Georgian feast the tamada leads the toasts.", ["sentence"]),
+        ("Describe the picture.", "Men toast at a Georgian feast. The tamada leads them.", ["sentence", "sentence"]),
+    ],
+)
+def test_a_text_to_which_nothing_was_asked_is_judged_by_its_sentences(instruction, text, kinds):
+    claims = grounded.claims_of(replace(SAMPLE, instruction=instruction, output=text))
+    assert [claim.kind for claim in claims] == kinds

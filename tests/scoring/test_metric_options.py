@@ -147,6 +147,13 @@ def another_engine(trial):
     return done, "vllm" in done.stderr
 
 
+def another_dtype(trial):
+    words = [word for word in trial.words if "@http" not in str(word) and word != "--model"]
+    folder = small_adapters.make(trial.folder / "typed").parents[2] / "models/tiny"
+    done = trial(*words, *(["--model", folder] if trial.metric.asks != "nothing" else []), "--dtype", "int8")
+    return done, "found int8" in done.stderr
+
+
 def combined(trial):
     done = trial.with_(*trial.model("second"), "--combine", "median")
     return done, "combine:median" in signature(done)
@@ -312,6 +319,7 @@ OPTIONS = {
     "several `--model`": several_models,
     "`--base`": another_base,
     "`--backend`": another_engine,
+    "`--dtype`": another_dtype,
     "`--judge`": changes_the_signature("--judge", "report"),
     "`--max-tokens`": changes_the_signature("--max-tokens", "100"),
     "`--temperature`": changes_the_signature("--temperature", "0.7"),

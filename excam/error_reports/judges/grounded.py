@@ -191,14 +191,14 @@ def claims_of(sample: Sample) -> list[Claim]:
 
 def _sentences(text: str, parts: Sequence[tuple[tuple[int, int], bool]]) -> Iterator[Claim]:
     """Yield a claim for each part that is no heading and no short question, with the headings before it."""
-    heading = None
+    heading, end = None, 0
     for (start, end), asked in parts:
         first = start if heading is None else heading
         heading = first if is_heading(text, (start, end)) else None
         if heading is None and not (asked and len(words(text[start:end])) <= SHORT):
             yield Claim((first, end), text[first:end], "question" if asked else "sentence")
     if heading is not None:
-        yield Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]])
+        yield Claim((heading, end), text[heading:end])
 
 
 def _code(language: str) -> str:

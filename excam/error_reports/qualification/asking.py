@@ -13,7 +13,6 @@ from excam.error_reports import stated as stating
 from excam.error_reports.comparators.base import Case, Comparison, Range
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.qualification.question_set import Question, pack
-from excam.error_reports.readers import chat
 from excam.error_reports.stated import Stated
 from excam.inference import Ask, Flow
 from excam.inference.run import run
@@ -81,7 +80,7 @@ def _compare(name: str, known: Mapping[str, Stated], question: Question) -> Flow
         return Comparison(None, reason=why)
     unrelated = pack().unrelated(f"{question.question} {question.text}")
     case = Case(question.question, question.text, stated.answer, texts, unrelated, question.language)
-    return (yield from chat.compared(name, case))
+    return (yield from comparators.compared(name, case))
 
 
 def _likelihood(question: Question) -> Flow[likelihood.Compared | None]:

@@ -1,7 +1,7 @@
 """Read with a model that writes: it states what the passages say, and a comparator compares the text with it.
 
-Of a sentence it states what they say about its subject, and the comparison counts only if the model's likelihood that
-the passages make the sentence right leans to the same side: what is stated may be about something else of the subject.
+Of a sentence it states what they say about its subject. As that may be about something else of the subject, the
+comparison counts only if the model's likelihood that the passages make the sentence right leans to the same side.
 """
 
 from __future__ import annotations
@@ -83,21 +83,13 @@ class Chat:
 
     def _compared(self, task: Task, stated: Stated, cited: Sequence[str]) -> Flow[Comparison]:
         case = Case(task.question, task.text, stated.answer, task.passages, task.unrelated, task.language)
-        comparison = yield from compared(self.comparator, case)
-        if comparison.margin is None or not (task.is_sentence and task.passages):
-            return comparison
-        entailed = yield from compared("entailment", case)
-        new = [part for part in comparison.differing if not_held(task.text[slice(*part)], cited, task.language)]
-        leans = (entailed.margin or 0.0) * (1 if comparison.margin > 0 else -1) >= LEAST_LEANING
-        return replace(
-            comparison, margin=comparison.margin if leans else None, differing=tuple(new) or comparison.differing
-        )
-
-
-def compared(name: str, case: Case) -> Flow[Comparison]:
-    """Compare with one comparator. Only one that reads passages gets them: a near miss among them supports no word."""
-    comparator = comparators.load(name)
-    return (yield from comparator.compare(case if "passages" in comparator.NEEDS else replace(case, passages=())))
+        found = yield from comparators.compared(self.comparator, case)
+        if found.margin is None or not (task.is_sentence and task.passages):
+            return found
+        entailed = yield from comparators.compared("entailment", case)
+        new = [part for part in found.differing if not_held(task.text[slice(*part)], cited, task.language)]
+        leans = (entailed.margin or 0.0) * (1 if found.margin > 0 else -1) >= LEAST_LEANING
+        return replace(found, margin=found.margin if leans else None, differing=tuple(new) or found.differing)
 
 
 def _off_topic(task: Task, stated: Stated, cited: Sequence[int]) -> str:
