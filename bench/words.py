@@ -24,12 +24,13 @@ from typing import Any
 import numpy as np
 
 from excam.core import tables
-from excam.core.languages import language_name
+from excam.core.language_identity import code_name
 from excam.error_reports.readers import words
 from excam.error_reports.readers.base import Reading, Task
 from excam.stats import bootstrap
 from scripts import run
 
+PAIRS = 200  # right answers that words are put around
 COLUMNS = ("rows", "n", "paragraphs", "with_verdict", "right", "right_low", "right_high", "scaled", "low", "high")
 SETS = ("prose", "absent", "unrelated", "contradicting")
 TAKEN_BACK = (
@@ -76,7 +77,7 @@ def xquad(file: Path) -> tuple[list[Row], list[Row]]:
     halves = list[Row](), list[Row]()
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            task = Task(row["instruction"], row["output"], (row["passage"],), language=language_name(row["language"]))
+            task = Task(row["instruction"], row["output"], (row["passage"],), language=code_name(row["language"]))
             paragraph = int(row["paragraph"])
             halves[paragraph // 2 % 2].append(Row(task, row["label"] == "right", str(paragraph)))
     return halves

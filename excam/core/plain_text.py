@@ -37,6 +37,9 @@ _MARKUP = regex.compile(
 )
 
 
+_SIGNS = regex.compile(rf"(?V1)[&\\~<!\[*_`$]|{INVISIBLE.pattern.removeprefix('(?V1)')}")  # without one, all is plain
+
+
 @dataclass(frozen=True, slots=True)
 class PlainText:
     """A text without what no reader sees. `starts` and `ends` are the places of its characters in the original."""
@@ -54,14 +57,18 @@ class PlainText:
 def plain_text(text: str) -> PlainText:
     """Return a text without invisible characters and markup; an entity ("&amp;") is the character that it names."""
     text = text.translate(_FULL_WIDTH)
-    parts: list[tuple[str, int, int]] = []
+    if not _SIGNS.search(text):
+        return PlainText(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
+    parts, starts, ends = list[str](), list[int](), list[int]()
     at = 0
     for match in _MARKUP.finditer(text):
-        parts += [(text[place], place, place + 1) for place in range(at, match.start())]
         shown = unescape(match[0]) if match["entity"] else " " if match["blank"] else ""
-        parts += [(sign, *match.span()) for sign in shown if not INVISIBLE.match(sign)]
+        shown = INVISIBLE.sub("", shown)
+        parts += [text[at : match.start()], shown]
+        starts += [*range(at, match.start()), *[match.start()] * len(shown)]
+        ends += [*range(at + 1, match.start() + 1), *[match.end()] * len(shown)]
         at = match.end()
-    parts += [(text[place], place, place + 1) for place in range(at, len(text))]
-    return PlainText(
-        "".join(sign for sign, _, _ in parts), tuple(start for _, start, _ in parts), tuple(end for _, _, end in parts)
-    )
+    parts.append(text[at:])
+    starts += range(at, len(text))
+    ends += range(at + 1, len(text) + 1)
+    return PlainText("".join(parts), tuple(starts), tuple(ends))

@@ -9,6 +9,7 @@ Richardson, Burges, Renshaw 2013, MCTest), with sentences for windows and parts 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,13 +28,14 @@ SIGNS = 2  # of a part of a run of Chinese or Japanese
 LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases only, a sentence is cut behind them
 _UNSPACED = regex.compile(f"[{SCRIPTS}]")
 _DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
+_TITLE = regex.compile(r"([^.:!?]{1,100}): ")  # of "title: text", what all of its sentences are about
 _PHRASE = regex.compile(r"\S+")
 _ANNOUNCING = regex.compile(r"[^:：\n]{1,80}(?::\s|：)(?=.*\w)", regex.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of a passage: characters [start, end), and the parts of its words."""
+    """A sentence of a passage: characters [start, end), and the parts of its words and of the title."""
 
     start: int
     end: int
@@ -120,8 +122,13 @@ def pieces(passage: str, language: str = "") -> tuple[Piece, ...]:
 
     A long one of a script without spaces between words is cut at its spaces.
     """
+    said = words(passage)
+    starts = [word.start for word in said]
+    title = _TITLE.match(passage)
+    topic = frozenset(parts(words(title[1]))) if title else frozenset[str]()
     return tuple(
-        Piece(*place, frozenset(parts(words(passage[slice(*place)])))) for place in _places(passage, code_of(language))
+        Piece(start, end, topic.union(parts(said[bisect_left(starts, start) : bisect_left(starts, end)])))
+        for start, end in _places(passage, code_of(language))
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from excam.core import languages
 from excam.core.exceptions import InputInvalid
+from excam.core.language_identity import code_name
 from excam.error_reports import judges as ways
 from excam.error_reports import readers, scoring
 from excam.error_reports.judges import grounded, likelihood
@@ -198,7 +199,7 @@ class WordReports(ErrorReports):
 
     def tested_languages(self, model: OpenedModel | None) -> frozenset[str]:
         """Return the languages that it was measured in; it knows nothing of others."""
-        return frozenset(map(languages.language_name, LANGUAGES))
+        return frozenset(map(code_name, LANGUAGES))
 
 
 def _reader(setup: Setup, way: grounded.Way) -> Reader:

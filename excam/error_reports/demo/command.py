@@ -12,6 +12,7 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error
+from excam.error_reports.readers.words import MEASURED
 from excam.scoring.target import OVERWRITE, refuse_foreign, target
 
 if TYPE_CHECKING:
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 
 ANSWERS = Path(__file__).parent / "answers.tsv"
 NUMBERS = "docs/grounded/grounded.csv"
-WORTH = f"""On 868 other answers, half of them wrong, this judge is right in .63 [.61, .66]; a guess is right in .50.
-A model of 1.5 billion parameters that reads the documents is right in .94 of the verdicts that it gives, for .59 of
-those answers; about the others it says that it does not know. Both numbers: {NUMBERS} (prose, all; judges `overlap`
-and `combined, sure of .75, on topic`). How to use a model: docs/judging-with-documents.md; how good yours is: excam
-qualify --model M."""  # a test compares it with the file
+WORTH = f"""The judge is the one that `excam score --evidence PACK` has without a model, which sees where words stand:
+{MEASURED}
+(docs/grounded/words.csv). A model of 1.5 billion parameters that reads the documents is right in .94 of the verdicts
+that it gives, for .59 of 868 other answers ({NUMBERS}: prose, all; judge `combined, sure of .75, on topic`). How to use
+a model: docs/judging-with-documents.md; how good yours is: excam qualify --model M."""  # a test compares it
 
 
 def demo(
@@ -32,8 +33,8 @@ def demo(
 ) -> None:
     """Judge ten short answers by documents that ship, in seconds: no model, no network, no account.
 
-    Prints each verdict beside the right one and writes the page of `excam report`. The judge only compares words; what
-    that is worth, and what a model adds, is said below. Exit codes: 0 written, 2 not.
+    Prints each verdict beside the right one and writes the page of `excam report`. What such a verdict is worth, and
+    what a model adds, is said below. Exit codes: 0 written, 2 not.
     """
     from excam.core.provenance import sha256, write_text
     from excam.scoring import report_page
@@ -66,13 +67,14 @@ def rows() -> list[dict[str, str]]:
 
 def judged(answers: Sequence[dict[str, str]]) -> list[Result]:
     """Return the results of the answers, judged by the documents of the qualification set."""
-    from excam.error_reports.demo.judge import WordsInDocuments
+    from excam.error_reports.metrics import WordReports
     from excam.error_reports.qualification.question_set import pack
+    from excam.scoring.metric import Setup
     from excam.scoring.scorer import Scorer
 
     names = {"id": "id", "instruction": "question", "output": "text", "culture": "culture"}
     shown = [{name: row[own] for name, own in names.items()} | {"language": "English"} for row in answers]
-    results = Scorer(WordsInDocuments(pack()), None).score(shown)
+    results = Scorer(WordReports().prepared(Setup(evidence=pack())), None).score(shown)
     return [
         replace(result, parts={**result.parts, "really": row["label"]})
         for result, row in zip(results, answers, strict=True)
