@@ -1,16 +1,15 @@
 """How often does a pack find the passage with a fact by a question in other words: BM25, an encoder, and both?
 
-    python -m bench.knowledge --encoder FOLDER [--rows FILE] [--data FOLDER [--questions 600]] [--to TABLE.csv]
+    python -m bench.knowledge --encoder FOLDER [--data FOLDER [--questions 600]] [--to TABLE.csv]
 
-Three packs, each with its questions:
+Packs, each with its questions:
 
 - the documents of the qualification set, in nine languages, with the questions that they decide;
-- `--rows`, a file of `bench.grounded_rows`: its passages of prose, with the paraphrased question of each base sample;
 - `--data`, folders of three benchmarks: every English base sample, once as one statement each and once inside prose
   documents of several facts, in other words than the questions (`excam/excam40k/statements.py`). Here, the questions
   that find a passage of their own base sample although it was left out are counted, which must be 0.
 
-The first two are also searched with the question and the answer to judge together, as `excam score` searches. Printed
+The first is also searched with the question and the answer to judge together, as `excam score` searches. Printed
 are the shares of questions whose passage is the first, among the first three and the first five, with 95 % intervals
 over documents or base samples, and the differences to BM25; of each language or benchmark, the share of the first.
 `both` is what a pack with embeddings does, `ranks` joins the same two by reciprocal ranks. `--to` keeps the table.
@@ -64,7 +63,6 @@ Rank = Callable[[Case], int]  # the place of the first right passage, counted fr
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--encoder", type=Path, help="folder of a sentence encoder; without it, BM25 alone")
-    parser.add_argument("--rows", type=Path, help="test.jsonl of bench.grounded_rows")
     parser.add_argument("--data", type=Path, help="folder with a folder for each set")
     parser.add_argument("--questions", type=int, default=600, help="of --data")
     parser.add_argument("--seed", type=int, default=1, help="of --data")
@@ -73,8 +71,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     chosen = encoder_folder(args.encoder) if args.encoder else None
     rows = _qualification(chosen)
-    if args.rows:
-        rows += _grounded(args.rows, chosen)
     if args.data:
         rows += _benchmarks(args.data, args.questions, args.seed, chosen)
     if args.to:
@@ -93,20 +89,6 @@ def _qualification(chosen: EncoderFolder | None) -> list[dict[str, Any]]:
     ]
     passages = pack().passages
     return _report("qualification", passages, {"question": list(asked.values()), "with answer": judged}, chosen)
-
-
-def _grounded(file: Path, chosen: EncoderFolder | None) -> list[dict[str, Any]]:
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    sources: dict[tuple[str, str], set[str]] = {}
-    for passage in (passage for row in rows for passage in row["prose"]):
-        sources.setdefault((passage["title"], passage["text"]), set()).update(passage["sources"])
-    passages = [
-        Passage(str(number), title, text, licence=LICENCE, source="\n".join(sorted(ids)))
-        for number, ((title, text), ids) in enumerate(sources.items())
-    ]
-    asked = {row["base"]: Case(row["paraphrase"], row["base"], row["dataset"], row["base"]) for row in rows}
-    judged = [Case(f"{row['paraphrase']}\n{row['text']}", row["base"], row["dataset"], row["base"]) for row in rows]
-    return _report("prose of real rows", passages, {"question": list(asked.values()), "with answer": judged}, chosen)
 
 
 def _benchmarks(folder: Path, count: int, seed: int, chosen: EncoderFolder | None) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from excam.core.paths import ALL
 from excam.core.provenance import say, write_text
 from excam.error_reports import record_files
 from excam.error_reports.evaluation.cells import System, rounded_text
+from excam.error_reports.floors import FLOORS
 from excam.error_reports.records import Sample
 from excam.excam40k import evidence_numbers, shown_evidence
 from excam.excam40k.culture_documents import knowledge_documents
@@ -44,9 +45,6 @@ def build_pack(
     say(f"{pack_path}: {len(documents)} facts, {len(pack.passages)} passages, {pack.signature}")
 
 
-WORDS = "words in the best passage, no model"
-
-
 HEAD = """# Judging with passages
 
 Each row of the test sets has passages before it: the fact among near misses (*fact*), near misses alone (*near*), a
@@ -55,18 +53,20 @@ of no training row. *Scaled accuracy* [95 % interval over groups of base samples
 counts as half right. *Silent*: rows without a verdict, which is what is wanted wherever the passages do not decide.
 *Right*: of the verdicts given. *States*, *cites*: of the rows with a statement, how many state the right answer and
 cite the passage that says it. *Words*: character F1 of the marked words. An adapter `without-X` is judged on X alone.
-The floor needs no model: no error if enough of a text's words stand in one passage; dev rows fix its threshold.
+The floors need no model: how many of a text's content words stand in one passage, and how much more of the question
+stands in the sentence with the answer than elsewhere; dev rows fix their thresholds. *Minus* one: paired [95 %].
 """
 
 
 SHOWN = {
     "n": "n", "scaled": "scaled accuracy", "silent": "silent", "accuracy": "right", "states_right": "states",
     "cites_right": "cites", "span_f1": "words",
+    **{name: name.replace("_", " ") for name in evidence_numbers.MINUS},
 }  # fmt: skip
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/evidence",
     outputs=["numbers", "page"],
     category="Results",
@@ -77,7 +77,7 @@ SHOWN = {
         "samples": "sets_with_evidence",
     },
     settings={"seed": "seed"},
-    stages=["knowledge/passages", "comparators.closed"],
+    stages=["comparators.closed", "error_reports/floors"],
 )
 def table_evidence(
     judgements_paths: Annotated[Sequence[Path], "<system>/<dataset>/<split>.parquet"],
@@ -89,17 +89,17 @@ def table_evidence(
 ) -> None:
     """Write how systems judge rows with passages, by kind and wording of these, beside floors without a model.
 
-    How systems judge test rows with passages before them, by what the passages say, beside the share of a text's words
-    in the best passage.
+    How systems judge test rows with passages before them, by what the passages say, beside the fair floors.
     """
     samples = {row.id: row for path in samples_paths for row in record_files.read_samples(path)}
     shown = {path: shown_evidence.read(path) for path in evidence_paths}
     test = {id: row for path, rows in shown.items() if path.stem != "dev" for id, row in rows.items()}
     dev = [row for path, rows in shown.items() if path.stem == "dev" for row in rows.values()]
-    points = {WORDS: evidence_numbers.floor([*test.values()], samples, dev)}
+    floors = {name: evidence_numbers.floor(name, [*test.values()], samples, dev) for name in FLOORS}
+    points = dict(floors)
     for path in judgements_paths:
         points.setdefault(System.from_path(path).key, []).extend(_points(path, test, samples))
-    lines = [line for name, own in points.items() for line in evidence_numbers.lines(name, own, seed)]
+    lines = [line for name, own in points.items() for line in evidence_numbers.lines(name, own, seed, floors)]
     tables.write_lines(numbers_path, evidence_numbers.COLUMNS, map(_rounded, lines))
     write_text(page_path, page(tables.read_lines(numbers_path)))
 
@@ -137,9 +137,10 @@ def _rows_of(line: Mapping[str, str]) -> str:
 
 
 def _cell(line: Mapping[str, str], name: str) -> str:
-    ends = {"scaled": ("low", "high"), "silent": ("silent_low", "silent_high")}.get(name)
+    before = "" if name == "scaled" else f"{name}_"
     shown = line[name] or "–"
-    return f"{shown} [{line[ends[0]]}, {line[ends[1]]}]" if ends and line[ends[0]] else shown
+    low, high = line.get(f"{before}low"), line.get(f"{before}high")
+    return f"{shown} [{low}, {high}]" if low else shown
 
 
 TITLE = "Verdicts on texts, with the fact in one of several passages"
@@ -147,12 +148,12 @@ TITLE = "Verdicts on texts, with the fact in one of several passages"
 
 NOTE = (
     "Scaled accuracy with its 95 % interval; 0 is chance, and a row without a verdict counts as half right. Filled: "
-    "adapters, without-X on X alone. Open: models without an adapter, and the share of words in the best passage."
+    "adapters, without-X on X alone. Open: models without an adapter, and the fair floors."
 )
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/figure-evidence",
     outputs=["pictures"],
     category="Results",
@@ -162,8 +163,8 @@ NOTE = (
 def figure_evidence(numbers_path: Annotated[Path, "evidence.csv"], pictures_paths: Sequence[Path]) -> None:
     """Draw how systems judge rows with passages: one panel for each benchmark, from the numbers of the table.
 
-    Verdicts on test rows with the fact in one of several passages: adapters, models without one, and a floor without
-    any model.
+    Verdicts on test rows with the fact in one of several passages: adapters, models without one, and floors
+    without any model.
     """
     draw(tables.read_lines(numbers_path), pictures_paths)
 

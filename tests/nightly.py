@@ -60,7 +60,7 @@ GROUPS = {
     "rest": Group(
         "growth, ICC, two processes, options of metrics",
         nightly(
-            *("tests/bench/test_growth.py", "tests/bench/test_taught_card.py", "tests/rubric/test_rubric.py"),
+            *("tests/bench/test_growth.py", "tests/rubric/test_rubric.py"),
             *("tests/training/test_training.py", "tests/test_conventions.py", "tests/scoring/test_metric_options.py"),
         ),
     ),

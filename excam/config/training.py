@@ -25,6 +25,7 @@ class Evidence(Section):
     near: float = Field(default=0.2, ge=0, le=1, description="near misses alone: the passages do not say")
     contradicting: float = Field(default=0.1, ge=0, le=1, description="a right and a false passage")
     unrelated: float = Field(default=0.1, ge=0, le=1, description="passages about something else")
+    planted: float = Field(default=0.0, ge=0, le=1, description="as fact, the wrong answer said of another culture")
     paraphrased: float = Field(default=0.5, ge=0, le=1, description="share of rows with the question in other words")
     orders: float = Field(default=0.1, ge=0, le=1, description="share of rows of which a passage gives an order")
     passages: int = Field(default=5, ge=1, le=20, description="before a question, but for contradictions: two")
@@ -41,8 +42,9 @@ class Evidence(Section):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         """Raise ValueError unless the shares of the kinds sum to 1."""
-        if abs((total := self.fact + self.near + self.contradicting + self.unrelated) - 1) > 1e-6:
-            raise ValueError(f"fact + near + contradicting + unrelated: found {total:g}; expected 1")
+        total = self.fact + self.near + self.contradicting + self.unrelated + self.planted
+        if abs(total - 1) > 1e-6:
+            raise ValueError(f"fact + near + contradicting + unrelated + planted: found {total:g}; expected 1")
         return self
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
@@ -20,8 +20,9 @@ import regex
 
 from excam.core.sentences import asks, sentence_places
 from excam.core.text import SCRIPTS
-from excam.error_reports.content_words import Word, code_of, content, opening, words
+from excam.error_reports.content_words import Word, code_of, content, words
 
+VERSION = 1  # raised when a floor changes
 LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
 SIGNS = 2  # of a part of a run of Chinese or Japanese
 LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases only, a sentence is cut behind them
@@ -29,6 +30,7 @@ _UNSPACED = regex.compile(f"[{SCRIPTS}]")
 _DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _TITLE = regex.compile(r"([^.:!?]{1,100}): ")  # of "title: text", what all of its sentences are about
 _PHRASE = regex.compile(r"\S+")
+_ANNOUNCING = regex.compile(r"[^:：\n]{1,80}(?::\s|：)(?=.*\w)", regex.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,20 @@ class Place:
 def share_of_words(text: str, passages: Sequence[str], language: str = "") -> float:
     """Return the share of a text's content words that stand in the best passage, 0 to 1; 0 of a text without any.
 
-    Carrier phrases ("Here is my reply:") and function words are left out, and words are compared as they are, folded.
+    Function words and what stands before a colon ("In this role, I say:") are left out, and words are compared as they
+    are, folded.
     """
-    keys = [word.key for word in content(text, language)]
+    keys = [word.key for word in content(behind_colon(text), language)]
     return max((sum(key in keys_of(passage) for key in keys) / len(keys) for passage in passages if keys), default=0.0)
+
+
+def behind_colon(text: str) -> str:
+    """Return what stands behind the first colon of a line's beginning, the text without one.
+
+    No list holds all phrases that announce an answer, and a floor that counts their words is too low.
+    """
+    announcing = _ANNOUNCING.match(text)
+    return text[announcing.end() :] if announcing else text
 
 
 def question_where_answer_stands(question: str, text: str, passages: Sequence[str], language: str = "") -> float:
@@ -76,7 +88,7 @@ def places_of(
     """Return where a text stands, and where elsewhere most of its question does; None for what stands nowhere."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
     asked = frozenset(parts(words(question)))
-    answer = frozenset(parts(words(text[opening(text) :])))
+    answer = frozenset(parts(words(behind_colon(text))))
     said = answer - asked or answer
     asked -= said
     seen = Counter(part for _, piece in places for part in piece.parts & asked)
@@ -151,3 +163,9 @@ def parts(said: Sequence[Word]) -> Iterator[str]:
 def _parts(run: str) -> Iterator[str]:
     size = SIGNS if _DENSE.match(run) else LETTERS
     return (run[at : at + size] for at in range(max(1, len(run) - size + 1))) if run else iter(())
+
+
+FLOORS: dict[str, Callable[[str, str, Sequence[str], str], float]] = {  # of question, text, passages, language
+    "share of words": lambda question, text, passages, language: share_of_words(text, passages, language),
+    "question where the answer stands": question_where_answer_stands,
+}

@@ -1,5 +1,8 @@
 """Passages around one fact: the fact among near misses, near misses alone, a false statement, two that disagree.
 
+Where the wrong answer stands in no passage, shared words tell right from wrong: `with_planted` states it of another
+culture.
+
 A passage says a fact as question and answer, as one statement, or inside prose. Near misses are facts of the same
 benchmark, so that nothing of a benchmark that is left out comes along.
 """
@@ -14,13 +17,15 @@ from typing import Literal
 import regex
 
 from excam.config import Wording
+from excam.core.cultures import adjectives
+from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.error_reports.records import BaseSample
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.culture_documents import MOST, prose, topic
 from excam.excam40k.near_misses import NearMisses
 from excam.excam40k.question_forms import clean
-from excam.excam40k.statements import statement
+from excam.excam40k.statements import ALIASES, statement
 
 States = Literal["fact", "false", ""]
 PASSAGES = 5  # before a question: the fact and four near misses
@@ -54,6 +59,43 @@ def with_fact(
     """Return the passage with the fact among `count` - 1 near misses, in an order by hash."""
     fact = stating(base, base.answer, wording, near, seed)
     return _ordered([fact, *_near(base, wording, near, seed, count - 1, text)], seed, base.id, wording)
+
+
+def with_planted(
+    base: BaseSample,
+    wrong: str,
+    wording: Wording,
+    near: NearMisses,
+    seed: int,
+    *,
+    count: int = PASSAGES,
+    text: str = "",
+) -> list[EvidencePassage]:
+    """Return the fact, `wrong` as the same fact of another culture, and `count` - 2 near misses, ordered by hash.
+
+    The other culture is that of the closest near miss, which is left out. Raise InputInvalid if there is none.
+    """
+    others = near.elsewhere(base, 1) or near.unrelated(base, 1, seed)
+    if not others:
+        raise InputInvalid(f"{base.id}: no fact of another culture; expected one beside {base.culture}; read more rows")
+    planted = replace(moved(base, others[0].culture), answer=wrong)
+    passages = [
+        stating(base, base.answer, wording, near, seed),
+        _about(planted, wording, near, seed, (base, others[0])),
+        *_near(base, wording, near, seed, count - 2, text, without=others[0].culture),
+    ]
+    return _ordered(passages, seed, base.id, wording, "planted")
+
+
+def moved(base: BaseSample, culture: str) -> BaseSample:
+    """Return a base sample whose question asks the same of another culture: its names there stand for those here."""
+    adjective, place = adjectives(), in_a_sentence(culture, base.language, base.task)
+    aliases = (base.culture, *ALIASES.get(base.culture, ()))
+    names = {f"the {name}": place for name in aliases} | dict.fromkeys(aliases, culture)
+    names[adjective.get(base.culture, base.culture)] = adjective.get(culture, culture)
+    longest_first = "|".join(regex.escape(name) for name in sorted(names, key=len, reverse=True))
+    question = regex.sub(rf"\b(?:{longest_first})\b", lambda match: names[match[0]], base.question)
+    return replace(base, id=f"{base.id}/{culture}", culture=culture, question=question)
 
 
 def without_fact(
@@ -116,10 +158,14 @@ def _about(
 
 
 def _near(
-    base: BaseSample, wording: Wording, near: NearMisses, seed: int, count: int, text: str
+    base: BaseSample, wording: Wording, near: NearMisses, seed: int, count: int, text: str, without: str = ""
 ) -> list[EvidencePassage]:
-    """Return near misses, of other cultures and of the same one in turn; none holds `text` verbatim."""
-    elsewhere, at_home = near.elsewhere(base, count), near.at_home(base, count)
+    """Return near misses, of other cultures and of the same one in turn; none holds `text` verbatim.
+
+    None is of the culture `without`.
+    """
+    elsewhere = [other for other in near.elsewhere(base, count + 1) if other.culture != without][:count]
+    at_home = near.at_home(base, count)
     others = (other for pair in zip_longest(elsewhere, at_home) for other in pair if other)
     made = (_about(other, wording, near, seed, (base,)) for other in others)
     return list(islice((passage for passage in made if not _holds(passage.text, text)), count))

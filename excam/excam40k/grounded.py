@@ -1,7 +1,8 @@
 """Training rows for a judge that reads evidence: state what passages say, or say whether they make a text right.
 
-Each row has passages before its question, in stated shares: the fact among near misses, near misses alone, a right and
-a false passage, nothing of use. The prompts are those of the judge `grounded` and of its comparator `entailment`.
+Each row has passages before its question, in stated shares: the fact among near misses (and the wrong answer as a fact
+of another culture), near misses alone, a right and a false passage, nothing of use. Prompts are those of the judge
+`grounded` and of its comparator `entailment`.
 Passages are data: some give orders, and no target follows one. A hash of the seed and a row's id decides everything.
 """
 
@@ -25,7 +26,7 @@ from excam.excam40k.statements import paraphrase
 from excam.inference import Message
 
 VERSION = 1
-Kind = Literal["fact", "near", "contradicting", "unrelated"]
+Kind = Literal["fact", "near", "contradicting", "unrelated", "planted"]
 Asked = Literal["state", "entail"]
 PASSAGES = {"fact": evidence.with_fact, "near": evidence.without_fact, "unrelated": evidence.unrelated}  # by kind
 
@@ -100,6 +101,8 @@ def _row(sample: Sample, base: BaseSample, false: str, near: NearMisses, shares:
     wording = shares.wordings[int(digest(seed, "wording", unit)[:8], 16) % len(shares.wordings)]
     if kind == "contradicting":
         passages = evidence.contradicting(base, false, wording, near, seed)
+    elif kind == "planted":
+        passages = evidence.with_planted(base, false, wording, near, seed, count=shares.passages)
     else:
         passages = PASSAGES[kind](base, wording, near, seed, count=shares.passages)
     if passages and _share(seed, "orders", unit) < shares.orders:
@@ -117,7 +120,7 @@ def _row(sample: Sample, base: BaseSample, false: str, near: NearMisses, shares:
         text=sample.output,
         label="wrong" if sample.report.errors else "right",
         passages=tuple(passages),
-        expected=" ".join(base.answer.split()).removesuffix(".") if kind == "fact" else "",
+        expected=" ".join(base.answer.split()).removesuffix(".") if kind in ("fact", "planted") else "",
         cites=stated,
     )
 
@@ -128,6 +131,7 @@ def _kind(share: float, shares: Evidence, false: str) -> Kind:
         ("near", shares.near),
         ("contradicting", shares.contradicting if false else 0.0),
         ("unrelated", shares.unrelated),
+        ("planted", shares.planted if false else 0.0),
     )
     for kind, part in kinds:
         if share < part:

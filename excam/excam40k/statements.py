@@ -27,7 +27,7 @@ _SENTENCE = re.compile(
     r"(?:yes|no)\b[,. ]",
     re.I,
 )
-_ALIASES = {"United Kingdom": ("UK", "England", "Britain"), "United States": ("US", "U.S.", "USA", "America")}
+ALIASES = {"United Kingdom": ("UK", "England", "Britain"), "United States": ("US", "U.S.", "USA", "America")}
 
 NOUN = (  # of {phrase} {verb} and {answer}
     "{phrase} {verb} {answer}",
@@ -277,7 +277,7 @@ def _lead(base: BaseSample, asked: Form) -> str:
 
 
 def _names_culture(base: BaseSample, text: str) -> bool:
-    names = (base.culture, adjectives().get(base.culture, ""), *_ALIASES.get(base.culture, ()))
+    names = (base.culture, adjectives().get(base.culture, ""), *ALIASES.get(base.culture, ()))
     return any(name and re.search(rf"\b{re.escape(name)}", text) for name in names)
 
 

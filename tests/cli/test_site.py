@@ -90,22 +90,24 @@ def test_the_start_page_has_a_picture_three_doors_and_the_measured_numbers():
     (picture,) = re.findall(r"!\[.+\]\((.+)\)", text)
     assert (ROOT / "docs" / picture).stat().st_size <= 150_000
     assert len(re.findall(r"^ +```bash$", text, re.M)) == 3
-    with (ROOT / "docs/grounded/grounded.csv").open(encoding="utf-8") as file:
-        measured = {(row["judge"], row["dataset"]): row for row in csv.DictReader(file)
-                    if (row["system"], row["kind"]) == ("qwen2.5-coder-1.5b", "prose")}  # fmt: skip
-    lines = re.findall(r"^\| (\w+)(?:, [\w ]+)? \| (\d+) \| (\d+) \| (\d+) \| (.+) \| (.+) \|$", text, re.M)
+    with (ROOT / "docs/results/reading.csv").open(encoding="utf-8") as file:
+        measured = {tuple(row["what"].split(" | ")): row for row in csv.DictReader(file) if row["topic"] == "prose"}
+    lines = re.findall(r"^\| (\w+)(?:, [\w ]+)? \| (\d+) \| (\d+) \| (\d+) \| (.+) \| (.+) \| (.+) \|$", text, re.M)
     assert [line[0] for line in lines] == ["BLEnD", "CulturalBench", "GlobalOpinionQA", "all"]
+    judge, floor = "1.5B untuned, combined, sure of .75", "share of words"
     for name, *numbers in lines:
-        row = measured["combined, sure of .75, on topic", name.lower()]
-        decided = int(row["n"]) * float(row["coverage"])
-        scaled, low, high = (short(row[name]) for name in ("scaled", "low", "high"))
-        words = short(measured["overlap", name.lower()]["scaled"])
-        right = f"{decided * float(row['accuracy']):.0f}"
-        assert numbers == [row["n"], f"{decided:.0f}", right, f"{scaled} [{low}, {high}]", words]
+        scaled, minus = (
+            measured[name.lower(), judge, measure] for measure in ("scaled accuracy", f"scaled accuracy, minus {floor}")
+        )
+        verdicts = measured[name.lower(), judge, "right, of those with a verdict"]
+        words = short(measured[name.lower(), floor, "scaled accuracy"]["value"])
+        right = f"{int(verdicts['n']) * float(verdicts['value']):.0f}"
+        cells = [f"{short(row['value'])} [{short(row['low'])}, {short(row['high'])}]" for row in (scaled, minus)]
+        assert numbers == [scaled["n"], verdicts["n"], right, cells[0], words, cells[1]]
 
 
 def short(number: str) -> str:
-    return f"{float(number):.2f}".removeprefix("0")
+    return f"{float(number):.2f}".replace("0.", ".", 1).replace("-", "−")
 
 
 def slug(title: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from test_judges import SAMPLE
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.error_reports import qualification, sentence_questions, stated
+from excam.error_reports import floors, qualification, sentence_questions, stated
 from excam.error_reports.comparators import closed, combined
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.judges import grounded, likelihood
@@ -18,7 +18,7 @@ from excam.error_reports.qualification import asking, numbers, question_set
 from excam.error_reports.yes_no import ask_yes_no, one_line
 from excam.inference import Choice, Completion, Generate, Message
 from excam.knowledge.index import in_memory
-from excam.knowledge.passages import Passage, words
+from excam.knowledge.passages import Passage
 from excam.scoring.metric import Row, Setup
 from excam.scoring.models import OpenedModel
 from excam.scoring.results import NOT_KNOWN
@@ -684,14 +684,12 @@ def test_a_wrong_verdict_costs_what_a_right_one_gains():
     assert [numbers._gain(verdict, "right") for verdict in verdicts] == [1.0, 0.0, -1.0]
 
 
-def test_the_floor_of_overlap_is_the_largest_share_of_words_in_a_passage():
+def test_floors_of_the_set_are_the_fair_ones():
     question = question_set.questions()[0]
-    words_of = words(question.text)
-    passages = question_set.pack().passages_for(question.question, question.text)
-    known = [set(words(f"{passage.title} {passage.text}")) for passage in passages]
-    share = max(sum(word in held for word in words_of) / len(words_of) for held in known)
-    assert 0 < share < 1
-    assert numbers._floor(asking.Examined(question), "overlap").margin == pytest.approx(share)
+    passages = [passage.as_line for passage in question_set.pack().passages_for(question.question, question.text)]
+    for name, floor in floors.FLOORS.items():
+        margin = floor(question.question, question.text, passages, question.language)
+        assert numbers._floor(asking.Examined(question), name).margin == margin
     assert numbers._floor(asking.Examined(question), "length").margin == len(question.text)
 
 
@@ -700,7 +698,7 @@ def test_the_best_way_must_be_above_every_floor(good, is_best):
     made = numbers.ways(examined(good), {"entailment": 10.0, "stated": 5.0})
     best = numbers.best_way(made)
     assert (best is not None) == is_best
-    assert [way.way for way in made[-3:]] == list(numbers.FLOORS)
+    assert [way.way for way in made[-4:]] == list(numbers.FLOORS)
     if best:
         assert best.unknown == 1.0
         assert numbers.settings(best)["judge"] == "grounded"
@@ -711,17 +709,18 @@ def test_the_numbers_of_a_way_that_is_always_right_and_marks_whole_texts():
     rows = examined(10)
     for row in rows:
         row.marked["entailment"] = ((0, len(row.question.text)),)
-    way, *floors = numbers.ways(rows, {"entailment": 10.0, "stated": 5.0})
+    way, *below = numbers.ways(rows, {"entailment": 10.0, "stated": 5.0})
+    assert (way.minus, below[0].minus) == (pytest.approx(1 - max(floor.net for floor in below)), None)
     assert (way.rows, way.net, way.auc, way.correct, way.coverage, way.unknown) == (len(rows), 1, 1, 1, 1, 1)
     assert way.seconds == 15 / len(rows)
     wrong = [row.question for row in rows if row.question.label == "wrong"]
     gold, marked = sum(len(question.wrong_words) for question in wrong), sum(len(question.text) for question in wrong)
     assert way.span_f1 == pytest.approx(2 * gold / (gold + marked))
-    blind = floors[-1]
+    blind = below[-1]
     assert (blind.way, blind.auc, blind.auc_interval, blind.fit) == ("always right", 0.5, None, None)
     assert (blind.net, blind.coverage, blind.unknown, blind.correct) == (sum(row.question.label == "undecidable" for row in rows) / len(rows), 0, 1, None)  # fmt: skip
     cells = list(numbers.lines([replace(way, net=-0.25, net_interval=(-1.0, 0.5), auc=None, seconds=0.25)]))[1]
-    assert cells[2:4] == ["-.25 [-1.00, .50]", "–"]
+    assert (cells[2], cells[4]) == ("-.25 [-1.00, .50]", "–")
 
 
 def test_a_threshold_needs_ten_right_and_ten_wrong_texts():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -89,6 +90,36 @@ def test_a_false_passage_states_the_wrong_answer_and_not_the_right_one() -> None
     assert base.answer in stated["fact"]
     assert base.wrong[0] in stated["false"]
     assert base.answer not in stated["false"]
+
+
+@pytest.mark.parametrize("wording", get_args(Wording))
+def test_a_planted_wrong_answer_is_said_of_another_culture_alone(wording: evidence.Wording) -> None:
+    for base in BASES[::7]:
+        wrong = base.wrong[0]
+        passages = evidence.with_planted(base, wrong, wording, NEAR, SEED)
+        assert len(passages) == evidence.PASSAGES
+        assert sum(passage.states == "fact" and base.answer in passage.text.casefold() for passage in passages) == 1
+        saying = [passage for passage in passages if wrong in passage.text.casefold()]
+        assert saying
+        assert all(base.culture not in passage.shown and not passage.states for passage in saying)
+
+
+def test_a_question_moves_to_another_culture_with_all_its_names() -> None:
+    base = base_sample(culture="United Kingdom", question="In the UK, what do British people in England eat?")
+    assert evidence.moved(base, "Peru").question == "In Peru, what do Peruvian people in Peru eat?"
+    assert evidence.moved(replace(base, question="the UK"), "United States").question == "the United States"
+
+
+def test_without_another_culture_nothing_is_planted() -> None:
+    alone = NearMisses([BASES[0]])
+    with pytest.raises(InputInvalid, match="no fact of another culture"):
+        evidence.with_planted(BASES[0], BASES[0].wrong[0], "qa", alone, SEED)
+
+
+def test_planted_rows_decide_as_those_with_the_fact() -> None:
+    made = rows(Evidence(fact=0, near=0, contradicting=0, unrelated=0, planted=1, stated=0))
+    assert {row.kind for row in made} == {"planted"}
+    assert all(row.target == {"right": "Yes", "wrong": "No"}[row.label] and len(row.cites) == 1 for row in made)
 
 
 def test_rows_have_the_stated_shares_and_targets_that_follow_from_their_passages() -> None:

@@ -79,7 +79,7 @@ def test_a_right_statement_gives_right_verdicts_and_citations(
         )
         for sample, verdict in zip(own, verdicts, strict=True)
     ]
-    line = next(evidence_numbers.lines("a/b/c", points, SEED))
+    line = next(evidence_numbers.lines("a/b/c", points, SEED, {}))
     assert (line["kind"], line["accuracy"], line["states_right"], line["cites_right"]) == ("fact", 1.0, 1.0, 1.0)
 
 
@@ -116,9 +116,21 @@ def _texts_of(rows: Sequence[Shown], row: Shown) -> list[Shown]:
 def test_the_floor_is_fitted_on_other_rows(samples: list[Sample], passages_of: dict[str, Shown]) -> None:
     by_id = {sample.id: sample for sample in samples}
     own = [row for row in passages_of.values() if row.kind == "fact"]
-    points = evidence_numbers.floor(own, by_id, own)
+    points = evidence_numbers.floor("share of words", own, by_id, own)
     right = sum(point.errors == bool(by_id[point.row.id].report.errors) for point in points)
     assert right > len(own) / 2, "each answer here is a word of its own, in the passage with the fact"
+
+
+def test_a_system_is_compared_with_floors_on_its_rows(samples: list[Sample], passages_of: dict[str, Shown]) -> None:
+    own = [sample for sample in samples if passages_of[sample.id].kind == "fact"][:24]
+    right = [evidence_numbers.Point(passages_of[sample.id], sample, bool(sample.report.errors)) for sample in own]
+    wrong = [replace(point, errors=not point.errors) for point in right[:12]]
+    floors = {"share of words": [*wrong, *right[12:]], "question where the answer stands": right}
+    line = next(evidence_numbers.lines("a/b/c", right, SEED, floors))
+    assert [line[name] for name in evidence_numbers.MINUS] == [1.0, 0.0]
+    assert line[f"{evidence_numbers.MINUS[0]}_low"] < 1.0
+    alone = next(evidence_numbers.lines("share of words", wrong, SEED, floors))
+    assert not set(evidence_numbers.MINUS) & alone.keys()
 
 
 def test_parts_of_verdicts_are_kept_as_json(
@@ -129,7 +141,7 @@ def test_parts_of_verdicts_are_kept_as_json(
 
     own = [sample for sample in samples if passages_of[sample.id].kind == "near"][:1]
     record_files.write_judgements(tmp_path / "j.parquet", own, judged(own, passages_of, {"": "not stated"}))
-    assert json.loads(read_frame(tmp_path / "j.parquet")["parts"][0])["expected"] == "not stated"
+    assert json.loads(read_frame(tmp_path / "j.parquet")["parts"][0])["because"] == "not stated"
 
 
 def test_numbers_of_verdicts_by_hand(samples: list[Sample], passages_of: dict[str, Shown]) -> None:
@@ -140,7 +152,7 @@ def test_numbers_of_verdicts_by_hand(samples: list[Sample], passages_of: dict[st
         wrong = bool(sample.report.errors)
         errors = (wrong, wrong, not wrong, None)[at % 4]
         points.append(evidence_numbers.Point(passages_of[sample.id], sample, errors, hit=2, marked=4, gold=6))
-    line = next(evidence_numbers.lines("a/b/c", points, SEED))
+    line = next(evidence_numbers.lines("a/b/c", points, SEED, {}))
     assert len(own) == line["n"] == 24
     assert (line["scaled"], line["silent"], line["accuracy"]) == pytest.approx((0.25, 0.25, 2 / 3))
     assert line["span_f1"] == pytest.approx(0.4)

@@ -17,7 +17,7 @@ from excam.error_reports import comparators
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.qualification import question_set
 
-REVISION = 2
+REVISION = 3
 WAYS = {"grounded": grounded.Way, "likelihood": likelihood.Way}
 
 

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from excam.core.hash_order import digest
+from excam.error_reports import floors
 from excam.error_reports.comparators.base import Range
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.judges.base import chance_of_agreement, if_decisive
 from excam.error_reports.qualification.asking import GAINS, Examined
-from excam.knowledge.passages import overlap
-from excam.stats import fit_calibration, ranking, ranking_interval
+from excam.stats import bootstrap, fit_calibration, ranking, ranking_interval
 from excam.stats.bootstrap import share_interval
 
 LEAST = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # from which probability on there is a verdict
-FLOORS = ("overlap", "length", "always right")
+FLOORS = (*floors.FLOORS, "length", "always right")
 FEWEST = 10  # rows of right and of wrong texts, to fit a threshold
 
 
@@ -65,6 +65,8 @@ class WayNumbers:
     rows: int
     net: float
     net_interval: tuple[float, float]
+    minus: float | None  # the net minus that of the best floor, paired; None of a floor
+    minus_interval: tuple[float, float] | None
     auc: float | None  # of right against wrong texts
     auc_interval: tuple[float, float] | None
     correct: float | None  # of the verdicts on right and wrong texts
@@ -81,18 +83,22 @@ def ways(examined: Sequence[Examined], seconds: dict[str, float]) -> list[WayNum
     """Return the numbers of every way, the best net first, then the floors."""
     rows = len(examined)
     stating = seconds.get("stated", 0.0)
+    floor_rows = {name: [_floor(row, name) for row in examined] for name in FLOORS}
+    nets = {name: _gains(own, _verdicts(own)) for name, own in floor_rows.items()}
+    best = dict(zip((row.question.id for row in examined), max(nets.values(), key=sum), strict=True))
     made: list[WayNumbers] = []
     for name in sorted({way for row in examined for way in row.margins}):
         kept = [row for row in examined if name in row.margins]
+        below = [best[row.question.id] for row in kept]
         spent = (seconds.get(name.split("-gain")[0], 0.0) + (0 if name.startswith("likelihood") else stating)) / rows
         if name.startswith("likelihood"):
-            made.append(_numbers(name, [_judged(row, name) for row in kept], spent))
+            made.append(_numbers(name, [_judged(row, name) for row in kept], spent, below))
             continue
-        made.append(_numbers(name, [_judged(row, name, needs_statement=True) for row in kept], spent))
+        made.append(_numbers(name, [_judged(row, name, needs_statement=True) for row in kept], spent, below))
         if any(row.margins[name] is not None and not row.stated.answer for row in kept):
-            made.append(_numbers(f"{name}, unstated too", [_judged(row, name) for row in kept], spent))
-    floors = [_numbers(name, [_floor(row, name) for row in examined], 0.0) for name in FLOORS]
-    return [*sorted(made, key=lambda way: -way.net), *floors]
+            made.append(_numbers(f"{name}, unstated too", [_judged(row, name) for row in kept], spent, below))
+    floors_of_set = [_numbers(name, own, 0.0) for name, own in floor_rows.items()]
+    return [*sorted(made, key=lambda way: -way.net), *floors_of_set]
 
 
 def _judged(row: Examined, name: str, *, needs_statement: bool = False) -> Judged:
@@ -112,17 +118,27 @@ def _floor(row: Examined, name: str) -> Judged:
     elif name == "always right":
         margin = 1.0
     else:
-        passages = pack().passages_for(question.question, question.text)
-        margin = overlap(question.text, [f"{passage.title} {passage.text}" for passage in passages]) or 0.0
+        passages = [passage.as_line for passage in pack().passages_for(question.question, question.text)]
+        margin = floors.FLOORS[name](question.question, question.text, passages, question.language)
     return Judged(question.pair, question.label, question.kind, margin)
 
 
-def _numbers(way: str, rows: Sequence[Judged], seconds: float) -> WayNumbers:
+def _verdicts(rows: Sequence[Judged]) -> list[str]:
+    """Return the verdict on each row by what is fitted on the other half of the pairs."""
     half = [int(digest(0, "half", row.pair)[:8], 16) % 2 for row in rows]
     fits = [fit([row for row, side in zip(rows, half, strict=True) if side != own]) for own in (0, 1)]
-    verdicts = [_verdict(fits[side], row) for row, side in zip(rows, half, strict=True)]
-    pairs = [row.pair for row in rows]
-    gains = [_gain(verdict, row.label) for verdict, row in zip(verdicts, rows, strict=True)]
+    return [_verdict(fits[side], row) for row, side in zip(rows, half, strict=True)]
+
+
+def _gains(rows: Sequence[Judged], verdicts: Sequence[str]) -> list[float]:
+    return [_gain(verdict, row.label) for verdict, row in zip(verdicts, rows, strict=True)]
+
+
+def _numbers(way: str, rows: Sequence[Judged], seconds: float, below: Sequence[float] | None = None) -> WayNumbers:
+    """Return the numbers of a way; `below` are the gains of the best floor on the same rows."""
+    verdicts, pairs = _verdicts(rows), [row.pair for row in rows]
+    gains = _gains(rows, verdicts)
+    minus = bootstrap.mean(np.subtract(gains, gains if below is None else below), pairs, 0)
     decided = [row.label != "undecidable" for row in rows]
     answered = [ok and verdict != "undecidable" for ok, verdict in zip(decided, verdicts, strict=True)]
     hits = [ok and verdict == row.label for ok, verdict, row in zip(answered, verdicts, rows, strict=True)]
@@ -135,6 +151,8 @@ def _numbers(way: str, rows: Sequence[Judged], seconds: float) -> WayNumbers:
         len(rows),
         _mean(gains) or 0.0,
         _net_interval(gains, pairs),
+        None if below is None else minus["value"],
+        None if minus["low"] is None or minus["high"] is None else (minus["low"], minus["high"]),
         ranking(wrong, margins).auroc,
         ranking_interval(wrong, margins, [row.pair for row in compared]),
         _share(hits, answered),
@@ -199,10 +217,12 @@ def _span_f1(rows: Sequence[Judged]) -> float | None:
 
 
 def best_way(numbers: Sequence[WayNumbers]) -> WayNumbers | None:
-    """Return the way with the best net, if its interval lies above the net of every floor; else None."""
-    floor = max((way.net for way in numbers if way.way in FLOORS), default=0.0)
+    """Return the way with the best net if it is above 0 and, on the same rows, above the best floor; else None.
+
+    Both intervals must lie above 0.
+    """
     for way in numbers:
-        if way.way not in FLOORS and way.fit and way.net_interval[0] > max(0.0, floor):
+        if way.way not in FLOORS and way.fit and way.net_interval[0] > 0 and (way.minus_interval or (0.0,))[0] > 0:
             return way
     return None
 
@@ -224,12 +244,14 @@ def settings(way: WayNumbers) -> dict[str, Any]:
 
 def lines(numbers: Sequence[WayNumbers]) -> Iterator[list[str]]:
     """Yield the cells of a table, the head first."""
-    yield ["way", "rows", "net [95 %]", "AUC [95 %]", "right [95 %]", "decided", "silent", "orders", "span F1", "s/row"]
+    head = ("way", "rows", "net [95 %]", "minus floor [95 %]", "AUC [95 %]", "right [95 %]", "decided", "silent")
+    yield [*head, "orders", "span F1", "s/row"]
     for way in numbers:
         yield [
             way.way,
             str(way.rows),
             _cell(way.net, way.net_interval),
+            _cell(way.minus, way.minus_interval),
             _cell(way.auc, way.auc_interval),
             _cell(way.correct, way.correct_interval),
             *(_cell(value) for value in (way.coverage, way.unknown, way.orders, way.span_f1)),

@@ -15,7 +15,11 @@ from excam.error_reports.records import BaseSample
 from excam.excam40k.audits.checks import Audit, Check, absence_check
 from excam.excam40k.shown_evidence import Shown
 
-STATED = {"fact": ["fact"], "contradicting": ["fact", "false"]}  # what the passages of a kind state; of others nothing
+STATED = {
+    "fact": ["fact"],
+    "planted": ["fact"],
+    "contradicting": ["fact", "false"],
+}  # what the passages of a kind state; of others nothing
 
 
 def audit(shown: Mapping[str, Sequence[Shown]], bases: Mapping[str, BaseSample]) -> Audit:

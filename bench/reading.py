@@ -1,0 +1,500 @@
+"""What judges with documents are worth, each beside the fair floors on equal rows.
+
+    python -m bench.reading --reading FOLDER --data FOLDER --judges words closed --to docs/results/reading.csv
+
+`--reading` has XQuAD and WiCE as `bench.reading_rows` says, `--data` a folder of official files for each benchmark; of
+what is not given, the sets are left out. Judges are `words` (no model), a model as `excam score --model` takes it,
+`closed` (a program compares with the right answer: what closed values alone can decide at best) and, by `--recorded
+FILE`, those of a file of answers: JSONL with judge, set, id, score (higher: rather right), verdict (true: right, null:
+not known; without this field a threshold is fitted) and marked ([[start, end], ...]). `--points
+docs/grounded/points.parquet` has the margins of models that were asked before. The fair floors of
+`excam.error_reports.floors` are judges on every set.
+
+A threshold is chosen on the set's dev rows, else on one half of the groups for the other. Scaled accuracy is
+2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs, claims or
+base samples; a difference is paired. At equal coverage a floor keeps as many of its most certain rows as the judge
+decides. Sentences and tokens are marked by the threshold of the best F1. Speed is by processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from bench.processes import ROOT
+from bench.reading_rows import Row, parts, sets
+from excam.core import tables
+from excam.core.hash_order import digest
+from excam.error_reports import content_words, floors, readers
+from excam.error_reports.judges import grounded
+from excam.error_reports.metrics import BY_EVIDENCE
+from excam.error_reports.records import Report, Sample
+from excam.inference import Answer, Flow, Request, Sampling, journal
+from excam.inference.journal import InMemory
+from excam.inference.run import run
+from excam.knowledge.passages import Passage
+from excam.scoring.models import open_model
+from excam.stats import bootstrap
+from excam.stats.clusters import cluster_numbers
+
+COLUMNS = ("topic", "what", "value", "low", "high", "n", "command", "commit_or_date")
+NOT_ENGLISH = "all but English"
+FLOORS = tuple(floors.FLOORS)
+POINTS = {  # of docs/grounded/points.parquet: system and column; a verdict from 0 on, or where a threshold is fitted
+    "1.5B untuned, combined": ("qwen2.5-coder-1.5b", "combined", True),
+    "1.5B untuned, statement": ("qwen2.5-coder-1.5b", "lemmas", True),
+    "1.5B untuned, entailment": ("qwen2.5-coder-1.5b", "entailment", False),
+    "0.5B untuned, statement": ("qwen2.5-coder-0.5b", "lemmas", True),
+    "0.5B tuned, entailment": ("qwen2.5-coder-0.5b-tuned-s1", "entailment", False),
+    "0.5B tuned to state, statement": ("qwen2.5-coder-0.5b-states-s1", "lemmas", True),
+    "135M tuned, entailment, seed 1": ("smollm2-135m-tuned-s1", "entailment", False),
+    "135M tuned, entailment, seed 2": ("smollm2-135m-tuned-s2", "entailment", False),
+    "135M tuned to state, statement": ("smollm2-135m-states-s1", "lemmas", True),
+}
+SURE = float(np.log(3))  # of `combined`, from which the default gave a verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a judge says of a row: a score (higher: rather right), None if it has none; its verdict; marked words."""
+
+    score: float | None
+    verdict: bool | None = None
+    marked: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a judge says of the rows of a set, in order. `fitted`: verdicts follow from scores by a threshold."""
+
+    rows: Sequence[Row]
+    judged: Sequence[Judged]
+    fitted: bool = False
+    seconds: float = 0.0
+    parts: bool = False  # of texts, of which those that are wrong are looked for
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        return np.array([np.nan if row.score is None else row.score for row in self.judged])
+
+    @cached_property
+    def margins(self) -> NDArray[np.float64]:
+        """Return how far scores are from their threshold."""
+        return self.scores - self.thresholds() if self.fitted else self.scores
+
+    @cached_property
+    def verdicts(self) -> NDArray[np.float64]:
+        """Return 1 for right, 0 for wrong, NaN for not known."""
+        if not self.fitted:
+            return np.array([np.nan if row.verdict is None else float(row.verdict) for row in self.judged])
+        return np.where(np.isnan(self.scores), np.nan, (self.margins >= 0).astype(float))
+
+    def thresholds(self) -> NDArray[np.float64]:
+        """Return for each row the threshold that rows of other groups give: dev rows, else those of the other half."""
+        scores, right = self.scores, np.array([bool(row.right) for row in self.rows])
+        fit = np.array([row.fit for row in self.rows])
+        if fit.any():
+            return np.full(len(scores), threshold(scores[fit], right[fit]))
+        half = np.array([int(digest(0, "half", row.group)[:8], 16) % 2 for row in self.rows])
+        known = np.array([row.right is not None for row in self.rows])
+        others = [known & (half != own) for own in (0, 1)]
+        by_half = [threshold(scores[other], right[other], by_f1=self.parts) for other in others]
+        return np.array(by_half)[half]
+
+
+def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_], *, by_f1: bool = False) -> float:
+    """Return the threshold with the most right verdicts, the middle of the best ones; right is from it on.
+
+    `by_f1`: with the best F1 of what is wrong.
+    """
+    known = ~np.isnan(scores)
+    if not known.any():
+        return 0.0
+    places = np.unique(np.quantile(scores[known], np.linspace(0, 1, 101)))
+    said, is_right = scores[known, None] >= places, right[known, None]
+    hits = (said == is_right).mean(axis=0)
+    if by_f1:
+        found = (~said & ~is_right).sum(axis=0)
+        hits = 2 * found / np.maximum(1, (~said).sum(axis=0) + (~is_right).sum())
+    best = np.flatnonzero(hits >= hits.max() - 1e-12)
+    return float(places[best[len(best) // 2]])
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reading", type=Path, help="folder of XQuAD and WiCE")
+    parser.add_argument("--data", type=Path, help="folder with a folder for each benchmark")
+    parser.add_argument("--judges", nargs="*", default=["words", "closed"])
+    parser.add_argument("--recorded", type=Path, nargs="*", default=[], help="files of answers")
+    parser.add_argument("--points", type=Path, help="margins of rows that were judged before")
+    parser.add_argument("--sets", nargs="+", help="of these names only")
+    parser.add_argument("--limit", type=int, help="about so many rows of a set")
+    parser.add_argument("--record", type=Path, help="write what the judges say, as `--recorded` reads it")
+    parser.add_argument("--to", type=Path, required=True)
+    args = parser.parse_args(argv)
+    made: list[dict[str, Any]] = []
+    for name, read in sets(args.reading, args.data, args.limit).items():
+        if args.sets and name not in args.sets:
+            continue
+        rows = read()
+        answers = {judge: asked(judge, rows) for judge in (*FLOORS, *args.judges) if applies(judge, rows)}
+        answers |= recorded(args.recorded, name, rows)
+        answers |= of_points(args.points, name, rows) if args.points else {}
+        if args.record:
+            record(args.record, name, answers)
+        own = list(numbers(name, rows, answers))
+        made += [line | {"command": command(args, name), "commit_or_date": commit()} for line in own]
+        tables.write_lines(args.to, COLUMNS, ({key: rounded(value) for key, value in line.items()} for line in made))
+        print(f"{name}: {len(rows)} rows, {len(own)} numbers", file=sys.stderr, flush=True)
+
+
+def command(args: argparse.Namespace, name: str) -> str:
+    judges = " ".join(args.judges)
+    given = "".join(f" --{option} FOLDER" for option in ("reading", "data") if getattr(args, option))
+    limit = f" --limit {args.limit}" if args.limit else ""
+    return f"python -m bench.reading{given} --judges {judges} --sets {name!r}{limit}"
+
+
+def commit() -> str:
+    return subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True).strip()
+
+
+def rounded(value: Any) -> Any:
+    return "" if value is None else round(value, 4) if isinstance(value, float) else value
+
+
+# Judges
+
+
+def applies(judge: str, rows: Sequence[Row]) -> bool:
+    """Return whether a judge can say something: a right answer to compare with, a question to look for."""
+    needed = {"closed": any(row.expected and row.right is not None for row in rows)}
+    needed[FLOORS[1]] = any(row.question and not row.sentences for row in rows)
+    return needed.get(judge, True)
+
+
+def asked(name: str, rows: Sequence[Row]) -> Answers:
+    """Return what a judge of this process says of rows."""
+    judge = opened(name)
+    judge(rows[:1])  # what it loads at first is no time of a row
+    for cached in (floors.pieces, floors.keys_of, content_words.words):
+        cached.cache_clear()  # what other judges read before
+    started = time.process_time()
+    of_parts = name == FLOORS[0] and bool(rows[0].sentences)
+    judged = share_of_parts(rows) if of_parts else judge(rows)
+    return Answers(rows, judged, name in FLOORS and not of_parts, time.process_time() - started)
+
+
+def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
+    """Return a floor, closed values, or the product's judge with a reader: `words`, or that of a model."""
+    if name in FLOORS:
+        return lambda rows: [height(name, row) for row in rows]
+    if name == "closed":
+        return lambda rows: [closed(row) for row in rows]
+    model = None if name == "words" else open_model(name)
+    reader = readers.of(readers.facts_of(model) if model else None)
+    ask = partial(journal.ask, model.backend, Sampling(max_tokens=64), InMemory()) if model else nobody
+
+    way = BY_EVIDENCE["grounded" if model else "words"]
+    assert isinstance(way, grounded.Way)
+
+    def flow(row: Row) -> Flow[Judged]:
+        passages = tuple(Passage(id=str(at), title="", text=text) for at, text in enumerate(row.passages, 1))
+        verdict = yield from grounded.judge(sample(row), lambda *_: grounded.Evidence(passages), way, reader)
+        errors = verdict.report.errors if verdict.report else ()
+        marked = tuple((error.start, error.end) for error in errors)
+        return Judged(verdict.parts.get("margin"), None if verdict.failure else not verdict.errors_found, marked)
+
+    return lambda rows: run(flow, rows, ask)
+
+
+def nobody(requests: Sequence[Request]) -> list[Answer]:
+    """Answer for readers that ask no model."""
+    raise AssertionError(f"{len(requests)} requests to no model")
+
+
+def sample(row: Row) -> Sample:
+    """Return a row as judges take it."""
+    nothing = dict.fromkeys(("culture", "stratum", "licence", "answer"), "")
+    return Sample(
+        id=row.id,
+        pair=row.id,
+        base=row.group,
+        dataset=row.part,
+        task="qa",
+        instruction=row.question,
+        output=row.text,
+        report=Report(()),
+        origin="source",
+        language=row.language,
+        **nothing,
+    )
+
+
+def height(name: str, row: Row) -> Judged:
+    """Return how high a row stands by a floor."""
+    return Judged(floors.FLOORS[name](row.question, row.text, row.passages, row.language))
+
+
+def share_of_parts(rows: Sequence[Row]) -> list[Judged]:
+    """Judge the sentences or tokens of each row by their share of words, and mark those below a threshold."""
+    by_row = [[_part(row, place) for place in row.sentences] for row in rows]
+    pieces = [piece for own in by_row for piece in own]
+    verdicts = iter(Answers(pieces, [height(FLOORS[0], piece) for piece in pieces], True, parts=True).verdicts)
+    marked = [tuple(place for place in row.sentences if not next(verdicts)) for row in rows]
+    return [Judged(None, not own, own) for own in marked]
+
+
+def _part(row: Row, place: tuple[int, int]) -> Row:
+    is_wrong = any(start < place[1] and place[0] < end for start, end in row.wrong)
+    return replace(row, text=row.text[slice(*place)], right=not is_wrong, wrong=(), sentences=())
+
+
+def closed(row: Row) -> Judged:
+    """Compare with the right answer by closed values."""
+    from excam.error_reports.closed_values import compared
+
+    outcome = compared(row.expected, row.text, row.question, row.language)
+    verdict = {"agrees": True, "differs": False}.get(outcome.verdict or "")
+    return Judged(None if verdict is None else float(verdict), verdict, tuple(outcome.ranges))
+
+
+def recorded(paths: Sequence[Path], name: str, rows: Sequence[Row]) -> dict[str, Answers]:
+    """Return the judges of files of answers that say something of this set. Exit for one that lacks a row."""
+    said: dict[str, dict[str, Judged]] = {}
+    fitted: dict[str, bool] = {}
+    for path in paths:
+        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            if line["set"] == name:
+                marked = tuple((start, end) for start, end in line.get("marked", ()))
+                judged = Judged(line.get("score"), line.get("verdict"), marked)
+                said.setdefault(line["judge"], {})[line["id"]] = judged
+                fitted[line["judge"]] = "verdict" not in line
+    for judge, own in said.items():
+        if missing := [row.id for row in rows if row.id not in own]:
+            raise SystemExit(
+                f"--recorded: {judge} says nothing of {len(missing)} rows of {name!r}, such as {missing[0]}"
+            )
+    return {judge: Answers(rows, [own[row.id] for row in rows], fitted[judge]) for judge, own in said.items()}
+
+
+def record(path: Path, name: str, answers: Mapping[str, Answers]) -> None:
+    """Append what judges say of a set."""
+    with path.open("a", encoding="utf-8") as stream:
+        for judge, own in answers.items():
+            for row, judged in zip(own.rows, own.judged, strict=True):
+                line = {"judge": judge, "set": name, "id": row.id} | asdict(judged)
+                if own.fitted:
+                    del line["verdict"]
+                stream.write(json.dumps(line) + "\n")
+
+
+def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
+    """Return the judges that were asked about these rows before."""
+    frame = tables.read_frame(path).filter(pl.col("kind") == name)
+    answers: dict[str, Answers] = {}
+    for judge, (system, column, has_verdict) in POINTS.items():
+        own = frame.filter(system=system).select("id", column, "on_topic").rows()
+        margins = {id: None if margin is None or np.isnan(margin) else margin for id, margin, _ in own}
+        if not {row.id for row in rows if not row.fit} <= margins.keys() or not any(margins.values()):
+            continue  # it was asked about some of these rows, or not in this way
+        said = [margins.get(row.id) for row in rows]
+        judged = [Judged(margin, None if margin is None else margin > 0) for margin in said]
+        answers[judge] = Answers(rows, judged, not has_verdict)
+        if column == "combined":
+            on_topic = {id for id, _, on_topic in own if on_topic}
+            sure = [
+                Judged(each.score, each.verdict if abs(each.score or 0) >= SURE and row.id in on_topic else None)
+                for row, each in zip(rows, judged, strict=True)
+            ]
+            answers[f"{judge}, sure of .75"] = Answers(rows, sure)
+    return answers
+
+
+# Numbers
+
+
+def numbers(name: str, rows: Sequence[Row], answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of a set: of all its parts together and, of verdicts, of each part."""
+    measured: dict[str, Callable[[str, Mapping[str, Answers]], Iterator[dict[str, Any]]]] = {
+        "undecided xquad": silence,
+        "absent": silence,
+        "wice words": marks,
+        "wice long": marks,
+        "long": marks,
+        "taken back": called_right,
+        "additions": moved,
+    }
+    measure = measured.get(name, judging)
+    chosen = parts(rows) if len(parts(rows)) > 1 else []
+    others = [NOT_ENGLISH] if "English" in chosen else []
+    for part in ("all", *others, *chosen):
+        kept = np.array([not row.fit and _is_in(row, part) for row in rows])
+        for line in measure(name, {judge: only(own, kept) for judge, own in answers.items()}):
+            yield line | {"topic": name, "what": f"{part} | {line['what']}"}
+    for judge, own in answers.items():
+        if own.seconds:
+            speed = {"value": len(rows) / own.seconds, "low": None, "high": None, "n": len(rows)}
+            yield {"topic": name, "what": f"all | {judge} | rows a second of processor time"} | speed
+
+
+def _is_in(row: Row, part: str) -> bool:
+    return part in ("all", row.part) or (part == NOT_ENGLISH and row.part != "English")
+
+
+def only(answers: Answers, kept: NDArray[np.bool_]) -> Answers:
+    """Return the answers about some rows, with the margins and verdicts that thresholds of all rows give."""
+    chosen = [(row, judged) for row, judged, keep in zip(answers.rows, answers.judged, kept, strict=True) if keep]
+    own = Answers([row for row, _ in chosen], [judged for _, judged in chosen], answers.fitted)
+    own.__dict__.update(margins=answers.margins[kept], verdicts=answers.verdicts[kept])  # what is cached
+    return own
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+    """Yield scaled accuracy, share with a verdict, right ones of these, AUC, and what a judge has more than floors."""
+    for judge, own in answers.items():
+        hits, decided, groups = _hits(own), ~np.isnan(own.verdicts), [row.group for row in own.rows]
+        if not decided.any() and np.isnan(own.scores).all():
+            continue
+        if name != "wice":  # where saying "wrong" of all is right in two thirds
+            yield _line(judge, "scaled accuracy", _scaled(bootstrap.share(hits, groups, 0)), len(hits))
+        yield _line(judge, "AUC", _auc([own], groups), len(hits))
+        if judge in FLOORS:
+            continue
+        yield _line(judge, "with a verdict", bootstrap.share(decided.astype(float), groups, 0), len(hits))
+        if decided.any():
+            right = bootstrap.share(hits * decided, groups, 0, decided.astype(float))
+            yield _line(judge, "right, of those with a verdict", right, int(decided.sum()))
+        for floor in (floor for floor in FLOORS if floor in answers and judge != "closed"):
+            below = answers[floor]
+            if name != "wice":
+                difference = bootstrap.mean(2 * (hits - _hits(below)), groups, 0)
+                yield _line(judge, f"scaled accuracy, minus {floor}", difference, len(hits))
+            yield _line(judge, f"AUC, minus {floor}", _auc([own, below], groups), len(hits))
+            if 0 < decided.sum() < len(decided):
+                kept = _most_certain(below.margins, int(decided.sum()))
+                columns = [hits * decided, decided, _hits(below) * kept, kept]
+                apart = bootstrap.estimate(columns, lambda sums: _ratio(sums[:2]) - _ratio(sums[2:]), groups, 0)
+                yield _line(judge, f"right at equal coverage, minus {floor}", apart, int(decided.sum()))
+
+
+_ratio = bootstrap.ratio
+
+
+def _hits(answers: Answers) -> NDArray[np.float64]:
+    """Return 1 for a right verdict, 0 for a wrong one, .5 where there is none."""
+    verdicts = answers.verdicts
+    right = np.array([float(bool(row.right)) for row in answers.rows])
+    return np.where(np.isnan(verdicts), 0.5, (verdicts == right).astype(float))
+
+
+def _most_certain(margins: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
+    """Return which `count` rows are farthest from the threshold."""
+    kept = np.zeros(len(margins), bool)
+    kept[np.argsort(-np.abs(np.nan_to_num(margins)), kind="stable")[:count]] = True
+    return kept
+
+
+def _scaled(share: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {name: None if value is None else 2 * value - 1 for name, value in share.items()}
+
+
+def _auc(compared: Sequence[Answers], groups: Sequence[str]) -> dict[str, float | None]:
+    """Return the AUC of scores, or that of the first minus that of the second; not known is in the middle."""
+    wrong = np.array([not row.right for row in compared[0].rows])
+    levels = [np.unique(np.nan_to_num(own.scores), return_inverse=True)[1] for own in compared]
+    number = cluster_numbers(groups, len(groups))
+
+    def measures(taken: NDArray[np.intp]) -> list[float]:
+        weights = taken[number].astype(float)
+        values: list[float] = []
+        for level in levels:
+            of_wrong, of_right = (np.bincount(level, weights * of, level.max() + 1) for of in (wrong, ~wrong))
+            pairs = of_wrong.sum() * of_right.sum()
+            won = float(of_right @ (np.cumsum(of_wrong) - of_wrong / 2))
+            values.append(won / pairs if pairs else float("nan"))
+        return [values[0] - values[1] if len(values) > 1 else values[0]]
+
+    [between] = bootstrap.intervals(measures, int(number.max()) + 1, draws=1000)
+    [value] = measures(np.ones(int(number.max()) + 1, np.intp))
+    low, high = between or (None, None)
+    return {"value": _number(value), "low": low, "high": high}
+
+
+def silence(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+    """Yield in how many rows that passages do not decide there is no verdict."""
+    for judge, own in answers.items():
+        if judge not in FLOORS:
+            silent = np.isnan(own.verdicts).astype(float)
+            yield _line(judge, "not known", bootstrap.share(silent, [row.group for row in own.rows], 0), len(silent))
+
+
+def marks(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+    """Yield of tokens or sentences that are marked how many are wrong, of wrong ones how many are marked, and F1.
+
+    Everything marked is a floor, too.
+    """
+    rows = next(iter(answers.values())).rows
+    everything = Answers(rows, [Judged(None, False, row.sentences) for row in rows])
+    for judge, own in {**answers, "everything": everything}.items():
+        counts = np.array([_counts(row, judged) for row, judged in zip(own.rows, own.judged, strict=True)], float)
+        both, marked, wrong = counts.T
+        groups = [row.group for row in own.rows]
+        if not marked.sum():
+            continue
+        yield _line(judge, "wrong, of those reported", bootstrap.share(both, groups, 0, marked), int(marked.sum()))
+        yield _line(judge, "reported, of those wrong", bootstrap.share(both, groups, 0, wrong), int(wrong.sum()))
+        yield _line(judge, "F1", bootstrap.estimate([2 * both, marked + wrong], _ratio, groups, 0), len(groups))
+
+
+def _counts(row: Row, judged: Judged) -> tuple[int, int, int]:
+    """Return tokens or sentences that are reported and wrong, reported, wrong."""
+    marked, wrong = (
+        {place for place in row.sentences if any(start < place[1] and place[0] < end for start, end in ranges)}
+        for ranges in (judged.marked, row.wrong)
+    )
+    return len(marked & wrong), len(marked), len(wrong)
+
+
+def called_right(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+    """Yield how many statements that are taken back are called right."""
+    for judge, own in answers.items():
+        if judge not in FLOORS and judge != "closed":
+            right = (own.verdicts == 1).astype(float)
+            yield _line(judge, "called right", bootstrap.share(right, [row.group for row in own.rows], 0), len(right))
+
+
+def moved(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+    """Yield how many additions that say nothing move the verdict."""
+    for judge, own in answers.items():
+        if judge in FLOORS:
+            continue
+        verdicts = dict(zip((row.id for row in own.rows), own.verdicts, strict=True))
+        added = [row for row in own.rows if "/" in row.id and row.id.rsplit("/", 1)[0] in verdicts]
+        pairs = [(verdicts[row.id], verdicts[row.id.rsplit("/", 1)[0]]) for row in added]
+        apart = np.array([not (a == b or (np.isnan(a) and np.isnan(b))) for a, b in pairs], float)
+        yield _line(judge, "verdict moved", bootstrap.share(apart, [row.group for row in added], 0), len(added))
+
+
+def _line(judge: str, measure: str, estimated: Mapping[str, float | None], n: int) -> dict[str, Any]:
+    return {"what": f"{judge} | {measure}", **estimated, "n": n}
+
+
+if __name__ == "__main__":
+    main()
