@@ -63,7 +63,7 @@ def calmqa_questions(files_paths: Sequence[Path], questions_path: Path) -> None:
     say(f"calmqa: {len(questions)} questions: {', '.join(f'{name} {n}' for name, n in sorted(counts.items()))}")
 
 
-@step(version=6)
+@step(version=7)
 def calmqa_rows(
     questions_path: Path,
     answers_path: Path,

@@ -77,7 +77,7 @@ def read(sources: Sources) -> Iterator[Row]:
         yield from rows.of_responses(known, ratings.ratings)
 
 
-@step(version=6)
+@step(version=7)
 def crossing_score(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the metric in crossing.metrics"],

@@ -242,7 +242,7 @@ def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=4,
+    version=5,
     result="results/cult_eval/table-5",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -310,7 +310,7 @@ def cult_eval_ablations(sources: StudyFiles, files: TableFiles, seed: int) -> No
 
 
 @step(
-    version=7,
+    version=8,
     result="results/cult_eval/misaligned",
     outputs=[],
     target="cult_eval",

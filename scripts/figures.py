@@ -56,7 +56,7 @@ FIGURE_3_COLUMNS: tuple[str, ...] = (
 
 
 @step(
-    version=7,
+    version=8,
     result="results/paper/figure-3",
     outputs=["numbers", "pictures"],
     category="Results",
@@ -297,7 +297,7 @@ FIGURE_11_COLUMNS = (
 
 
 @step(
-    version=3,
+    version=4,
     result="results/paper/figure-11/{model}",
     outputs=["numbers", "pictures"],
     category="Results",

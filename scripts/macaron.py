@@ -139,7 +139,7 @@ def systems(files: AnswerFiles) -> Sequence[System]:
     return answers.join(derive.read(files.instances_path), files.answers_paths)
 
 
-@step(version=6)
+@step(version=7)
 def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
     """Write every instance with the answers of one model on one page, with search and filters."""
     write_text(page_path, rows_page.page(systems(files)))
@@ -182,7 +182,7 @@ def macaron_table_3(
 
 
 @step(
-    version=8,
+    version=9,
     result="results/macaron/{by}",
     outputs=["numbers", "page", "pictures"],
     target="macaron",

@@ -27,7 +27,7 @@ from excam.stats.bootstrap import share_interval
 from scripts import step
 
 
-@step(version=9)
+@step(version=10)
 def judged_rows(
     system: Annotated[str, "<model>/<trained_on>/<judge>"],
     judgements_paths: Sequence[Path],

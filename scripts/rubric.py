@@ -112,7 +112,7 @@ def rubric_settle(
 
 
 @step(
-    version=7,
+    version=8,
     result="results/rubric/reliability",
     outputs=["numbers", "page"],
     more={
