@@ -126,8 +126,8 @@ def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_], *, by_f1: b
     said, is_right = scores[known, None] >= places, right[known, None]
     hits = (said == is_right).mean(axis=0)
     if by_f1:
-        found = (~said & ~is_right).sum(axis=0)
-        hits = 2 * found / np.maximum(1, (~said).sum(axis=0) + (~is_right).sum())
+        both_wrong = (~said & ~is_right).sum(axis=0)
+        hits = 2 * both_wrong / np.maximum(1, (~said).sum(axis=0) + (~is_right).sum())
     best = np.flatnonzero(hits >= hits.max() - 1e-12)
     return float(places[best[len(best) // 2]])
 
@@ -162,9 +162,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def command(args: argparse.Namespace, name: str) -> str:
     judges = " ".join(args.judges)
-    given = "".join(f" --{option} FOLDER" for option in ("reading", "data") if getattr(args, option))
+    folders = "".join(f" --{option} FOLDER" for option in ("reading", "data") if getattr(args, option))
     limit = f" --limit {args.limit}" if args.limit else ""
-    return f"python -m bench.reading{given} --judges {judges} --sets {name!r}{limit}"
+    return f"python -m bench.reading{folders} --judges {judges} --sets {name!r}{limit}"
 
 
 def commit() -> str:

@@ -73,7 +73,7 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
     if not translations:
         raise InputInvalid(f"{path}: 0 translations; expected one JSON object a line, or a table")
     answers = answers_alone([translation.translation for translation in translations.values()], str(path))
-    return [replace(one, translation=answer) for one, answer in zip(translations.values(), answers, strict=True)]
+    return [replace(row, translation=answer) for row, answer in zip(translations.values(), answers, strict=True)]
 
 
 def _shots(row: Mapping[str, Any], where: str) -> int:

@@ -419,7 +419,7 @@ def test_a_weight_multiplies_the_loss_of_its_token_alone(padding, tmp_path):
     rows = tokens.encode(tokenizer, report.training_examples(pair()))
     ordered = tokens.with_labels(rows, "report")
     places = tokens.verdict_places(tokenizer, rows, report.VERDICT)
-    chosen = layout.load_layout("cpu").model_copy(update={"padding": padding})
+    chosen = layout.load_layout("cpu").model_copy(update={"padding": padding, "rows_per_pass": 2})
     recipe = Recipe(rank=2, rows_per_step=2, max_length=256)
     base = AutoModelForCausalLM.from_pretrained(tmp_path / "base", dtype=torch.float32)
     arguments = sft.trainer_settings(recipe, chosen, 1, tmp_path / "checkpoints")
