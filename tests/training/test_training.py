@@ -542,7 +542,7 @@ def plain_loop(weights: Path) -> tuple[list[float], dict]:
         batch = ordered[step * 4 : step * 4 + 4]
         supervised = sum(label != -100 for row in batch for label in row["labels"])
         total = 0.0
-        for part in (batch[:2], batch[2:]):
+        for part in (batch[at : at + CPU.rows_per_pass] for at in range(0, 4, CPU.rows_per_pass)):
             longest = max(len(row["input_ids"]) for row in part)
             pads = [longest - len(row["input_ids"]) for row in part]
             ids = torch.tensor([row["input_ids"] + [0] * pad for row, pad in zip(part, pads, strict=True)])
