@@ -35,8 +35,6 @@ NOT_MEASURED = {
     "1.5 billion": "the size of a model",
     "6 GB of memory": "what the first command needs: an advice",
     "10 GB of disk": "what the first command needs: an advice",
-    "20 minutes to an hour": "an advice for other machines: 19 minutes were measured",
-    "20 to 60 minutes": "an advice for other machines: 19 minutes were measured",
     "95 %": "the level of all intervals",
     "rejected at 5 %": "the level of the tests",
     "| 177 | 174 |": "n times shares of grounded.csv: tests/cli/test_site.py computes it",
