@@ -158,7 +158,7 @@ def test_audit_of_everything_names_a_changed_file_of_every_kind(run, tmp_path):
 def test_another_number_of_shards_merges_to_the_same_set_and_one_run_waits_for_none(run, tmp_path):
     """Of two invocations that want the same files one is refused, the other ends undisturbed.
 
-    Then nothing is stale but the page that adds up the hours of the shards' jobs.
+    Then nothing is stale but the page that adds up the hours of the shards' jobs, and the first page of the results.
     """
     merged, counts = "results/errors/soft/normad.parquet", "results/errors/soft/normad.counts.json"
     here = copy_of(run, tmp_path / "copy")
@@ -175,4 +175,4 @@ def test_another_number_of_shards_merges_to_the_same_set_and_one_run_waits_for_n
     assert first.wait() == 0
     assert len(list((here.folder / "results/errors/soft/normad/minor").glob("*.jsonl"))) == 3
     assert here.digest(merged, counts) == before
-    assert here.planned(*overlays, "--", "all", experiment=None) == {"paper_claims": 1}
+    assert here.planned(*overlays, "--", "all", experiment=None) == {"paper_claims": 1, "results_index": 1}
