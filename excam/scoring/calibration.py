@@ -92,7 +92,7 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
 
     if why := refusal(metric):
         raise InputInvalid(f"metric {metric.name}: {why}; expected a metric with a calibration; see docs/api.md")
-    from excam.scoring.compare import cluster
+    from excam.scoring.compare import clusters_of_texts
 
     judged: str | None = None
     rows, results = results, _distinct(results, gold)
@@ -106,7 +106,7 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
             )
         truth.append(gold[result.id])
         signals.append(None if result.score is None else metric.error_signal(result.score, result.certainty))
-    clusters = list(map(cluster, results))
+    clusters = clusters_of_texts(results)
     measured, calibration = _measured(results, truth, signals, clusters), stats.fit_calibration(truth, signals, method)
     if calibration is None:
         expected = "expected rows with and without errors, read with p(R)"
@@ -147,7 +147,11 @@ def _measured(
     labels, verdicts = [-float(truth[at]) for at in known], [results[at].verdict or "" for at in known]
     groups = [clusters[at] for at in known]
     auc = association([truth[at] for at in known], [signals[at] for at in known], groups).auc
-    return worth.in_words(labels, verdicts, groups, auc, auc) if known else ""
+    return (
+        worth.in_words(labels, verdicts, groups, auc, auc, len({result.instruction for result in results}))
+        if known
+        else ""
+    )
 
 
 def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:

@@ -225,6 +225,13 @@ def cluster(result: Result) -> tuple[str, ...]:
     return "instruction", same_text(result.instruction)
 
 
+def clusters_of_texts(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """Return the `cluster` of each row; the texts of each where all rows have one instruction, which groups nothing."""
+    found = list(map(cluster, results))
+    is_one = len(set(found)) == 1 and found[0][0] == "instruction"
+    return [tuple(result.texts.values()) for result in results] if is_one else found
+
+
 def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
     """Return the 95 % interval of a mean over clusters of rows (`bootstrap.interval`)."""
     return bootstrap.ratio_interval(values, np.ones(len(clusters)), clusters)

@@ -15,7 +15,7 @@ from excam.core.exceptions import InputInvalid
 from excam.scoring import meta_numbers, worth
 from excam.scoring.meta_baselines import CONSTANT
 from excam.scoring.meta_numbers import Agreement, Influence, Number, Scale, Systems
-from excam.scoring.meta_rows import FACETS, Column, Gold, Labels, aligned
+from excam.scoring.meta_rows import FACETS, Column, Gold, Labels, aligned, shortest
 from excam.scoring.metric import Direction
 from excam.stats.binary_gold import Estimate
 from excam.stats.permutation import holm
@@ -223,7 +223,8 @@ def _with_worth(joined: Joined, column: Column, numbers: Agreement, gold: Sequen
         return joined
     verdicts = [column.facets.get("verdict", {}).get(row.id, "") for row in rows]
     labels, clusters = [row.label for row in rows], [row.cluster for row in rows]
-    return replace(joined, worth=worth.in_words(labels, verdicts, clusters, numbers.auc, numbers.kendall))
+    instructions = len({row.instruction for row in rows if row.instruction})
+    return replace(joined, worth=worth.in_words(labels, verdicts, clusters, numbers.auc, numbers.kendall, instructions))
 
 
 def _other_scale(column: Column, labels: Sequence[float], scores: Sequence[float]) -> str:
@@ -232,7 +233,8 @@ def _other_scale(column: Column, labels: Sequence[float], scores: Sequence[float
         return ""
     if min(labels) <= min(scores) and max(scores) <= max(labels):
         return ""
-    return f"scores from {min(scores):g} to {max(scores):g} leave {min(labels):g} to {max(labels):g}"
+    ends = [shortest(end) for values in (scores, labels) for end in (min(values), max(values))]
+    return "scores from {} to {} leave {} to {}".format(*ends)
 
 
 def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:

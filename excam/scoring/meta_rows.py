@@ -65,7 +65,7 @@ class Labels:
         """Return which labels there are."""
         values = {row.label for row in self.rows}
         spaced = f", {self.spaced} with spaces around them" if self.spaced else ""
-        return f"{len(values)} values from {min(values):g} to {max(values):g}{spaced}"
+        return f"{len(values)} values from {shortest(min(values))} to {shortest(max(values))}{spaced}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,11 @@ class GoldColumns:
     def named(self) -> list[str]:
         """Return the columns that some row must have."""
         return [*filter(None, (self.label, self.cluster, self.group, self.text, self.item)), *self.facets.values()]
+
+
+def shortest(number: float) -> str:
+    """Return the shortest decimal that is this number alone."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def read_gold(path: Path, columns: GoldColumns) -> Labels:
@@ -290,7 +295,8 @@ def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
 def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: bool) -> list[Gold]:
     """Return labelled rows with the facets and texts that only scored rows have, from the first column that has any.
 
-    Unless clusters are named, rows of one instruction that only the scored rows have share content, or of one text.
+    Unless clusters are named, rows of one instruction that only the scored rows have share content, or of one text. One
+    instruction of all rows, without an item, groups nothing: rows of one text share content.
     """
     said = {name: next((column.facets[name] for column in columns if column.facets.get(name)), {}) for name in SAID}
     unknown = [name for name in FACETS if said[name] and not any(row.facets.get(name) for row in gold)]
@@ -301,7 +307,8 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
         instruction = row.instruction or said["instruction"].get(row.id, "").replace(STAND_IN_INSTRUCTION, "")
         cluster = row.cluster if is_clustered or row.instruction else instruction or text or row.cluster
         made.append(replace(row, facets=facets, text=text, instruction=instruction, cluster=cluster))
-    return made
+    is_one = not is_clustered and len({row.cluster for row in made}) == 1 and all(row.instruction for row in made)
+    return [replace(row, cluster=row.text or row.id) for row in made] if is_one and not made[0].item else made
 
 
 def distinct(labels: Labels, columns: Sequence[Column]) -> tuple[Labels, list[Column]]:

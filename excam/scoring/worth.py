@@ -12,7 +12,12 @@ VERDICTS = {"clean": 1.0, "unsure": 0.5, "error": 0.0}
 
 
 def in_words(
-    labels: Sequence[float], verdicts: Sequence[str], clusters: Sequence[Hashable], auc: Estimate, tau: Estimate
+    labels: Sequence[float],
+    verdicts: Sequence[str],
+    clusters: Sequence[Hashable],
+    auc: Estimate,
+    tau: Estimate,
+    instructions: int = 0,
 ) -> str:
     """Return what a judge is worth on at least one row with a label, more is better, and a verdict, "" for none.
 
@@ -30,9 +35,8 @@ def in_words(
         right = f"right in {agree} (always the same answer: {usual}); "
         name, number = "balanced accuracy", association([label == best for label in labels], said, clusters).auc
     beside = _beside(number, chance, is_few=is_few)
-    rows = f"{len(labels)} labelled rows" + (
-        f" in {groups} cluster{'s' * (groups > 1)}" if groups < len(labels) else ""
-    )
+    rows = f"{len(labels)} labelled rows" + " of one instruction" * (instructions == 1)
+    rows += f" in {groups} cluster{'s' * (groups > 1)}" * (groups < len(labels))
     return f"{beside} guessing on {rows}: {right}{name} {_written(number)}"
 
 

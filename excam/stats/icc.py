@@ -80,7 +80,10 @@ def _table(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> 
 def _complete(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> NDArray[np.float64]:
     """Return the items with all ratings; neither their order nor that of raters decides a digit."""
     table = _table(ratings)
-    table = table[~np.isnan(table).any(axis=1)]
+    return _by_content(table[~np.isnan(table).any(axis=1)])
+
+
+def _by_content(table: NDArray[np.float64]) -> NDArray[np.float64]:
     if not table.size:
         return table
     places = [axis.ravel() for axis in np.indices(table.shape)]
@@ -154,7 +157,7 @@ def icc21_mixed(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]
     where no item has two ratings, and where no fit converges; one without a rest has no maximum, so then it is
     undefined too if a rating is missing.
     """
-    table = _table(ratings)
+    table = _by_content(_table(ratings))
     at, present = np.argwhere(~np.isnan(table)), table[~np.isnan(table)]
     items, of_item = np.unique(at[:, 0], return_inverse=True)
     raters, of_rater = np.unique(at[:, 1], return_inverse=True)

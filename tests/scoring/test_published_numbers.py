@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from excam import cli
 from excam.scoring import result_files
+from excam.scoring.meta_rows import shortest
 
 FAILED = {"score": None, "certainty": None, "report": None, "failure": "truncated"}
 WORDS = ["rice", "tea", "bread", "soup", "fish", "beer"]
@@ -125,3 +126,21 @@ def test_a_scored_row_that_is_there_twice_is_refused(printed, command):
         2,
         "excam: a.jsonl:25: the scored row r0 is there twice, and would count twice; expected unique ids; keep one of the two",
     )
+
+
+def test_rows_of_one_instruction_are_their_own_clusters(printed):
+    rows = [
+        replace(test_compare.judged(at, *errors, output=f"Dish {at}", certainty=0.9, instruction="What is eaten?"))
+        for at in range(40)
+        for errors in [[test_compare.MAJOR] * (at % 2)]
+    ]
+    rows = [replace(row, verdict="error" if row.report and row.report.errors else "clean") for row in rows]
+    gold = [
+        {"id": row.id, "label": 7 + 1e-7 * (row.verdict == "clean"), "error": row.verdict == "error"} for row in rows
+    ]
+    said = "better than guessing on 40 labelled rows of one instruction: right in 40"
+    words = ("calibrate", "a.jsonl", "--gold", "gold.jsonl", "--to", "calibration.json", "--overwrite")
+    assert json.loads(printed(rows, B, gold, *words))["measured"].startswith(said)
+    text = printed(rows, B, gold, "meta", "gold.jsonl", "a.jsonl", "--label", "label")
+    assert said in text
+    assert [shortest(number) for number in (7.0, 7 + 1e-7)] == ["7", "7.0000001"]
