@@ -15,7 +15,7 @@ import regex
 
 from excam.core.text import INVISIBLE
 
-_INLINE = "a|abbr|b|big|bdi|bdo|cite|code|em|font|i|ins|kbd|mark|q|small|span|strong|tt|u|wbr"
+_INLINE = "a|abbr|answer|b|big|bdi|bdo|cite|code|em|font|i|ins|kbd|mark|q|small|span|strong|tt|u|wbr"
 _BLOCK = (
     "article|blockquote|br|div|footer|h[1-6]|header|hr|img|li|ol|p|pre|section|sub|sup|table|tbody|td|th|thead|tr|ul"
 )
@@ -30,7 +30,7 @@ _MARKUP = regex.compile(
       | {_TAG.format(_INLINE)}
       | \[\^?\d{{1,3}}(?:[,;]\ ?\d{{1,3}})*\](?!\()
       | !?\[(?=[^\[\]\n]{{1,300}}\]\([^()\s]{{1,500}}\)) | \](?<=[^\[\]\n]\])\([^()\s]{{1,500}}\)
-      | \*\*+ | (?<!{_IN_WORD})[*_`]+ | [*_`]+(?!{_IN_WORD})
+      | ```[a-z]{{1,12}}(?=\n) | \*\*+ | (?<!{_IN_WORD})[*_`]+ | [*_`]+(?!{_IN_WORD})
       | \\[()] | \$(?=[^\s$][^$\n]{{0,80}}(?<![\s\\])\$(?!\d)) | \$(?!\d)(?<=\$[^\s$](?:[^$\n]{{0,80}}[^\s\\$])?\$) )
     """,
     regex.V1,

@@ -33,10 +33,11 @@ from excam.error_reports.content_words import (
 Range = tuple[int, int]  # half-open, characters
 Verdict = Literal["agrees", "differs"] | None
 _ASKS = regex.compile("[?？؟‽⁇⁈⁉;]|[:;]-?[()]")  # the Greek question mark, and a face that may deny
-_MARK = regex.compile(r"\s*#{1,6}\s+(?!\p{Nd})")  # of a heading
-# Plain punctuation, and pictures that deny nothing: food, festivities, smiles, check marks.
+_MARK = regex.compile(r"\s*(?:#{1,6}|\p{Nd}\))\s+(?!\p{Nd})")  # of a heading or an item of a list
+# Plain punctuation ("!" before a word denies it), and pictures that deny nothing: food, festivities, smiles, checks.
 _PUNCTUATION = regex.compile(
-    r"(?:[\s.,:;!'\"’‘“”„‟«»‹›()|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀-😄😊🙂])*"
+    r"(?:[\s.,:;'\"’‘“”„‟«»‹›(){}|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀-😄😊🙂]"
+    r"|(?<=[\p{L}\p{M}\p{N}\p{Po}\p{Pe}\p{Pf}][\u00a0\u202f]?)!|\[(?!\s)|(?<=[\w\".。!])\])*"
 )
 _STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
 _SIGN = regex.compile(  # minus, range, ".5"
@@ -46,9 +47,9 @@ _SIGN = regex.compile(  # minus, range, ".5"
 _NUMBER = regex.compile(
     r"0|[1-9]\d*|\d{1,3}(?P<group>[,.'])\d{2,3}(?:(?P=group)\d{2,3})*(?P=group)\d{3}|\d+[.,]\d?[1-9]"
 )
-_ISO = regex.compile(r"[1-9]\d{3}-\d\d-\d\d")
+_ISO = regex.compile(r"\s*([1-9]\d{3})-(\d\d)-(\d\d)[\s.]*")
 _LETTERED = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
-_LETTER = regex.compile(rf"[\s“„«『\"]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
+_LETTER = regex.compile(rf"[\s“„«『\"\[]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
 _ANSWER_IS = r"(?:the|my)\s+(?:(?:correct|right|final)\s+)?answer\s+is"
 _CARRIER = regex.compile(rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?=\w)")
 _IN = frozenset({"in", "on", "en", "em", "im", "am"})  # before a year or a date
@@ -57,6 +58,7 @@ _YES_NO = {
     "yes": "yes ja sí oui sim sì evet ya да نعم 是 是的 はい 네 예 हाँ हां",
     "no": "no nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
 }
+YES_NO_WORDS = frozenset(" ".join(_YES_NO.values()).split())
 LONGEST_NUMBER = 5  # words of a number that is spelled out
 LARGE = 2100  # above the years of today; a larger number may be rounded
 ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
@@ -99,15 +101,14 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Out
 
     `language` is an English name or a code, "" if it is not known.
     """
-    if not expected.strip():
-        return Outcome(None, "no expected statement")
     asked, options = without_options(plain_text(question).text)
     sides = [side_of(expected), side_of(text)]
     for name, side in zip(("the expected statement", "the text"), sides, strict=True):
         if not side.words or side.unread:
             return Outcome(None, f"{name} {side.unread or 'has no word'}")
-    wanted, stated = sides
-    if _written(wanted) == _written(stated):
+    stated = sides[1]
+    written = [signed(side.plain, side.start, side.words) for side in sides]
+    if written[0] == written[1]:
         return Outcome("agrees", "the same words")
     keys = _keys(asked)
     code = code_of(language) or likely_language(f"{question} {expected}")
@@ -117,8 +118,8 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Out
         shown = " against ".join(side.plain[side.words[0].start : side.words[-1].end] for side in sides)
         place = plain_text(text).span(stated.words[0].start, stated.words[-1].end)
         return Outcome(verdict, f"{values[1].kind}: {shown}", (place,) if verdict == "differs" else ())
-    written = sorted((_written(wanted), _written(stated)), key=len)
-    if not options and holds_whole(written[1], written[0], keys, code):
+    short, long = sorted(written, key=len)
+    if not options and holds_whole(long, short, keys, code):
         return Outcome("agrees", "the same beside words of the question")
     return Outcome(None, "more is said than one value")
 
@@ -128,7 +129,8 @@ def side_of(text: str) -> Side:
     plain = plain_text(text).text
     mark = _MARK.match(plain)
     start = mark.end() if mark else 0
-    start += opening(plain[start:])
+    while announced := opening(plain[start:]):
+        start += announced
     if carried := _CARRIER.match(plain, start):
         start = carried.end()
     spoken = [word for word in words_of_plain(plain) if word.start >= start]
@@ -144,15 +146,15 @@ def side_of(text: str) -> Side:
     return Side(plain, start, words, unread)
 
 
-def _written(side: Side) -> list[str]:
-    """Return the words of a side with what changes numbers: dashes and points before them, small and large units."""
+def signed(plain: str, start: int, spoken: Sequence[Word]) -> list[str]:
+    """Return words of a plain text, from `start` on, with dashes and points before them, "%" and the case of units."""
     known = list[str]()
-    for before, word in zip([None, *side.words], side.words, strict=False):
-        gap = side.plain[before.end if before else side.start : word.start]
+    for before, word in zip([None, *spoken], spoken, strict=False):
+        gap = plain[before.end if before else start : word.start]
         touches = before is not None and before.key[-1:].isdecimal() and word.end - word.start <= 2
         known += ["-"] * len(_SIGN.findall(gap + word.key)) + ["%"] * gap.count("%")
-        known.append(side.plain[word.start : word.end] if touches else word.key)
-    return known + ["%"] * side.plain[side.words[-1].end :].count("%")
+        known.append(plain[word.start : word.end] if touches else word.key)
+    return known + ["%"] * (plain[spoken[-1].end :].count("%") if spoken else 0)
 
 
 def without_options(question: str) -> tuple[str, dict[str, str]]:
@@ -191,9 +193,8 @@ def _option(side: Side, options: dict[str, str]) -> Value | None:
 
 def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
     """Return the one date of a side: "1990-05-05", or a day, a month by name and a year, two of them at least."""
-    written = side.plain[side.start :].strip(" .")
-    if _ISO.fullmatch(written):
-        year, month, day = map(int, written.split("-"))
+    if written := _ISO.fullmatch(side.plain, side.start):
+        year, month, day = map(int, written.groups())
         return Value("date", (year, month, day)) if 1 <= month <= 12 and 1 <= day <= 31 else None
     names = month_names(code) | month_names("en")
     keys = [key for key in side.keys if key not in _IN]

@@ -36,7 +36,7 @@ NUMBER_WORDS = 100  # numbers up to here are content also where they are spelled
 PREFIX = {True: 2, False: 5}  # characters by which words without a stemmer are looked up: Hangul syllables, letters
 HANGUL = regex.compile(r"\p{Hangul}")
 # Words of phrases that announce an answer before a colon: "Here is my reply:". All its words are among these.
-_ANNOUNCED = regex.compile(r"([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|(?=\b[A-H][:：]))\s*")
+_ANNOUNCED = regex.compile(r"\s*+([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|(?=\b[A-H][:：]))\s*")
 _ANNOUNCING = """
 a according accurate am among an and answer answered answering answers appropriate as asked be best by can choice
 choose chosen conclusion considering context correct decide decision final find fits fitting following follows for
@@ -169,6 +169,17 @@ def spelled_numbers(code: str) -> dict[str, int]:
     spell = MessageFormat("{n, spellout}", code or "root")
     spelled = {number: words(spell.format({"n": number})) for number in range(NUMBER_WORDS + 1)}
     return {" ".join(word.key for word in said): number for number, said in spelled.items()}
+
+
+@cache
+def scales_of(code: str) -> frozenset[str]:
+    """Return the words of a language that multiply a number before them: "thousand" to "trillion", in their forms."""
+    from icu4py.messageformat import MessageFormat
+
+    spell = MessageFormat("{n, spellout}", code or "root")
+    spelled = (words(spell.format({"n": n * 10**power})) for n in (2, 5) for power in (3, 4, 6, 8, 9, 12))
+    last = {said[-1].key for said in spelled if said}
+    return frozenset(key[-1] if UNSPACED.match(key) else key for key in last) - spelled_numbers(code).keys()
 
 
 class Vocabulary:

@@ -22,7 +22,7 @@ from excam.core.sentences import asks, sentence_places
 from excam.core.text import SCRIPTS
 from excam.error_reports.content_words import Word, code_of, content, words
 
-VERSION = 1  # raised when a floor changes
+VERSION = 2  # raised when a floor changes
 LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
 SIGNS = 2  # of a part of a run of Chinese or Japanese
 LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases only, a sentence is cut behind them
@@ -30,7 +30,7 @@ _UNSPACED = regex.compile(f"[{SCRIPTS}]")
 _DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _TITLE = regex.compile(r"([^.:!?]{1,100}): ")  # of "title: text", what all of its sentences are about
 _PHRASE = regex.compile(r"\S+")
-_ANNOUNCING = regex.compile(r"[^:：\n]{1,80}(?::\s|：)(?=.*\w)", regex.DOTALL)
+_ANNOUNCING = regex.compile(r"\s*+[^:：\n]{1,80}(?::\s|：)(?=.*\w)", regex.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ BEHIND = (  # ways to take back or change a value: V the right one, W another on
     "|many say {V}, in fact {W}|used to be {V}|{V}. Correction: {W}|hardly {V}|anything but {V}|{V} or {W}|{V} to {W}"
     "|# Myth\n{V}|**Not true**\n{V}|Wrong answers:\n{V}|{V}\n**That is wrong**|I don't know. {V}|The wrong answer is {V}"
     "|Sorry, I do not believe that. {V}|far from: {V}|should have been {V}|less than {V}|at least {V}|about {V}|No: {V}"
-    "|❌ {V}|{V} 👎|[ ] {V}|!= {V}|¬{V}|~~{V}~~|<del>{V}</del>|<s>{V}</s>|<strike>{V}</strike>|{V}‽|{V}&#63;|{V} :("
+    "|❌ {V}|! {V}|!{V}|{V} 👎|[ ] {V}|!= {V}|¬{V}|~~{V}~~|<del>{V}</del>|<s>{V}</s>|<strike>{V}</strike>|{V}‽|{V}&#63;|{V} :("
     '|<span style="display:none">{V}</span>|> {V}|≤ {V}|{V}+|~{V}|{V}–{W}|{V}/{W}|√{V}|{V}²|{V}‰|half {V}|Were it {V}'
     "|nicht {V}|nunca {V}|不是{V}|{V}ではない|ليس {V}|не {V}|{V} değil|{V} नहीं|non-{V}|1{V}|{V} 000|I hope it is not {V}"
 )
@@ -128,7 +128,9 @@ def test_what_is_taken_back_never_agrees(way):
 
 AROUND = (
     '{}|{}.|{}!| {} |**{}**|`{}`|<b>{}</b>|<p>{}</p>|"{}"|«{}»|({})|{} [1]|The answer is {}|Here is my reply: {}|- {}'
-    "|\ufeff{}|{}…|[{}](http://x.y)|&nbsp;{}|__{}__|\n\n{}\n|So, the answer is {}|It is {}|Antwort: {}|答案：{}|{} 🥟|# {}"
+    "|\ufeff{}|{}…|\n\n  The answer to use: {}\t\n|\r\n\u00a0{}\u3000\n|<answer>{}</answer>|```text\n{}\n```|1) {}"
+    '|["{}"]|[ANSWER: {}]|{{"answer": "{}"}}|{{"answer": "The answer is: {}"}}'
+    "|[{}](http://x.y)|&nbsp;{}|__{}__|\n\n{}\n|So, the answer is {}|It is {}|Antwort: {}|答案：{}|{} 🥟|# {}"
 )
 
 
@@ -145,7 +147,7 @@ def test_what_changes_no_meaning_turns_no_verdict(around):
             }.get(around) or (around.format(value) if "{}" in around else f"{value[0]}{around}{value[1:]}")
             verdict = compared(expected, text, question, language).verdict
             assert verdict != opposite
-            assert verdict == plain or around in ("- {}", "# {}"), text
+            assert verdict == plain or around in ("- {}", "# {}", "1) {}"), text
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
