@@ -5,7 +5,7 @@
 `--reading` holds XQuAD as `xquad.LANG.jsonl.gz` (passage, instruction, output, label, language, paragraph), a right and
 a wrong answer of the same paragraph for each question; `--rows` is the folder of `bench.grounded_rows`. Dev rows are
 every second paragraph, the same in all languages, and the dev split; the others are test rows. Printed are the shares
-that `excam/error_reports/readers/words.py` holds as RIGHT and ABSENT. The table has, of test rows, the share with a
+that `excam/error_reports/readers/words.py` holds as RIGHT. The table has, of test rows, the share with a
 verdict, how often that is right, and the scaled accuracy 2 * accuracy - 1 with a row that is not known half right;
 `taken back` and `added` are right answers within the words of TAKEN_BACK and ADDED.
 """

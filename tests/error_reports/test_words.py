@@ -29,8 +29,7 @@ def test_an_answer_in_the_sentence_of_its_question_is_supported(text):
     assert reading.expected == "At a Georgian feast the tamada leads the toasts."
 
 
-@pytest.mark.parametrize("text", ["The host", "The mother-in-law"])
-def test_an_answer_elsewhere_or_nowhere_is_contradicted_by_the_sentence_of_the_question(text):
+def test_an_answer_elsewhere_is_contradicted_by_the_sentence_of_the_question(text="The host"):
     reading = read(text)
     assert reading.contradicted > 0.5
     assert reading.expected == "At a Georgian feast the tamada leads the toasts."

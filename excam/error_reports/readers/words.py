@@ -1,9 +1,9 @@
 """Read without a model: by where the words of an answer and of its question stand (`excam.error_reports.floors`).
 
 An answer that a sentence holds word for word is supported if more of the question stands in that sentence than in any
-other, and contradicted if less; one that no passage holds is contradicted if a sentence holds the question. Nothing
-else is known: not what is said in other words, denied, hedged or struck out, so an answer with a word or sign that
-neither the sentence nor the question has is not known, nor is a sentence of a longer text.
+other, and contradicted if less. Nothing else is known: not what is said in other words (it may mean the same), denied,
+hedged or struck out, so an answer with a word or sign that neither the sentence nor the question has is not known, nor
+is a sentence of a longer text.
 
 The probabilities are shares of right verdicts on dev rows: `python -m bench.words` prints them, and how often the
 verdicts are right on other rows.
@@ -11,9 +11,8 @@ verdicts are right on other rows.
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import regex
@@ -27,7 +26,6 @@ from excam.error_reports.content_words import (
     function_words,
     likely_language,
     scales_of,
-    spelled_numbers,
     words,
     words_of_plain,
 )
@@ -35,7 +33,7 @@ from excam.error_reports.floors import Place, keys_of, places_of
 from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task
 from excam.inference import Flow
 
-VERSION = "2"
+VERSION = "3"
 WAYS: tuple[str, ...] = ()
 LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh"))  # it was measured in
 # Of answers that stand word for word in a sentence, the shares that were right among 5,747 dev rows, by how much more
@@ -43,17 +41,13 @@ LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr
 DIFFERENCES = (-0.4, -0.2, -0.08, -0.02, 0.2)
 RIGHT = (0.07, 0.16, 0.29, 0.5, 0.73, 0.81)
 LEAST = 0.6
-ABSENT = 0.05  # of answers that no passage holds beside a sentence with most of the question; 0 of 56, at most
-HOLDING = 0.6  # of the question
 LEAST_ASKED = 0.05  # of the question, of an answer that stands word for word
-NEARLY_NONE = 0.3  # of an answer's parts of words in one sentence: no passage holds it
 MOST_RUNS = 2  # stretches of sentence or question that an answer is made of; more may turn roles round
 NEAR = 0.1  # closer, another passage may answer the question too
 MEASURED = (
     "right in .82 [.77, .86] of its verdicts on 480 short answers in the words of English paragraphs, given for .89 of "
     "them, and in .72 to .81 in eleven other languages; of answers in other words than the documents it knows nothing"
 )  # docs/grounded/words.csv
-_GOES_ON = regex.compile(r"\p{Sentence_Terminal}\s*\p{L}")
 _ENDED = regex.compile(r"\p{Sentence_Terminal}\W*$")
 A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
 NOT_ASKED = "no sentence holds enough of the question"
@@ -95,21 +89,19 @@ def reading_of(task: Task) -> Reading:
         return _unknown("yes or no, or no word")
     passages = [task.passages[at] for at in near]
     here, elsewhere = places_of(question, side.plain[side.start :], passages, language)
+    if here is None:
+        return _unknown(OTHER_WORDS)
     asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked)
-    sentence = _sentence(here or asking, passages)
-    difference = (here or asking).asked - (elsewhere.asked if elsewhere else 0)
-    is_close = elsewhere is not None and here is not None and elsewhere.passage != here.passage
-    if here is None or here.held <= NEARLY_NONE:
-        right, why = ABSENT, "" if _is_another(side, question, passages, language) else OTHER_WORDS
-    else:
-        right = RIGHT[bisect(DIFFERENCES, difference)]
-        why = "" if _is_repeated(side, [sentence, question], language) else OTHER_WORDS
-        why = why or (DISAGREEING if is_close and abs(difference) < NEAR else "")
-    if asking.asked < (HOLDING if right == ABSENT else LEAST_ASKED) or max(right, 1 - right) < LEAST:
+    difference = here.asked - (elsewhere.asked if elsewhere else 0)
+    is_close = elsewhere is not None and elsewhere.passage != here.passage
+    right = RIGHT[bisect(DIFFERENCES, difference)]
+    why = "" if _is_repeated(side, [_sentence(here, passages), question], language) else OTHER_WORDS
+    why = why or (DISAGREEING if is_close and abs(difference) < NEAR else "")
+    if asking.asked < LEAST_ASKED or max(right, 1 - right) < LEAST:
         why = why or NOT_ASKED
     if why:
         return _unknown(why)
-    place = here if here and right > 0.5 else asking
+    place = here if right > 0.5 else asking
     asked = keys_of(question)
     marks = [Mark(word.start, word.end, 1 - right) for word in words(task.text) if word.key not in asked]
     return Reading(right, 1 - right, 0.0, (near[place.passage],), tuple(marks), expected=_sentence(place, passages))
@@ -121,29 +113,6 @@ def _unknown(because: str) -> Reading:
 
 def _sentence(place: Place, passages: Sequence[str]) -> str:
     return passages[place.passage][place.piece.start : place.piece.end]
-
-
-def _is_another(side: Side, question: str, passages: Sequence[str], language: str) -> bool:
-    """Return whether an answer has a word of content that its question lacks, and no function word that is new.
-
-    What denies, hedges or compares would be one. Passages hold none of its content, which may be the answer, and all of
-    its scripts. It is one sentence, and has no number: that may be theirs in another form or unit.
-    """
-    asked, functions = keys_of(question), function_words(language)
-    own = {word.key for word in side.words} - asked
-    known = asked.union(*map(keys_of, passages))
-    held = {key for key in own if key in known or (UNSPACED.match(key) and any(key in text for text in passages))}
-    if _GOES_ON.search(side.plain, side.start) or any(key[0].isdecimal() for key in own):
-        return False
-    if not _scripts(own) <= _scripts(passages):
-        return False
-    functions |= YES_NO_WORDS | spelled_numbers(language).keys()
-    return not side.unread and not own <= functions and held <= functions and functions.isdisjoint(own - known)
-
-
-def _scripts(texts: Iterable[str]) -> set[str]:
-    """Return the scripts of letters, as their names begin: LATIN, CJK."""
-    return {unicodedata.name(sign, "").split(" ")[0] for sign in set().union(*texts) if sign.isalpha()}
 
 
 def _is_repeated(side: Side, sources: Sequence[str], language: str) -> bool:
