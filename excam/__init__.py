@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from excam.scoring.agreement import Combine
-    from excam.scoring.client import Client
     from excam.scoring.ensemble import Ensemble
     from excam.scoring.metric import Metric
     from excam.scoring.scorer import Scorer
 
 __version__ = VERSION
-__all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "connect", "load"]
+__all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "load"]
 
 if offline.is_on():
     offline.switch_on(os.environ[offline.NAME])
@@ -104,10 +103,3 @@ def load(
         limit_field=limit_field,
     )
     return open_scorer(options)
-
-
-def connect(url: str) -> Client:
-    """Return a client of a running `excam serve`, used like a metric. See `excam.scoring.client.Client`."""
-    from excam.scoring.client import connect
-
-    return connect(url)

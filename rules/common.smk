@@ -66,7 +66,6 @@ PERMISSIVE = [name for name in DATASETS if is_permissive(BENCHMARKS[name].SOURCE
 SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
 SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
-TAUGHT = [name for name, model in EXPERIMENT.models.items() if model.teach]
 JUDGES = {"report", *(system[2] for system in EXPERIMENT.systems), *EXPERIMENT.external.judges}
 WITH_EVIDENCE = any(judge == "grounded" for _, _, judge in EXPERIMENT.systems)
 

@@ -23,7 +23,7 @@ rule make_hard_errors:
     params:
         version=versions("make_hard_errors", templates, "templates.hard", *LOCAL_TEMPLATES),
         module=flag("module", own_module),
-        seed=hard_error_choices(),
+        seed=EXPERIMENT.seed,
     shell:
         "python -m scripts make_hard_errors --dataset {wildcards.dataset:q} {params.module:q} --bases {input.bases:q} --samples {input.samples:q}"
         " --seed {params.seed:q} --errors {output.errors:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

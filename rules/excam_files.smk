@@ -4,7 +4,6 @@ from excam.annotation.exports import exported_files
 from excam.core.licences import terms
 from excam.core.registries import modules_in
 from excam.core.versions import imported
-from excam.excam40k.invented import world as invented_world
 from excam.preflight.needs import fetched_models
 from excam.scoring import shards
 
@@ -32,17 +31,12 @@ wildcard_constraints:
 
 def source_settings(wildcards):
     entry = EXPERIMENT.datasets[wildcards.dataset].model_dump(mode="json")
-    kept = {key: entry[key] for key in ("hub", "url", "revision", "folder")}
-    if entry["invented"]:
-        kept |= {"invented": entry["invented"]}
-    return json.dumps(kept)
+    return json.dumps({key: entry[key] for key in ("hub", "url", "revision", "folder")})
 
 
 def source_patterns(wildcards):
-    """Which files a benchmark has; of an invented one, how the world is made."""
-    files = every_pattern(BENCHMARKS[wildcards.dataset].SOURCE.files)
-    invented = EXPERIMENT.datasets[wildcards.dataset].invented
-    return json.dumps({"files": files, "world": invented_world.VERSION} if invented else files)
+    """Which files a benchmark has."""
+    return json.dumps(every_pattern(BENCHMARKS[wildcards.dataset].SOURCE.files))
 
 
 def model_source(wildcards):
@@ -68,18 +62,6 @@ def conversion(wildcards):
 def local_files(wildcards):
     """The files of a local folder, if a dataset comes from one, so that an edited row is noticed."""
     return LOCAL_FILES.get(wildcards.dataset, [])
-
-
-def teaching_seed(wildcards):
-    """The seed of a taught base: its own, or the experiment's."""
-    own = EXPERIMENT.models[wildcards.model].teach.seed
-    return EXPERIMENT.seed if own is None else own
-
-
-def hard_error_choices():
-    """The seed of hard errors, and how wrong options are chosen if not in the default way (as before it was a setting)."""
-    chosen = EXPERIMENT.construction.wrong
-    return EXPERIMENT.seed if chosen == "matched" else [EXPERIMENT.seed, "--wrong", chosen]
 
 
 def evaluation_choices():
@@ -326,8 +308,6 @@ def own_module(wildcards):
 def tokenizers(wildcards):
     """The tokenizer of each base model that is trained; one from the hub comes without the weights."""
     bases = [EXPERIMENT.weights(name) for name in EXPERIMENT.trained]
-    # a taught base has the tokenizer of the model that it is made of; its own weights are made of the rows measured here
-    bases = [teach.base if (teach := EXPERIMENT.models[name].teach) else name for name in bases]
     return [
         f"results/{'tokenizers' if EXPERIMENT.models[base].hub else 'models'}/{base}/manifest.json" for base in bases
     ]

@@ -40,17 +40,6 @@ def unseen():
     return [f"{t}/{name}" for t in EXPERIMENT.tuned.mixtures for name in DATASETS if name not in learnt_from(t)]
 
 
-def bases_of_trained():
-    """The bases of all adapters, if one of them was taught: their knowledge is measured."""
-    return list(dict.fromkeys(map(EXPERIMENT.weights, EXPERIMENT.trained))) if TAUGHT else []
-
-
-def shown_trained():
-    """One model for each base: the first that is trained on it."""
-    first = {EXPERIMENT.weights(name): name for name in reversed(EXPERIMENT.trained)}
-    return [name for name in EXPERIMENT.trained if name in first.values()]
-
-
 def adapted(model):
     """Every adapter of a base model, as it is asked."""
     return systems_where(lambda name, trained_on: name == model and trained_on != "nothing")
@@ -72,11 +61,6 @@ def judgements_with_evidence():
         if WITH_EVIDENCE and judge in ("grounded", "likelihood")
         for name in judged_of(trained_on)
     ]
-
-
-def reporting_adapters():
-    """The adapters that write reports, where a base was taught."""
-    return [(m, t) for m, t in EXPERIMENT.adapters if TAUGHT and "report" in EXPERIMENT.judges(m)]
 
 
 def printed_votes(wildcards):
@@ -189,14 +173,6 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "judgements_of_excam": judgements(systems_where(lambda _, trained_on: trained_on == "all")),
     "judgements_of_excam_reports": judgements(s for s in in_domain_excam() if Path(s).name == "report"),
     "judgements_of_external": lambda w: judgements(external_systems(), "test-100"),
-    "judgements_of_trained": [
-        f"results/judgements/{m}/{t}/report/{d}/test.parquet" for m, t in reporting_adapters() for d in judged_of(t)
-    ],
-    "knowledge": expand("results/knowledge/{model}/facts.parquet", model=bases_of_trained()),
-    "manifests_of_trained": [f"results/adapters/{m}/{t}/manifest.json" for m, t in reporting_adapters()],
-    "taught_bases": expand("results/models/{model}/manifest.json", model=TAUGHT),
-    "taught_numbers": ["results/paper/taught.csv"] if TAUGHT else [],
-    "taught_facts": expand("results/corpora/{model}/facts.csv", model=TAUGHT),
     "losses": lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
     "printed_votes": printed_votes,
     "report_cells": [f"results/reports/{m}/{t}/{j}/all/test.json" for m, t, j in EXPERIMENT.systems if j == "report"],
@@ -256,9 +232,7 @@ PAGE_SETTINGS = {  # values that pages name as settings
     "settings_claimed": settings_claimed(),
     "shares": json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
     "soft": SOFT,
-    "shown_trained": shown_trained(),
     "unseen": unseen(),
-    "weights_of_trained": [f"{name}={EXPERIMENT.weights(name)}" for name in EXPERIMENT.trained],
 }
 
 

@@ -45,8 +45,6 @@ rule fetch_model:
         "logs/fetch_model/{model}.log",
     benchmark:
         "benchmarks/fetch_model/{model}.tsv"
-    wildcard_constraints:
-        model=one_of([name for name in EXPERIMENT.models if name not in TAUGHT]),
     conda:
         "../envs/training.yaml"
     params:

@@ -32,13 +32,12 @@ def make_hard_errors(
     errors_path: Path,
     counts_path: Path,
     module: Annotated[str | None, "file of a benchmark that is not in the package"] = None,
-    wrong: Annotated[str, sorted(hard.CHOICES), "how a wrong option is chosen"] = "matched",
 ) -> None:
     """Make the corrupted versions of original pairs of a benchmark with options."""
     bases = {base.id: base for base in record_files.read_bases(bases_path)}
     mistake = benchmarks.load(dataset, module).MISTAKE
     samples = record_files.read_samples(samples_path)
-    corrupted, dropped = hard.hard_errors(samples, bases, seed, mistake, hard.CHOICES[wrong])
+    corrupted, dropped = hard.hard_errors(samples, bases, seed, mistake)
     record_files.write_samples(errors_path, corrupted)
     provenance.write_json(counts_path, {"kept": len(corrupted), "dropped": dict(dropped)})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from excam.config import Dataset, Model
 from excam.core import provenance
 from excam.core.source_tables import every_pattern
 from excam.excam40k import datasets
-from excam.excam40k.invented import files as invented
 from excam.inference import sources
 from scripts import step
 
@@ -57,11 +55,7 @@ def fetch_source(
     benchmark, folder = datasets.load(dataset, module), manifest_path.parent / "files"
     source = Dataset.model_validate(json.loads(source_json))
     manifest_path.unlink(missing_ok=True)  # if it exists, the files are those it names
-    if source.invented:
-        shutil.rmtree(folder, ignore_errors=True)
-        facts = invented.write(dataset, source.invented.peoples, source.invented.seed, folder)
-    else:
-        facts = sources.fetch_dataset(dataset, source, every_pattern(benchmark.SOURCE.files), folder)
+    facts = sources.fetch_dataset(dataset, source, every_pattern(benchmark.SOURCE.files), folder)
     provenance.write_manifest(
         manifest_path,
         inputs=[],

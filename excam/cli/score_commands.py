@@ -100,9 +100,6 @@ PRICE = Annotated[
     tuple[float, float] | None,
     typer.Option(help="of a million prompt tokens and of a million answer tokens; else that of config.yaml"),
 ]
-SERVER = Annotated[
-    str | None, typer.Option(help="address of a running `excam serve` that judges instead of a local model")
-]
 OFFLINE = Annotated[bool, typer.Option("--offline", help="open no connection, as with EXCAM_OFFLINE=1")]
 NAME = Annotated[str | None, typer.Option(help="name of the column in the file")]
 
@@ -138,7 +135,6 @@ def score(
     fail_on: Annotated[
         str | None, typer.Option(help="minor or major: exit with code 3 if such an error is found")
     ] = None,
-    server: SERVER = None,
     budget: BUDGET = None,
     price: PRICE = None,
     offline: OFFLINE = False,
@@ -158,7 +154,6 @@ def score(
     from excam.core.command_input import spooled
     from excam.core.provenance import quiet_libraries
     from excam.scoring import files as scored_files
-    from excam.scoring.client import Client, connect
     from excam.scoring.options import Options, checked, open_scorer
     from excam.scoring.rows import RowFile
     from excam.scoring.summary import Summary
@@ -171,9 +166,8 @@ def score(
     with exit_on_error(), _explain_interruption(to), ExitStack() as opened:
         targets = _targets(files, to)
         options = Options(**scoring, **asdict(serving), budget=budget, price=price)
-        _refuse_combinations(options, fail_on, to, server, overwrite=overwrite)
-        client = connect(server) if server else None
-        wanted = client.metric if client else checked(options)
+        _refuse_combinations(options, fail_on, to, overwrite=overwrite)
+        wanted = checked(options)
         if fail_on and not wanted.description.lists_errors:
             stop(f"--fail-on: metric {wanted.name} lists no errors; expected one that does; leave it out")
         named = _named(column, instruction, output, id_, language, system, culture)
@@ -182,9 +176,9 @@ def score(
         totals = [_surveyed(rows, file, strict=strict) for rows, file in zip(inputs, files, strict=True)]
         if line := unchecked_line():
             say(line)
-        scorer = client or open_scorer(options)
+        scorer = open_scorer(options)
         for file, rows, total, target_ in zip(files, inputs, totals, targets, strict=True):
-            if not isinstance(scorer, Client) and scorer.budget and target_:
+            if scorer.budget and target_:
                 say(_estimate(scorer, rows, target_, overwrite=overwrite))
             results = scored_files.results(scorer, rows, total, target_, overwrite=overwrite)
             for result in summary.counting(results):
@@ -192,28 +186,21 @@ def score(
                     print_json(result.to_dict())
             if target_ and to and target_.name != to.name:
                 say(f"{file}: results in {target_}")
-        if not isinstance(scorer, Client) and scorer.budget:
+        if scorer.budget:
             say(scorer.budget.line)
     for line in summary.lines:
         say(line)
     raise typer.Exit(summary.exit_code(fail_on))
 
 
-def _refuse_combinations(
-    options: Options, fail_on: str | None, to: Path | None, server: str | None, *, overwrite: bool
-) -> None:
+def _refuse_combinations(options: Options, fail_on: str | None, to: Path | None, *, overwrite: bool) -> None:
     """Stop the command for options that have no effect, or no sense, beside each other."""
-    from excam.scoring.options import option_name
-
     if fail_on and fail_on not in SEVERITIES:
         stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
     if overwrite and not to:
         stop("--overwrite: found without --to; expected a file to write; leave it out")
     if options.budget and not to:
         stop("--budget: found without --to; expected a file, where a later run goes on; give --to FILE")
-    if server and (refused := [*options.given, *(["metric"] if options.metric != "excam" else [])]):
-        names = ", ".join(map(option_name, refused))
-        stop(f"{names}: not beside --server, whose metric and settings were given to excam serve; leave it out")
 
 
 def _estimate(scorer: Scorer | Ensemble, rows: RowFile, target: Path, *, overwrite: bool) -> str:

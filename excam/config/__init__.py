@@ -17,9 +17,9 @@ from pydantic import ValidationError
 from yaml import YAMLError
 
 from excam.config.base import EACH, LEXICON, HubId, ModuleName, Name, Place, Section
-from excam.config.datasets import Construction, Dataset, Invented
+from excam.config.datasets import Construction, Dataset
 from excam.config.experiment import Experiment, check, first_error
-from excam.config.models import Model, Price, Sampling, Server, Teaching, Wheel
+from excam.config.models import Model, Price, Sampling, Server, Wheel
 from excam.config.training import Evidence, Judging, Recipe, Wording
 from excam.core import yaml_text
 from excam.core.exceptions import ConfigInvalid, in_a_line
@@ -35,7 +35,6 @@ __all__ = [
     "Evidence",
     "Experiment",
     "HubId",
-    "Invented",
     "Judging",
     "Model",
     "ModuleName",
@@ -45,7 +44,6 @@ __all__ = [
     "Sampling",
     "Section",
     "Server",
-    "Teaching",
     "Wheel",
     "Wording",
     "first_error",

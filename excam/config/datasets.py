@@ -22,13 +22,6 @@ from excam.core.rule_inputs import input_names
 from excam.core.splits import SPLITS, Split
 
 
-class Invented(Section):
-    """Rows about peoples that exist nowhere, in a benchmark's own format (excam/excam40k/invented/)."""
-
-    peoples: int = Field(ge=12, le=1024, description="how many; each gives a benchmark five questions")
-    seed: int = Field(default=1, description="of names, facts and options; the same for all benchmarks of a world")
-
-
 class Dataset(Section):
     """The source of a benchmark. `folder` has the same files and takes precedence over `hub` and `url`."""
 
@@ -44,7 +37,6 @@ class Dataset(Section):
         description="the file of a benchmark that is not in the package, relative to the repository "
         "(docs/extending.md); it is run as code",
     )
-    invented: Invented | None = Field(default=None, description="instead: rows of an invented world, made here")
     cap: int = Field(default=5000, ge=2, description="maximum number of samples")
     reading: dict[str, int | float] = Field(
         default={}, description="settings of the benchmark's reader, e.g. least_votes of blend (docs/workflow.md)"
@@ -77,11 +69,6 @@ class Construction(Section):
         "in the paper; local: the row's own where there are templates of it; both: also the questions that a benchmark "
         "has in the language of the country, beside its English ones",
     )
-    wrong: Literal["matched", "drawn"] = Field(
-        default="matched",
-        description="the wrong option of a hard error: as often right elsewhere as the right one, or drawn (for worlds "
-        "whose answers are drawn too)",
-    )
 
 
 def check(sections: Mapping[str, Dataset], at: Place) -> None:
@@ -94,10 +81,8 @@ def check(sections: Mapping[str, Dataset], at: Place) -> None:
             _check_own_module(name, dataset, benchmarks, at)
         else:
             at.known(name, f"datasets.{name}", "benchmark", benchmarks, "; set `module` to the file of one of your own")
-        if not (dataset.hub or dataset.url or dataset.folder or dataset.invented):
-            raise at.invalid(f"datasets.{name}: no source; expected `hub`, `url`, `folder` or `invented`")
-        if dataset.invented and dataset.folder:
-            raise at.invalid(f"datasets.{name}: `folder` and `invented`; expected one of them")
+        if not (dataset.hub or dataset.url or dataset.folder):
+            raise at.invalid(f"datasets.{name}: no source; expected `hub`, `url` or `folder`")
 
 
 def check_construction(section: Construction, at: Place) -> None:
@@ -116,8 +101,6 @@ def _check_own_module(name: str, dataset: Dataset, benchmarks: tuple[str, ...], 
         raise at.invalid(f"{entry}.module: `{name}` is a benchmark of the package; expected another name")
     if name in (*RESERVED, EACH) or name.startswith("without-"):
         raise at.invalid(f"{entry}: `{name}` is or may be the name of a mixture; expected another name")
-    if dataset.invented:
-        raise at.invalid(f"{entry}: `module` and `invented`; expected one of them")
     input_names(f"{at.file}: {entry}.module", [Path(str(dataset.module))])
     if not Path(str(dataset.module)).is_file():
         raise at.invalid(f"{entry}.module: {dataset.module}: no such file; expected a Python file (docs/extending.md)")

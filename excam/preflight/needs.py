@@ -36,10 +36,9 @@ def asked_models(experiment: Experiment) -> list[str]:
 
 
 def fetched_models(experiment: Experiment) -> list[str]:
-    """Return the entries of `models` whose weights are fetched: a taught base is made of another's."""
+    """Return the entries of `models` whose weights are fetched."""
     local = (experiment.weights(name) for name in asked_models(experiment) if experiment.models[name].is_local)
-    taught = {name: entry.teach.base for name, entry in experiment.models.items() if entry.teach}
-    return list(dict.fromkeys(taught.get(name, name) for name in local))
+    return list(dict.fromkeys(local))
 
 
 def parameters(entry: Model) -> float | None:

@@ -47,7 +47,7 @@ class Problem(BaseModel):
 
 
 class ServedMetric(BaseModel):
-    """What a client needs to know of the metric, to read rows for it."""
+    """The metric, and the columns that it reads."""
 
     name: str
     columns: tuple[str, ...]
@@ -74,13 +74,6 @@ def served(metric: Metric) -> ServedMetric:
     """Return what clients are told of a metric."""
     names = ServedMetric.model_fields
     return ServedMetric(**{name: getattr(metric, name) for name in names})
-
-
-def metric_of(served_metric: ServedMetric) -> Metric:
-    """Return a metric that reads rows as the server's does."""
-    facts = served_metric.model_dump(exclude={"description"})
-    facts |= {"pair": served_metric.description.pair, "description": served_metric.description, "version": 0}
-    return type("_Served", (Metric,), facts)()
 
 
 def read(body: bytes, metric: Metric, max_rows: int) -> list[Row]:

@@ -40,7 +40,7 @@ def test_a_documented_name_exists(name):
 
 
 def test_the_page_has_the_fixed_names():
-    fixed = {"excam.load", "excam.connect", "excam.error_reports.read", "excam.excam40k.diff_spans"}
+    fixed = {"excam.load", "excam.error_reports.read", "excam.excam40k.diff_spans"}
     fixed |= {"excam.macaron.numbers.accuracies", "excam.calmqa.surface.repeated"}
     fixed |= {f"excam.stats.{name}" for name in STATISTICS}
     assert fixed <= set(NAMES)

@@ -297,10 +297,3 @@ def test_what_needs_a_library_of_an_extra_says_which(installed, tmp_path, words,
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     assert f"excam[{extra}]" in done.stderr
-
-
-def test_a_server_is_asked_without_any_extra(installed, tmp_path):
-    (tmp_path / "texts.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
-    done = command(installed, "score", "texts.jsonl", "--server", "http://127.0.0.1:9", cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert "excam: http://127.0.0.1:9: ConnectError" in done.stderr

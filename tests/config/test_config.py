@@ -255,11 +255,6 @@ def test_every_pattern_of_the_configuration_is_worded_for_messages():
         ("blend", {"module": "own.py"}, ("datasets.blend.module: `blend` is a benchmark of the package",)),
         ("permissive", {"module": "own.py"}, ("datasets.permissive: `permissive` is or may be the name of a mixture",)),
         ("without-a", {"module": "own.py"}, ("datasets.without-a: `without-a` is or may be the name of a mixture",)),
-        (
-            "a_b",
-            {"module": "own.py", "folder": None, "invented": {"peoples": 40, "seed": 1}},
-            ("datasets.a_b: `module` and `invented`",),
-        ),
     ],
 )
 def test_a_benchmark_outside_of_the_package_that_cannot_be_there(tmp_path, monkeypatch, name, entry, parts):
@@ -361,23 +356,7 @@ def test_a_layout_that_is_not_there():
 @pytest.mark.parametrize(
     ("path", "value", "parts"),
     [
-        ("datasets/blend", {}, ("datasets.blend: no source", "`hub`, `url`, `folder` or `invented`")),
-        (
-            "datasets/blend",
-            {"folder": "data/blend", "invented": {"peoples": 24}},
-            ("datasets.blend: `folder` and `invented`", "expected one of them"),
-        ),
-        ("datasets/blend", {"invented": {"peoples": 3}}, ("datasets.blend.invented.peoples", "found 3")),
-        (
-            "models/tiny",
-            {"licence": "MIT", "hub": "owner/tiny", "teach": {"base": "tiny"}},
-            ("models.tiny.teach: ", "a base with weights of its own"),
-        ),
-        (
-            "models/tiny",
-            {"licence": "MIT", "teach": {"base": "tin"}},
-            ("models.tiny.teach.base", "did you mean `tiny`"),
-        ),
+        ("datasets/blend", {}, ("datasets.blend: no source", "`hub`, `url` or `folder`")),
         (
             "models/tiny/training",
             {"report": "last"},

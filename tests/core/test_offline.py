@@ -37,7 +37,6 @@ def pip():
 
 ways = {
     "server": ask,
-    "excam serve": lambda: list(excam.connect(url).score([{"instruction": "A?", "output": "x"}])),
     "endpoint": lambda: list(excam.load(f"m@{url}/v1").score([{"instruction": "A?", "output": "x"}])),
     "hub": lambda: sources._from_hub("blend", "owner/name", "dataset", "main", ["*"], folder),
     "address": lambda: sources._download("blend", f"{url}/file.zip", folder),
@@ -120,7 +119,7 @@ def tried(host: str, folder: Path, mode: str, *ways: str) -> dict[str, list[str]
 def test_offline_no_socket_is_opened(listening, tmp_path):
     server = listening()
     outcomes = tried(server.at, tmp_path, "1")
-    assert len(outcomes) == 8
+    assert len(outcomes) == 7
     assert server.accepted == 0
     for name, (kind, line) in outcomes.items():
         if name != "a library":
@@ -134,7 +133,7 @@ def test_loopback_is_this_machine_alone(listening, elsewhere, tmp_path):
     assert not tried(here.at, tmp_path, "loopback", "server", "a library").keys() - {"server", "a library"}
     assert here.accepted == 2
     outcomes = tried(there.at, tmp_path, "loopback")
-    assert len(outcomes) == 8
+    assert len(outcomes) == 7
     assert there.accepted == 0
     assert "not asked, since EXCAM_OFFLINE=loopback" in outcomes["server"][1]
 

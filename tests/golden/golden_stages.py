@@ -215,7 +215,7 @@ def by_rule() -> Iterator[None]:
     """Replace what needs a model: it answers by the hash of what it is asked, and learns by writing down its rows."""
     from excam.error_reports import adapter_check
     from excam.inference import backend_factory, fake
-    from excam.training import sft, teaching
+    from excam.training import sft
 
     def opened(self: Any) -> fake.Backend:
         return fake.Backend(answer, self.identity)
@@ -226,7 +226,6 @@ def by_rule() -> Iterator[None]:
         mock.patch.object(backend_factory.SharedBackend, "_open", opened),
         mock.patch.object(adapter_check, "_trained_modules", return_value=4),
         mock.patch.object(sft, "train", _train),
-        mock.patch.object(teaching, "teach", _teach),
     ):
         yield
 
@@ -304,13 +303,6 @@ def _train(run: Any, rows: Any, recipe: Any, *_: Any, **_named: Any) -> dict[str
         "training_seconds": 1.0,
         "seed": run.seed,
     }
-
-
-def _teach(run: Any, texts: Any, _: Any) -> dict[str, Any]:
-    """Write what would be taught, in its order, in place of weights."""
-    shutil.copytree(run.weights, run.folder)
-    (run.folder / "model.safetensors").write_bytes(json.dumps(texts).encode())
-    return {"steps": 2, "training_seconds": 1.0, "seed": run.seed}
 
 
 def _model(folder: Path) -> None:

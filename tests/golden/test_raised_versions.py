@@ -9,7 +9,6 @@ import yaml
 from excam.error_reports import judges
 
 OTHERS = {  # what the golden experiment does not plan
-    "datasets": {"include": {"folder": None, "invented": {"peoples": 32}}},
     "models": {
         "engine": {"folder": "by-rule", "licence": "MIT", "backend": "vllm", "context": 8192, "gpus": 1},
         "old": {"folder": "by-rule", "licence": "MIT", "backend": "seq2seq", "context": 512, "gpus": 0},

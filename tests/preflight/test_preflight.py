@@ -107,12 +107,6 @@ def test_models_of_the_other_systems_are_needed_too():
     assert "google-gemini-2.5-flash" not in fetched
 
 
-def test_a_taught_base_is_made_of_the_one_that_is_fetched():
-    taught = {"teach": {"base": "phi4"}, "licence": "MIT", "gpus": 1}
-    assert needs.fetched_models(experiment(models={"t": taught}, baselines={"models": ["t"]}, generation={
-        "generator": "lexicon"}, tuned={"models": []})) == ["phi4"]  # fmt: skip
-
-
 def test_work_is_counted_from_caps_and_hours_from_own_jobs_alone(tmp_path):
     study = experiment()
     before = {(task.what, task.of): task for task in work.tasks(study, tmp_path)}

@@ -4,26 +4,21 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-import fake_chat_server
 import httpx
-import one_line_errors
 import pytest
 from scoring_server_process import SECRET, metric, running
 
 import excam
-from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.scoring import messages
-from excam.scoring.metric import LABELS, Row
+from excam.core.exceptions import InputInvalid
+from excam.scoring.metric import Row
 from excam.scoring.request_queue import Refused, RequestQueue
 
 Q = {"instruction": "A?"}
@@ -259,8 +254,8 @@ def test_a_greedy_client_leaves_places_for_others():
                 assert post(url, request_body("Sushi.")).status_code == 200
                 assert len(judged) - before < 30, "two or three of the others' requests are judged before"
             before = len(judged)
-            scored = excam.connect(url).score([{**Q, "output": "Sushi."}] * 8)
-            assert [row.score for row in scored] == [-5] * 8
+            scored = post(url, request_body(*["Sushi."] * 8)).json()["results"]
+            assert [row["score"] for row in scored] == [-5] * 8
             assert len(judged) - before < 30
         finally:
             over.set()
@@ -343,42 +338,9 @@ def test_a_key_that_is_none(monkeypatch, key):
         service.key()
 
 
-# --- the client
-
-
-def test_the_client_is_a_metric(server):
-    remote = excam.connect(server + "/")
-    assert remote.signature == metric().signature
-    rows = [{**Q, "output": f"{'Sushi' if at % 3 else 'dish'} {at}"} for at in range(50)]
-    assert list(remote.score(rows)) == list(metric().score(rows))
-    assert remote.score(iter(rows)).to_polars().height == 50
-
-
-def test_the_client_sends_no_row_that_cannot_be_scored(server):
-    rows = [{"text": "y", "system": "gemma-2"}, {**Q, "output": "Sushi", "id": "a"}, {**Q, "output": "x", "id": "a"}]
-    results = list(excam.connect(server).score(rows))
-    assert results == list(metric().score(rows))
-    assert [result.failure for result in results] == ["missing-instruction", None, "duplicate-id"]
-    assert [result.failure for result in excam.connect(server).score([{**Q, "output": ""}] * 3)] == ["empty-output"] * 3
-    with pytest.raises(InputInvalid, match="rows: column instruction, output: not found; found text"):
-        excam.connect(server).score([{"text": "y"}])
-
-
-def test_the_client_waits_where_the_queue_is_full(server):
-    rows = [{**Q, "output": f"{'slow' if at == 0 else 'Sushi'} {at}"} for at in range(32)]
-
-    def score(remote):
-        return list(remote.score(rows))
-
-    with ThreadPoolExecutor(3) as pool:  # each alone leaves room; together they do not
-        for results in pool.map(score, [excam.connect(server) for _ in range(3)]):
-            assert [result.id for result in results] == [str(at) for at in range(1, 33)]
-            assert sum(result.score < 0 for result in results) == 31
-
-
-def test_async_results_are_in_order_and_do_not_block_the_loop(server):
+def test_async_results_are_in_order_and_do_not_block_the_loop():
     async def both():
-        remote, ticks = excam.connect(server), []
+        ticks = []
 
         async def ticking():
             while True:
@@ -387,122 +349,13 @@ def test_async_results_are_in_order_and_do_not_block_the_loop(server):
 
         other = asyncio.create_task(ticking())
         rows = [{**Q, "output": f"slow {at}" if at == 0 else f"Sushi {at}"} for at in range(20)]
-        there = [result async for result in remote.ascore(rows)]
-        here = [result async for result in metric().ascore(rows)]
+        results = [result async for result in metric().ascore(rows)]
         other.cancel()
-        return there, here, len(ticks)
+        return results, len(ticks)
 
-    there, here, ticks = asyncio.run(both())
-    assert there == here
-    assert [result.output for result in there][:2] == ["slow 0", "Sushi 1"]
+    results, ticks = asyncio.run(both())
+    assert [result.output for result in results][:2] == ["slow 0", "Sushi 1"]
     assert ticks > 20
-
-
-def test_who_stops_early_leaves_nothing_behind(server):
-    before = threading.active_count()
-    results = excam.connect(server).score({**Q, "output": f"dish {at}"} for at in range(10**9))
-    assert next(results).score > 0
-    del results
-    assert threading.active_count() == before
-
-
-ADDRESSES = ["", "localhost:8010", "http://", "http://host:x", "http://:hunter2@host", "ftp://a:hunter2@b"]
-
-
-@pytest.mark.parametrize("url", [*ADDRESSES, "http://user:hunter2@host:80/x"])
-def test_an_invalid_address_is_refused_without_its_password(url):
-    assert "hunter2" not in one_line_errors.line_of(InputInvalid, excam.connect, url)
-
-
-class Stranger:
-    """A server that answers what it likes: `health` and `results`, a function of the rows that were sent."""
-
-    def __init__(self, health, results=None):
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                fake_chat_server.send(self, 200, health)
-
-            def do_POST(self):
-                rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["rows"]
-                fake_chat_server.send(self, 200, {"results": results(rows)})
-
-            def log_message(self, *args):
-                pass
-
-        self.http = fake_chat_server.Quiet(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
-
-    def __enter__(self):
-        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.http.server_close()
-
-
-SERVED = messages.served(metric().metric).model_dump(mode="json")
-HEALTH = {"status": "ready", "signature": "s", "metric": SERVED, "waiting": 0, "queue": 16, "max_rows": 8}
-
-
-@pytest.mark.parametrize(
-    "health",
-    [
-        *(None, [], "x", {}),
-        *({**HEALTH, field: n} for field in ("max_rows", "queue") for n in (0, -1, "8", None, 1.5, True, [], {})),
-        *({**HEALTH, "signature": None}, {**HEALTH, "signature": ["s"]}, {**HEALTH, "status": 0}),
-        *({**HEALTH, "metric": value} for value in (None, [], "excam", {}, {**SERVED, "columns": None})),
-        *({**HEALTH, "metric": {**SERVED, "columns": value}} for value in ("output", [1], {})),
-        *({**HEALTH, "metric": {**SERVED, "description": value}} for value in (1, {"pair": 1}, {"range": [None, 1]})),
-    ],
-)
-def test_a_health_that_is_none(health):
-    with Stranger(health) as server:
-        assert "not a scoring server" in one_line_errors.line_of(ModelInvalid, excam.connect, server.url)
-
-
-def judged_by_a_stranger(change):
-    """What a client makes of results that a stranger changed, of two rows with all fields."""
-    labels = {"language": "English", "system": "gpt", "culture": "Greece"}
-    sent = [{"id": name, "instruction": f"Name {name}.", "output": f"Sushi {name}.", **labels} for name in "ab"]
-
-    def results(rows):
-        records = [{**result.to_dict(), "signature": "s"} for result in metric().score(rows)]
-        change(records)
-        return records
-
-    with Stranger(HEALTH, results) as server:
-        return [sent, list(excam.connect(server.url).score(sent))]
-
-
-def test_results_of_these_rows_are_taken():
-    sent, results = judged_by_a_stranger(lambda rows: None)
-    assert [{name: getattr(result, name) for name in row} for result, row in zip(results, sent, strict=True)] == sent
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(lambda rows, name=name: rows[1].update({name: "other"}) for name in ("id", *LABELS)),
-        *(lambda rows, name=name: rows[1].pop(name) for name in ("id", "texts", *LABELS)),
-        *(lambda rows, name=name: rows[1]["texts"].update({name: "other"}) for name in ("instruction", "output", "x")),
-        *(lambda rows, name=name: rows[1]["texts"].pop(name) for name in ("instruction", "output")),
-        lambda rows: rows.pop(),
-        lambda rows: rows.append(rows[0]),
-        lambda rows: rows.reverse(),
-        lambda rows: rows.clear(),
-        lambda rows: rows.insert(0, None),
-    ],
-)
-def test_results_of_other_rows_or_texts_are_refused(change):
-    assert "no answer to what was asked" in one_line_errors.line_of(ModelInvalid, judged_by_a_stranger, change)
-
-
-def test_a_client_without_a_server_is_refused():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with pytest.raises(ModelInvalid, match="expected a running `excam serve`"):
-        excam.connect(f"http://127.0.0.1:{port}")
 
 
 # --- the command line
@@ -527,27 +380,6 @@ def excam_(*words, cwd, **environment):
     return done
 
 
-def test_files_are_scored_by_a_server(server, tmp_path):
-    Path(tmp_path, "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in DISHES), encoding="utf-8")
-    done = excam_("score", "in.jsonl", "--server", server, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [
-        json.loads(json.dumps(result.to_dict())) for result in metric().score(DISHES)
-    ]
-    assert "connection socket.connect" in done.stderr, "the hook sees connections"
-    kept = excam_("score", "in.jsonl", "--server", server, "--to", "out.jsonl", cwd=tmp_path)
-    assert (kept.returncode, Path(tmp_path, "out.jsonl").read_text()) == (0, done.stdout)
-
-
-@pytest.mark.parametrize(("words", "environment"), [(["--offline"], {}), ([], {"EXCAM_OFFLINE": "1"})])
-def test_offline_no_server_is_asked(server, tmp_path, words, environment):
-    Path(tmp_path, "in.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
-    done = excam_("score", "in.jsonl", "--server", server, *words, cwd=tmp_path, **environment)
-    assert done.returncode == 2
-    assert "not asked, since EXCAM_OFFLINE (or --offline) is set" in done.stderr
-    assert "connection" not in done.stderr
-
-
 def test_offline_no_model_is_asked(monkeypatch):
     monkeypatch.setenv("EXCAM_OFFLINE", "1")
     with pytest.raises(InputInvalid, match="not asked, since EXCAM_OFFLINE"):
@@ -569,7 +401,7 @@ def serving(*words):
             process.kill()
 
 
-def test_any_metric_is_served(tmp_path):
+def test_any_metric_is_served():
     """One without a model; a column that is a list, one that is not there, and a label."""
     rows = [
         {"id": "a", "translation": "She wore a qipao.", "accepted": ["qipao", "cheongsam"], "system": "m"},
@@ -585,12 +417,8 @@ def test_any_metric_is_served(tmp_path):
         "nothing-to-compare",
     ]
     with serving("--metric", "acre-equivalent") as url:
-        remote = excam.connect(url)
-        assert list(remote.score(rows)) == here
-        assert remote.metric.name == "acre-equivalent"
-        Path(tmp_path, "in.csv").write_text("source,mt,equivalent\n她穿着旗袍。,a qipao,qipao\n")
-        done = excam_("score", "in.csv", "--column", "translation=mt", "--server", url, cwd=tmp_path)
-        assert json.loads(done.stdout)["score"] == 1, done.stderr
+        assert post(url, {"rows": rows}).json()["results"] == json.loads(json.dumps([row.to_dict() for row in here]))
+        assert HTTP.get(f"{url}/health").json()["metric"]["name"] == "acre-equivalent"
 
 
 def test_a_queue_that_no_request_fits(tmp_path):
@@ -608,33 +436,5 @@ def test_the_embedded_model_served_and_at_hand(tmp_path):
     here = excam_("score", "in.jsonl", "--adapter", adapter, "--offline", "--max-tokens", 16, cwd=tmp_path)
     assert "connection" not in here.stderr
     with serving("--adapter", adapter, "--max-tokens", 16) as url:
-        there = excam_("score", "in.jsonl", "--server", url, cwd=tmp_path)
-    assert there.stdout == here.stdout != ""
-
-
-def test_a_program_that_ends_midway_ends(server, tmp_path):
-    code = "import excam, sys; r = excam.connect(sys.argv[1]).score({'instruction': 'A?', "
-    code += "'output': f'dish {at}'} for at in range(10**9)); next(r)"
-    done = subprocess.run([sys.executable, "-c", code, server], cwd=tmp_path, check=False, capture_output=True)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_a_name_that_the_server_does_not_answer_to_is_said(server, monkeypatch):
-    monkeypatch.setattr("socket.getaddrinfo", lambda host, port, *_, **__: [(2, 1, 6, "", ("127.0.0.1", port))])
-    with pytest.raises(ModelInvalid, match="HTTP 400: Invalid host header"):
-        excam.connect(server.replace("127.0.0.1", "other.example"))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(["--repeat", "3"], ["--max-tokens", "64"], ["--model", "x"], ["--band", ".1", ".9"]),
-        *(["--metric", "rubric"], ["--evidence", "x"], ["--calibration", "x"], ["--temperature", "1"]),
-        ["--budget", "5", "--to", "out.jsonl"],
-    ],
-)
-def test_what_the_server_decides_cannot_be_asked_for(server, tmp_path, words):
-    Path(tmp_path, "in.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
-    done = excam_("score", "in.jsonl", "--server", server, *words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert f"excam: {words[0]}: not beside --server" in done.stderr
+        there = post(url, {"rows": [{"instruction": "A?", "output": "Sushi."}]}).json()["results"]
+    assert there == [json.loads(here.stdout)]

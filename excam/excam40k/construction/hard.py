@@ -8,7 +8,7 @@ a majority, since readers cannot check it. The paper states neither the error ty
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import log
@@ -85,15 +85,6 @@ def wrong_answers(bases: Iterable[BaseSample], seed: int) -> dict[str, str]:
     return taken
 
 
-def drawn_wrong_answers(bases: Iterable[BaseSample], seed: int) -> dict[str, str]:
-    """Return id of a base sample -> a wrong answer by hash, whatever is right or wrong elsewhere.
-
-    For worlds whose right answers are drawn in the same way: there a matched wrong answer is one that is true of more
-    others than the right one is, which a judge without any knowledge of the row can use. Raises as `wrong_answers`.
-    """
-    return {base.id: min(_usable(base), key=lambda wrong: digest(seed, "wrong", base.id, wrong)) for base in bases}
-
-
 def _usable(base: BaseSample) -> Sequence[str]:
     """Return the wrong answers that are wrong without options beside them; all of them where there is none."""
     if not base.wrong or any(not wrong.strip() or wrong == base.answer for wrong in base.wrong):
@@ -102,12 +93,6 @@ def _usable(base: BaseSample) -> Sequence[str]:
             "check the loader, or make its errors soft"
         )
     return [wrong for wrong in base.wrong if wrong_alone(wrong, base.answer)] or base.wrong
-
-
-CHOICES: Mapping[str, Callable[[Iterable[BaseSample], int], dict[str, str]]] = {  # `construction.wrong`
-    "matched": wrong_answers,
-    "drawn": drawn_wrong_answers,
-}
 
 
 def hard_error(right: Sample, base: BaseSample, wrong: str, seed: int, mistake: Mistake = "fact") -> Sample:
@@ -136,17 +121,16 @@ def hard_errors(
     bases: Mapping[str, BaseSample],
     seed: int,
     mistake: Mistake = "fact",
-    choose: Callable[[Iterable[BaseSample], int], dict[str, str]] = wrong_answers,
 ) -> tuple[list[Sample], Counter[str]]:
     """Return the corrupted versions of all rows whose base sample has a wrong answer; count the others by reason.
 
-    `choose` is `wrong_answers` or `drawn_wrong_answers`. Wrong answers are balanced within each split, so that no
+    Wrong answers are balanced within each split, so that no
     pattern is learned in one split and useful in another.
     """
     split = {sample.base: sample.split for sample in right if sample.base in bases and bases[sample.base].wrong}
     wrong = {}
     for part in sorted(set(split.values())):
-        wrong |= choose([bases[base] for base in split if split[base] == part], seed)
+        wrong |= wrong_answers([bases[base] for base in split if split[base] == part], seed)
     samples, dropped = [], Counter[str]()
     for sample in right:
         if sample.base in wrong:

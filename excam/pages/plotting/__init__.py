@@ -8,7 +8,6 @@ from excam.pages.plotting.base import LEAST, MADE_UP, save, words
 from excam.pages.plotting.forest import ForestRow, Point, forest
 from excam.pages.plotting.heat import Cell, Labels, Scale, heat_map
 from excam.pages.plotting.lines import curves
-from excam.pages.plotting.steps import Steps, steps
 
 __all__ = [
     "LEAST",
@@ -19,12 +18,10 @@ __all__ = [
     "Labels",
     "Point",
     "Scale",
-    "Steps",
     "curves",
     "forest",
     "heat_map",
     "save",
     "stacked",
-    "steps",
     "words",
 ]
