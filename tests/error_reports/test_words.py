@@ -29,7 +29,8 @@ def test_an_answer_in_the_sentence_of_its_question_is_supported(text):
     assert reading.expected == "At a Georgian feast the tamada leads the toasts."
 
 
-def test_an_answer_elsewhere_is_contradicted_by_the_sentence_of_the_question(text="The host"):
+def test_an_answer_elsewhere_is_contradicted_by_the_sentence_of_the_question():
+    text = "The host"
     reading = read(text)
     assert reading.contradicted > 0.5
     assert reading.expected == "At a Georgian feast the tamada leads the toasts."
