@@ -227,9 +227,9 @@ def cluster(result: Result) -> tuple[str, ...]:
 
 def clusters_of_texts(results: Sequence[Result]) -> list[tuple[str, ...]]:
     """Return the `cluster` of each row; the texts of each where all rows have one instruction, which groups nothing."""
-    found = list(map(cluster, results))
-    is_one = len(set(found)) == 1 and found[0][0] == "instruction"
-    return [tuple(result.texts.values()) for result in results] if is_one else found
+    clusters = list(map(cluster, results))
+    is_one = len(set(clusters)) == 1 and clusters[0][0] == "instruction"
+    return [tuple(result.texts.values()) for result in results] if is_one else clusters
 
 
 def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
