@@ -404,7 +404,7 @@ EXPLANATION_COLUMNS = [
 
 
 @step(
-    version=1,
+    version=2,
     result="results/index",
     outputs=[],
     category="Results",

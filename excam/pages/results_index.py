@@ -48,6 +48,7 @@ class Measure:
     name: str  # column
     value: str  # prefix of the columns
     floor: str | float  # column, or a number
+    trivial: tuple[str, ...] = ()  # ends of names of lines that read no word: the best of them is a floor too
 
 
 MEASURES = (
@@ -58,7 +59,10 @@ MEASURES = (
     Measure(
         "Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value", 25.0
     ),
-    Measure("Rubric", "ICC of overall scores", "rubric/reliability.csv", {"score": "overall"}, "raters", "icc", 0.0),
+    Measure(
+        *("Rubric", "ICC of overall scores", "rubric/reliability.csv", {"score": "overall"}, "raters", "icc", 0.0),
+        trivial=(" and always 3", " and length"),
+    ),
     Measure("ACRE", "AUC, wrong from right", "cult_eval/table-2.csv", {}, "metric", "auc", 0.5),
 )
 
@@ -96,15 +100,16 @@ def standings(results: Path) -> list[Standing]:
     """Return every system of which there is a number with an interval and a floor, of enough rows to be drawn."""
     measured = []
     for measure in MEASURES:
-        for line in tables.read_lines(results / measure.table) if (results / measure.table).is_file() else ():
+        lines = tables.read_lines(results / measure.table) if (results / measure.table).is_file() else ()
+        lines = [line for line in lines if all(line[column] == wanted for column, wanted in measure.where.items())]
+        trivial = [line for line in lines if line[measure.name].endswith(measure.trivial)]
+        reached = [float(line[measure.value]) for line in trivial if line[measure.value]]
+        for line in (line for line in lines if line not in trivial):
             prefix = f"{measure.value}_" if f"{measure.value}_low" in line else ""
             numbers = [line[measure.value], line[f"{prefix}low"], line[f"{prefix}high"]]
-            if (
-                "" not in [*numbers, line["n"]]
-                and int(line["n"]) >= LEAST
-                and all(line[column] == wanted for column, wanted in measure.where.items())
-            ):
+            if "" not in [*numbers, line["n"]] and int(line["n"]) >= LEAST:
                 floor = measure.floor if isinstance(measure.floor, float) else float(line[str(measure.floor)])
+                floor = max([floor, *reached])
                 value, low, high = map(float, numbers)
                 name = line[measure.name] + (" (made-up answers)" if line.get("mode") == "written" else "")
                 measured.append(Standing(measure.system, measure.what, name, value, low, high, line["n"], floor))

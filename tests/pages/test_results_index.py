@@ -61,6 +61,17 @@ def test_a_system_is_above_its_floor_with_its_whole_interval(results):
     assert "✓ above" in page(results, files(results), [FIGURE], Path("b"), TOLD)
 
 
+def test_raters_who_read_nothing_are_the_floor_of_the_others(results):
+    raters = {"a and b": 0.7, "a and always 3": 0.0, "a and length": 0.9}
+    rows = [
+        {"raters": name, "score": "overall", "icc": icc, "low": 0.1, "high": 0.95, "n": 10}
+        for name, icc in raters.items()
+    ]
+    Path("results/rubric").mkdir()
+    tables.write_lines(Path("results/rubric/reliability.csv"), list(rows[0]), rows)
+    assert [(each.name, each.floor) for each in standings(results) if each.system == "Rubric"] == [("a and b", 0.9)]
+
+
 def test_seconds_are_those_of_the_jobs_of_each_rule(tmp_path):
     for name, cpu in (("judge/a.tsv", "2"), ("judge/b.tsv", "NA"), ("floors.tsv", "1")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
