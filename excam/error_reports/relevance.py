@@ -23,13 +23,18 @@ _QUOTED = re.compile(r"""(?<!\w)['"‘“«„]([^'"‘“«„]*(?:\w['’]\w[^
 def unrelated(question: str, passages: Sequence[str], language: str = "", share: float = SHARE) -> str:
     """Return why no passage is about a question, "" if one is."""
     question = without_options(question)[0]
-    asked = named(question)
-    near = [passage for passage in passages if not asked or not named(passage) or asked & named(passage)]
+    near = of_its_culture(question, passages)
     if not near:
         others = ", ".join(sorted({name for passage in passages for name in named(passage)}))
-        return f"asked about {', '.join(sorted(asked))}, and the passage is about {others}"
-    best = max(share_held(core(question), passage, language) for passage in near)
+        return f"asked about {', '.join(sorted(named(question)))}, and the passage is about {others}"
+    best = max(share_held(core(question), passages[at], language) for at in near)
     return "" if best >= share else f"the passage holds {best:.2f} of the question's words"
+
+
+def of_its_culture(question: str, passages: Sequence[str]) -> list[int]:
+    """Return the places of the passages that may be about a culture of the question: all, if either names none."""
+    asked, others = named(question), list(map(named, passages))
+    return [at for at, names in enumerate(others) if not (asked and names) or asked & names]
 
 
 def core(question: str) -> str:

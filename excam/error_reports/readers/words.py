@@ -76,12 +76,10 @@ class WordsReader:
 def reading_of(task: Task) -> Reading:
     """Return how passages support an answer, as far as words tell."""
     language = code_of(task.language) or likely_language(task.passages[0])
-    question = relevance.core(task.question)
-    named = [relevance.named(text) for text in (question, *task.passages)]
-    near = [at for at, names in enumerate(named[1:]) if not (named[0] and names) or named[0] & names]
-    side = side_of(task.text)
     if language not in LANGUAGES:
         return _unknown(f"this judge was not measured in language {task.language or language}")
+    question, side = relevance.core(task.question), side_of(task.text)
+    near = relevance.of_its_culture(question, task.passages)
     is_sentence = task.is_sentence and _ENDED.search(task.text) is not None  # not all questions have their mark
     if is_sentence or not near:
         return _unknown(A_SENTENCE if is_sentence else UNRELATED)

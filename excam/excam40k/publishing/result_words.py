@@ -9,6 +9,7 @@ from typing import Any
 from excam.error_reports.records import Sample
 from excam.excam40k.publishing.about import title
 from excam.excam40k.publishing.examples import shortest
+from excam.pages.markdown import with_interval
 
 Line = Mapping[str, str]
 
@@ -84,5 +85,4 @@ def _only(lines: Iterable[Line], **wanted: str) -> Line:
 
 
 def _interval(line: Line, column: str) -> str:
-    value, low, high = (float(line[name]) for name in (column, "low", "high"))
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]".replace("-", "−")
+    return with_interval(float(line[column]), float(line["low"]), float(line["high"]))

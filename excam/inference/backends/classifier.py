@@ -39,7 +39,8 @@ DIGITS = 5  # kept of a log-probability: the rows of a batch change the sixth
 
 def kind_of(folder: Path) -> str:
     """Return which of KINDS a folder holds, "" for a model that writes or a folder that is none."""
-    kind = next((kind for kind in KINDS if architecture_of(folder).endswith(f"For{kind}")), "")
+    architecture = architecture_of(folder)
+    kind = next((kind for kind in KINDS if architecture.endswith(f"For{kind}")), "")
     writes = kind == FIRST_WORD and not settings_of(folder).get("is_encoder_decoder")  # Gemma 3 is called so too
     return "" if writes else kind
 
