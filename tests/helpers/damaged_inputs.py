@@ -232,7 +232,7 @@ def check_growing(draw: Random, folder: Path, _: str) -> None:
     """Damage a file that grows: what is kept of it are its first rows as they were; nothing else counts as done."""
     before = sound_results(draw)
     items = [Row(result.id, dict(result.texts)) for result in before]
-    maker = SimpleNamespace(signature=before[0].signature, identity="m")
+    maker = SimpleNamespace(signature=before[0].signature, identity="m", metric=SimpleNamespace(is_own=True))
     path = folder / "grown.jsonl"
     with result_files.Growing(path, maker) as growing:
         growing.done(iter(items))
