@@ -1,4 +1,4 @@
-"""Intervals from few clusters, where the percentile bootstrap is too narrow (`python -m bench.coverage`).
+"""Intervals from few clusters, where the percentile bootstrap is too narrow (docs/results.md, Intervals).
 
 Of statistics: from the jackknife, which leaves out one cluster at a time. Of shares: Wilson's.
 """
