@@ -24,6 +24,7 @@ import aiohttp
 import psutil
 
 from bench.processes import ROOT
+from excam.annotation import storage
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign, Task, campaign
 from excam.core.hash_order import digest
@@ -104,8 +105,8 @@ def annotation(clients: int, folder: Path) -> Iterator[tuple[str, int, Ask]]:
 
     def ask(client: int, number: int) -> tuple[str, str, dict]:
         values = {**usual.form.empty(), text: f"word {number} " * 20}
-        answer = Answer(task, names[client], values, number + 1, "2026-04-01T12:00:00.000Z")
-        return "PUT", f"{links[names[client]]}/answers/{task}", {"base": number, "answer": answer.row()}
+        answer = Answer(task, names[client], values, number + 1, storage.utc_now())
+        return "PUT", f"{links[names[client]]}/answers/{task}", answer.row()
 
     with Running(folder / "answers.store", log=folder / "log") as server:
         assert server.process, "it was started"
