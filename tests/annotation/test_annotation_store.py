@@ -142,13 +142,14 @@ def test_of_two_answers_the_later_is_valid_and_the_other_is_kept(store):
         changed(standing[2], saved=at(4), comment_1="file"),
         changed(standing[3], comment_1="file"),  # a tie
         answer(4, "grace"),
+        answer(5, "grace"),
     ]
-    assert store.merge(file_answers) == Counter(same=1, newer=1, older=2, new=1)
-    stands = [standing[0], file_answers[1], standing[2], standing[3], file_answers[4]]
+    assert store.merge(file_answers) == Counter(same=1, newer=1, older=2, new=2)
+    stands = [standing[0], file_answers[1], standing[2], standing[3], *file_answers[4:]]
     assert sorted(store.answers(), key=lambda each: each.task) == stands
     assert [event.kind for event in events(store, "ada", file_answers[1].task)] == ["saved", "imported"]
     assert [event.answer for event in events(store, "ada", file_answers[2].task)] == [standing[2], file_answers[2]]
-    assert store.merge(file_answers) == Counter(same=3, older=2)
+    assert store.merge(file_answers) == Counter(same=4, older=2)
     assert len(events(store, "ada", file_answers[2].task)) == 2
 
 

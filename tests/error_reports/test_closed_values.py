@@ -11,7 +11,7 @@ from excam.error_reports import comparators
 from excam.error_reports.closed_values import compared, without_options
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.content_words import content, likely_language, not_held, opening, stem, unsupported, words
-from excam.inference.run import without_asking
+from excam.inference.run import run
 
 OPTIONS = "When do they eat? Choose from: Option A: at seven; Option B: at nine; Option C: 10 pm"
 FACTS = [  # question, expected, right, other value, language
@@ -190,5 +190,5 @@ def test_the_folder_is_the_registry():
     assert {"closed", "combined", "entailment", "agreement"} <= set(comparators.available())
     with pytest.raises(ConfigInvalid, match="closed"):
         comparators.load("vibes")
-    comparison = without_asking(comparators.load("closed").compare(Case("", "No", "Yes")))
+    (comparison,) = run(comparators.load("closed").compare, [Case("", "No", "Yes")], lambda _: [])
     assert (comparison.margin, comparison.differing) == (-3.0, ((0, 2),))
