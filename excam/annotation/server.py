@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from excam.annotation import answers, page
+from excam.annotation import answers, exchange, page
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign
 from excam.annotation.form import SUBMITTED
@@ -151,9 +151,11 @@ def _sent(body: bytes, campaign: Campaign) -> Answer:
     if not isinstance(raw, dict):
         raise HTTPException(400, "expected an answer, an object")
     try:
-        return answers.read(raw, campaign)
+        answer = answers.read(raw, campaign)
+        exchange.refuse_future([answer])
     except InputInvalid as problem:
         raise HTTPException(400, str(problem)) from None
+    return answer
 
 
 def _refusal(request: Request, problem: Exception) -> Response:

@@ -154,6 +154,7 @@ def test_an_invalid_body_is_refused_in_one_line(client, link, body, line):
     [
         ({"culture_related": "maybe"}, "culture_related is 'maybe'; expected yes, no, dont_know"),
         ({"seconds": 1e400}, "seconds is a float"),
+        ({"saved": "2099-01-01T00:00:00.000Z"}, "saved more than a day from now"),
         ({"x\ny\u202e" * 100: 1}, "x y"),
     ],
 )
