@@ -42,7 +42,7 @@ def responses_of(options: RatingOptions) -> Sequence[Response]:
     return responses.read(options.responses_paths)
 
 
-@step(version=13)
+@step(version=14)
 def rubric_campaign(
     rating: RatingOptions,
     raters: Annotated[Sequence[str], "the evaluator, then the validators"],
