@@ -85,7 +85,7 @@ def meta(
         aligned = [meta_rows.aligned(column, labels.rows) for column in columns]
         rows = meta_rows.completed(labels.rows, aligned, is_clustered=bool(cluster or item))
         meta_rows.require_facets(rows, [*facets, *named])
-        labels, columns = meta_rows.distinct(replace(labels, rows=rows), aligned)
+        labels, columns = meta_rows.without_repeated(replace(labels, rows=rows), aligned)
         shared = [row for row in labels.rows if all(each.scores.get(row.id) is not None for each in columns)]
         further = surface_baselines()
         columns += meta_baselines.baselines(shared, further, seed)

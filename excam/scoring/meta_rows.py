@@ -16,7 +16,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.row_files import rows
 from excam.scoring import result_files
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.joining import join
+from excam.scoring.joining import distinct, join
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
 from excam.scoring.rows import is_absent
@@ -53,7 +53,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labelled rows of a file, and how many others there are: without a label, or once more (`distinct`)."""
+    """The labelled rows of a file, and how many others there are: without a label, or repeated."""
 
     rows: list[Gold]
     without_label: int
@@ -79,6 +79,7 @@ class Column:
     part: str = ""  # the part of the metric's result that `scores` are; "" for its score
     joined: str = ""  # how its ids were joined with those of the labels beside equal ones
     facets: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])  # `SAID`, by id
+    repeated: Sequence[float | None] = ()  # scores of the rows that `without_repeated` left out
 
     @property
     def is_baseline(self) -> bool:
@@ -311,21 +312,27 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
     return [replace(row, cluster=row.text or row.id) for row in made] if is_one and not made[0].item else made
 
 
-def distinct(labels: Labels, columns: Sequence[Column]) -> tuple[Labels, list[Column]]:
-    """Return the labelled rows and scores without those that differ from an earlier row in their id alone.
+def without_repeated(labels: Labels, columns: Sequence[Column]) -> tuple[Labels, list[Column]]:
+    """Return the labelled rows and scores without those that repeat another row, its label and scores, under a new id.
 
-    Such a row has its texts, label and scores, and is no second observation. Rows without a text stay.
+    Rows without a text stay, see `joining.distinct`.
     """
-    kept: dict[Hashable, str] = {}
+    contents: list[Hashable] = []
     for row in labels.rows:
         scores = tuple(column.scores.get(row.id, UNSCORED) for column in columns)
         facets = tuple(sorted(row.facets.items()))
-        same = row.text and (row.text, row.instruction, row.label, row.cluster, row.groups, row.item, facets, scores)
-        kept.setdefault(same or row.id, row.id)
-    dropped = {row.id for row in labels.rows}.difference(kept.values())
-    rows = [row for row in labels.rows if row.id not in dropped]
-    scores = [{name: score for name, score in column.scores.items() if name not in dropped} for column in columns]
-    left = [replace(column, scores=its) for column, its in zip(columns, scores, strict=True)]
+        content = (row.text, row.instruction, row.label, row.cluster, row.groups, row.item, facets, scores)
+        contents.append(content if row.text else ())
+    rows = [labels.rows[at] for at in distinct([row.id for row in labels.rows], contents)]
+    dropped = {row.id for row in labels.rows}.difference(row.id for row in rows)
+    left = [
+        replace(
+            column,
+            scores={name: score for name, score in column.scores.items() if name not in dropped},
+            repeated=[score for name, score in column.scores.items() if name in dropped],
+        )
+        for column in columns
+    ]
     return replace(labels, rows=rows, repeated=len(dropped)), left
 
 

@@ -110,8 +110,12 @@ def test_a_system_against_itself():
 def test_rows_that_share_content_are_one():
     a = [judged(1, id=str(n)) for n in range(20)]
     b = [judged(1, MAJOR, id=str(n)) for n in range(20)]
+    comparison = compared(a, b)
+    score = comparison.measures[0]
+    assert (comparison.counts.repeated, score.n, score.clusters, score.p_value, score.low) == (19, 1, 1, 1.0, None)
+    b = [replace(row, texts=row.texts | {"output": f"Sushi {n}"}) for n, row in enumerate(b)]
     score = compared(a, b).measures[0]
-    assert (score.n, score.clusters, score.p_value, score.low) == (20, 1, 1.0, None), "one question proves nothing"
+    assert (score.n, score.clusters, score.p_value < 0.001) == (20, 20, True), "one instruction groups nothing"
 
 
 def test_groups_have_their_denominators_and_few_rows_no_interval():

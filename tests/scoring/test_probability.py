@@ -310,10 +310,11 @@ def test_rows_without_a_truth_are_left_out_and_counted(here):
     texts(*some, {"id": "20", "error": None}, {"id": "21", "error": " "}, name="gold.jsonl")
     result = excam_("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
     assert result.exit_code == 0, result.stderr
-    first, slope, others, *_ = result.stderr.splitlines()
+    first, slope, rows, truths, *_ = result.stderr.splitlines()
     assert first.startswith("scored.jsonl: worse than guessing on 20 labelled rows: right in 0")
     assert re.match(r"slope -.*: the fit turns the judge round", slope)
-    assert others == "20 of 40 rows have a truth in gold.jsonl; the others are left out"
+    assert rows == "scored.jsonl: 40 rows: 20 fitted, 0 failed, 0 without p(R), 20 without a truth."
+    assert truths == "gold.jsonl: 20 truths, 0 without a scored row; 2 rows have none"
     texts({"id": "0", "error": True}, {"id": 0, "error": False}, name="gold.jsonl")
     line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
     assert line == "excam: gold.jsonl:2: id 0 occurs twice; expected one label for each row"
