@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
 from excam.core.row_files import rows
+from excam.core.text import plain_name, respelled
 from excam.scoring import result_files
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.joining import distinct, join
+from excam.scoring.joining import distinct, join, same_text
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
 from excam.scoring.rows import is_absent
@@ -126,7 +128,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     labelled: dict[str, Gold] = {}
     seen: set[str] = set()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
-    without, spaced, lacking, kinds = 0, 0, dict[str, str](), dict[bool, str]()
+    without, spaced, lacking, kinds, names = 0, 0, dict[str, str](), dict[bool, str](), dict[str, None]()
     for number, row in rows(path):
         where = f"{path}:{number}"
         if _is_missing(row.get(columns.id)):
@@ -153,17 +155,20 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
             )
         spaced += isinstance(row[label], str) and row[label] != row[label].strip()
         instruction = _text(row.get("instruction")) or ""
+        facets = {name: _text(row.get(name)) or "" for name in FACETS}
+        facets |= {name: _name(row, column, where) for name, column in columns.facets.items()}
         item_name, text = _name(row, item, where) if item else "", _text(row.get(columns.text or TEXT))
+        cluster_name, groups = _name(row, cluster, where) if cluster else "", _names(row, group, where) if group else ()
+        names |= dict.fromkeys((item_name, cluster_name, *groups, *facets.values()))
         labelled[key] = Gold(
             id=key,
             label=value,
-            cluster=_name(row, cluster, where) if cluster else instruction or item_name or text or key,
-            groups=_names(row, group, where) if group else (),
+            cluster=plain_name(cluster_name) or same_text(instruction) or plain_name(item_name) or text or key,
+            groups=tuple(map(plain_name, groups)),
             instruction=instruction,
             text=text,
-            item=item_name,
-            facets={name: _text(row.get(name)) or "" for name in FACETS}
-            | {name: _name(row, column, where) for name, column in columns.facets.items()},
+            item=plain_name(item_name),
+            facets={name: plain_name(value) for name, value in facets.items()},
         )
     if not labelled and (label in seen or not without):
         what = f"{without} rows, none with a number in {label}" if without else "0 rows"
@@ -175,6 +180,8 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     for name, where in lacking.items():
         what = "item" if name == item else "cluster"
         raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
+    if note := respelled(names):
+        say(f"{path}: {note}")
     return Labels(list(labelled.values()), without, spaced)
 
 
@@ -306,7 +313,7 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
         facets = {**row.facets, **{name: said[name].get(row.id, "") for name in unknown}}
         text = row.text or said["output"].get(row.id, row.text)
         instruction = row.instruction or said["instruction"].get(row.id, "").replace(STAND_IN_INSTRUCTION, "")
-        cluster = row.cluster if is_clustered or row.instruction else instruction or text or row.cluster
+        cluster = row.cluster if is_clustered or row.instruction else same_text(instruction) or text or row.cluster
         made.append(replace(row, facets=facets, text=text, instruction=instruction, cluster=cluster))
     is_one = not is_clustered and len({row.cluster for row in made}) == 1 and all(row.instruction for row in made)
     return [replace(row, cluster=row.text or row.id) for row in made] if is_one and not made[0].item else made
