@@ -71,12 +71,7 @@ def calibrate(
         if folder and f"@{adapters.manifest(folder).outputs[adapters.ADAPTER][:8]}" not in judged:
             raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
         labels = meta_rows.read_gold(known, meta_rows.GoldColumns(label=label, id=id_))
-        if odd := next((row for row in labels.rows if row.label > 0 and row.label != 1), None):
-            raise InputInvalid(
-                f"{gold}: id {odd.id}: {label} is {odd.label:g}; expected true or false, 1 or 0, or a score of 0 or "
-                "less; of a scale, write first which values are errors"
-            )
-        truth = {row.id: row.label != 0 for row in labels.rows}
+        truth = {row.id: row.label < 0 for row in meta_rows.as_penalties(labels.rows, gold, label)}
         joined = join([result.id for result in rows], truth)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
         labelled = [result for result in rows if result.id in by_id]
@@ -85,7 +80,7 @@ def calibrate(
             raise InputInvalid(f"{scored}: scored by {name}, a metric of your own; expected its file; give --metric")
         wanted = metrics.load(metric or name)
         made = calibration.fitted(labelled, by_id, calibration.METHODS[method], wanted)
-        without = {"without_truth": len(rows) - len(labelled), "unscored": len(truth) - len(labelled)}
+        without = {"without_truth": len(rows) - len(labelled), "without_row": len(truth) - len(labelled)}
         made |= {"rows": sha256(results), "gold": sha256(known), **without, "without_label": labels.without_label}
         write_json(place, made)
         say(f"{scored}: {made['measured']}")
@@ -98,10 +93,8 @@ def calibrate(
             f"{made['uncertain']} without p(R), {made['without_truth']} without a truth."
             + repeated_note(made["repeated"])
         )
-        say(
-            f"{gold}: {len(truth)} truths, {made['unscored']} without a scored row; "
-            f"{labels.without_label} rows have none"
-        )
+        with_truth = f"{len(truth)} with a truth, {made['without_row']} of them without a scored row"
+        say(f"{gold}: {len(truth) + labels.without_label} rows: {with_truth}")
         if (n := made["clusters"]) < calibration.FEW:
             what = "rows" if n == made["calibration"]["n"] else "clusters"
             say(f"fitted on {n} {what}: rough; {calibration.FEW} or more are better")

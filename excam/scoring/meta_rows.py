@@ -118,7 +118,7 @@ def shortest(number: float) -> str:
 def read_gold(path: Path, columns: GoldColumns) -> Labels:
     """Read labelled rows: `id`, a number as the label, and the named columns. Rows without a label are counted.
 
-    Of labels more is better; those in a column `error` (true, 1, or a score below 0) are taken as penalties.
+    Of labels more is better; those in a column `error` are read by `as_penalties`.
 
     Without a cluster, rows with the same instruction share content, or of the same item, or else with the same text. A
     value is missing if it is null, blank or NaN, a label also as N/A. Raises InputInvalid for a row without id, a label
@@ -182,7 +182,22 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
         raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
     if note := respelled(names):
         say(f"{path}: {note}")
-    return Labels(list(labelled.values()), without, spaced)
+    gold = list(labelled.values())
+    return Labels(as_penalties(gold, path, label) if label == ERROR else gold, without, spaced)
+
+
+def as_penalties(rows: Sequence[Gold], path: Path, label: str) -> list[Gold]:
+    """Return rows whose labels say whether there is an error (true, 1, or a score below 0), more is better.
+
+    Raises InputInvalid for any other label, and for 1 beside scores below 0.
+    """
+    lowest = min((row.label for row in rows), default=0.0)
+    if odd := next((row for row in rows if row.label > 0 and (row.label != 1 or lowest < 0)), None):
+        raise InputInvalid(
+            f"{path}: id {odd.id}: {label} is {odd.label:g}; expected true and false, 1 and 0, or scores of 0 or less "
+            "throughout; of a scale, write first which values are errors"
+        )
+    return [replace(row, label=0.0 - abs(row.label)) for row in rows]
 
 
 def _is_missing(value: Any) -> bool:
@@ -221,7 +236,7 @@ def _label(value: Any, where: str, label: str) -> tuple[float, bool]:
             number = float(value)
     if number is None or not np.isfinite(number):
         raise InputInvalid(f"{where}: {label} is {str(value)[:40]}; expected a number or true or false, more is better")
-    return 0.0 - abs(number) if label == ERROR else number, text in WORDS
+    return number, text in WORDS
 
 
 def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Column]:

@@ -295,7 +295,7 @@ def test_calibrating_again_replaces_what_was_there(here):
         ),
         (
             ["--label", "id"],
-            "excam: gold.jsonl: id 2: id is 2; expected true or false, 1 or 0, or a score of 0 or less; of a scale, write first which values are errors",
+            "excam: gold.jsonl: id 2: id is 2; expected true and false, 1 and 0, or scores of 0 or less throughout; of a scale, write first which values are errors",
         ),
     ],
 )
@@ -314,7 +314,7 @@ def test_rows_without_a_truth_are_left_out_and_counted(here):
     assert first.startswith("scored.jsonl: worse than guessing on 20 labelled rows: right in 0")
     assert re.match(r"slope -.*: the fit turns the judge round", slope)
     assert rows == "scored.jsonl: 40 rows: 20 fitted, 0 failed, 0 without p(R), 20 without a truth."
-    assert truths == "gold.jsonl: 20 truths, 0 without a scored row; 2 rows have none"
+    assert truths == "gold.jsonl: 22 rows: 20 with a truth, 0 of them without a scored row"
     texts({"id": "0", "error": True}, {"id": 0, "error": False}, name="gold.jsonl")
     line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
     assert line == "excam: gold.jsonl:2: id 0 occurs twice; expected one label for each row"
