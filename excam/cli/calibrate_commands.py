@@ -49,6 +49,7 @@ def calibrate(
     from excam.core.provenance import say, sha256, write_json
     from excam.scoring import adapters, calibration, meta_rows
     from excam.scoring import metric as metrics
+    from excam.scoring.compare import results_by_id
     from excam.scoring.joining import join, repeated_note
     from excam.scoring.result_files import read
 
@@ -72,7 +73,7 @@ def calibrate(
             raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
         labels = meta_rows.read_gold(known, meta_rows.GoldColumns(label=label, id=id_))
         truth = {row.id: row.label < 0 for row in meta_rows.as_penalties(labels.rows, gold, label)}
-        joined = join([result.id for result in rows], truth)
+        joined = join(results_by_id(rows, str(scored)), truth)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
         labelled = [result for result in rows if result.id in by_id]
         name = judged.partition("|")[0]

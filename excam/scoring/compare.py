@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from operator import attrgetter
@@ -139,7 +139,7 @@ def compare(systems: Sequence[System], rows: int = 5, key: Key = OWN_ID) -> list
     Raises InputInvalid if signatures differ, an id occurs twice, no id was scored in both, or an id has different
     instructions.
     """
-    by_id = [(name, _by_id(results, name, key)) for name, results in systems]
+    by_id = [(name, results_by_id(results, name, key)) for name, results in systems]
     comparisons = [_compared(a, b, rows) for a, b in combinations(by_id, 2)]
     tested = [
         measure.p_value for comparison in comparisons for measure in comparison.measures if measure.p_value is not None
@@ -254,7 +254,8 @@ def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[floa
     return bootstrap.ratio_interval(values, np.ones(len(clusters)), clusters)
 
 
-def _by_id(rows: Iterable[Result], name: str, key: Key) -> dict[str, Result]:
+def results_by_id(rows: Iterable[Result], name: str, key: Key = OWN_ID) -> dict[str, Result]:
+    """Return results by what joins them. Raises InputInvalid for two with one id."""
     by_id: dict[str, Result] = {}
     for result in rows:
         if key(result) in by_id:
@@ -263,8 +264,12 @@ def _by_id(rows: Iterable[Result], name: str, key: Key) -> dict[str, Result]:
     return by_id
 
 
-def shared_signature(systems: Mapping[str, Iterable[Result]]) -> str:
-    """Return the signature of all rows. Raise InputInvalid if there are several, or if it identifies no model."""
+def shared_signature(systems: Mapping[str, Collection[Result]]) -> str:
+    """Return the signature of all rows.
+
+    Raises InputInvalid if there are several, if it identifies no model, and if the rows say different things of the
+    metric: then the first row would decide what the scores mean.
+    """
     by_system = {name: list(dict.fromkeys(result.signature for result in rows)) for name, rows in systems.items()}
     distinct = list(dict.fromkeys(signature for signatures in by_system.values() for signature in signatures))
     if len(distinct) > 1:
@@ -272,6 +277,11 @@ def shared_signature(systems: Mapping[str, Iterable[Result]]) -> str:
         raise InputInvalid(f"unlike signatures, {named}; expected one; score all with one model and release")
     if distinct and NO_FILES in distinct[0]:
         raise InputInvalid(f"{distinct[0]}: {NO_FILES[1:]} is the digest of no file, of any model; score both again")
+    metrics = {id(row.metric): asdict(row.metric) | {"measured": ""} for rows in systems.values() for row in rows}
+    facts = {(name, str(value)) for metric in metrics.values() for name, value in metric.items()}
+    if unlike := [name for name, times in Counter(name for name, _ in facts).items() if times > 1]:
+        where = f"{', '.join(systems)}: rows of one signature"
+        raise InputInvalid(f"{where} with unlike {min(unlike)} of their metric; expected one; score all again")
     return next(iter(distinct), "")
 
 

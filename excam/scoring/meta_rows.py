@@ -17,6 +17,7 @@ from excam.core.provenance import say
 from excam.core.row_files import rows
 from excam.core.text import plain_name, respelled
 from excam.scoring import result_files
+from excam.scoring.compare import results_by_id, shared_signature
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.joining import distinct, join, same_text
 from excam.scoring.metric import Direction
@@ -294,25 +295,13 @@ def aligned(column: Column, gold: Sequence[Gold]) -> Column:
     )
 
 
-def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
-    scores: dict[str, float | None] = {}
-    signatures: dict[str, None] = {}
-    directions: dict[Direction, None] = {}
-    facets: dict[str, dict[str, str]] = {name: {} for name in SAID}
-    for result in results:
-        if result.id in scores:
-            raise InputInvalid(f"{path}: id {result.id} occurs twice; expected unique ids, which join the rows")
-        signatures[result.signature], directions[result.metric.direction] = None, None
-        scores[result.id] = result.rising_score
-        for facet, values in facets.items():
-            if value := getattr(result, facet):
-                values[result.id] = value
-    if not scores:
+def _column(path: Path, name: str, results: Sequence[Result]) -> Column:
+    if not results:
         raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
-    for what, several in (("signatures", signatures), ("directions", directions)):
-        if len(several) > 1:
-            raise InputInvalid(f"{path}: {len(several)} {what}: {', '.join(several)}; expected one metric in a file")
-    return Column(name, scores, next(iter(signatures)), next(iter(directions)), facets=facets)
+    by_id, signature = results_by_id(results, str(path)), shared_signature({str(path): results})
+    said = {facet: {row.id: value for row in results if (value := getattr(row, facet))} for facet in SAID}
+    scores = {row_id: row.rising_score for row_id, row in by_id.items()}
+    return Column(name, scores, signature, results[0].metric.direction, facets=said)
 
 
 def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: bool) -> list[Gold]:

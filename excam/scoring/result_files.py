@@ -346,7 +346,7 @@ def is_of(result: Result, item: Row, judge: Maker) -> bool:
 
     Elsewhere nothing depends on an id, unless it made the row a failure.
     """
-    same_labels = all(getattr(result, name) == item.labels.get(name, "") for name in LABELS)
+    same_labels = all(plain_name(getattr(result, name)) == plain_name(item.labels.get(name, "")) for name in LABELS)
     same_failure = result.failure == item.failure if item.failure else result.failure not in OF_IDS
     same_id = result.id == item.id or not judge.metric.is_own
     return (

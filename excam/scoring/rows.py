@@ -23,7 +23,7 @@ from excam.core.package_tables import table_rows
 from excam.core.row_files import BadRow, Record, Records, log_status, records_of
 from excam.core.row_layouts import Layout, layout_of
 from excam.core.spreadsheets import remove_guard
-from excam.core.text import id_text, plain_name
+from excam.core.text import id_text
 from excam.inference import answer_text
 from excam.scoring import log_rows
 from excam.scoring.metric import LABELS, Metric, Row
@@ -250,7 +250,7 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
     for name in LABELS:
         value = cells.get(columns.theirs.get(name, name))
         if isinstance(value, str | int | float) and not is_absent(value):
-            labels[name] = plain_name(_text_of(value))
+            labels[name] = _text_of(value)
         elif not is_absent(value):
             failures.append(f"not-text-{name}")
     given_id = cells.get(columns.theirs.get("id", "id"))

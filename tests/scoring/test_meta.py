@@ -230,7 +230,7 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
         ({"report": {"errors": []}}, "no scored row: no explanation; expected"),
         ({"report": "[]"}, "no scored row; expected"),
         ({"direction": "sideways"}, "no scored row; expected"),
-        ({"direction": "lower"}, "2 directions: lower, higher; expected one metric in a file"),
+        ({"direction": "lower"}, "rows of one signature with unlike direction of their metric; expected one"),
         ({"parts": {"s": float("nan")}}, ""),
         ({"id": 7}, ""),
     ],
