@@ -277,8 +277,9 @@ def shared_signature(systems: Mapping[str, Collection[Result]]) -> str:
         raise InputInvalid(f"unlike signatures, {named}; expected one; score all with one model and release")
     if distinct and NO_FILES in distinct[0]:
         raise InputInvalid(f"{distinct[0]}: {NO_FILES[1:]} is the digest of no file, of any model; score both again")
-    metrics = {id(row.metric): asdict(row.metric) | {"measured": ""} for rows in systems.values() for row in rows}
-    facts = {(name, str(value)) for metric in metrics.values() for name, value in metric.items()}
+    metrics = {id(row.metric): row.metric for rows in systems.values() for row in rows}
+    facts = {(name, str(value)) for metric in metrics.values() for name, value in asdict(metric).items()}
+    facts = {fact for fact in facts if fact[0] != "measured"}
     if unlike := [name for name, times in Counter(name for name, _ in facts).items() if times > 1]:
         where = f"{', '.join(systems)}: rows of one signature"
         raise InputInvalid(f"{where} with unlike {min(unlike)} of their metric; expected one; score all again")
