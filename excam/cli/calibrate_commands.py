@@ -49,7 +49,7 @@ def calibrate(
     from excam.core.provenance import say, sha256, write_json
     from excam.scoring import adapters, calibration, meta_rows
     from excam.scoring import metric as metrics
-    from excam.scoring.compare import results_by_id
+    from excam.scoring.compare import results_by_id, shared_signature
     from excam.scoring.joining import join, repeated_note
     from excam.scoring.result_files import read
 
@@ -68,7 +68,7 @@ def calibrate(
         rows = list(read(results))
         if not rows:
             raise InputInvalid(f"{scored}: 0 rows; expected what `excam score --to` wrote")
-        judged = calibration.judge_of(rows[0].signature)
+        judged = calibration.judge_of(shared_signature({str(scored): rows}))
         if folder and f"@{adapters.manifest(folder).outputs[adapters.ADAPTER][:8]}" not in judged:
             raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
         labels = meta_rows.read_gold(known, meta_rows.GoldColumns(label=label, id=id_))
@@ -76,6 +76,10 @@ def calibrate(
         joined = join(results_by_id(rows, str(scored)), truth)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
         labelled = [result for result in rows if result.id in by_id]
+        if not labelled:
+            raise InputInvalid(
+                f"{gold}: 0 of {len(truth)} ids are in {scored}, which has {rows[0].id}; expected the same"
+            )
         name = judged.partition("|")[0]
         if not metric and name not in metrics.available():
             raise InputInvalid(f"{scored}: scored by {name}, a metric of your own; expected its file; give --metric")

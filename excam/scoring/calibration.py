@@ -93,21 +93,13 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
 
     if why := refusal(metric):
         raise InputInvalid(f"metric {metric.name}: {why}; expected a metric with a calibration; see docs/api.md")
-    from excam.scoring.compare import clusters_of_texts
+    from excam.scoring.compare import clusters_of_texts, shared_signature
 
-    judged: str | None = None
+    judged = judge_of(shared_signature({"rows": results}))
     contents = [result.content and (gold[result.id], *result.content) for result in results]
     rows, results = results, [results[at] for at in distinct([result.id for result in results], contents)]
-    truth: list[bool] = []
-    signals: list[float | None] = []
-    for result in results:
-        judged = judged or judge_of(result.signature)
-        if judge_of(result.signature) != judged:
-            raise InputInvalid(
-                f"row {result.id}: scored by {judge_of(result.signature)}; expected {judged}; score it again"
-            )
-        truth.append(gold[result.id])
-        signals.append(None if result.score is None else metric.error_signal(result.score, result.certainty))
+    truth = [gold[result.id] for result in results]
+    signals = [None if row.score is None else metric.error_signal(row.score, row.certainty) for row in results]
     clusters = clusters_of_texts(results)
     measured, calibration = _measured(results, truth, signals, clusters), stats.fit_calibration(truth, signals, method)
     if calibration is None:

@@ -167,13 +167,6 @@ def test_a_calibration_in_a_file_of_its_own(adapter, backend, tmp_path):  # noqa
     )
 
 
-def test_rows_of_another_judge_are_not_fitted(adapter, backend):  # noqa: F811
-    judge, truth = excam.load(adapter), {row["id"]: bool(int(row["id"]) % 2) for row in rows()}
-    results = [*judge.score(rows()[:20]), *judge.sampled(1, 0).score(rows()[20:])]
-    line = room.line_of(InputInvalid, calibration.fitted, results, truth, "platt", EXCAM)
-    assert line.startswith("row 20: scored by excam|model:tiny")
-
-
 @pytest.mark.parametrize("truth", [True, False])
 def test_one_class_is_nothing_to_fit(adapter, backend, truth):  # noqa: F811
     judge = excam.load(adapter)
