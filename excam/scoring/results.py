@@ -157,8 +157,8 @@ def from_dict(row: Any, where: str = "row") -> Result:
             raise TypeError(result)
         low, high = _bounds(result.metric)
         if result.score is not None and not low - ROUNDING <= result.score <= high + ROUNDING:
-            found = f"score {result.score:g} of {result.signature.partition('|')[0]}"
-            raise InputInvalid(f"{where}: no scored row: {found}; expected {low:g} to {high:g}; score it again")
+            score = f"score {result.score:g} of {result.signature.partition('|')[0]}"
+            raise InputInvalid(f"{where}: no scored row: {score}; expected {low:g} to {high:g}; score it again")
     except KeyError as problem:
         expected = "expected a line that `excam score` wrote, or id, score and signature"
         raise InputInvalid(f"{where}: no scored row: no {problem.args[0]}; {expected}") from None
