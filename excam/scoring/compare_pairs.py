@@ -71,7 +71,9 @@ class People:
     """How the metric orders pairs compared with people's labels, and what became of all pairs."""
 
     labelled: int  # labelled rows
-    unscored: int  # of these, rows that no file has
+    without_label: int  # rows of the labels that have none
+    unscored: int  # labelled rows that no file has
+    unlabelled: int  # scored rows without a label
     systems: int
     items: int  # with a pair that counts
     pairs: int  # of labelled answers to one item
@@ -292,7 +294,9 @@ def _people(
     ]
     return People(
         labelled=len(labels.rows),
+        without_label=labels.without_label,
         unscored=len(labels.rows) - len(rows),
+        unlabelled=len(answers) - len(rows),
         systems=len({row.system for row in scored}),
         items=items,
         pairs=total,

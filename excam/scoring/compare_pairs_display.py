@@ -49,8 +49,8 @@ def _preference(preference: Preference) -> tuple[str, ...]:
 
 def _people(out: Console, people: People) -> None:
     print(
-        f"\nWhich answer people prefer: {people.labelled} labelled rows, {people.unscored} of them in no file; "
-        f"{people.systems} systems."
+        f"\nWhich answer people prefer: {people.labelled} labelled rows, {people.unscored} of them in no file, and "
+        f"{people.without_label} without a label; {people.unlabelled} scored rows have none; {people.systems} systems."
     )
     print(
         f"{people.pairs} pairs of answers to one item; left out: {people.equal} with equal labels, {people.failed} "

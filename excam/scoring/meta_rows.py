@@ -22,7 +22,7 @@ from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.joining import distinct, join, same_text
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
-from excam.scoring.rows import is_absent
+from excam.scoring.rows import is_absent, text_of
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
 SAID = (*FACETS, "instruction", "output", "verdict")  # what scored rows say of themselves
@@ -213,7 +213,7 @@ def _name(row: Mapping[str, Any], column: str, where: str) -> str:
         return ""
     if not isinstance(value, str | int | float):
         raise InputInvalid(f"{where}: {column}: found {type(value).__name__}; expected a name or a number")
-    return str(value)
+    return text_of(value)
 
 
 def _names(row: Mapping[str, Any], column: str, where: str) -> tuple[str, ...]:
@@ -225,7 +225,7 @@ def _names(row: Mapping[str, Any], column: str, where: str) -> tuple[str, ...]:
 
 def _text(value: Any) -> str | None:
     """Return a text, or a number as text; None for anything else, which has no length to compare with."""
-    return str(value) if isinstance(value, str | int | float) and not is_absent(value) else None
+    return text_of(value) if isinstance(value, str | int | float) and not is_absent(value) else None
 
 
 def _label(value: Any, where: str, label: str) -> tuple[float, bool]:

@@ -250,7 +250,7 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
     for name in LABELS:
         value = cells.get(columns.theirs.get(name, name))
         if isinstance(value, str | int | float) and not is_absent(value):
-            labels[name] = _text_of(value)
+            labels[name] = text_of(value)
         elif not is_absent(value):
             failures.append(f"not-text-{name}")
     given_id = cells.get(columns.theirs.get("id", "id"))
@@ -297,7 +297,8 @@ def is_absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _text_of(value: str | float) -> str:
+def text_of(value: str | float) -> str:
+    """Return a name or a number as text; 1.0 is 1, as tables with gaps write it."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
