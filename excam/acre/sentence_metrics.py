@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from excam.acre.translations import Translated
-from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.core.extras import require_extra
 from excam.core.language_identity import language_code
 from excam.core.typed_tables import read_typed
@@ -190,13 +190,10 @@ def read(path: Path) -> dict[str, dict[str, float | None]]:
 def read_scored(path: Path) -> dict[str, float | None]:
     """Return the score of each row of a file of `excam score`, None for a failure.
 
-    Raise InputInvalid for an invalid line, and a row that occurs twice.
+    Raise InputInvalid for an invalid line, a row that occurs twice, and rows of several metrics or judges.
     """
-    from excam.scoring import result_files
+    from excam.scoring import compare, result_files
 
-    scores: dict[str, float | None] = {}
-    for result in result_files.read(path):
-        if result.id in scores:
-            raise InputInvalid(f"{path}: id {result.id[:60]}: occurs twice; expected one score for each translation")
-        scores[result.id] = result.score
-    return scores
+    results = compare.results_by_id(result_files.read(path), str(path))
+    compare.shared_signature({str(path): results.values()})
+    return {row_id: result.score for row_id, result in results.items()}
