@@ -48,4 +48,4 @@ def report(
                 write_text(to, compare_page.write((a, rows), (b, list(result_files.read(against)))))
             else:
                 write_text(to, report_page.write(file.name, sha256(source), rows))
-    say(f"{to}: {len(rows)} rows, {to.stat().st_size / 1000:,.0f} kB")
+    say(f"{to}: of {len(rows)} rows, {to.stat().st_size / 1000:,.0f} kB")
