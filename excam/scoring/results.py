@@ -200,7 +200,7 @@ def _result(row: Mapping[str, Any]) -> Result:
 
 def _description(row: Mapping[str, Any]) -> Description:
     """Return what is known of the metric of a row."""
-    about = {**row.get("metric", {})}
+    about = {**(row["metric"] if "|cal:" in row["signature"] else row.get("metric", {}))}  # else of an early release
     if "direction" in row:  # of scores from elsewhere
         about.setdefault("direction", row["direction"])
     for name in ("pair", "range"):

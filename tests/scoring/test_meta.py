@@ -228,6 +228,7 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
     [
         ({"score": None}, "no scored row: no failure, though the score is null; expected"),
         ({"report": {"errors": []}}, "no scored row: no explanation; expected"),
+        ({"signature": "excam|model:m|cal:none|v:0.1"}, "no scored row: no metric; expected"),
         ({"report": "[]"}, "no scored row; expected"),
         ({"direction": "sideways"}, "no scored row; expected"),
         ({"direction": "lower"}, "rows of one signature with unlike direction of their metric; expected one"),
