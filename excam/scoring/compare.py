@@ -199,7 +199,11 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
     couples = [joined_rows[at] for at in _distinct(joined_rows)]
     clusters = dict(zip((a.id for a, _ in couples), _clusters(couples), strict=True))
     judged = [couple for couple in couples if _not_judged(couple) == ""]
-    counts = _denominators(len(ours), len(theirs), couples, len(joined_rows) - len(couples))
+    not_judged = Counter(map(_not_judged, couples))
+    only = [len(rows) - len(joined_rows) for rows in (ours, theirs)]
+    failed = [not_judged[which] for which in ("a", "b", "ab")]
+    repeated = len(joined_rows) - len(couples)
+    counts = Denominators(len(ours), len(theirs), len(judged), *only, *failed, repeated=repeated)
     if not judged:
         raise InputInvalid(
             f"{name} has {len(ours)} rows, {other} {len(theirs)}, {len(couples)} with an id of the other, none of them "
@@ -301,21 +305,6 @@ def _has_errors(result: Result) -> float:
 
 def _not_judged(couple: MatchedRows) -> str:
     return "".join(name for name, result in zip("ab", couple, strict=True) if result.score is None)
-
-
-def _denominators(rows_a: int, rows_b: int, couples: Sequence[MatchedRows], repeated: int) -> Denominators:
-    not_judged = Counter(map(_not_judged, couples))
-    return Denominators(
-        rows_a=rows_a,
-        rows_b=rows_b,
-        compared=not_judged[""],
-        only_a=rows_a - len(couples) - repeated,
-        only_b=rows_b - len(couples) - repeated,
-        not_judged_a=not_judged["a"],
-        not_judged_b=not_judged["b"],
-        not_judged_both=not_judged["ab"],
-        repeated=repeated,
-    )
 
 
 def _measures(couples: Sequence[MatchedRows], clusters: Clusters, draws: int) -> tuple[Measure, ...]:

@@ -286,10 +286,6 @@ def test_calibrating_again_replaces_what_was_there(here):
             ["--label", "truth"],
             "excam: gold.jsonl: no column truth; found error, id; name that of the labels with --label",
         ),
-        (
-            ["--label", "id"],
-            "excam: gold.jsonl: id 2: id is 2; expected true and false, 1 and 0, or scores of 0 or less throughout; of a scale, write first which values are errors",
-        ),
     ],
 )
 def test_what_cannot_be_fitted_is_said(here, more, line):
