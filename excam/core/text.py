@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeGuard
 
 import regex
@@ -47,6 +48,7 @@ def id_text(value: object) -> str | None:
     return value if is_text(value) and value.strip() else None
 
 
+@lru_cache(maxsize=1024)
 def plain_name(name: str) -> str:
     """Return the name of a person, system or judge as its reader sees it: NFC, one blank between words, nothing hidden.
 

@@ -97,12 +97,8 @@ class Pairs:
 
     def lines(self) -> list[dict[str, Any]]:
         """Return JSON-ready lines: people's view, one for each pair of systems, one for each item."""
-        head = {
-            "kind": "preference",
-            "signature": self.signature,
-            "repeated": self.repeated,
-            "without_pair": self.without_pair,
-        }
+        facts = ("signature", "repeated", "without_pair")
+        head = {"kind": "preference", **{name: getattr(self, name) for name in facts}}
         return [
             *([] if self.people is None else [{"kind": "people", **asdict(self.people)}]),
             *(head | asdict(preference) for preference in self.preferences),

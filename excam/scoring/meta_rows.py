@@ -336,14 +336,9 @@ def without_repeated(labels: Labels, columns: Sequence[Column]) -> tuple[Labels,
         contents.append(content if row.text else ())
     rows = [labels.rows[at] for at in distinct([row.id for row in labels.rows], contents)]
     dropped = {row.id for row in labels.rows}.difference(row.id for row in rows)
-    left = [
-        replace(
-            column,
-            scores={name: score for name, score in column.scores.items() if name not in dropped},
-            repeated=[score for name, score in column.scores.items() if name in dropped],
-        )
-        for column in columns
-    ]
+    kept = [{name: score for name, score in column.scores.items() if name not in dropped} for column in columns]
+    gone = [[score for name, score in column.scores.items() if name in dropped] for column in columns]
+    left = [replace(column, scores=own, repeated=out) for column, own, out in zip(columns, kept, gone, strict=True)]
     return replace(labels, rows=rows, repeated=len(dropped)), left
 
 

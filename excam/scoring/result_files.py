@@ -79,9 +79,8 @@ def read(path: Path) -> Iterator[Result]:
         for number, row in records(path):
             result = _from_row(row, f"{path}:{number}")
             labels = {label: getattr(result, label) for label in LABELS}
-            if any(name != plain_name(name) for name in labels.values()):
-                names |= dict.fromkeys(labels.values())
-                result = replace(result, **{label: plain_name(name) for label, name in labels.items()})
+            names |= dict.fromkeys(labels.values())
+            result = replace(result, **{label: plain_name(name) for label, name in labels.items()})
             key = hash((result.id, result.system))
             if key in seen:
                 what = f"the scored row {result.id} is there twice, and would count twice"
