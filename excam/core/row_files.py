@@ -65,6 +65,14 @@ def rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, Mapping
             raise InputInvalid(f"{path}:{number}: {record.detail}")
 
 
+def answered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the rows of `rows` that hold a text. Raise InputInvalid for one that states a `failure` beside it."""
+    for number, row in rows(path):
+        if row.get("failure") not in (None, ""):
+            raise InputInvalid(f"{path}:{number}: failure {str(row['failure'])[:40]!a}; expected texts; leave it out")
+        yield number, row
+
+
 def records_of(layout: Layout) -> Records:
     """Yield the rows of a file whose layout is known, see `records`."""
     readers: Mapping[Kind, Callable[[Path, Layout], Records]] = {
