@@ -28,7 +28,7 @@ rule crossing_rows:
         "../envs/data.yaml"
     params:
         version=versions("crossing_rows"),
-        rubric=["--rubric", RUBRIC.version] if RUBRIC else [],
+        rubric=["--rubric", RUBRIC.version, "--base", RUBRIC_MANUAL["base"]] if RUBRIC else [],
         contents=CROSSING.contents or 0 if CROSSING else 0,
         seed=EXPERIMENT.seed,
     shell:

@@ -23,6 +23,7 @@ from excam.annotation.answers import PATTERNS, Answer
 from excam.annotation.history import Saved
 from excam.annotation.storage import utc_now
 from excam.core.exceptions import InputInvalid
+from excam.core.names import shown_names
 
 
 class Store:
@@ -145,13 +146,14 @@ class Store:
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raise InputInvalid if a name cannot be an annotator's, or occurs twice."""
+    """Raise InputInvalid if a name cannot be an annotator's, as one that tables use, or occurs twice."""
     if wrong := [name for name in names if not PATTERNS["annotator"].fullmatch(name)]:
         raise InputInvalid(
             f"annotator {wrong[0][:60]!r}; expected letters, digits and . _ -, at most 40, no . _ - first"
         )
     if len(set(names)) < len(names):
         raise InputInvalid(f"annotators {', '.join(names)[:100]}: one is there twice; expected each once")
+    shown_names(names, "annotators")
 
 
 def _new_link(db: sqlite3.Connection, name: str) -> str:

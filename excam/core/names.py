@@ -10,7 +10,7 @@ from excam.core.text import plain_name, respelled
 
 RESERVED = frozenset(  # what tables call numbers that are of no single rater, system or judge
     {"all", "all people", "always 3", "always a and t", "answers", "chance", "equivalent", "length", "mean of systems"}
-    | {"people", "unknown"}
+    | {"people"}
 )
 
 
