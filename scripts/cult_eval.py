@@ -201,7 +201,7 @@ def cult_eval_table_1(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/cult_eval/table-2",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -222,7 +222,7 @@ def cult_eval_table_2(sources: StudyFiles, files: TableFiles, seed: int) -> None
 
 
 @step(
-    version=4,
+    version=5,
     result="results/cult_eval/table-3",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -243,7 +243,7 @@ def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=5,
+    version=6,
     result="results/cult_eval/table-5",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -272,7 +272,7 @@ def cult_eval_table_5(
 
 
 @step(
-    version=5,
+    version=6,
     result="results/cult_eval/table-6",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -292,7 +292,7 @@ def cult_eval_table_6(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=4,
+    version=5,
     result="results/cult_eval/ablations",
     outputs=["numbers", "page"],
     target="cult_eval",
