@@ -66,10 +66,11 @@ def rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, Mapping
 
 
 def answered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the rows of `rows` that hold a text. Raise InputInvalid for one that states a `failure` beside it."""
+    """Yield the rows of `rows`. Raise InputInvalid for one that states a `failure`: what else it holds is not known."""
     for number, row in rows(path):
         if row.get("failure") not in (None, ""):
-            raise InputInvalid(f"{path}:{number}: failure {str(row['failure'])[:40]!a}; expected texts; leave it out")
+            found = f"has the failure {str(row['failure'])[:40]!a}"
+            raise InputInvalid(f"{path}:{number}: {found}; expected rows without one; leave it out")
         yield number, row
 
 
