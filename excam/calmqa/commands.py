@@ -114,30 +114,30 @@ def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, tim
     from excam.core.names import shown_names
     from excam.core.text import id_text
     from excam.inference.answer_text import answers_alone
-    from excam.scoring.joining import distinct, repeated_note
+    from excam.scoring.joining import without_repeated
 
     seen: set[tuple[str, str]] = set()
     raw_rows = {f"{file}:{number}": row for number, row in row_files.answered_rows(file)}
     columns = ("language", "answer"), ("id", "answer_id", *GROUPS)
     rows = {where: source.texts_of(row, where, *columns) for where, row in raw_rows.items()}
-    names = {where: next((texts[name] for name in GROUPS if texts[name]), "") for where, texts in rows.items()}
-    shown = shown_names(filter(None, names.values()), str(file)) | {"": "answers"}
+    names = [next((texts[name] for name in GROUPS if texts[name]), "") for texts in rows.values()]
+    shown = shown_names(names, str(file)) | {"": "answers"}
     answers = answers_alone([texts["answer"] for texts in rows.values()], str(file))
     asked = [id_text(row.get("question")) or id_text(row.get("question_id")) for row in raw_rows.values()]
-    contents = [question and (question, shown[names[where]], rows[where]["language"], rows[where]["answer"])
-                for where, question in zip(rows, asked, strict=True)]  # fmt: skip
-    kept = {list(rows)[at] for at in distinct(list(rows), contents)}
-    if note := repeated_note(len(rows) - len(kept)):
-        say(f"{file}:{note}")
-    for (where, texts), answer in zip(rows.items(), answers, strict=True):
+    contents = [
+        question and (question, shown[name], texts["language"], texts["answer"])
+        for question, name, texts in zip(asked, names, rows.values(), strict=True)
+    ]
+    kept = set(without_repeated(str(file), list(rows), contents))
+    for at, ((where, texts), answer) in enumerate(zip(rows.items(), answers, strict=True)):
         code = source.code(texts["language"], where)
         looks: Surface = checks.check(answer, code, known.get(code, True), detector, tokens, times)
-        name = shown[names[where]]
+        name = shown[names[at]]
         answer_id = texts["id"] or texts["answer_id"]
         if answer_id and (name, answer_id) in seen:
             raise InputInvalid(f"{where}: {name[:40]}: id {answer_id[:60]} occurs twice; expected each answer once")
         seen.add((name, answer_id))
-        if where in kept:
+        if at in kept:
             yield answer_id or where.rpartition(":")[2], name, code_name(code), looks
 
 

@@ -19,10 +19,9 @@ from excam.calmqa.source import TYPES
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.names import shown_names
-from excam.core.provenance import say
 from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text, is_text
-from excam.scoring.joining import distinct, repeated_note
+from excam.scoring.joining import without_repeated
 from excam.stats import bootstrap, regression
 from excam.stats.clusters import by_content, cluster_numbers
 from excam.stats.correlation import kendall
@@ -73,12 +72,9 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
                 raise InputInvalid(f"{where}: {what} rates {values['model'][:40]} again, as {before}; expected once")
     if not ratings:
         raise InputInvalid(f"{path}: 0 ratings; expected a row for each")
-    models, people = (shown_names(filter(None, names), str(path)) | {"": ""} for names in
-                      ([rating.model for rating in ratings], [rating.annotator for rating in ratings]))  # fmt: skip
-    ratings = [replace(rating, model=models[rating.model], annotator=people[rating.annotator]) for rating in ratings]
-    kept = distinct(range(len(ratings)), [rating.annotator and rating for rating in ratings])
-    if note := repeated_note(len(ratings) - len(kept)):
-        say(f"{path}:{note}")
+    shown = shown_names((name for rating in ratings for name in (rating.model, rating.annotator)), str(path))
+    ratings = [replace(rating, model=shown[rating.model], annotator=shown[rating.annotator]) for rating in ratings]
+    kept = without_repeated(str(path), range(len(ratings)), [rating.annotator and rating for rating in ratings])
     return [ratings[at] for at in kept]
 
 

@@ -17,10 +17,10 @@ RESERVED = frozenset(  # what tables call numbers that are of no single rater, s
 def shown_names(names: Iterable[str], where: str) -> dict[str, str]:
     """Return each name as tables show it (`plain_name`), and say which are read otherwise than written.
 
-    Raise InputInvalid for a name of which nothing is visible, and for one of `RESERVED`.
+    "" stays. Raise InputInvalid for any other name of which nothing is visible, and for one of `RESERVED`.
     """
     shown = {name: plain_name(name) for name in dict.fromkeys(names)}
-    if wrong := [name for name, plain in shown.items() if not plain or plain.casefold() in RESERVED]:
+    if wrong := [name for name, plain in shown.items() if (name and not plain) or plain.casefold() in RESERVED]:
         raise InputInvalid(
             f"{where}: a rater, system or judge is called {wrong[0]!a}; expected another name: tables call other "
             f"numbers {', '.join(sorted(RESERVED))}"

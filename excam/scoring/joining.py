@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from excam.core.provenance import say
 from excam.core.text import INVISIBLE
 
 _NUMBER = re.compile(r"0*?(0|[1-9]\d*+)(?:\.0++)?")  # a whole number in linear time
@@ -40,6 +41,14 @@ def distinct(names: Sequence[Hashable], contents: Sequence[Hashable]) -> list[in
 def repeated_note(rows: int) -> str:
     """Return a sentence, with a blank before it, that says how many rows `distinct` left out, "" for none."""
     return f" {rows} rows that repeat another under a new id are left out." if rows else ""
+
+
+def without_repeated(where: str, names: Sequence[Hashable], contents: Sequence[Hashable]) -> list[int]:
+    """Return the places of `distinct`, and say how many of the rows it left out."""
+    kept = distinct(names, contents)
+    if note := repeated_note(len(names) - len(kept)):
+        say(f"{where}:{note}")
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
