@@ -92,8 +92,10 @@ def expect_same(path: Path, judged: Iterable[tuple[str, str]], rows: Mapping[str
     """Raise InputInvalid unless ids and digests of what was judged or measured are those of these translations."""
     for name, asked in judged:
         if name not in rows or rows[name].digest != asked:
-            found = "its texts have changed since" if name in rows else f"none of the {len(rows)} translations"
-            raise InputInvalid(f"{path}: {name[:80]}: {found}; expected verdicts and scores of the same; make it again")
+            problem = "its texts have changed since" if name in rows else f"none of the {len(rows)} translations"
+            raise InputInvalid(
+                f"{path}: {name[:80]}: {problem}; expected verdicts and scores of the same; make it again"
+            )
 
 
 def _shots(row: Mapping[str, Any], where: str) -> int:

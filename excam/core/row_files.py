@@ -69,8 +69,8 @@ def answered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the rows of `rows`. Raise InputInvalid for one that states a `failure`: what else it holds is not known."""
     for number, row in rows(path):
         if row.get("failure") not in (None, ""):
-            found = f"has the failure {str(row['failure'])[:40]!a}"
-            raise InputInvalid(f"{path}:{number}: {found}; expected rows without one; leave it out")
+            stated = f"has the failure {str(row['failure'])[:40]!a}"
+            raise InputInvalid(f"{path}:{number}: {stated}; expected rows without one; leave it out")
         yield number, row
 
 

@@ -150,7 +150,7 @@ def of_rated_answers(
     asked = {(question.language, question.question.strip()): question.id for question in questions}
     texts = {(answer.subject, answer.question): answer.text for answer in answers}
     rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    given: set[tuple[str, ...]] = set()
+    marked: set[tuple[str, ...]] = set()
     rows = list(row_files.answered_rows(ratings))
     models = shown_names((str(row["model"]) for _, row in rows if row.get("model") not in (None, "")), str(ratings))
     for number, row in rows:
@@ -166,11 +166,11 @@ def of_rated_answers(
         question, language = str(mark["question"]).strip(), calmqa.code(str(mark["language"]), f"{ratings}:{number}")
         content = asked.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
         model = remove_guard(models[str(row["model"])])
-        if (key := (model, content, str(mark.get("annotator")))) in given and mark.get("annotator"):
+        if (key := (model, content, str(mark.get("annotator")))) in marked and mark.get("annotator"):
             raise InputInvalid(
                 f"{ratings}:{number}: {key[2][:40]} marks the answer of {model[:40]} again; expected once"
             )
-        given.add(key)
+        marked.add(key)
         rated[model, content].append({**mark, "question": question, "language": language})
     absent = 0
     for (model, content), marks in rated.items():

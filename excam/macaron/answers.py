@@ -82,8 +82,8 @@ def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
             raise InputInvalid(f"{answers}: {name}: {problem}; expected {WHAT}; ask again")
     named = sorted({(row["model"], row["mode"]) for row in by_instance.values()})
     if len(named) > 1 or named[0][1] not in (*MODES, WRITTEN):
-        found, modes = ", ".join(map("/".join, named)), ", ".join((*MODES, WRITTEN))
-        raise InputInvalid(f"{answers}: answers of {found}; expected one model, in one mode of {modes}")
+        who, modes = ", ".join(map("/".join, named)), ", ".join((*MODES, WRITTEN))
+        raise InputInvalid(f"{answers}: answers of {who}; expected one model, in one mode of {modes}")
     ((model, mode),) = named
     rows = tuple(
         {

@@ -346,8 +346,8 @@ def read(path: Path) -> list[Scenario]:
     rows = [_read_row(row, f"{path}: row {number}") for number, row in enumerate(frame.iter_rows(named=True), 1)]
     if copies := repeats(rows):
         (name, other), *_ = copies.items()
-        found = f"{name[:60]} asks what {other[:60]} asks ({len(copies)} copies)"
-        raise InputInvalid(f"{path}: {found}; expected {WHAT}, each once; make it again")
+        copied = f"{name[:60]} asks what {other[:60]} asks ({len(copies)} copies)"
+        raise InputInvalid(f"{path}: {copied}; expected {WHAT}, each once; make it again")
     return rows
 
 

@@ -175,10 +175,7 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
         expected = " or ".join(versions)
         problems.append(f"rubric: found {texts['rubric']:.60}; expected {expected}; see --rubric and --weights")
     rubric = versions.get(texts["rubric"]) or next(iter(versions.values()))
-    if failure is not None and not (model and isinstance(failure, str) and failure):
-        problems.append(f"failure: found {failure!r:.40}; expected null for a person, null or a reason for a model")
-    elif failure is not None and not all(_is_absent(row, name) for name in SCORES):
-        problems.append(f"failure: found {failure!r:.40} beside scores; expected one of both")
+    problems += [] if failure is None else _of_failure(failure, row, model)
     scores = None
     if failure is None:
         scores = {name: _score(row, name, problems) for name in SCORES}
@@ -223,6 +220,14 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
 def _is_absent(row: Mapping[str, Any], name: str) -> bool:
     value = row.get(name)
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _of_failure(failure: Any, row: Mapping[str, Any], model: bool) -> Iterator[str]:
+    """Yield what is wrong with a stated failure."""
+    if not (model and isinstance(failure, str) and failure):
+        yield f"failure: found {failure!r:.40}; expected null for a person, null or a reason for a model"
+    elif not all(_is_absent(row, name) for name in SCORES):
+        yield f"failure: found {failure!r:.40} beside scores; expected one of both"
 
 
 def _text(row: Mapping[str, Any], name: str, problems: list[str]) -> str:

@@ -64,12 +64,12 @@ def study(reading: Reading, known: Sequence[Response], rubrics: Sequence[Rubric]
 
 def _of_distinct(ratings: Sequence[Rating], known: Sequence[Response]) -> list[Rating]:
     """Return the ratings without those of a response that repeats another, text and ratings, under a new id."""
-    given: dict[str, list[tuple[str, ...]]] = {rating.task_id: [] for rating in ratings}
+    by_task: dict[str, list[tuple[str, ...]]] = {rating.task_id: [] for rating in ratings}
     for rating in ratings:
-        given[rating.task_id].append((rating.rater, rating.phase, str(rating.scores), str(rating.flags)))
+        by_task[rating.task_id].append((rating.rater, rating.phase, str(rating.scores), str(rating.flags)))
     texts = {response.task_id: astuple(response)[1:] for response in known}
-    names = list(given)
-    contents = [name in texts and (texts[name], tuple(sorted(given[name]))) for name in names]
+    names = list(by_task)
+    contents = [name in texts and (texts[name], tuple(sorted(by_task[name]))) for name in names]
     kept = {names[at] for at in distinct(names, contents)}
     return [rating for rating in ratings if rating.task_id in kept]
 
