@@ -374,7 +374,7 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
             continue
         if name != "wice":  # where saying "wrong" of all is right in two thirds
             yield _line(judge, "scaled accuracy", _scaled(bootstrap.share(hits, groups, 0)), len(hits))
-        yield _line(judge, "AUC", _auc([own], groups), len(hits))
+        yield _line(judge, "AUC", auc([own], groups), len(hits))
         if judge in FLOORS:
             continue
         yield _line(judge, "with a verdict", bootstrap.share(decided.astype(float), groups, 0), len(hits))
@@ -386,7 +386,7 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
             if name != "wice":
                 difference = bootstrap.mean(2 * (hits - _hits(below)), groups, 0)
                 yield _line(judge, f"scaled accuracy, minus {floor}", difference, len(hits))
-            yield _line(judge, f"AUC, minus {floor}", _auc([own, below], groups), len(hits))
+            yield _line(judge, f"AUC, minus {floor}", auc([own, below], groups), len(hits))
             if 0 < decided.sum() < len(decided):
                 kept = _most_certain(below.margins, int(decided.sum()))
                 columns = [hits * decided, decided, _hits(below) * kept, kept]
@@ -415,7 +415,7 @@ def _scaled(share: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if value is None else 2 * value - 1 for name, value in share.items()}
 
 
-def _auc(compared: Sequence[Answers], groups: Sequence[str]) -> dict[str, float | None]:
+def auc(compared: Sequence[Answers], groups: Sequence[str]) -> dict[str, float | None]:
     """Return the AUC of scores, or that of the first minus that of the second; not known is in the middle."""
     wrong = np.array([not row.right for row in compared[0].rows])
     levels = [np.unique(np.nan_to_num(own.scores), return_inverse=True)[1] for own in compared]
