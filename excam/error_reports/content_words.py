@@ -35,8 +35,8 @@ ELISION = regex.compile(r"^\p{L}{1,5}'(?=\p{L}{2})|'s$")  # l'acqua, dell'acqua,
 NUMBER_WORDS = 100  # numbers up to here are content also where they are spelled out
 PREFIX = {True: 2, False: 5}  # characters by which words without a stemmer are looked up: Hangul syllables, letters
 HANGUL = regex.compile(r"\p{Hangul}")
-# Words of phrases that announce an answer before a colon: "Here is my reply:". All its words are among these.
-_ANNOUNCED = regex.compile(r"\s*+([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|(?=\b[A-H][:：]))\s*")
+# Words of phrases that announce an answer before a colon or in a line: "Here is my reply:". All its words are here.
+_ANNOUNCED = regex.compile(r"\s*+([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|\n|(?=\b[A-H][:：]))\s*")
 _ANNOUNCING = """
 a according accurate am among an and answer answered answering answers appropriate as asked be best by can choice
 choose chosen conclusion considering context correct decide decision final find fits fitting following follows for
