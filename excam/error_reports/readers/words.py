@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import regex
 
@@ -173,8 +174,7 @@ def _told(plain: str, functions: Collection[str]) -> str:
     if not DENSE.search(plain):
         return f" {' '.join(_signs(plain))} "
     said, told = words_of_plain(plain), " "
-    pairs = zip(said, said[1:], strict=False)
-    parts = iter([*(_is_part(word, after, functions) for word, after in pairs), False])
+    parts = iter([*(_is_part(word, after, functions) for word, after in pairwise(said)), False])
     for key in signed(plain, 0, said):
         told += (GLUE.join(key) if UNSPACED.match(key) else key) + (GLUE if key not in "-%" and next(parts) else " ")
     return told
