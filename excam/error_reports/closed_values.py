@@ -55,7 +55,7 @@ _NUMBER = regex.compile(
 )
 _ISO = regex.compile(r"\s*([1-9]\d{3})-(\d\d)-(\d\d)[\s.]*")
 _LETTERED = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
-_LETTER = regex.compile(rf"[\s“„«『\"\[]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
+_LETTER = regex.compile(rf"[\s“„«『\"\[{{{{]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
 _ANSWER_IS = r"(?:the|my)\s+(?:(?:correct|right|final)\s+)?answer\s+is"
 _CARRIER = regex.compile(rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?=[\"'“„«({{\[]*\w)")
 _IN = frozenset({"in", "on", "en", "em", "im", "am"})  # before a year or a date
