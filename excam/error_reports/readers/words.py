@@ -139,12 +139,15 @@ def _is_repeated(side: Side, sources: Sequence[str], language: str) -> bool:
     said, at = _signs(side.plain, side.start), 0
     for _ in range(MOST_RUNS):
         stretches = (said[at:end] for end in range(len(said), at, -1))
-        run = next((run for run in stretches if any(_holds(source, run, scales) for source in known)), [])
+        found = ((run, source) for run in stretches for source in known if _holds(source, run, scales))
+        run, source = next(found, ([], ""))
         if functions.issuperset(run) or "".join(run) in functions:
             return False
         at += len(run)
         if at == len(said):
             return True
+        if source == known[0]:
+            known = known[1:]
     return False
 
 
