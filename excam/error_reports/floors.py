@@ -23,7 +23,7 @@ from excam.core.sentences import asks, sentence_places
 from excam.core.text import SCRIPTS
 from excam.error_reports.content_words import Word, code_of, content, has_unspaced, keys_of_plain, words
 
-VERSION = 2  # raised when a floor changes
+VERSION = 3  # raised when a floor changes
 LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
 SIGNS = 2  # of a part of a run of Chinese or Japanese
 LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases only, a sentence is cut behind them
