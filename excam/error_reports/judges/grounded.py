@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import regex
+
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
@@ -93,6 +95,9 @@ class Evidence:
     unrelated: str = ""  # "title: text"
 
 
+_UNMARKED = regex.compile(
+    r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+)  # a question in these scripts has no mark of its own
 Range = tuple[int, int]  # half-open, characters of the text
 Search = Callable[[str, str], Evidence]  # from a question and the text that answers it
 
@@ -183,6 +188,7 @@ def claims_of(sample: Sample) -> list[Claim]:
     stating = [stating_part(text, place) for place in places]
     count, instruction = len(words(text)), sample.instruction
     is_asked = any(asks(instruction[slice(*place)], language) for place in sentence_places(instruction, language))
+    is_asked = is_asked or _UNMARKED.search(instruction) is not None
     if (count < LONG or len(places) < 2) and (is_asked or count <= SHORT):
         start, end = _between(text, places, stating)
         return [Claim((start, end), text[start:end], "answer")]

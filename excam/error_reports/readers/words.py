@@ -54,7 +54,6 @@ MEASURED = (
 )  # docs/grounded/words.csv
 GLUE = "\t"
 DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
-_ENDED = regex.compile(r"\p{Sentence_Terminal}\W*$")
 A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
 NOT_ASKED = "no sentence holds enough of the question"
 OTHER_WORDS = "it has words that neither the sentence nor the question has"
@@ -89,9 +88,8 @@ def reading_of(task: Task) -> Reading:
         side_of(task.text, language, bool(without_options(task.question)[1])),
     )
     near = relevance.of_its_culture(question, task.passages)
-    is_sentence = task.is_sentence and _ENDED.search(task.text) is not None  # not all questions have their mark
-    if is_sentence or not near:
-        return _unknown(A_SENTENCE if is_sentence else UNRELATED)
+    if task.is_sentence or not near:
+        return _unknown(A_SENTENCE if task.is_sentence else UNRELATED)
     is_number = " ".join(side.keys) in spelled_numbers(language)  # Vietnamese "hai" is two, and elsewhere a greeting
     is_polite = not is_number and stating_part(task.text, (0, len(task.text))) is None  # "of course" is yes, too
     if not side.words or side.words[0].key in YES_NO_WORDS or is_polite:
