@@ -263,12 +263,17 @@ def _part(row: Row, place: tuple[int, int]) -> Row:
 
 
 def closed(row: Row) -> Judged:
-    """Compare with the right answer by closed values."""
+    """Compare with the right answer by closed values, as the judge does: without greetings and closings."""
     from excam.error_reports.closed_values import compared
 
-    outcome = compared(row.expected, row.text, row.question, row.language)
+    claims = grounded.claims_of(sample(row))
+    if len(claims) != 1 or claims[0].kind != "answer":
+        return Judged(None)
+    outcome = compared(row.expected, claims[0].text, row.question, row.language)
     verdict = {"agrees": True, "differs": False}.get(outcome.verdict or "")
-    return Judged(None if verdict is None else float(verdict), verdict, tuple(outcome.ranges))
+    start = claims[0].place[0]
+    places = tuple((start + begin, start + end) for begin, end in outcome.ranges)
+    return Judged(None if verdict is None else float(verdict), verdict, places)
 
 
 def recorded(paths: Sequence[Path], name: str, rows: Sequence[Row]) -> dict[str, Answers]:
