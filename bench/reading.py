@@ -374,7 +374,7 @@ def _number(value: float) -> float | None:
 def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
     """Yield scaled accuracy, share with a verdict, right ones of these, AUC, and what a judge has more than floors."""
     for judge, own in answers.items():
-        hits, decided, groups = _hits(own), ~np.isnan(own.verdicts), [row.group for row in own.rows]
+        hits, decided, groups = hits_of(own), ~np.isnan(own.verdicts), [row.group for row in own.rows]
         if not decided.any() and np.isnan(own.scores).all():
             continue
         if name != "wice":  # where saying "wrong" of all is right in two thirds
@@ -389,12 +389,12 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
         for floor in (floor for floor in FLOORS if floor in answers and judge != "closed"):
             below = answers[floor]
             if name != "wice":
-                difference = bootstrap.mean(2 * (hits - _hits(below)), groups, 0)
+                difference = bootstrap.mean(2 * (hits - hits_of(below)), groups, 0)
                 yield _line(judge, f"scaled accuracy, minus {floor}", difference, len(hits))
             yield _line(judge, f"AUC, minus {floor}", auc([own, below], groups), len(hits))
             if 0 < decided.sum() < len(decided):
                 kept = _most_certain(below.margins, int(decided.sum()))
-                columns = [hits * decided, decided, _hits(below) * kept, kept]
+                columns = [hits * decided, decided, hits_of(below) * kept, kept]
                 apart = bootstrap.estimate(columns, lambda sums: _ratio(sums[:2]) - _ratio(sums[2:]), groups, 0)
                 yield _line(judge, f"right at equal coverage, minus {floor}", apart, int(decided.sum()))
 
@@ -402,7 +402,7 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
 _ratio = bootstrap.ratio
 
 
-def _hits(answers: Answers) -> NDArray[np.float64]:
+def hits_of(answers: Answers) -> NDArray[np.float64]:
     """Return 1 for a right verdict, 0 for a wrong one, .5 where there is none."""
     verdicts = answers.verdicts
     right = np.array([float(bool(row.right)) for row in answers.rows])
