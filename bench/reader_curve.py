@@ -263,6 +263,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--models", nargs="+", required=True, help="NAME=FOLDER; weighed together, too")
     parser.add_argument("--sets", nargs="+", help="of these names only")
     parser.add_argument("--tuned", action="store_true", help="train encoders on English XQuAD")
+    parser.add_argument("--shares", type=float, nargs="+", default=[0.25, 0.5, 1.0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument(
         "--limit", type=int, help="about so many rows of a set, of other languages twice, of English all"
@@ -277,7 +278,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args.numbers.mkdir(parents=True, exist_ok=True)
     called = " ".join(argv if argv is not None else sys.argv[1:])
     lines: list[dict[str, Any]] = []
-    for share, seed in ((share, seed) for share in (0.25, 0.5, 1.0) for seed in args.seeds):
+    for share, seed in ((share, seed) for share in args.shares for seed in args.seeds):
         if share == 1 and seed > args.seeds[0] and not args.tuned:
             continue  # the same rows
         fit = part([row for rows in by_set.values() for row in rows if row.fit], share, seed)
