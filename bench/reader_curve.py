@@ -2,22 +2,19 @@
 
     python -m bench.reader_curve --reading FOLDER --data FOLDER --models minilm=FOLDER --numbers FOLDER --to FILE
 
-What a model says of a row are a few numbers. An encoder, of question and passages apart: how near the question is to
-the words where the answer stands, against all words, and to that sentence, against other sentences. A model that
-writes: how much likelier the question makes the answer. With `--tuned` an encoder is trained to set the right answer
-above a wrong one of the same question, on English paragraphs of which a quarter is kept for the weights. A logistic
-regression weighs these numbers, alone and beside the fair floors.
+What a model says of a row are a few numbers; it stays as it is. Of an encoder, which reads question and passages
+apart: how near the question is to the words where the answer stands, against all words, and to that sentence, against
+other sentences. Of a model that writes: how much likelier the question makes the answer, and the last state of the
+answer. A logistic regression weighs them, alone and beside the fair floors.
 
 Fit rows are every second paragraph of XQuAD (the same in all languages), every second claim of WiCE, and dev rows of
-hard prose; a seed draws a share of them, and the order of training. The others are measured as in `bench.reading`.
+hard prose; a seed draws a share of their groups. The others are measured, with the intervals of `bench.reading`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.functional import normalize, softplus
+from torch.nn.functional import normalize
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from bench import reading
@@ -41,13 +38,15 @@ from excam.stats import bootstrap
 from scripts import run
 
 COLUMNS = ("set", "what", "share", "rows", "seed", "value", "low", "high", "n", "command", "commit_or_date")
-PASSES, RATE, TRAINED = 2, 3e-5, 0.75  # of training: share of the groups, the others are for the weights
+SHARES, SEEDS = (0.25, 0.5, 1.0), (1, 2, 3)
+SHARPNESS = 5.0, 15.0  # of words and of sentences
 LONGEST = 320  # tokens of a passage
 FEW, PENALTY = 4, 300.0  # numbers of a model before its states; the penalty of a state, that of a number is 1
 FLOOR = "question where the answer stands"
 BOTH = "both floors, weighed"
 LEAST = -25.0  # the number of a text that stands nowhere
-Numbers = Mapping[str, NDArray[np.float64]]  # of the id of a row
+Said = tuple[NDArray[np.float64], NDArray[np.float64]]  # of a row: numbers, and the state of a model that writes
+Numbers = Mapping[str, Said]  # of the id of a row
 
 
 def units(rows: Iterable[Row]) -> list[list[Row]]:
@@ -76,15 +75,12 @@ def words_said(row: Row) -> tuple[int, list[tuple[int, int]]]:
     return here.passage, [(word.start, word.end) for word in known if word.key in said]
 
 
-class Encoder(torch.nn.Module):
+class Encoder:
     """An encoder that reads questions and passages apart."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__()
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self.model = AutoModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager")
-        self.model.embeddings.requires_grad_(False)
-        self.sharpness = torch.nn.Parameter(torch.tensor([5.0, 15.0]))  # of words and of sentences
 
     def states(self, texts: Sequence[str]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return states of length 1 (texts, tokens, width), their mean, and the characters of each token."""
@@ -94,7 +90,7 @@ class Encoder(torch.nn.Module):
         states = self.model(**batch).last_hidden_state
         return normalize(states, dim=2), normalize((states * known).sum(1) / known.sum(1), dim=1), places
 
-    def forward(self, rows: Sequence[Row]) -> torch.Tensor:
+    def __call__(self, rows: Sequence[Row]) -> torch.Tensor:
         """Return two numbers of each row about the same passages, shape (rows, 2)."""
         passages = rows[0].passages
         pieces = [(at, piece.start, piece.end) for at, text in enumerate(passages)
@@ -106,10 +102,10 @@ class Encoder(torch.nn.Module):
             sentence[at][(starts[at] >= start) & (starts[at] < end) & (ends[at] > starts[at])] = number
         questions = list(dict.fromkeys(asked(row) for row in rows))
         vectors = self.states(questions)[1][[questions.index(asked(row)) for row in rows]]
-        near = self.sharpness[1] * vectors @ self.states([passages[at][a:b] for at, a, b in pieces])[1].T
-        by_word = self.sharpness[0] * vectors @ states.flatten(0, 1).T + near[:, sentence.flatten()]
+        near = SHARPNESS[1] * vectors @ self.states([passages[at][a:b] for at, a, b in pieces])[1].T
+        by_word = SHARPNESS[0] * vectors @ states.flatten(0, 1).T + near[:, sentence.flatten()]
         logs = by_word.masked_fill(sentence.flatten() < 0, -1e4).log_softmax(1).unflatten(1, starts.shape)
-        numbers = []
+        numbers: list[torch.Tensor] = []
         for row, own, nearness in zip(rows, logs, near, strict=True):
             passage, ranges = words_said(row)
             said = torch.zeros_like(sentence, dtype=torch.bool)
@@ -122,24 +118,20 @@ class Encoder(torch.nn.Module):
         return torch.stack(numbers)
 
 
-class Writer(torch.nn.Module):
-    """A causal model: how much likelier the question makes an answer, or passages a claim."""
+class Writer:
+    """A model that writes: how much likelier the question makes an answer."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__()
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16)
 
-    def forward(self, rows: Sequence[Row]) -> torch.Tensor:
+    def __call__(self, rows: Sequence[Row]) -> torch.Tensor:
         """Return of each row how much likelier: all, its first token, the least likely; the mean; its last state."""
-        passages, parts = "\n".join(rows[0].passages), [(row.question, f" {row.text}") for row in rows]
-        own = [(f"\n\nQuestion: {question}\nAnswer:" if question else "\n\nClaim:", text) for question, text in parts]
-        plain = [("\n\nQuestion: What?\nAnswer:" if question else "\n\nClaim:", text) for question, text in parts]
-        if rows[0].question:
-            read = self.read(passages, [*own, *plain])
-        else:
-            read = [*self.read(passages, own), *self.read("\n", plain)]
-        numbers = []
+        own = [(f"\n\nQuestion: {asked(row)}\nAnswer:", f" {row.text}") for row in rows]
+        read = self.read(
+            "\n".join(rows[0].passages), [*own, *(("\n\nQuestion: What?\nAnswer:", text) for _, text in own)]
+        )
+        numbers: list[torch.Tensor] = []
         for (a, state), (b, _) in zip(read[: len(rows)], read[len(rows) :], strict=True):
             numbers.append(torch.cat([torch.stack([(a - b).sum(), a[0] - b[0], a.min() - b.min(), a.mean()]), state]))
         return torch.stack(numbers)
@@ -162,41 +154,18 @@ class Writer(torch.nn.Module):
         return made
 
 
-def tune(model: Encoder, chosen: Sequence[Sequence[Row]], seed: int) -> None:
-    """Train to set right answers above wrong ones of the same question."""
-    generator = np.random.default_rng(seed)
-    optimizer = torch.optim.AdamW((each for each in model.parameters() if each.requires_grad), lr=RATE)
-    model.train()
-    for rows in (chosen[at] for _ in range(PASSES) for at in generator.permutation(len(chosen))):
-        pairs = [(a, b) for a, right in enumerate(rows) for b, wrong in enumerate(rows)
-                 if right.right and not wrong.right and asked(right) == asked(wrong)]  # fmt: skip
-        above, below = ([pair[side] for pair in pairs] for side in (0, 1))
-        said = model(rows)
-        loss = softplus(said[below] - said[above]).mean() - said[above][:, 0].mean() / 2
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-
-def numbers_of(
-    stem: Path, folder: Path, by_set: Mapping[str, Sequence[Row]], train: Sequence[Row], seed: int
-) -> Numbers:
-    """Return what a model says of rows, trained on some if there are any; from files where it was asked before."""
+def numbers_of(stem: Path, folder: Path, by_set: Mapping[str, Sequence[Row]]) -> Numbers:
+    """Return what a model says of rows, from files where it was asked before."""
     files = {name: stem.with_name(f"{stem.name}-{name}.json") for name in by_set}
     if missing := [name for name, file in files.items() if not file.exists()]:
-        torch.manual_seed(seed)
         model = Encoder(folder) if is_encoder(folder) else Writer(folder)
-        if train and isinstance(model, Encoder):
-            tune(model, units(train), seed)
-        model.eval()
         for name in missing:
             with torch.no_grad():
-                said = {row.id: own for unit in units(shown(by_set[name]))
-                        for row, own in zip(unit, model(unit).tolist(), strict=True)}  # fmt: skip
+                read = [(unit, model(unit).tolist()) for unit in units(shown(by_set[name]))]
+            said = {row.id: own for unit, each in read for row, own in zip(unit, each, strict=True)}
             files[name].write_text(json.dumps(said), encoding="utf-8")
-            print(f"{stem.name}, {name}: {time.process_time():.0f} seconds", file=sys.stderr, flush=True)
-    read = [json.loads(file.read_text(encoding="utf-8")) for file in files.values()]
-    return {id: np.array(numbers) for own in read for id, numbers in own.items()}
+    known = [json.loads(file.read_text(encoding="utf-8")) for file in files.values()]
+    return {id: (np.array(each[:FEW]), np.array(each[FEW:])) for own in known for id, each in own.items()}
 
 
 def rows_of(folder: Path, data: Path | None, limit: int | None) -> dict[str, list[Row]]:
@@ -235,25 +204,34 @@ def shown(rows: Iterable[Row]) -> list[Row]:
     return made
 
 
-def heights_of(row: Row) -> NDArray[np.float64]:
+def heights_of(row: Row) -> Said:
     """Return how high a row stands by each floor."""
-    return np.array([of(row.question, row.text, row.passages, row.language) for of in floors.FLOORS.values()])
+    heights = [of(row.question, row.text, row.passages, row.language) for of in floors.FLOORS.values()]
+    return np.array(heights), np.zeros(0)
 
 
-def weighed(
-    numbers: Numbers, penalties: NDArray[np.float64], fit: Sequence[Row], rows: Sequence[Row]
-) -> list[reading.Judged]:
+def joined(first: Numbers, *others: Numbers) -> Numbers:
+    """Return what several say, of each row together."""
+    for more in others:
+        first = {id: (np.append(own[0], more[id][0]), np.append(own[1], more[id][1])) for id, own in first.items()}
+    return first
+
+
+def weighed(said: Numbers, fit: Sequence[Row], rows: Sequence[Row]) -> list[reading.Judged]:
     """Return scores by a logistic regression on fit rows; `rows` are all questions or all claims."""
     own = [row for row in fit if bool(row.question) == bool(rows[0].question)]
-    table, right = np.stack([numbers[row.id] for row in own]), np.array([float(bool(row.right)) for row in own])
+    table = np.stack([np.concatenate(said[row.id]) for row in own])
+    right = np.array([float(bool(row.right)) for row in own])
     middle, spread = table.mean(0), table.std(0) + 1e-9
     table = np.c_[(table - middle) / spread, np.ones(len(own))]
-    weights, penalty = np.zeros(table.shape[1]), np.diag([*penalties, 1e-9])
+    numbers, states = (len(part) for part in said[own[0].id])
+    weights, penalty = np.zeros(table.shape[1]), np.diag([*[1] * numbers, *[PENALTY] * states, 1e-9])
     for _ in range(12):
         likely = 1 / (1 + np.exp(-table @ weights))
         slope = table.T @ (likely - right) + penalty @ weights
         weights -= np.linalg.solve((table * (likely * (1 - likely))[:, None]).T @ table + penalty, slope)
-    return [reading.Judged(float(np.append((numbers[row.id] - middle) / spread, 1) @ weights)) for row in rows]
+    table = np.stack([np.concatenate(said[row.id]) for row in rows])
+    return list(map(reading.Judged, (((table - middle) / spread) @ weights[:-1] + weights[-1]).tolist()))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -262,67 +240,33 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, help="folder with a folder for each benchmark")
     parser.add_argument("--models", nargs="+", required=True, help="NAME=FOLDER; weighed together, too")
     parser.add_argument("--sets", nargs="+", help="of these names only")
-    parser.add_argument("--tuned", action="store_true", help="train encoders on English XQuAD")
-    parser.add_argument("--shares", type=float, nargs="+", default=[0.25, 0.5, 1.0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument(
-        "--limit", type=int, help="about so many rows of a set, of other languages twice, of English all"
-    )
+    parser.add_argument("--limit", type=int, help="about so many rows of a set; of English all, of others twice")
     parser.add_argument("--numbers", type=Path, required=True, help="folder for what models say")
     parser.add_argument("--to", type=Path, required=True)
     args = parser.parse_args(argv)
     torch.set_num_threads(1)
-    by_set = {name: rows for name, rows in rows_of(args.reading, args.data, args.limit).items()
-              if not args.sets or name in args.sets}  # fmt: skip
-    heights = {row.id: heights_of(row) for rows in by_set.values() for row in rows}
+    made = rows_of(args.reading, args.data, args.limit)
+    by_set = {name: rows for name, rows in made.items() if not args.sets or name in args.sets}
     args.numbers.mkdir(parents=True, exist_ok=True)
-    called = " ".join(argv if argv is not None else sys.argv[1:])
+    heights = {row.id: heights_of(row) for rows in by_set.values() for row in rows}
+    models = dict(model.split("=", 1) for model in args.models)
+    said = {name: numbers_of(args.numbers / name, Path(folder), by_set) for name, folder in models.items()}
+    if len(said) > 1:
+        said[" and ".join(models)] = joined(*said.values())
+    readers = {BOTH: heights} | said
+    readers |= {f"{name} and floors": joined(own, heights) for name, own in said.items()}
+    origin = {"command": f"python -m bench.reader_curve --limit {args.limit}", "commit_or_date": reading.commit()}
     lines: list[dict[str, Any]] = []
-    for share, seed in ((share, seed) for share in args.shares for seed in args.seeds):
-        if share == 1 and seed > args.seeds[0] and not args.tuned:
-            continue  # the same rows
+    for share, seed in ((share, seed) for share in SHARES for seed in SEEDS if share < 1 or seed == SEEDS[0]):
         fit = part([row for rows in by_set.values() for row in rows if row.fit], share, seed)
-        train = (
-            [row for row in part(fit, TRAINED, seed) if row.part == "English" and row.question] if args.tuned else []
-        )
-        trained = {row.id for row in train}
-        said: dict[str, Numbers] = {}
-        for name, folder in (model.split("=", 1) for model in args.models):
-            stem = args.numbers / (f"{name}, tuned-{share}-{seed}" if args.tuned else name)
-            said[f"{name}{', tuned' * args.tuned}"] = numbers_of(stem, Path(folder), by_set, train, seed)
-        readers = readers_of(said, heights)
         for name, rows in by_set.items():
             test = [row for row in rows if not row.fit]
-            floor = reading.Answers(test, [reading.Judged(float(heights[row.id][1])) for row in test], fitted=True)
-            answers = {FLOOR: floor}
-            for reader, (own, penalties) in readers.items():
-                judged = weighed(own, penalties, [row for row in fit if row.id not in trained], test)
-                answers[reader] = reading.Answers(test, judged, fitted=True)
-            lines += [
-                line | {"set": name, "share": share, "rows": len(fit), "seed": seed} for line in measured(answers)
-            ]
-        known = [line | {"command": called, "commit_or_date": reading.commit()} for line in lines]
-        tables.write_lines(
-            args.to, COLUMNS, ({key: reading.rounded(value) for key, value in line.items()} for line in known)
-        )
-
-
-def readers_of(said: Mapping[str, Numbers], heights: Numbers) -> dict[str, tuple[Numbers, NDArray[np.float64]]]:
-    """Return numbers and penalties of the floors, of each model and of all models, without and with the floors."""
-    parts = {
-        name: (own, np.where(np.arange(len(next(iter(own.values())))) < FEW, 1, PENALTY)) for name, own in said.items()
-    }
-    if len(parts) > 1:
-        parts[" and ".join(parts)] = _joined(list(parts.values()))
-    low = heights, np.ones(len(floors.FLOORS))
-    return {BOTH: low} | parts | {f"{name} and floors": _joined([own, low]) for name, own in parts.items()}
-
-
-def _joined(each: Sequence[tuple[Numbers, NDArray[np.float64]]]) -> tuple[Numbers, NDArray[np.float64]]:
-    ids = each[0][0].keys()
-    return {id: np.concatenate([numbers[id] for numbers, _ in each]) for id in ids}, np.concatenate(
-        [own for _, own in each]
-    )
+            judged = {FLOOR: [reading.Judged(float(heights[row.id][0][1])) for row in test]}
+            judged |= {reader: weighed(own, fit, test) for reader, own in readers.items()}
+            answers = {judge: reading.Answers(test, own, fitted=True) for judge, own in judged.items()}
+            at = {"set": name, "share": share, "rows": len(fit), "seed": seed} | origin
+            lines += [{key: reading.rounded(value) for key, value in (line | at).items()} for line in measured(answers)]
+        tables.write_lines(args.to, COLUMNS, lines)
 
 
 def measured(answers: Mapping[str, reading.Answers]) -> Iterator[dict[str, Any]]:

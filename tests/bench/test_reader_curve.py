@@ -12,8 +12,8 @@ def test_a_share_is_of_whole_paragraphs_and_no_row_of_a_trained_one_is_measured(
     fit, test = ([row for row in rows if reader_curve.is_fit(row) == wanted] for wanted in (True, False))
     quarter = reader_curve.part(fit, 0.25, 1)
     assert (len(fit), len(quarter), len({row.group for row in quarter})) == (40, 10, 5)
-    numbers = {row.id: np.array([float(bool(row.right)), 0.0]) for row in rows}
-    judged = {"judge": reader_curve.weighed(numbers, np.ones(2), quarter, test)}
+    said = {row.id: (np.array([float(bool(row.right))]), np.zeros(2)) for row in rows}
+    judged = {"judge": reader_curve.weighed(said, quarter, test)}
     judged[reader_curve.FLOOR] = [reading.Judged(0.0) for _ in test]
     answers = {name: reading.Answers(test, own, fitted=True) for name, own in judged.items()}
     lines = {line["what"]: line["value"] for line in reader_curve.measured(answers)}
