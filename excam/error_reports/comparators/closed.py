@@ -6,7 +6,7 @@ from excam.error_reports.closed_values import compared
 from excam.error_reports.comparators.base import Case, Comparison, Need
 from excam.inference import Flow
 
-VERSION = 2
+VERSION = 3
 NEEDS: tuple[Need, ...] = ("expected",)
 MARGIN = 3.0  # log-odds of a verdict: a probability of .95
 
