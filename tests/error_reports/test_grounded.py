@@ -414,14 +414,14 @@ def test_a_question_about_a_sentence_has_its_words_that_a_passage_holds():
 def test_sentences_are_judged_where_they_stand_with_markup_and_again():
     text = (
         "China has feasts.\r\n\r\n- The main feast of China is **Christmas**; it is in winter.\n- The main feast of "
-        "China is **Christmas**; it is in winter.\nWhat else is there? Dr. Who\0 does not know that at all, they say."
+        "China is **Christmas**; it is in winter.\nThat is false. What else is there? Dr. Who\0 does not know that at all, they say."
     )
     claims = grounded.claims_of(replace(ASKED, output=text))
     assert all(text[slice(*claim.place)] == claim.text for claim in claims)
     assert [claim.text for claim in claims] == [
         "China has feasts.",
         "The main feast of China is **Christmas**; it is in winter.",
-        "The main feast of China is **Christmas**; it is in winter.",
+        "The main feast of China is **Christmas**; it is in winter.\nThat is false.",
         "Dr. Who\0 does not know that at all, they say.",
     ]
 

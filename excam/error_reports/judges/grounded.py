@@ -8,7 +8,7 @@ reading, so that a person can check them at a glance. Without passages, a model 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
-from excam.error_reports.content_words import not_held
+from excam.error_reports.content_words import function_words, likely_language, not_held
 from excam.error_reports.judges.base import (
     Version,
     by_comparison,
@@ -193,7 +193,8 @@ def claims_of(sample: Sample) -> list[Claim]:
         start, end = _between(text, places, stating)
         return [Claim((start, end), text[start:end], "answer")]
     asked = (asks(text[slice(*place)], language) for place in places)
-    return list(_sentences(text, [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]))
+    parts = [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]
+    return _sentences(text, parts, likely_language(text) if language == "root" else language)
 
 
 def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]) -> Range:
@@ -214,16 +215,25 @@ def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]
     return (start, end) if any(map(str.isalnum, text[start:end])) else (0, len(text))
 
 
-def _sentences(text: str, parts: Sequence[tuple[Range, bool]]) -> Iterator[Claim]:
-    """Yield a claim for each part that is no heading and no short question, with the headings before it."""
-    heading, end = None, 0
+def _sentences(text: str, parts: Sequence[tuple[Range, bool]], language: str) -> list[Claim]:
+    """Return a claim for each part that is no heading and no short question, with the headings before it.
+
+    A sentence with a single word of content belongs to the one before it: it may take that back ("That is false.").
+    """
+    claims, heading = list[Claim](), None
+    functions = function_words(language)
     for (start, end), asked in parts:
         first = start if heading is None else heading
         heading = first if is_heading(text, (start, end)) else None
-        if heading is None and not (asked and len(words(text[start:end])) <= SHORT):
-            yield Claim((first, end), text[first:end], "question" if asked else "sentence")
+        own = words(text[start:end])
+        is_remark = not asked and sum(word not in functions for word in own) < FEWEST_NEW
+        if claims and is_remark and heading is None and first == start:
+            claims[-1] = replace(claims[-1], place=(claims[-1].place[0], end), text=text[claims[-1].place[0] : end])
+        elif heading is None and not (asked and len(own) <= SHORT):
+            claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
     if heading is not None:
-        yield Claim((heading, end), text[heading:end])
+        claims.append(Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]]))
+    return claims
 
 
 def _code(language: str) -> str:
