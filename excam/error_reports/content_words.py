@@ -142,8 +142,13 @@ def content(text: str, language: str = "") -> list[Word]:
     start = opening(text)
     said = [word for word in words(text) if word.start >= start]
     functions = function_words(code_of(language) or likely_language(text))
-    kept = [word._replace(key=ELISION.sub("", word.key)) for word in said if word.key not in functions]
+    kept = [word._replace(key=without_elision(word.key)) for word in said if word.key not in functions]
     return kept or said
+
+
+def without_elision(key: str) -> str:
+    """Return a folded word without an elided article before it and a genitive's "'s"."""
+    return ELISION.sub("", key) if "'" in key else key
 
 
 def code_of(language: str) -> str:
@@ -204,9 +209,9 @@ class Vocabulary:
 
     def __init__(self, texts: Iterable[str], language: str) -> None:
         self.language = language
-        keys = {word.key for text in texts for word in words(text)}
-        self.stems = {stem(form, language) for key in keys for form in (key, ELISION.sub("", key))}
-        self.unspaced = "\n".join(key for key in keys if UNSPACED.fullmatch(key))
+        keys = {key for text in texts for key in keys_of_plain(plain_text(text).text)}
+        self.stems = {stem(form, language) for key in keys for form in {key, without_elision(key)}}
+        self.unspaced = "\n".join(key for key in keys if not key.isascii() and UNSPACED.fullmatch(key))
 
     def holds(self, word: Word) -> bool:
         """Return whether a word is among them: in its form, its stem, or in a script without spaces as a part."""
