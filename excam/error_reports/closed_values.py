@@ -43,7 +43,7 @@ _LABEL = regex.compile(r"\s*A\s?[:：]\s")  # of an answer, where no option has 
 # Plain punctuation ("!" before a word denies it), and pictures that deny nothing: food, festivities, smiles, checks.
 _PUNCTUATION = regex.compile(
     r"(?:[\s.,:;'\"’‘“”„‟«»‹›(){}|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀😁😃😄😊🙂]"
-    r"|(?<=[\p{L}\p{M}\p{N}\p{Po}\p{Pe}\p{Pf}][\u00a0\u202f]?)!|\[(?!\s)|(?<=[\w\".。!])\])*"
+    r"|(?<=[\p{L}\p{M}\p{N}!.…][\"'\p{Pe}\p{Pf}]*[\u00a0\u202f]?)!|\[(?!\s)|(?<=[\w\".。!])\])*"
 )
 _STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
 _SIGN = regex.compile(  # minus, range, ".5"
@@ -65,6 +65,7 @@ _YES_NO = {
     "no": "no nope nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
 }
 YES_NO_WORDS = frozenset(" ".join(_YES_NO.values()).split())
+ASKS = "asks"  # why a side is not read
 LONGEST_NUMBER = 5  # words of a number that is spelled out
 LARGE = 2100  # above the years of today; a larger number may be rounded
 ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
@@ -145,7 +146,7 @@ def side_of(text: str, code: str, has_options: bool) -> Side:
     if _STRUCK.search(unicodedata.normalize("NFD", plain)):
         unread = "is struck through"
     elif _ASKS.search(plain):
-        unread = "asks"
+        unread = ASKS
     elif any(not _PUNCTUATION.fullmatch(plain, *gap) for gap in gaps):
         unread = "has signs that are not read"
     return Side(plain, start, words, unread)

@@ -234,7 +234,8 @@ def test_an_answer_that_answers_nothing_has_no_claim(judge, output):
 
 
 @pytest.mark.parametrize(
-    "ways", ["# Myth\n{}", "{}\n**That is wrong**", "I don't know. {}", "Hello! {} 👎", "{} Of course not."]
+    "ways",
+    ["# Myth\n{}", "{}\n**That is wrong**", "I don't know. {}", "Hello! {} 👎", "{} Of course not.", "{} Thanks ❌!"],
 )
 def test_what_denies_an_answer_stays_a_part_of_it(ways):
     verdict, _ = judged(model("lunar new year [1]"), ways.format("It is the lunar new year."))

@@ -18,6 +18,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
+from excam.error_reports.closed_values import ASKS, side_of
 from excam.error_reports.content_words import function_words, likely_language, not_held
 from excam.error_reports.judges.base import (
     Version,
@@ -190,24 +191,26 @@ def claims_of(sample: Sample) -> list[Claim]:
     is_asked = any(asks(instruction[slice(*place)], language) for place in sentence_places(instruction, language))
     is_asked = is_asked or _UNMARKED.search(instruction) is not None
     if (count < LONG or len(places) < 2) and (is_asked or count <= SHORT):
-        start, end = _between(text, places, stating)
+        start, end = _between(text, places, stating, language)
         return [Claim((start, end), text[start:end], "answer")]
     asked = (asks(text[slice(*place)], language) for place in places)
     parts = [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]
     return _sentences(text, parts, likely_language(text) if language == "root" else language)
 
 
-def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]) -> Range:
+def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None], language: str) -> Range:
     """Return where a text stands between greetings and closings; all of it if there is nothing else.
 
-    A number stands in no sentence, and a sign beside a closing may deny the text: both belong to it.
+    A number stands in no sentence, and a sign in or beside a closing may deny the text: both belong to it.
     """
+    is_plain = [side_of(text[slice(*place)], language, has_options=False).unread in ("", ASKS) for place in places]
+    said = [part or (None if plain else place) for place, part, plain in zip(places, stating, is_plain, strict=True)]
     start, end = 0, len(text)
-    for place, part in zip(places, stating, strict=True):
+    for place, part in zip(places, said, strict=True):
         if text[start : place[0]].strip() or part == place:
             break
         start = part[0] if part else place[1]
-    for place, part in zip(reversed(places), reversed(stating), strict=True):
+    for place, part in zip(reversed(places), reversed(said), strict=True):
         if part or text[place[1] : end].strip():
             break
         end = place[0]
