@@ -83,10 +83,8 @@ def reading_of(task: Task) -> Reading:
     language = code_of(task.language) or likely_language(task.passages[0])
     if language not in LANGUAGES:
         return _unknown(f"this judge was not measured in language {task.language or language}")
-    question, side = (
-        relevance.core(task.question),
-        side_of(task.text, language, bool(without_options(task.question)[1])),
-    )
+    question, options = relevance.core(task.question), without_options(task.question)[1]
+    side = side_of(task.text, language, bool(options))
     near = relevance.of_its_culture(question, task.passages)
     if task.is_sentence or not near:
         return _unknown(A_SENTENCE if task.is_sentence else UNRELATED)
