@@ -47,7 +47,7 @@ _PUNCTUATION = regex.compile(
 )
 _STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
 _SIGN = regex.compile(  # minus, range, ".5"
-    r"[\p{Pd}−⁻]\s*(?=[\p{Nd}.])|(?<![\p{L}\p{M}\p{N}])[\p{Pd}−⁻](?=\p{L})|(?<![\p{Nd}.])[.,](?=\p{Nd})"
+    r"[\p{Pd}−⁻]\s*[({]*(?=[\p{Nd}.])|(?<![\p{L}\p{M}\p{N}])[\p{Pd}−⁻](?=\p{L})|(?<![\p{Nd}.])[.,](?=\p{Nd})"
 )
 # Digits in groups of which there are two, or a decimal that is no group; "1,200" and "3.10" may be two things.
 _NUMBER = regex.compile(

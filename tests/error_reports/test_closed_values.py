@@ -79,6 +79,7 @@ def test_unlike_values_differ_and_are_marked(question, expected, text, marked):
         ("", "3 to 5 days", "3 to 6 days"),
         ("", "12", "1,200"),
         ("", "5 Mg", "5 mg"),
+        ("", "5", "-\\boxed{5}"),
         ("", "5 km", "5 miles"),
         ("", "67 million", "67.4 million"),
         ("", "10 minutes", "half past ten"),
