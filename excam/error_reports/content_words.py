@@ -111,8 +111,12 @@ def _unspaced(text: str, start: int, end: int) -> Iterator[Word]:
 
 @cache
 def fold(word: str) -> str:
-    """Return a word as it is compared: NFKC, case-folded, with ASCII digits; accents and doubled letters stay."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold()).translate(APOSTROPHES)
+    """Return a word as it is compared: NFKC, case-folded, with ASCII digits; accents and doubled letters stay.
+
+    A number whose groups spaces divide ("1 000") is one word without them.
+    """
+    plain = unicodedata.normalize("NFKC", word.translate(APOSTROPHES)).casefold()
+    folded = unicodedata.normalize("NFKC", plain).translate(APOSTROPHES).replace(" ", "")
     return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in folded)
 
 
