@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import regex
 
-from excam.core.exceptions import InputInvalid
-from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
 from excam.error_reports.closed_values import ASKS, side_of
-from excam.error_reports.content_words import function_words, likely_language, not_held
+from excam.error_reports.content_words import code_of, function_words, likely_language, not_held
 from excam.error_reports.judges.base import (
     Version,
     by_comparison,
@@ -184,7 +182,7 @@ def claims_of(sample: Sample) -> list[Claim]:
     A short answer is one to a question, or no sentence of its own. It is taken without greetings before it and closings
     behind it, if there is more. A heading belongs to the sentence behind it, since it may deny it ("# Myth").
     """
-    text, language = sample.output, _code(sample.language)
+    text, language = sample.output, code_of(sample.language) or "root"
     places = sentence_places(text, language) or [(0, len(text))]
     stating = [stating_part(text, place) for place in places]
     count, instruction = len(words(text)), sample.instruction
@@ -237,13 +235,6 @@ def _sentences(text: str, parts: Sequence[tuple[Range, bool]], language: str) ->
     if heading is not None:
         claims.append(Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]]))
     return claims
-
-
-def _code(language: str) -> str:
-    try:
-        return language_code(language) if language else "root"
-    except InputInvalid:
-        return "root"
 
 
 def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Dossier | None]:
