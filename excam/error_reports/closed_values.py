@@ -41,8 +41,8 @@ _MARK = regex.compile(
 )
 _LABEL = regex.compile(r"\s*A\s?[:：]\s")  # of an answer, where no option has the letter
 # Plain punctuation ("!" before a word denies it), and pictures that deny nothing: food, festivities, smiles, checks.
-_PUNCTUATION = regex.compile(
-    r"(?:[\s.,:;'\"’‘“”„‟«»‹›(){}|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀😁😃😄😊🙂]"
+PUNCTUATION = regex.compile(
+    r"(?:[\s.,:;'\"’‘“”„‟«»‹›(){}|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔☕🌭-🎓👍🥐-🥯😀😁😃😄😊😋🙂]"
     r"|(?<=[\p{L}\p{M}\p{N}!.…][\"'\p{Pe}\p{Pf}]*[\u00a0\u202f]?)!|\[(?!\s)|(?<=[\w\".。!])\])*"
 )
 _STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
@@ -147,7 +147,7 @@ def side_of(text: str, code: str, has_options: bool) -> Side:
         unread = "is struck through"
     elif _ASKS.search(plain):
         unread = ASKS
-    elif any(not _PUNCTUATION.fullmatch(plain, *gap) for gap in gaps):
+    elif any(not PUNCTUATION.fullmatch(plain, *gap) for gap in gaps):
         unread = "has signs that are not read"
     return Side(plain, start, words, unread)
 

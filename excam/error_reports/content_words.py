@@ -41,10 +41,10 @@ _ANNOUNCED = regex.compile(r"\s*+([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|\n|(?=\
 _ANNOUNCING = """
 a according accurate am among an and answer answered answering answers appropriate as asked be best by can choice
 choose chosen conclusion considering context correct decide decision final find fits fitting following follows for
-from give given have here i in information is it key know let letter like listed mark match may me meaning my namely
-of on one option options output person pick position possible proper query question regarding replies reply requested
-respond response result returned right role say select selection setting short should so solution someone speaking
-statement take task tell that the these this tick to use valid what which with would you your
+from give given have here here's i in information is it key know let letter like listed mark match may me meaning my
+namely of on one option options output person pick position possible proper query question regarding replies reply
+requested respond response result returned right role say select selection setting short should so solution someone
+speaking statement take task tell that the these this tick to use valid what which with would you your
 die das ist es lautet meine richtige antwort lösung la el mi respuesta correcta réponse ma est bonne resposta minha
 risposta mia giusta è é het mijn antwoord juiste cevap yanıt doğru jawaban jawabannya saya adalah ответ мой правильный η
 απάντηση είναι الإجابة الجواب هي إجابتي الصحيحة उत्तर जवाब मेरा सही है 答案 回答 我 的 是 正确 答え 私 は 답 답변 정답 은

@@ -240,7 +240,8 @@ def test_an_answer_that_answers_nothing_has_no_claim(judge, output):
 def test_what_denies_an_answer_stays_a_part_of_it(ways):
     verdict, _ = judged(model("lunar new year [1]"), ways.format("It is the lunar new year."))
     assert verdict.failure == NOT_KNOWN
-    assert judged(model("lunar new year [1]"), "Hello! It is the lunar new year.")[0].errors_found == 0
+    said = "Hello! It is the lunar new year. I hope this helps! 😊"
+    assert judged(model("lunar new year [1]"), said)[0].errors_found == 0
 
 
 def test_the_greeting_and_the_closing_of_a_short_answer_are_not_marked():

@@ -16,7 +16,7 @@ import regex
 
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
-from excam.error_reports.closed_values import ASKS, side_of
+from excam.error_reports.closed_values import ASKS, PUNCTUATION, side_of
 from excam.error_reports.content_words import code_of, function_words, likely_language, not_held
 from excam.error_reports.judges.base import (
     Version,
@@ -205,11 +205,11 @@ def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]
     said = [part or (None if plain else place) for place, part, plain in zip(places, stating, is_plain, strict=True)]
     start, end = 0, len(text)
     for place, part in zip(places, said, strict=True):
-        if text[start : place[0]].strip() or part == place:
+        if part == place or not PUNCTUATION.fullmatch(text, start, place[0]):
             break
         start = part[0] if part else place[1]
     for place, part in zip(reversed(places), reversed(said), strict=True):
-        if part or text[place[1] : end].strip():
+        if part or not PUNCTUATION.fullmatch(text, place[1], end):
             break
         end = place[0]
     start += len(text[start:end]) - len(text[start:end].lstrip())
