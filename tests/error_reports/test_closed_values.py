@@ -79,6 +79,7 @@ def test_unlike_values_differ_and_are_marked(question, expected, text, marked):
         ("", "3 to 5 days", "3 to 6 days"),
         ("", "12", "1,200"),
         ("", "5 Mg", "5 mg"),
+        ("", "5", "-\\boxed{5}"),
         ("", "5 km", "5 miles"),
         ("", "67 million", "67.4 million"),
         ("", "10 minutes", "half past ten"),
@@ -129,7 +130,7 @@ def test_what_is_taken_back_never_agrees(way):
 AROUND = (
     '{}|{}.|{}!| {} |**{}**|`{}`|<b>{}</b>|<p>{}</p>|"{}"|«{}»|({})|{} [1]|The answer is {}|Here is my reply: {}|- {}'
     "|\ufeff{}|{}…|\n\n  The answer to use: {}\t\n|\r\n\u00a0{}\u3000\n|<answer>{}</answer>|```text\n{}\n```|1) {}"
-    "|1. {}|(1) {}|• {}|➤ {}|A: {}|### Answer\n{}|Answer:\n{}|---\n{}|\\boxed{{{}}}|The answer is $\\boxed{{{}}}$|{} 🙂"
+    "|$${}$$|{} 😋|\\[{}\\]|1. {}|(1) {}|• {}|➤ {}|A: {}|### Answer\n{}|Answer:\n{}|---\n{}|\\boxed{{{}}}|The answer is $\\boxed{{{}}}$|{} 🙂"
     '|["{}"]|[ANSWER: {}]|{{"answer": "{}"}}|{{"answer": "The answer is: {}"}}'
     "|[{}](http://x.y)|&nbsp;{}|__{}__|\n\n{}\n|So, the answer is {}|It is {}|Antwort: {}|答案：{}|{} 🥟|# {}"
 )

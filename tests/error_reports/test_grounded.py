@@ -234,12 +234,14 @@ def test_an_answer_that_answers_nothing_has_no_claim(judge, output):
 
 
 @pytest.mark.parametrize(
-    "ways", ["# Myth\n{}", "{}\n**That is wrong**", "I don't know. {}", "Hello! {} 👎", "{} Of course not."]
+    "ways",
+    ["# Myth\n{}", "{}\n**That is wrong**", "I don't know. {}", "Hello! {} 👎", "{} Of course not.", "{} Thanks ❌!"],
 )
 def test_what_denies_an_answer_stays_a_part_of_it(ways):
     verdict, _ = judged(model("lunar new year [1]"), ways.format("It is the lunar new year."))
     assert verdict.failure == NOT_KNOWN
-    assert judged(model("lunar new year [1]"), "Hello! It is the lunar new year.")[0].errors_found == 0
+    said = "Hello! It is the lunar new year. I hope this helps! 😊"
+    assert judged(model("lunar new year [1]"), said)[0].errors_found == 0
 
 
 def test_the_greeting_and_the_closing_of_a_short_answer_are_not_marked():
@@ -414,14 +416,14 @@ def test_a_question_about_a_sentence_has_its_words_that_a_passage_holds():
 def test_sentences_are_judged_where_they_stand_with_markup_and_again():
     text = (
         "China has feasts.\r\n\r\n- The main feast of China is **Christmas**; it is in winter.\n- The main feast of "
-        "China is **Christmas**; it is in winter.\nWhat else is there? Dr. Who\0 does not know that at all, they say."
+        "China is **Christmas**; it is in winter.\nThat is false. What else is there? Dr. Who\0 does not know that at all, they say."
     )
     claims = grounded.claims_of(replace(ASKED, output=text))
     assert all(text[slice(*claim.place)] == claim.text for claim in claims)
     assert [claim.text for claim in claims] == [
         "China has feasts.",
         "The main feast of China is **Christmas**; it is in winter.",
-        "The main feast of China is **Christmas**; it is in winter.",
+        "The main feast of China is **Christmas**; it is in winter.\nThat is false.",
         "Dr. Who\0 does not know that at all, they say.",
     ]
 

@@ -8,17 +8,16 @@ reading, so that a person can check them at a glance. Without passages, a model 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import regex
 
-from excam.core.exceptions import InputInvalid
-from excam.core.language_identity import language_code
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
-from excam.error_reports.content_words import not_held
+from excam.error_reports.closed_values import ASKS, PUNCTUATION, side_of
+from excam.error_reports.content_words import code_of, function_words, likely_language, not_held
 from excam.error_reports.judges.base import (
     Version,
     by_comparison,
@@ -183,54 +182,59 @@ def claims_of(sample: Sample) -> list[Claim]:
     A short answer is one to a question, or no sentence of its own. It is taken without greetings before it and closings
     behind it, if there is more. A heading belongs to the sentence behind it, since it may deny it ("# Myth").
     """
-    text, language = sample.output, _code(sample.language)
+    text, language = sample.output, code_of(sample.language) or "root"
     places = sentence_places(text, language) or [(0, len(text))]
     stating = [stating_part(text, place) for place in places]
     count, instruction = len(words(text)), sample.instruction
     is_asked = any(asks(instruction[slice(*place)], language) for place in sentence_places(instruction, language))
     is_asked = is_asked or _UNMARKED.search(instruction) is not None
     if (count < LONG or len(places) < 2) and (is_asked or count <= SHORT):
-        start, end = _between(text, places, stating)
+        start, end = _between(text, places, stating, language)
         return [Claim((start, end), text[start:end], "answer")]
     asked = (asks(text[slice(*place)], language) for place in places)
-    return list(_sentences(text, [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]))
+    parts = [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]
+    return _sentences(text, parts, likely_language(text) if language == "root" else language)
 
 
-def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]) -> Range:
+def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None], language: str) -> Range:
     """Return where a text stands between greetings and closings; all of it if there is nothing else.
 
-    A number stands in no sentence, and a sign beside a closing may deny the text: both belong to it.
+    A number stands in no sentence, and a sign in or beside a closing may deny the text: both belong to it.
     """
+    is_plain = [side_of(text[slice(*place)], language, has_options=False).unread in ("", ASKS) for place in places]
+    said = [part or (None if plain else place) for place, part, plain in zip(places, stating, is_plain, strict=True)]
     start, end = 0, len(text)
-    for place, part in zip(places, stating, strict=True):
-        if text[start : place[0]].strip() or part == place:
+    for place, part in zip(places, said, strict=True):
+        if part == place or not PUNCTUATION.fullmatch(text, start, place[0]):
             break
         start = part[0] if part else place[1]
-    for place, part in zip(reversed(places), reversed(stating), strict=True):
-        if part or text[place[1] : end].strip():
+    for place, part in zip(reversed(places), reversed(said), strict=True):
+        if part or not PUNCTUATION.fullmatch(text, place[1], end):
             break
         end = place[0]
     start += len(text[start:end]) - len(text[start:end].lstrip())
     return (start, end) if any(map(str.isalnum, text[start:end])) else (0, len(text))
 
 
-def _sentences(text: str, parts: Sequence[tuple[Range, bool]]) -> Iterator[Claim]:
-    """Yield a claim for each part that is no heading and no short question, with the headings before it."""
-    heading, end = None, 0
+def _sentences(text: str, parts: Sequence[tuple[Range, bool]], language: str) -> list[Claim]:
+    """Return a claim for each part that is no heading and no short question, with the headings before it.
+
+    A sentence with a single word of content belongs to the one before it: it may take that back ("That is false.").
+    """
+    claims, heading = list[Claim](), None
+    functions = function_words(language)
     for (start, end), asked in parts:
         first = start if heading is None else heading
         heading = first if is_heading(text, (start, end)) else None
-        if heading is None and not (asked and len(words(text[start:end])) <= SHORT):
-            yield Claim((first, end), text[first:end], "question" if asked else "sentence")
+        own = words(text[start:end])
+        is_remark = not asked and sum(word not in functions for word in own) < FEWEST_NEW
+        if claims and is_remark and heading is None and first == start:
+            claims[-1] = replace(claims[-1], place=(claims[-1].place[0], end), text=text[claims[-1].place[0] : end])
+        elif heading is None and not (asked and len(own) <= SHORT):
+            claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
     if heading is not None:
-        yield Claim((heading, end), text[heading:end])
-
-
-def _code(language: str) -> str:
-    try:
-        return language_code(language) if language else "root"
-    except InputInvalid:
-        return "root"
+        claims.append(Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]]))
+    return claims
 
 
 def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Dossier | None]:
