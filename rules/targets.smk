@@ -37,7 +37,7 @@ def paper():
 
 def excam():
     """The adapters, the audits of what they learn from, the paper's tables and figures, and our own."""
-    return [*adapters(), *paper(), *pages_of("all"), "results/audits/summary.md"]
+    return [*adapters(), *paper(), *pages_of("all")]
 
 
 def everything(wildcards=None):

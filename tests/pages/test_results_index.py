@@ -26,7 +26,7 @@ def results(tmp_path, monkeypatch):
     for name in ("paper/figure-3.svg", "paper/figure-3.pdf", "macaron/rows/m.html", "published/all/manifest.json"):
         path = Path("results", name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("<svg/>")
+        path.write_text('<svg id="axes_1"/>')
     Path("results/published/all/README.md").write_text("card")
     for name, floor in (("above", 0.1), ("below", 0.3)):
         tables.write_lines(
@@ -44,9 +44,16 @@ def test_every_link_leads_to_a_file_beside_the_page(results):
     text = page(results, files(results), [FIGURE], Path("benchmarks"), TOLD)
     links = re.findall('href="(.*?)"', text)
     assert {"paper/figure-3.pdf", "paper/figure-3.csv", "macaron/rows/m.html", "published/all"} <= set(links)
-    assert all((results / link).exists() for link in links)
+    assert all(f'id="{link[1:]}"' in text if link[0] == "#" else (results / link).exists() for link in links)
     assert "data:image/svg+xml;base64" in text
     assert "http" not in text.replace("http-equiv", ""), "nothing is fetched"
+
+
+def test_a_picture_of_words_alone_is_listed_beside_the_tables(results):
+    (results / "paper/figure-3.svg").write_text("<svg/>")
+    text = page(results, files(results), [FIGURE], Path("benchmarks"), TOLD)
+    assert "<figure>" not in text
+    assert "&amp; more. Not drawn: too few rows." in text
 
 
 def test_captions_are_texts(results):
