@@ -6,7 +6,6 @@ One HTML file beside `results/`'s folders: pictures are inside of it, links are 
 from __future__ import annotations
 
 import base64
-import csv
 import html
 import re
 from collections import defaultdict
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from excam.core import tables
 from excam.core.steps import Page
+from excam.lineage.progress import job_seconds
 from excam.pages.html import content_security_policy, fill_template
 from excam.pages.markdown import rounded, with_interval
 from excam.pages.plotting import LEAST
@@ -115,17 +115,6 @@ def standings(results: Path) -> list[Standing]:
                 name = line[measure.name] + (" (made-up answers)" if line.get("mode") == "written" else "")
                 measured.append(Standing(measure.system, measure.what, name, value, low, high, line["n"], floor))
     return measured
-
-
-def job_seconds(folder: Path) -> dict[str, list[tuple[float, float]]]:
-    """Return wall and processor seconds of each job, by rule: the first part of a benchmark file's path."""
-    seconds: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for path in sorted(folder.rglob("*.tsv")):
-        with path.open(encoding="utf-8") as lines:
-            for line in csv.DictReader(lines, delimiter="\t"):
-                rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
-                seconds[rule].append((float(line["s"]), 0.0 if line["cpu_time"] == "NA" else float(line["cpu_time"])))
-    return dict(seconds)
 
 
 def page(results: Path, files: Sequence[Path], pages: Sequence[Page], benchmarks: Path, told: Told) -> str:

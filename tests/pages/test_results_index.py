@@ -7,7 +7,7 @@ import pytest
 
 from excam.core import tables
 from excam.core.steps import Page
-from excam.pages.results_index import Told, job_seconds, page, standings
+from excam.pages.results_index import Told, page, standings
 
 LINE = {"row": "ExCAM (m)", "column": "ALL (ID)", "scaled_accuracy": 0.4, "low": 0.2, "high": 0.6, "n": 80}
 FIGURE = Page(
@@ -77,10 +77,3 @@ def test_raters_who_read_nothing_are_the_floor_of_the_others(results):
     Path("results/rubric").mkdir()
     tables.write_lines(Path("results/rubric/reliability.csv"), list(rows[0]), rows)
     assert [(each.name, each.floor) for each in standings(results) if each.system == "Rubric"] == [("a and b", 0.9)]
-
-
-def test_seconds_are_those_of_the_jobs_of_each_rule(tmp_path):
-    for name, cpu in (("judge/a.tsv", "2"), ("judge/b.tsv", "NA"), ("floors.tsv", "1")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"s\tcpu_time\n3.5\t{cpu}\n")
-    assert job_seconds(tmp_path) == {"floors": [(3.5, 1.0)], "judge": [(3.5, 2.0), (3.5, 0.0)]}
