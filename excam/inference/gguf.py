@@ -28,9 +28,11 @@ def convert(gguf: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     source = {"gguf_file": gguf.name, "local_files_only": True}
-    # transformers parses the file, with all tokens of its vocabulary, three times, and names the tensors once for each module
-    once = {name: cache(getattr(library, name)) for name in ("GGUFReader", "get_tensor_name_map")}
-    with loading(gguf, "a GGUF file that transformers can read"), patch.multiple(library, **once):
+    # transformers parses the file, with its whole vocabulary, three times, and names tensors again for each module
+    once = [
+        patch.object(library, name, cache(getattr(library, name))) for name in ("GGUFReader", "get_tensor_name_map")
+    ]
+    with loading(gguf, "a GGUF file that transformers can read"), once[0], once[1]:
         tokenizer = AutoTokenizer.from_pretrained(gguf.parent, **source)
         model = AutoModelForCausalLM.from_pretrained(
             gguf.parent, **source, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
