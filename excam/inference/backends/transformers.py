@@ -75,11 +75,8 @@ class Likelihoods:
 
     def _forget(self) -> None:
         """Forget what was computed by weights that may be others now."""
-        self._last_prompt: tuple[Sequence[int], Any, Any] = (
-            (),
-            None,
-            None,
-        )  # of `choose`, log-probabilities, keys, values
+        # of `choose`: a prompt, log-probabilities after it, its keys and values
+        self._last_prompt: tuple[Sequence[int], Any, Any] = (), None, None
         self._last_prefix: tuple[Sequence[int], Any] = (), None  # and its keys and values
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
