@@ -7,6 +7,7 @@ import logging
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
 from time import monotonic
 
@@ -35,8 +36,7 @@ class FinishedJobs(logging.Handler):
         super().__init__()
         self.done, self.total, self.started = 0, sum(waiting.values()), monotonic()
         self.seconds = {rule: sum(wall for wall, _ in jobs) / len(jobs) for rule, jobs in earlier.items()}
-        self.is_known = waiting.keys() <= self.seconds.keys()
-        self.whole = sum(count * self.seconds.get(rule, 0.0) for rule, count in waiting.items())
+        self.whole = sum(count * self.seconds.get(rule, inf) for rule, count in waiting.items())
         self.passed = 0.0
         self.running: dict[int, tuple[str, Sequence[str]]] = {}
 
@@ -55,10 +55,10 @@ class FinishedJobs(logging.Handler):
         """Return the line of a job that made these files, `elapsed` seconds after the run began."""
         more = f" and {len(made) - 1} more" if len(made) > 1 else ""
         left = ""
-        if self.is_known and self.passed > self.whole / 20:  # before, a few short jobs say nothing
+        if self.passed > self.whole / 20:  # before, a few short jobs say nothing
             minutes = elapsed * (self.whole / self.passed - 1) / 60
             left = f"; about {minutes:.0f} min left" if minutes >= 1 else "; less than a minute left"
-        clock = f"{elapsed // 60:.0f}:{elapsed % 60:02.0f}"
+        clock = f"{int(elapsed) // 60}:{int(elapsed) % 60:02}"
         return f"{clock:>6} {self.done} of {self.total}: {rule}: {', '.join(made[:1])}{more}{left}"
 
 

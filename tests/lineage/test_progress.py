@@ -42,19 +42,20 @@ def test_without_a_terminal_nothing_changes(logger, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("passed", "left"),
-    [(40.0, "; about 2 min left"), (100.0, "; less than a minute left"), (1.0, "")],
+    ("judged", "passed", "left"),
+    [
+        ([40.0, 50.0], 40.0, "; about 2 min left"),
+        ([40.0, 50.0], 100.0, "; less than a minute left"),
+        ([40.0, 50.0], 1.0, ""),
+        ([], 40.0, ""),
+    ],
+    ids=["half-way", "at the end", "at the start", "a rule never ran"],
 )
-def test_what_is_left_follows_the_times_of_earlier_runs(passed, left):
-    jobs = FinishedJobs({"judge": 2, "floors": 1}, {"judge": [(40.0, 1.0), (50.0, 1.0)], "floors": [(10.0, 1.0)]})
+def test_what_is_left_follows_the_times_of_earlier_runs(judged, passed, left):
+    earlier = {"judge": [(wall, 1.0) for wall in judged], "floors": [(10.0, 1.0)]}
+    jobs = FinishedJobs({"judge": 2, "floors": 1}, {rule: times for rule, times in earlier.items() if times})
     jobs.passed = passed
     assert jobs.line("judge", ["a"], 90.0) == f"  1:30 0 of 3: judge: a{left}"
-
-
-def test_a_rule_that_never_ran_leaves_no_estimate():
-    jobs = FinishedJobs({"judge": 2, "floors": 1}, {"floors": [(10.0, 1.0)]})
-    jobs.passed = 9.0
-    assert "left" not in jobs.line("judge", ["a"], 90.0)
 
 
 def test_seconds_are_those_of_the_jobs_of_each_rule(tmp_path):
