@@ -98,7 +98,7 @@ def mix_samples(
     provenance.say(f"{mixture_path}: {counts}")
 
 
-@step(version=2)
+@step(version=1)
 def draw_subset(
     samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"],
     rows: int,

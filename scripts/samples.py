@@ -97,7 +97,7 @@ def build_samples(
         provenance.say(f"{dataset}: files that look like rows and are not read: {shown}; see SOURCE.files")
 
 
-@step(version=2)
+@step(version=1)
 def find_long_rows(
     tokenizers_paths: Annotated[Sequence[Path], "a manifest for each base model"],
     recipes: Annotated[dict[str, Any], json.loads, "max_length and overflow of each, as JSON"],

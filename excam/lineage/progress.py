@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import logging
-import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
 from time import monotonic
+
+from excam.core.provenance import say
 
 INSTEAD_OF = {"JOB_INFO", "JOB_STARTED", "JOB_FINISHED", "PROGRESS"}  # events of Snakemake
 
@@ -49,7 +50,7 @@ class FinishedJobs(logging.Handler):
             rule, made = self.running.pop(values["job_id"])
             self.done += 1
             self.passed += self.seconds.get(rule, 0.0)
-            print(self.line(rule, made, monotonic() - self.started), file=sys.stderr, flush=True)
+            say(self.line(rule, made, monotonic() - self.started))
 
     def line(self, rule: str, made: Sequence[str], elapsed: float) -> str:
         """Return the line of a job that made these files, `elapsed` seconds after the run began."""
