@@ -235,7 +235,7 @@ def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
 
 
 @step(
-    version=7,
+    version=8,
     result="results/crossing/language-gap",
     outputs=["numbers", "page", "pictures"],
     target="crossing",

@@ -5,9 +5,8 @@ import shutil
 from dataclasses import replace
 
 import pytest
-import torch
-import transformers
 from excam_commands import excam, succeed
+from late import torch, transformers
 from one_line_errors import line_of
 from test_judges import SAMPLE
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
