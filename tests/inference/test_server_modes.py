@@ -240,6 +240,8 @@ def in_trouble(step):
         (fake_chat_server.hang_up, "Server disconnected without sending a response", 8),
         (wrong(503, "out of memory"), "HTTP 503: out of memory (8 attempts)", 8),
         ((200, {"error": {"message": "overloaded"}}), "HTTP 200 with a problem: overloaded (8 attempts)", 8),
+        ((200, {"error": {"message": "no credits", "code": 402}}), "HTTP 402: no credits", 1),
+        ((200, {"error": {"message": "too many", "code": "429"}}), "HTTP 429: too many (8 attempts)", 8),
         (wrong(401, "sk-secret revoked"), "HTTP 401: *** revoked; sent was the key in EXCAM_ENDPOINT_KEY", 1),
     ],
 )
