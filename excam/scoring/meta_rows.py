@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
 from excam.core.row_files import rows
 from excam.scoring import result_files
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.joining import join
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
-from excam.scoring.rows import is_absent
+from excam.scoring.rows import id_columns, is_absent
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
 SAID = (*FACETS, "instruction", "output", "verdict")  # what scored rows say of themselves
@@ -125,19 +126,20 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     labelled: dict[str, Gold] = {}
     seen: set[str] = set()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
+    id_name = _id_column(path, columns.id)
     without, spaced, lacking, kinds = 0, 0, dict[str, str](), dict[bool, str]()
     for number, row in rows(path):
         where = f"{path}:{number}"
-        if _is_missing(row.get(columns.id)):
+        if _is_missing(row.get(id_name)):
             raise InputInvalid(
-                f"{where}: no {columns.id}; expected an object with {columns.id} and {label}; name their columns with "
+                f"{where}: no {id_name}; expected an object with {id_name} and {label}; name their columns with "
                 "--id and --label"
             )
         seen.update(row)
         if is_absent(row.get(label)) or str(row[label]).strip().casefold() in MISSING:
             without += 1
             continue
-        key = _name(row, columns.id, where)
+        key = _name(row, id_name, where)
         if key in labelled:
             raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
         for name in filter(None, (cluster, item)):
@@ -175,6 +177,15 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
         what = "item" if name == item else "cluster"
         raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
     return Labels(list(labelled.values()), without, spaced)
+
+
+def _id_column(path: Path, name: str) -> str:
+    """Return the column of ids: the one of this name, else of `id` the first of `id_columns`; say which."""
+    first: Mapping[str, Any] = next((row for _, row in rows(path)), {})
+    complete = [] if name != "id" or name in first else id_columns(first, (row for _, row in rows(path)))
+    if complete:
+        say(f"{path}: read {complete[0]} as id")
+    return complete[0] if complete else name
 
 
 def _is_missing(value: Any) -> bool:

@@ -60,6 +60,7 @@ def texts(entries):
         (("question", "reference_answer", "answers"), ("question as instruction", "answers as output")),
         (("質問", "回答"), ("質問 as instruction", "回答 as output")),
         (("instruction", "input", "output"), ()),
+        (("input", "actual_output", "expected_output"), ("input as instruction", "actual_output as output")),
         (("question", "answer", "output"), ("question as instruction",)),
         (("Question Text", "answer", "ID"), ("Question Text as instruction", "answer as output", "ID as id")),
         (("instruction", "output", "model", "lang"), ("lang as language", "model as system")),
@@ -123,7 +124,9 @@ def test_what_is_read_as_what_is_one_line(tmp_path):
     said = rows.RowFile(path, EXCAM).said
     read_as = "read Frage as instruction, Antwort as output; not read, kept in `columns`: Bewertung"
     assert said == f"{path}: semicolons; {read_as}"
-    assert rows.RowFile(file(tmp_path, {**GIVEN, "more": 1}), EXCAM).said == ""
+    assert rows.RowFile(path := file(tmp_path, {**GIVEN, "more": 1}), EXCAM).said == ""
+    file(tmp_path, {**GIVEN, "input": "Guten Tag"})
+    assert rows.RowFile(path, EXCAM).said == f"{path}: not read, kept in `columns`: input", "it may be of the task"
 
 
 @pytest.mark.parametrize(
