@@ -124,7 +124,8 @@ def test_what_is_read_as_what_is_one_line(tmp_path):
     said = rows.RowFile(path, EXCAM).said
     read_as = "read Frage as instruction, Antwort as output; not read, kept in `columns`: Bewertung"
     assert said == f"{path}: semicolons; {read_as}"
-    assert rows.RowFile(path := file(tmp_path, {**GIVEN, "more": 1}), EXCAM).said == ""
+    path = file(tmp_path, {**GIVEN, "more": 1})
+    assert rows.RowFile(path, EXCAM).said == ""
     file(tmp_path, {**GIVEN, "input": "Guten Tag"})
     assert rows.RowFile(path, EXCAM).said == f"{path}: not read, kept in `columns`: input", "it may be of the task"
 
