@@ -104,6 +104,7 @@ def test_the_roles_are_those_of_the_metric():
          "metric bleu has no column output; it reads translation, reference, target_language, id, language, system, "
          "culture"),
         (("prompt", "x"), RUBRIC, {}, "column response: not found; found prompt, x; give --output NAME"),
+        (("a", "b"), RUBRIC, {"output": "a", "response": "b"}, "column response: found a and b; expected one of them"),
     ],
 )  # fmt: skip
 def test_a_column_that_is_not_there_is_one_line_that_says_what_to_type(names, metric, named, said):
@@ -309,11 +310,6 @@ def test_a_program_is_told_of_keys_and_not_of_options():
     line = line_of(InputInvalid, rows.of_mappings, [{"output": "x"}], EXCAM)
     rename = 'rename the key, or open it with without=["instruction"] if there is none'
     assert line == f"rows: column instruction: not found; found output; {rename}"
-
-
-def test_one_column_is_named_once():
-    line = line_of(InputInvalid, rows.columns_of, ("a", "b"), RUBRIC, {"output": "a", "response": "b"})
-    assert line == "rows: column response: found a and b; expected one of them"
 
 
 def test_a_blank_text_has_a_score_where_the_metric_gives_it_one():

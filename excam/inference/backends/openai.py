@@ -436,11 +436,8 @@ class Backend:
             return self._read(question, body)
         raise self._failure(response.status, body, question, response.headers)
 
-    def _failure(
-        self, status: int, body: bytes, question: Question[Any], headers: Mapping[str, str] | None = None
-    ) -> Failed:
+    def _failure(self, status: int, body: bytes, question: Question[Any], headers: Mapping[str, str]) -> Failed:
         """Return the failure that a body other than an answer is, by its HTTP status."""
-        headers = headers or {}
         code, message = bodies.problem(body)
         reason = f"HTTP {status}: {message}"
         if status == 401:
@@ -468,12 +465,9 @@ class Backend:
             parsed = bodies.parse(body)
             counted = bodies.usage(parsed)
             if "error" in parsed and not parsed.get("choices"):
-                status = bodies.stated_status(body)
-                raise (
-                    self._failure(status, body, question)
-                    if status
-                    else Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
-                )
+                if status := bodies.stated_status(body):
+                    raise self._failure(status, body, question, {})
+                raise Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
             return question.read(parsed)
         except bodies.NoAnswer as problem:
             raise Failed(f"HTTP 200: {problem}", again=True, believed=NO_ANSWERS) from None
