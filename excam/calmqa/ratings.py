@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from excam.calmqa.source import TYPES
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
-from excam.core.spreadsheets import without_guards
+from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text, is_text
 from excam.stats import bootstrap, regression
 from excam.stats.clusters import by_content, cluster_numbers
@@ -57,7 +57,7 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
     for number, row in row_files.rows(path):
         where = f"{path}:{number}"
         if path.suffix == ".csv":  # as `calmqa collect` writes it
-            row = without_guards(row)
+            row = {name: remove_guard(value) for name, value in row.items()}
         values = _values(row, where)
         ratings.append(Rating(**values, judged=None if judge is None else _judged(row, judge, where)))
         annotation = _name(row, "annotation_id", where)

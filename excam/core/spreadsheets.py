@@ -6,7 +6,6 @@ An apostrophe precedes every text that a spreadsheet would run as a formula; rea
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 FORMULA = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # what a formula begins with; the last four are the full-width forms
@@ -38,12 +37,9 @@ def guard_cell(text: str) -> str:
     return INNER.sub(r"\1'", text) if INTERVAL.match(text) else guard_formula(text)
 
 
-def remove_guard(text: str) -> str:
-    """Return the text without its guard: the inverse of both. A text without a guard stays unchanged."""
+def remove_guard(text: Any) -> Any:
+    """Return the text without its guard: the inverse of both. A text without a guard, and what is no text, stays."""
+    if not isinstance(text, str):
+        return text
     inner = text[1:] if text[:1] == "'" and GUARDED.match(text[1:]) else text
     return INNER_GUARDED.sub(r"\1", inner)
-
-
-def without_guards(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells of a row without guards; a cell that is no text, or missing, as it is."""
-    return {name: remove_guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()}

@@ -123,23 +123,23 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
     item, one of these or a group that is no name, a named column that no row has, and a file without labels.
     """
+    columns = replace(columns, id=_id_column(path, columns.id))
     labelled: dict[str, Gold] = {}
     seen: set[str] = set()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
-    id_name = _id_column(path, columns.id)
     without, spaced, lacking, kinds = 0, 0, dict[str, str](), dict[bool, str]()
     for number, row in rows(path):
         where = f"{path}:{number}"
-        if _is_missing(row.get(id_name)):
+        if _is_missing(row.get(columns.id)):
             raise InputInvalid(
-                f"{where}: no {id_name}; expected an object with {id_name} and {label}; name their columns with "
+                f"{where}: no {columns.id}; expected an object with {columns.id} and {label}; name their columns with "
                 "--id and --label"
             )
         seen.update(row)
         if is_absent(row.get(label)) or str(row[label]).strip().casefold() in MISSING:
             without += 1
             continue
-        key = _name(row, id_name, where)
+        key = _name(row, columns.id, where)
         if key in labelled:
             raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
         for name in filter(None, (cluster, item)):
@@ -179,6 +179,11 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     return Labels(list(labelled.values()), without, spaced)
 
 
+def _is_missing(value: Any) -> bool:
+    """Return whether a cell has no value: null, blank, or the NaN that columns of numbers have in its place."""
+    return is_absent(value) or (isinstance(value, str) and not value.strip())
+
+
 def _id_column(path: Path, name: str) -> str:
     """Return the column of ids: the one of this name, else of `id` the first of `id_columns`; say which."""
     first: Mapping[str, Any] = next((row for _, row in rows(path)), {})
@@ -186,11 +191,6 @@ def _id_column(path: Path, name: str) -> str:
     if complete:
         say(f"{path}: read {complete[0]} as id")
     return complete[0] if complete else name
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a cell has no value: null, blank, or the NaN that columns of numbers have in its place."""
-    return is_absent(value) or (isinstance(value, str) and not value.strip())
 
 
 def _name(row: Mapping[str, Any], column: str, where: str) -> str:

@@ -22,7 +22,7 @@ from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.package_tables import table_rows
 from excam.core.row_files import BadRow, Record, Records, log_status, records_of
 from excam.core.row_layouts import Layout, layout_of
-from excam.core.spreadsheets import without_guards
+from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text
 from excam.inference import answer_text
 from excam.scoring import log_rows
@@ -428,7 +428,7 @@ class RowFile:
                 yield number, log_rows.of_inspect(record)
             elif self._layout.kind == "csv" and record.keys() >= WRITTEN:
                 texts = {name: value for name, value in record.items() if name not in _OF_RESULTS}
-                yield number, without_guards(texts)
+                yield number, {name: remove_guard(value) for name, value in texts.items()}
             else:
                 yield number, record
 
