@@ -134,10 +134,8 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
         option = f"give {' '.join(_option(column, 'NAME', metric) for column in absent)}"
         option = option if where != PROGRAM else "rename the key"
         if standing := [column for column in absent if column in metric.stand_ins]:
-            option += (
-                f", or --without {standing[0]}" if where != PROGRAM else f', or open it with without=["{standing[0]}"]'
-            )
-            option += " if there is none"
+            how = f"--without {standing[0]}" if where != PROGRAM else f'open it with without=["{standing[0]}"]'
+            option += f", or {how} if there is none"
         raise InputInvalid(f"{where}: column {', '.join(absent)}: not found; found {_listed(names)}; {option}")
     turns = turns if made or not set(MADE).isdisjoint(theirs.values()) else ""
     renamed = [f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column and name in names]
