@@ -50,7 +50,7 @@ def meta(
         list[str] | None,
         typer.Option(help="part of the scored rows as a metric of its own, e.g. surface; again for more"),
     ] = None,
-    id_: Annotated[str, typer.Option("--id", help="column of the ids")] = "id",
+    id_: Annotated[str, typer.Option("--id", help="column of the ids; else one whose name says so")] = "id",
     text: Annotated[
         str | None,
         typer.Option(help="column of the rated texts, for the baselines; by default output, or scored rows'"),

@@ -22,7 +22,7 @@ from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.joining import distinct, join, same_text
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
-from excam.scoring.rows import is_absent, text_of
+from excam.scoring.rows import id_columns, is_absent, text_of
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
 SAID = (*FACETS, "instruction", "output", "verdict")  # what scored rows say of themselves
@@ -126,6 +126,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
     item, one of these or a group that is no name, a named column that no row has, and a file without labels.
     """
+    columns = replace(columns, id=_id_column(path, columns.id))
     labelled: dict[str, Gold] = {}
     seen: set[str] = set()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
@@ -204,6 +205,15 @@ def as_penalties(rows: Sequence[Gold], path: Path, label: str) -> list[Gold]:
 def _is_missing(value: Any) -> bool:
     """Return whether a cell has no value: null, blank, or the NaN that columns of numbers have in its place."""
     return is_absent(value) or (isinstance(value, str) and not value.strip())
+
+
+def _id_column(path: Path, name: str) -> str:
+    """Return the column of ids: the one of this name, else of `id` the first of `id_columns`; say which."""
+    first: Mapping[str, Any] = next((row for _, row in rows(path)), {})
+    complete = [] if name != "id" or name in first else id_columns(first, (row for _, row in rows(path)))
+    if complete:
+        say(f"{path}: read {complete[0]} as id")
+    return complete[0] if complete else name
 
 
 def _name(row: Mapping[str, Any], column: str, where: str) -> str:

@@ -117,7 +117,7 @@ def _from_cells(row: Mapping[str, Any]) -> dict[str, Any]:
         if name not in COLUMNS or cell is None or cell == "":
             continue
         if name in TEXTS:
-            values[name] = remove_guard(cell) if isinstance(cell, str) else cell
+            values[name] = remove_guard(cell)
         else:
             try:
                 values[name] = json.loads(cell) if isinstance(cell, str) else cell

@@ -333,6 +333,12 @@ def test_an_invalid_rating_is_one_line(tmp_path, change, problem):
     assert problem in line_of(InputInvalid, ratings.read, ratings_file(tmp_path, [RATING | change]))
 
 
+def test_a_row_that_is_cut_is_one_line(tmp_path):
+    path = ratings_file(tmp_path, [RATING])
+    path.write_text(path.read_text(encoding="utf-8").rpartition(",")[0])
+    assert line_of(InputInvalid, ratings.read, path).endswith("; absent: factuality")
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

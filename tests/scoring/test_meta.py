@@ -604,7 +604,9 @@ def test_columns_of_any_name_and_which_labels_are_better_is_said(tmp_path):
     assert done.exit_code == 0, done.output
     assert "more of wrong is taken as better; marks of errors (1 = wrong) belong in a column error" in done.stderr
     assert "(words): it needs 20 instructions or more" in done.stdout
-    assert "name their columns with --id and --label" in run(gold, right, "--label", "wrong").stderr
+    assert "mine.jsonl: read nr as id" in run(gold, right, "--label", "wrong").stderr
+    rows = [json.loads(line) | {"nr": 1} for line in gold.read_text().splitlines()]
+    assert "name their columns with --id and --label" in run(write(gold, rows), right, "--label", "wrong").stderr
 
 
 def test_a_metric_that_sees_every_error_goes_with_that_truth(tmp_path):
