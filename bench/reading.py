@@ -212,7 +212,7 @@ def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
 
     def flow(row: Row) -> Flow[Judged]:
         passages = tuple(Passage(id=str(at), title="", text=text) for at, text in enumerate(row.passages, 1))
-        verdict = yield from grounded.judge(sample(row), lambda *_: grounded.Evidence(passages), way, reader)
+        verdict = yield from grounded.judge(sample(row), lambda *_: passages, way, reader)
         errors = verdict.report.errors if verdict.report else ()
         marked = tuple((error.start, error.end) for error in errors)
         return Judged(verdict.parts.get("margin"), None if verdict.failure else not verdict.errors_found, marked)

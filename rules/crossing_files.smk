@@ -24,7 +24,7 @@ def crossing_judge(wildcards):
     entry = CROSSING.metrics[wildcards.crossed]
     if not entry.trained_on or EXPERIMENT.recipe(entry.model).report != "grounded":
         return []
-    return ["asks.grounded", "judges.grounded", *compared("grounded", "combined")]
+    return ["asks.grounded", "judges.grounded", *COMPARING]
 
 
 def of_row_set(name, files):

@@ -23,6 +23,14 @@ RECALL = (
     "Answer the question in at most twelve words. If you do not know it, answer: not stated.\n{data}\n{fence}\n"
     "Question: {question}\n{fence}"
 )
+ENTAIL = (
+    "Is the answer to the question correct according to the passages? {data}\n{fence}\n{passages}\nQuestion: "
+    "{question}\nAnswer: {text}\n{fence}\nAnswer with one word, Yes or No."
+)
+AGREE = (
+    "Do the two answers to the question say the same? {data}\n{fence}\nQuestion: {question}\nFirst answer: {expected}\n"
+    "Second answer: {text}\n{fence}\nAnswer with one word, Yes or No."
+)
 LONGEST_NAME = 3  # content words of a name that another one contradicts
 FEWEST_SHARED, SHARE_SHARED = 2, 2 / 3  # content words of a question in passages that both answer it
 _CITED = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
@@ -60,6 +68,18 @@ def state_messages(question: str, passages: Sequence[str]) -> tuple[Message, ...
     fields = {"data": DATA, "fence": FENCE, "question": one_line(question)}
     prompt = STATE.format(passages=numbered(passages), **fields) if passages else RECALL.format(**fields)
     return (Message("user", prompt),)
+
+
+def entail_messages(question: str, text: str, passages: Sequence[str]) -> tuple[Message, ...]:
+    """Return the conversation that asks whether a text is right by the passages ("title: text")."""
+    fields = {"question": one_line(question), "text": one_line(text), "passages": numbered(passages)}
+    return (Message("user", ENTAIL.format(data=DATA, fence=FENCE, **fields)),)
+
+
+def agree_messages(question: str, expected: str, text: str) -> tuple[Message, ...]:
+    """Return the conversation that asks whether two answers say the same."""
+    fields = {"question": one_line(question), "expected": one_line(expected), "text": one_line(text)}
+    return (Message("user", AGREE.format(data=DATA, fence=FENCE, **fields)),)
 
 
 def read_stated(text: str, passages: int) -> Stated:

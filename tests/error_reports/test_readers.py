@@ -222,9 +222,7 @@ def test_a_word_is_supported_if_any_part_of_the_passages_supports_it():
 
 
 def test_marked_words_are_the_error():
-    evidence = grounded.Evidence(
-        (Passage("p", "Supra", "Who leads the toasts at a Georgian feast? The tamada.", licence="x"),)
-    )
+    evidence = [Passage("p", "Supra", "Who leads the toasts at a Georgian feast? The tamada.", licence="x")]
     sample = replace(SAMPLE, instruction=ROWS[1]["instruction"], output="The host.")
     flow = grounded.judge(sample, lambda *_: evidence, None, token_marks.TokenMarks())
     verdict = answering(flow, lambda _: Choice((-0.01, -4.0), (1, 1), 9))
@@ -233,9 +231,9 @@ def test_marked_words_are_the_error():
 
 
 CHOSEN = [
-    (ModelFacts(("Qwen2.5-Coder-1.5B-Instruct",), "Qwen2ForCausalLM"), "chat.1|compare:combined"),
-    (ModelFacts(("smollm2-135m",), "LlamaForCausalLM"), "chat.1|compare:closed"),
-    (ModelFacts(("gemma3",), "Gemma3ForConditionalGeneration"), "chat.1|compare:closed"),
+    (ModelFacts(("Qwen2.5-Coder-1.5B-Instruct",), "Qwen2ForCausalLM"), "chat.2|closed.3+likelihoods"),
+    (ModelFacts(("smollm2-135m",), "LlamaForCausalLM"), "chat.2|closed.3"),
+    (ModelFacts(("gemma3",), "Gemma3ForConditionalGeneration"), "chat.2|closed.3"),
     (ModelFacts(("bespoke-minicheck:7b",)), "yes-no.1:minicheck"),
     (
         ModelFacts(("a", "lytang/MiniCheck-Flan-T5-Large"), "T5ForConditionalGeneration", writes=False),

@@ -8,15 +8,15 @@ reading, so that a person can check them at a glance. Without passages, a model 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from excam.core.exceptions import InputInvalid
-from excam.core.language_identity import language_code
+from excam.core.language_identity import code_name, language_code
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
-from excam.error_reports.content_words import not_held
+from excam.error_reports.content_words import code_of, likely_language, not_held
 from excam.error_reports.judges.base import (
     Version,
     by_comparison,
@@ -55,29 +55,28 @@ FEWEST_NEW = 2  # content words of a longer one ("Did you know that ...?") that 
 class Way:
     """From which margin of a reading on there is a verdict.
 
-    `comparator` is that of a reader that has several, "" its own choice. `threshold` and `slope` are those of a
-    logistic curve: the probability that the text agrees is 1 / (1 + exp(-slope * (margin - threshold))). A text whose
-    verdict is less probable than `least` is not known; with `needs_statement`, neither is one about which a model that
-    states says that the answer is not stated. A longer text is without errors only if its decided claims are at least
-    the share `least_decided` of all.
+    `threshold` and `slope` are those of a logistic curve: the probability that the text agrees is
+    1 / (1 + exp(-slope * (margin - threshold))). `slopes` are those of the languages that the reader was measured in,
+    by code; without any, `slope` is that of all. A text of another language, or whose verdict is less probable than
+    `least`, is not known. A longer text is without errors only if its decided claims are at least the share
+    `least_decided` of all.
     """
 
-    comparator: str = ""
     threshold: float = 0.0
     slope: float = 1.0
     least: float = 0.75
-    needs_statement: bool = True
     least_decided: float = 0.8
+    slopes: Mapping[str, float] = field(default_factory=dict[str, float])
 
-    def agrees(self, margin: float) -> float:
-        """Return the probability in [0, 1] that a text with this margin agrees."""
-        return chance_of_agreement(margin, self.threshold, self.slope)
+    def agrees(self, margin: float, language: str = "") -> float:
+        """Return the probability in [0, 1] that a text of a language (its code) with this margin agrees."""
+        return chance_of_agreement(margin, self.threshold, self.slopes.get(language, self.slope))
 
     @property
     def signature(self) -> str:
         """Return the way's part of a signature, behind that of the reader."""
-        free = "" if self.needs_statement else "|unstated:compared"
-        return f"@{self.threshold:.4g}x{self.slope:.4g},{self.least:g}{free}|decided:{self.least_decided:g}"
+        languages = "".join(f"|{code}:{slope:.4g}" for code, slope in sorted(self.slopes.items()))
+        return f"@{self.threshold:.4g}x{self.slope:.4g},{self.least:g}{languages}|decided:{self.least_decided:g}"
 
 
 def as_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
@@ -85,15 +84,7 @@ def as_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(passage.as_line for passage in passages)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known of a question: passages, the best first, and one about something else for contrast."""
-
-    passages: tuple[Passage, ...] = ()
-    unrelated: str = ""  # "title: text"
-
-
-Search = Callable[[str, str], Evidence]  # from a question and the text that answers it
+Search = Callable[[str, str], Sequence["Passage"]]  # from a question and the text that answers it; the best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +143,20 @@ def judge(
     writes. Fails with "not-known" if nothing decides about the text, or about too few of its claims; `because` among
     the parts says why.
     """
-    way = way or Way()
-    reader = reader or Chat(way.comparator or "combined")
+    way, reader = way or Way(), reader or Chat()
     if is_refusal(sample.output):
         return by_comparison([], (), "", {"because": NO_CLAIM})
+    if way.slopes and (code := language_of(sample)) not in way.slopes:
+        return by_comparison([], (), "", {"because": f"this judge was not measured in {code_name(code)}"})
     claims = claims_of(sample)
     judged = yield from together([_judged(sample, claim, search, way, reader) for claim in claims])
     made = [claim for claim in judged if claim]
     return _of_one(made[0]) if len(claims) == 1 and made else _of_many(made, way)
+
+
+def language_of(sample: Sample) -> str:
+    """Return the code of the language of a text: the stated one, else that of its words."""
+    return code_of(sample.language) or likely_language(f"{sample.instruction} {sample.output}")
 
 
 def _judged(sample: Sample, claim: Claim, search: Search | None, way: Way, reader: Reader) -> Flow[Judged | None]:
@@ -221,13 +218,13 @@ def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Dos
             question, failure = yield from ask_question(question, sample.output, claim.place)
         known = Dossier(claim, Task(question, claim.text, (), language=language), failure=failure)
         return known if question or failure else None
-    evidence = search(question, claim.text)
-    texts, is_sentence = as_texts(evidence.passages), claim.kind != "answer"
+    passages = tuple(search(question, claim.text))
+    texts, is_sentence = as_texts(passages), claim.kind != "answer"
     if not texts:
         return Dossier(claim, because=NO_PASSAGE)
-    task = Task(question, claim.text, texts, is_sentence, evidence.unrelated, language)
+    task = Task(question, claim.text, texts, is_sentence, language)
     why = relevance.unrelated(claim.text, texts, language, SHARE_OF_SENTENCE) if is_sentence else ""
-    return Dossier(claim, task, evidence.passages, UNRELATED if why else "", why)
+    return Dossier(claim, task, passages, UNRELATED if why else "", why)
 
 
 def read(dossier: Dossier, reader: Reader) -> Flow[Reading]:
@@ -255,21 +252,29 @@ def read(dossier: Dossier, reader: Reader) -> Flow[Reading]:
     return replace(reading, because=UNRELATED, reason=f"{reading.reason}; {why}") if why else reading
 
 
+def margin_of(reading: Reading, reader: Reader) -> float | None:
+    """Return the log-odds of a reading that counts; None if it is none, or its reader says that nothing is stated."""
+    unknown = reading.because or reading.failure or (reader.states and not reading.expected)
+    return None if unknown else reading.margin
+
+
 def decided(sample: Sample, dossier: Dossier, reading: Reading, way: Way, reader: Reader) -> Judged | None:
     """Return what follows from a reading: whether the claim agrees, or why it is not known.
 
     None for a question whose words passages hold: it states nothing.
     """
     cited = tuple(dossier.passages[at] for at in reading.passages)
-    unstated = "" if reading.because else NOT_STATED
-    expected = (reading.expected or unstated) if reader.states else ""
+    expected = reading.expected if reader.states else ""
     error = "contradicts the evidence" if reader.tells_contradiction else "not supported by the evidence"
     judged = Judged(dossier.claim, reading, cited, None, reading.because, expected, error)
     if not (reading.because or reading.failure):
-        is_stated = reading.expected or not (reader.states and way.needs_statement)
-        agrees = None if reading.margin is None else if_decisive(way.agrees(reading.margin), way.least)
-        known = reading.margin is not None and is_stated
-        judged = replace(judged, probability=agrees if known else None, because=NOT_SURE if known else NOT_STATED)
+        margin = margin_of(reading, reader)
+        agrees = (
+            None
+            if margin is None
+            else if_decisive(way.agrees(margin, language_of(sample) if way.slopes else ""), way.least)
+        )
+        judged = replace(judged, probability=agrees, because=NOT_STATED if margin is None else NOT_SURE)
         judged = judged if judged.probability is None else replace(judged, because="")
     if dossier.claim.kind != "question" or reading.failure:
         return judged

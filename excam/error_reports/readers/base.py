@@ -26,7 +26,6 @@ class Task:
     text: str
     passages: tuple[str, ...]  # "title: text", the best first
     is_sentence: bool = False
-    unrelated: str = ""  # a passage of another subject, for contrast; "" if there is none
     language: str = ""  # English name; "" if unknown
 
     @property
@@ -181,12 +180,11 @@ class Kind(Protocol):
     """The interface of a module of `excam.error_reports.readers`."""
 
     VERSION: int | str  # a text where no stage of the workflow reads with it
-    WAYS: tuple[str, ...]  # of comparing, where a reader has several; () where there is one
 
-    def reader(self, model: ModelFacts | None, way: str = "") -> Reader | None:
+    def reader(self, model: ModelFacts | None, *, is_qualified: bool = False) -> Reader | None:
         """Return the reader for a model, None if it is of another kind; `model` is None where there is none.
 
-        `way` is one of WAYS, by default the one that this model is fit for. Raises ModelInvalid for a model of this
-        kind that it cannot read with, such as one of unknown labels.
+        `is_qualified`: it is, or is being, measured by `excam qualify`. Raises ModelInvalid for a model of this kind
+        that it cannot read with, such as one of unknown labels.
         """
         ...

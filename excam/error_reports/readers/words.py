@@ -34,7 +34,6 @@ from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, Model
 from excam.inference import Flow
 
 VERSION = "3"
-WAYS: tuple[str, ...] = ()
 LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh"))  # it was measured in
 # Of answers that stand word for word in a sentence, the shares that were right among 5,747 dev rows, by how much more
 # of the question stands there than elsewhere; less certain ones are not known.
@@ -54,7 +53,7 @@ NOT_ASKED = "no sentence holds enough of the question"
 OTHER_WORDS = "it has words that neither the sentence nor the question has"
 
 
-def reader(model: ModelFacts | None, way: str = "") -> WordsReader | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> WordsReader | None:
     """Return the reader without a model; see `base.Kind`."""
     return None if model else WordsReader()
 
