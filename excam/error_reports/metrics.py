@@ -163,8 +163,9 @@ class ErrorReports(Metric):
         )
 
     def _judged(self, sample: Sample, row: Row) -> Flow[Verdict]:
-        """Judge by passages of the index, if there is one."""
+        """Judge by passages of the index, if there is one. A stand-in for an instruction asks nothing."""
         index = self._index
+        sample = replace(sample, instruction="") if "instruction" in self.without else sample
         if index is None:
             return (yield from self._judge_by(sample, None))
         labels = {name: row.labels.get(name, "") for name in ("language", "culture")}

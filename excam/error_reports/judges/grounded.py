@@ -39,7 +39,7 @@ from excam.scoring.results import NOT_KNOWN
 if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
-VERSION = Version(asks=5, reads=5)
+VERSION = Version(asks=5, reads=6)
 OWN_KNOWLEDGE = "the model's own knowledge"
 NO_PASSAGE = "no passage shares a word with it"
 NO_CLAIM = "no claim"
