@@ -40,6 +40,7 @@ from excam.core.hash_order import digest
 from excam.error_reports import content_words, floors, readers
 from excam.error_reports.judges import grounded
 from excam.error_reports.metrics import BY_EVIDENCE
+from excam.error_reports.readers import chat
 from excam.error_reports.records import Report, Sample
 from excam.inference import Answer, Flow, Request, Sampling, journal
 from excam.inference.journal import InMemory
@@ -53,7 +54,7 @@ COLUMNS = ("topic", "what", "value", "low", "high", "n", "command", "commit_or_d
 NOT_ENGLISH = "all but English"
 FLOORS = tuple(floors.FLOORS)
 POINTS = {  # of docs/grounded/points.parquet: system and column; a verdict from 0 on, or where a threshold is fitted
-    "1.5B untuned, combined": ("qwen2.5-coder-1.5b", "combined", True),
+    "1.5B untuned, likelihoods": ("qwen2.5-coder-1.5b", "likelihoods", True),
     "1.5B untuned, statement": ("qwen2.5-coder-1.5b", "lemmas", True),
     "1.5B untuned, entailment": ("qwen2.5-coder-1.5b", "entailment", False),
     "0.5B untuned, statement": ("qwen2.5-coder-0.5b", "lemmas", True),
@@ -63,7 +64,7 @@ POINTS = {  # of docs/grounded/points.parquet: system and column; a verdict from
     "135M tuned, entailment, seed 2": ("smollm2-135m-tuned-s2", "entailment", False),
     "135M tuned to state, statement": ("smollm2-135m-states-s1", "lemmas", True),
 }
-SURE = float(np.log(3))  # of `combined`, from which the default gave a verdict
+SURE = float(np.log(3))  # log-odds from which there is a verdict by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +304,9 @@ def record(path: Path, name: str, answers: Mapping[str, Answers]) -> None:
 
 def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
     """Return the judges that were asked about these rows before."""
-    frame = tables.read_frame(path).filter(pl.col("kind") == name)
+    asked = pl.col("stated") & pl.col("agreement").is_not_null()
+    both = pl.when(asked).then(chat.SLOPE * (pl.col("entailment") + pl.col("agreement")) - chat.OFFSET)
+    frame = tables.read_frame(path).filter(pl.col("kind") == name).with_columns(both.alias("likelihoods"))
     answers: dict[str, Answers] = {}
     for judge, (system, column, has_verdict) in POINTS.items():
         own = frame.filter(system=system).select("id", column, "on_topic").rows()
@@ -313,7 +316,7 @@ def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
         said = [margins.get(row.id) for row in rows]
         judged = [Judged(margin, None if margin is None else margin > 0) for margin in said]
         answers[judge] = Answers(rows, judged, not has_verdict)
-        if column == "combined":
+        if column == "likelihoods":
             on_topic = {id for id, _, on_topic in own if on_topic}
             sure = [
                 Judged(each.score, each.verdict if abs(each.score or 0) >= SURE and row.id in on_topic else None)
