@@ -209,7 +209,6 @@ def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
     ask = partial(journal.ask, model.backend, Sampling(max_tokens=64), InMemory()) if model else nobody
 
     way = BY_EVIDENCE["grounded" if model else "words"]
-    assert isinstance(way, grounded.Way)
 
     def flow(row: Row) -> Flow[Judged]:
         passages = tuple(Passage(id=str(at), title="", text=text) for at, text in enumerate(row.passages, 1))

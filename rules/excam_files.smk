@@ -2,7 +2,6 @@
 
 from excam.annotation.exports import exported_files
 from excam.core.licences import terms
-from excam.core.registries import modules_in
 from excam.preflight.needs import fetched_models
 from excam.scoring import shards
 
