@@ -90,17 +90,13 @@ class ErrorReports(Metric):
                     f"--judge: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to state "
                     f"what passages say; expected {GROUNDED}"
                 )
-        if best and not setup.evidence:
-            raise InputInvalid(
-                f"--qualified: {setup.qualification} is of judgements with documents; expected --evidence PACK "
-                "(`excam knowledge build`)"
-            )
         if judge in BY_EVIDENCE:
             other._judge, other._way = judge, grounded
             other._settings = best.way if best else BY_EVIDENCE[judge]
             other._index, other.measured = setup.evidence, best.measured if best else self.measured
-            book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}" if setup.evidence else "evidence:none"
             other._reader = _reader(setup, best)
+            assert setup.evidence, "`_reader` refuses to read nothing"
+            book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}"
             other._details = f"|reader:{other._reader.signature}{other._settings.signature}|{book}"
             return other
         if tuned and setup.judge == PROMPTED:
@@ -163,11 +159,10 @@ class ErrorReports(Metric):
         )
 
     def _judged(self, sample: Sample, row: Row) -> Flow[Verdict]:
-        """Judge by passages of the index, if there is one. A stand-in for an instruction asks nothing."""
+        """Judge by passages of the index. A stand-in for an instruction asks nothing."""
         index = self._index
+        assert index, "a judge by evidence is refused without one"
         sample = replace(sample, instruction="") if "instruction" in self.without else sample
-        if index is None:
-            return (yield from self._judge_by(sample, None))
         labels = {name: row.labels.get(name, "") for name in ("language", "culture")}
         if why := index.mismatch(**labels):
             return by_comparison([], (), "", {"evidence": [why], "because": OTHER_TEXTS})
@@ -175,10 +170,7 @@ class ErrorReports(Metric):
         def search(question: str, text: str) -> Sequence[Passage]:
             return index.passages_for(question, text, culture=labels["culture"])
 
-        return (yield from self._judge_by(sample, search))
-
-    def _judge_by(self, sample: Sample, search: grounded.Search | None) -> Flow[Verdict]:
-        return grounded.judge(sample, search, self._settings, self._reader)
+        return (yield from grounded.judge(sample, search, self._settings, self._reader))
 
 
 class WordReports(ErrorReports):
@@ -196,24 +188,21 @@ class WordReports(ErrorReports):
 
 
 def _reader(setup: Setup, best: Qualified | None) -> Reader:
-    """Return the reader for a model. Raises InputInvalid for one that only reads passages, without any.
-
-    Raises ModelInvalid if another one was qualified.
-    """
+    """Return the reader for a model. Raises InputInvalid without passages, ModelInvalid if another was qualified."""
     tuned = setup.model.tuned if setup.model else None
     reader = readers.of(readers.facts_of(setup.model) if setup.model else None, is_qualified=best is not None)
+    if not setup.evidence:
+        name = reader.signature.partition(".")[0]
+        raise InputInvalid(
+            f"--evidence: missing; a reader of kind {name} reads passages; expected --evidence PACK "
+            "(`excam knowledge build`)"
+        )
     if best and best.reader != reader.signature:
         raise ModelInvalid(
             f"--qualified: {setup.qualification}: of reader {best.reader}; expected {reader.signature}; qualify again"
         )
     if tuned and not best and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1:
         reader = Chat()  # it learned to state, and not to compare
-    if not setup.evidence and not (setup.model and reader.states):
-        name = reader.signature.partition(".")[0]
-        raise InputInvalid(
-            f"--evidence: missing; a reader of kind {name} reads passages; expected --evidence PACK "
-            "(`excam knowledge build`)"
-        )
     return reader
 
 

@@ -19,10 +19,6 @@ STATE = (  # the question last, since small models answer what stands last
     "Answer the question from the passages alone, in at most twelve words, and name the passage, as in: lamb soup [2]. "
     "If the passages do not say it, answer: not stated.\n{data}\n{fence}\n{passages}\n{fence}\nQuestion: {question}"
 )
-RECALL = (
-    "Answer the question in at most twelve words. If you do not know it, answer: not stated.\n{data}\n{fence}\n"
-    "Question: {question}\n{fence}"
-)
 ENTAIL = (
     "Is the answer to the question correct according to the passages? {data}\n{fence}\n{passages}\nQuestion: "
     "{question}\nAnswer: {text}\n{fence}\nAnswer with one word, Yes or No."
@@ -66,8 +62,7 @@ class Stated:
 def state_messages(question: str, passages: Sequence[str]) -> tuple[Message, ...]:
     """Return the conversation that asks for the expected answer; `passages` are "title: text"."""
     fields = {"data": DATA, "fence": FENCE, "question": one_line(question)}
-    prompt = STATE.format(passages=numbered(passages), **fields) if passages else RECALL.format(**fields)
-    return (Message("user", prompt),)
+    return (Message("user", STATE.format(passages=numbered(passages), **fields)),)
 
 
 def entail_messages(question: str, text: str, passages: Sequence[str]) -> tuple[Message, ...]:
@@ -98,7 +93,7 @@ def target(answer: str, cites: Sequence[int] = ()) -> str:
 
 
 def ask_stated(question: str, passages: Sequence[str], answers: str | None = None) -> Flow[Stated]:
-    """Ask for the expected answer, by the passages, or without any by what the model knows.
+    """Ask for the expected answer by the passages.
 
     Words of the answer may be those of `answers`, by default the question, and otherwise must stand in the passages.
     """
@@ -106,7 +101,7 @@ def ask_stated(question: str, passages: Sequence[str], answers: str | None = Non
     if failure:
         return Stated("", failure=failure, thinking=thinking)
     stated = replace(read_stated(said, len(passages)), thinking=thinking)
-    if passages and not is_held(stated.answer, question if answers is None else answers, passages):
+    if not is_held(stated.answer, question if answers is None else answers, passages):
         return replace(stated, answer="", invented=stated.answer)
     return stated
 

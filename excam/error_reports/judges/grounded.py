@@ -2,7 +2,7 @@
 
 Four stages, each with a value for the next: the claims of a text, the evidence on each, how far a reader
 (`excam.error_reports.readers`) finds it supported, and the verdict. Marked words and explanation follow from the
-reading, so that a person can check them at a glance. Without passages, a model that writes is read by what it knows.
+reading, so that a person can check them at a glance.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from excam.error_reports.judges.base import (
 from excam.error_reports.readers.base import UNRELATED, Reader, Reading, Task
 from excam.error_reports.readers.chat import NOT_SURE, SHARE_OF_SENTENCE, Chat
 from excam.error_reports.records import CulturalError, Sample, Verdict
-from excam.error_reports.sentence_questions import ask_question
 from excam.error_reports.stated import NOT_STATED
 from excam.inference import Flow
 from excam.inference.run import together
@@ -39,8 +38,7 @@ from excam.scoring.results import NOT_KNOWN
 if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
-VERSION = Version(asks=5, reads=6)
-OWN_KNOWLEDGE = "the model's own knowledge"
+VERSION = Version(asks=6, reads=6)
 NO_PASSAGE = "no passage shares a word with it"
 NO_CLAIM = "no claim"
 OUTCOMES = ("agrees", "differs", "not known", "failed")
@@ -105,7 +103,6 @@ class Dossier:
     passages: tuple[Passage, ...] = ()  # those of the task
     because: str = ""
     reason: str = ""
-    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +111,7 @@ class Judged:
 
     claim: Claim
     reading: Reading
-    cited: tuple[Passage, ...] = ()  # that decide; none: the model's own knowledge
+    cited: tuple[Passage, ...] = ()  # that decide
     probability: float | None = None  # that it agrees; None: not known
     because: str = ""  # why it is not known
     expected: str = ""  # what passages say, as a model states it; "" of a reader that states nothing
@@ -122,9 +119,8 @@ class Judged:
 
     @property
     def evidence(self) -> list[str]:
-        """Return the ids of the passages that decide; without any, a verdict is what the model knows."""
-        ids = [passage.id for passage in self.cited]
-        return ids or ([] if self.probability is None else [OWN_KNOWLEDGE])
+        """Return the ids of the passages that decide."""
+        return [passage.id for passage in self.cited]
 
     @property
     def explanation(self) -> str:
@@ -134,14 +130,11 @@ class Judged:
         return f"{self.error.capitalize()} ({', '.join(self.evidence)})."
 
 
-def judge(
-    sample: Sample, search: Search | None = None, way: Way | None = None, reader: Reader | None = None
-) -> Flow[Verdict]:
+def judge(sample: Sample, search: Search, way: Way | None = None, reader: Reader | None = None) -> Flow[Verdict]:
     """Judge a text by what a reader finds about each of its claims, a longer text sentence by sentence.
 
-    `search` finds the evidence; without it, what the model knows is all there is. `reader` is by default a model that
-    writes. Fails with "not-known" if nothing decides about the text, or about too few of its claims; `because` among
-    the parts says why.
+    `search` finds the evidence. `reader` is by default a model that writes. Fails with "not-known" if nothing decides
+    about the text, or about too few of its claims; `because` among the parts says why.
     """
     way, reader = way or Way(), reader or Chat()
     if is_refusal(sample.output):
@@ -159,11 +152,9 @@ def language_of(sample: Sample) -> str:
     return code_of(sample.language) or likely_language(f"{sample.instruction} {sample.output}")
 
 
-def _judged(sample: Sample, claim: Claim, search: Search | None, way: Way, reader: Reader) -> Flow[Judged | None]:
+def _judged(sample: Sample, claim: Claim, search: Search, way: Way, reader: Reader) -> Flow[Judged | None]:
     """Judge one claim, stage by stage; None for a question that states nothing."""
-    dossier = yield from evidence_on(sample, claim, search)
-    if dossier is None:
-        return None
+    dossier = evidence_on(sample, claim, search)
     reading = yield from read(dossier, reader)
     return decided(sample, dossier, reading, way, reader)
 
@@ -206,18 +197,9 @@ def _code(language: str) -> str:
         return "root"
 
 
-def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Dossier | None]:
-    """Find the evidence on a claim, and what is to be read; without a search a model says which question it answers.
-
-    None if it states nothing.
-    """
+def evidence_on(sample: Sample, claim: Claim, search: Search) -> Dossier:
+    """Find the evidence on a claim, and what is to be read."""
     question, language = sample.instruction, sample.language
-    if search is None:
-        failure = ""
-        if claim.kind != "answer":
-            question, failure = yield from ask_question(question, sample.output, claim.place)
-        known = Dossier(claim, Task(question, claim.text, (), language=language), failure=failure)
-        return known if question or failure else None
     passages = tuple(search(question, claim.text))
     texts, is_sentence = as_texts(passages), claim.kind != "answer"
     if not texts:
@@ -229,8 +211,8 @@ def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Dos
 
 def read(dossier: Dossier, reader: Reader) -> Flow[Reading]:
     """Read a claim. What is unsupported or contradicted by passages about something else is not known."""
-    if dossier.because or dossier.failure:
-        return Reading(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason, failure=dossier.failure)
+    if dossier.because:
+        return Reading(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason)
     task, language = dossier.task, dossier.task.language
     reading = yield from reader.read(task)
     margin = reading.margin

@@ -20,7 +20,7 @@ from excam.error_reports.judges.base import (
     expected_line,
     failed,
 )
-from excam.error_reports.judges.grounded import NO_CLAIM, OWN_KNOWLEDGE
+from excam.error_reports.judges.grounded import NO_CLAIM
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
@@ -28,6 +28,7 @@ from excam.knowledge.claimless import is_refusal
 
 VERSION = Version(asks=1, reads=2)
 PROPOSE = "{question}\nAnswer in a few words."
+OWN_KNOWLEDGE = "the model's own knowledge"
 NO_QUESTION = "Say something."
 LONGEST = 60  # words of a text that are marked one by one
 _OPTION = re.compile(

@@ -47,8 +47,6 @@ def _examined(question: Question, reader: Reader) -> Flow[Examined]:
     """Read an answer as the judge does."""
     sample = question.sample
     claim = grounded.Claim((0, len(sample.output)), sample.output, "answer")
-    dossier = yield from grounded.evidence_on(sample, claim, pack().passages_for)
-    assert dossier, "an answer is no question"
-    reading = yield from grounded.read(dossier, reader)
+    reading = yield from grounded.read(grounded.evidence_on(sample, claim, pack().passages_for), reader)
     marked = tuple((mark.start, mark.end) for mark in reading.marks if mark.unsupported >= 0.5)
     return Examined(question, grounded.margin_of(reading, reader), marked)

@@ -59,7 +59,7 @@ class Reading:
     supported: float
     contradicted: float
     not_stated: float
-    passages: tuple[int, ...] = ()  # places of the passages that decide; empty: none, or the reader's own knowledge
+    passages: tuple[int, ...] = ()  # places of the passages that decide; empty: none
     marks: tuple[Mark, ...] = ()  # in order; empty: the reader marks no words
     expected: str = ""  # what the reader says that the passages say; "" if it says nothing
     because: str = ""  # why it is not known, if it is not
@@ -170,7 +170,7 @@ class Reader(Protocol):
 
     @property
     def states(self) -> bool:
-        """Return whether it says what passages say; then it also reads without any, by what it knows."""
+        """Return whether it says what passages say."""
         ...
 
     def read(self, task: Task) -> Flow[Reading]: ...

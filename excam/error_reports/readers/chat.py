@@ -71,12 +71,11 @@ class Chat:
 
     def read(self, task: Task) -> Flow[Reading]:
         """Ask what is expected, and compare the text with it, if passages are about it and do not disagree."""
-        is_sentence = task.is_sentence and bool(task.passages)
-        question = about(task.text, task.passages, task.language) if is_sentence else task.question
+        question = about(task.text, task.passages, task.language) if task.is_sentence else task.question
         if not question:
             return reading(None, because=FEW_WORDS)
         stated = yield from ask_stated(question, task.passages, task.question)
-        if is_sentence and repeats(stated.answer, task.text, task.passages, task.language):
+        if task.is_sentence and repeats(stated.answer, task.text, task.passages, task.language):
             stated = replace(stated, answer="", invented=stated.answer)
         cited = tuple(cited_places(stated, task.passages, task.language))
         more = {"passages": cited, "expected": stated.answer, "thinking": stated.thinking, "failure": stated.failure}
@@ -106,17 +105,17 @@ class Chat:
             return Comparison(None, because=NOT_STATED)
         known = closed_values.compared(stated.answer, text, question, language)
         margin = {"agrees": CLOSED, "differs": -CLOSED}[known.verdict] if known.verdict else None
-        ranges, reason, is_sentence = known.ranges, known.reason, task.is_sentence and bool(task.passages)
-        if margin is None and not (self.likelihoods and task.passages):
+        ranges, reason = known.ranges, known.reason
+        if margin is None and not self.likelihoods:
             return Comparison(None, ranges, reason, NOT_SURE if self.likelihoods else UNQUALIFIED)
-        asked = [entail_messages(question, text, task.passages)] if is_sentence or margin is None else []
+        asked = [entail_messages(question, text, task.passages)] if task.is_sentence or margin is None else []
         asked += [agree_messages(question, stated.answer, text)] if margin is None else []
         leanings = yield from together([ask_yes_no(messages) for messages in asked])
         sides = [leaning.margin or 0.0 for leaning in leanings]
         if margin is None:
             margin, ranges = SLOPE * sum(sides) - OFFSET, unsupported(text, (question, stated.answer), language)
             reason += f", entailment {sides[0]:+.2f}, agreement {sides[1]:+.2f}"
-        if is_sentence:
+        if task.is_sentence:
             ranges = tuple(place for place in ranges if not_held(text[slice(*place)], cited, language)) or ranges
             leans = min(side if margin > 0 else -side for side in sides) >= LEAST_LEANING
             return Comparison(margin if leans else None, ranges, reason, "" if leans else NOT_SURE)
