@@ -41,7 +41,7 @@ from excam.error_reports import content_words, floors, readers
 from excam.error_reports.judges import grounded
 from excam.error_reports.metrics import BY_EVIDENCE
 from excam.error_reports.readers import chat
-from excam.error_reports.records import Report, Sample
+from excam.error_reports.records import Sample, unlabelled
 from excam.inference import Answer, Flow, Request, Sampling, journal
 from excam.inference.journal import InMemory
 from excam.inference.run import run
@@ -227,20 +227,7 @@ def nobody(requests: Sequence[Request]) -> list[Answer]:
 
 def sample(row: Row) -> Sample:
     """Return a row as judges take it."""
-    nothing = dict.fromkeys(("culture", "stratum", "licence", "answer"), "")
-    return Sample(
-        id=row.id,
-        pair=row.id,
-        base=row.group,
-        dataset=row.part,
-        task="qa",
-        instruction=row.question,
-        output=row.text,
-        report=Report(()),
-        origin="source",
-        language=row.language,
-        **nothing,
-    )
+    return unlabelled(row.id, row.question, row.text, row.language)
 
 
 def height(name: str, row: Row) -> Judged:

@@ -18,7 +18,7 @@ from excam.error_reports.qualification import Qualified, qualified
 from excam.error_reports.readers.base import Reader
 from excam.error_reports.readers.chat import Chat
 from excam.error_reports.readers.words import LANGUAGES, MEASURED
-from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict
+from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict, unlabelled
 from excam.inference import Flow
 from excam.knowledge.index import Index
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
@@ -143,7 +143,8 @@ class ErrorReports(Metric):
 
     def flow(self, row: Row) -> Flow[Outcome]:
         """Ask about a pair; the score is Eq. 1."""
-        sample = _sample(row)
+        language = languages.language_name(row.labels["language"]) if row.labels.get("language") else ""
+        sample = unlabelled(row.id, row.texts["instruction"], row.texts["output"], language)
         verdict = yield from (self._judged(sample, row) if self._settings else self._way.judge(sample))
         report = verdict.report or Report()
         return Outcome(
@@ -204,14 +205,6 @@ def _reader(setup: Setup, best: Qualified | None) -> Reader:
     if tuned and not best and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1:
         reader = Chat()  # it learned to state, and not to compare
     return reader
-
-
-def _sample(row: Row) -> Sample:
-    nothing: dict[str, Any] = dict.fromkeys(("dataset", "culture", "stratum", "licence", "answer"), "")
-    same = dict.fromkeys(("id", "pair", "base"), row.id)
-    texts = {"instruction": row.texts["instruction"], "output": row.texts["output"]}
-    language = languages.language_name(row.labels["language"]) if row.labels.get("language") else ""
-    return Sample(**same, **texts, language=language, task="generation", report=Report(), origin="source", **nothing)
 
 
 METRICS = (ErrorReports(),)

@@ -131,12 +131,6 @@ def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list
     return holding or [shares.index(max(shares))]
 
 
-def off_topic(question: str, stated: Stated, passages: Sequence[str], language: str = "") -> str:
-    """Return why the passages that a statement follows from are not about a question, "" if one is."""
-    cited = [passages[at] for at in cited_places(stated, passages, language)]
-    return relevance.unrelated(question, cited, language) if stated.answer and cited else ""
-
-
 def others_about(question: str, stated: Stated, cited: Sequence[int], passages: Sequence[str]) -> list[int]:
     """Return which passages are about all that the question and the passages of a statement share, but not among those.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from excam.core.hash_order import digest
-from excam.error_reports.records import Report, Sample
+from excam.error_reports.records import Sample, unlabelled
 from excam.knowledge.index import Index, in_memory
 from excam.knowledge.passages import Passage
 
@@ -48,10 +48,7 @@ class Question:
     @property
     def sample(self) -> Sample:
         """Return what a judge reads: question and answer."""
-        nothing: dict[str, Any] = dict.fromkeys(("dataset", "culture", "stratum", "licence", "answer"), "")
-        names = dict.fromkeys(("id", "pair", "base"), self.id)
-        texts = {"instruction": self.question, "output": self.text, "language": self.language}
-        return Sample(**names, **texts, task="generation", report=Report(), origin="source", **nothing)
+        return unlabelled(self.id, self.question, self.text, self.language)
 
 
 def questions(seed: int = 0) -> list[Question]:
