@@ -250,12 +250,17 @@ def _part(row: Row, place: tuple[int, int]) -> Row:
 
 
 def closed(row: Row) -> Judged:
-    """Compare with the right answer by closed values."""
+    """Compare with the right answer by closed values, as the judge does: without greetings and closings."""
     from excam.error_reports.closed_values import compared
 
-    outcome = compared(row.expected, row.text, row.question, row.language)
+    claims = grounded.claims_of(sample(row))
+    if len(claims) != 1 or claims[0].kind != "answer":
+        return Judged(None)
+    outcome = compared(row.expected, claims[0].text, row.question, row.language)
     verdict = {"agrees": True, "differs": False}.get(outcome.verdict or "")
-    return Judged(None if verdict is None else float(verdict), verdict, tuple(outcome.ranges))
+    start = claims[0].place[0]
+    places = tuple((start + begin, start + end) for begin, end in outcome.ranges)
+    return Judged(None if verdict is None else float(verdict), verdict, places)
 
 
 def recorded(paths: Sequence[Path], name: str, rows: Sequence[Row]) -> dict[str, Answers]:
@@ -358,12 +363,12 @@ def _number(value: float) -> float | None:
 def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
     """Yield scaled accuracy, share with a verdict, right ones of these, AUC, and what a judge has more than floors."""
     for judge, own in answers.items():
-        hits, decided, groups = _hits(own), ~np.isnan(own.verdicts), [row.group for row in own.rows]
+        hits, decided, groups = hits_of(own), ~np.isnan(own.verdicts), [row.group for row in own.rows]
         if not decided.any() and np.isnan(own.scores).all():
             continue
         if name != "wice":  # where saying "wrong" of all is right in two thirds
             yield _line(judge, "scaled accuracy", _scaled(bootstrap.share(hits, groups, 0)), len(hits))
-        yield _line(judge, "AUC", _auc([own], groups), len(hits))
+        yield _line(judge, "AUC", auc([own], groups), len(hits))
         if judge in FLOORS:
             continue
         yield _line(judge, "with a verdict", bootstrap.share(decided.astype(float), groups, 0), len(hits))
@@ -373,12 +378,12 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
         for floor in (floor for floor in FLOORS if floor in answers and judge != "closed"):
             below = answers[floor]
             if name != "wice":
-                difference = bootstrap.mean(2 * (hits - _hits(below)), groups, 0)
+                difference = bootstrap.mean(2 * (hits - hits_of(below)), groups, 0)
                 yield _line(judge, f"scaled accuracy, minus {floor}", difference, len(hits))
-            yield _line(judge, f"AUC, minus {floor}", _auc([own, below], groups), len(hits))
+            yield _line(judge, f"AUC, minus {floor}", auc([own, below], groups), len(hits))
             if 0 < decided.sum() < len(decided):
                 kept = _most_certain(below.margins, int(decided.sum()))
-                columns = [hits * decided, decided, _hits(below) * kept, kept]
+                columns = [hits * decided, decided, hits_of(below) * kept, kept]
                 apart = bootstrap.estimate(columns, lambda sums: _ratio(sums[:2]) - _ratio(sums[2:]), groups, 0)
                 yield _line(judge, f"right at equal coverage, minus {floor}", apart, int(decided.sum()))
 
@@ -386,7 +391,7 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
 _ratio = bootstrap.ratio
 
 
-def _hits(answers: Answers) -> NDArray[np.float64]:
+def hits_of(answers: Answers) -> NDArray[np.float64]:
     """Return 1 for a right verdict, 0 for a wrong one, .5 where there is none."""
     verdicts = answers.verdicts
     right = np.array([float(bool(row.right)) for row in answers.rows])
@@ -404,7 +409,7 @@ def _scaled(share: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if value is None else 2 * value - 1 for name, value in share.items()}
 
 
-def _auc(compared: Sequence[Answers], groups: Sequence[str]) -> dict[str, float | None]:
+def auc(compared: Sequence[Answers], groups: Sequence[str]) -> dict[str, float | None]:
     """Return the AUC of scores, or that of the first minus that of the second; not known is in the middle."""
     wrong = np.array([not row.right for row in compared[0].rows])
     levels = [np.unique(np.nan_to_num(own.scores), return_inverse=True)[1] for own in compared]

@@ -124,7 +124,7 @@ def calmqa_translations(files: StageFiles, transcript_path: Path, to_path: Path)
     stages.write(to_path, "translations", stages.translation_rows(asked, said))
 
 
-@step(version=6)
+@step(version=7)
 def calmqa_claims(
     files: StageFiles,
     to_path: Path,

@@ -7,6 +7,7 @@ are plain ones. What strikes text out or hides it stays: `~~`, `<del>`, `<s>`, `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
@@ -28,9 +29,10 @@ _MARKUP = regex.compile(
     | (?P<blank> \\[,;:!\ ] | (?<={_IN_WORD})~(?=\p{{L}}) | {_TAG.format(_BLOCK)} )
     | (?P<nothing> {INVISIBLE.pattern.removeprefix("(?V1)")}++
       | {_TAG.format(_INLINE)}
-      | \[\^?\d{{1,3}}(?:[,;]\ ?\d{{1,3}})*\](?!\()
+      | \[\^?\d{{1,3}}(?:[,;]\ ?\d{{1,3}})*\](?!\()(?:(?<=\S\s*\[[^\[]*)|(?=\s*\S))
       | !?\[(?=[^\[\]\n]{{1,300}}\]\([^()\s]{{1,500}}\)) | \](?<=[^\[\]\n]\])\([^()\s]{{1,500}}\)
       | ```[a-z]{{1,12}}(?=\n) | \*\*+ | (?<!{_IN_WORD})[*_`]+ | [*_`]+(?!{_IN_WORD})
+      | \\(?:boxed|text|math(?:bf|rm))(?=\{{)
       | \\[()] | \$(?=[^\s$][^$\n]{{0,80}}(?<![\s\\])\$(?!\d)) | \$(?!\d)(?<=\$[^\s$](?:[^$\n]{{0,80}}[^\s\\$])?\$) )
     """,
     regex.V1,
@@ -45,8 +47,9 @@ class PlainText:
     """A text without what no reader sees. `starts` and `ends` are the places of its characters in the original."""
 
     text: str
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    starts: Sequence[int]
+    ends: Sequence[int]
+    is_whole: bool = False  # nothing is left out: all places are the same
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where characters [start, end), at least one, stand in the original."""
@@ -56,9 +59,9 @@ class PlainText:
 @lru_cache(maxsize=1024)
 def plain_text(text: str) -> PlainText:
     """Return a text without invisible characters and markup; an entity ("&amp;") is the character that it names."""
-    text = text.translate(_FULL_WIDTH)
+    text = text if text.isascii() else text.translate(_FULL_WIDTH)
     if not _SIGNS.search(text):
-        return PlainText(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
+        return PlainText(text, range(len(text)), range(1, len(text) + 1), is_whole=True)
     parts, starts, ends = list[str](), list[int](), list[int]()
     at = 0
     for match in _MARKUP.finditer(text):

@@ -15,6 +15,7 @@ _BULLET = regex.compile(rf"^\s*(?:[-*•·–]|\(?\d{{1,3}}[.)]|#{{1,6}})\s+{_BA
 _MARKUP = regex.compile(r"\*\*|__|`")
 _ASKS = regex.compile(r"(?:[?？؟]|か[。.])\s*[\"'”’»)*_`]*$")
 _GREEK_ASKS = regex.compile(r"[?;]\s*[\"'”’»)*_`]*$")
+LONGEST_END = 40  # characters of an abbreviation and the spaces in it
 _SHORT = r"\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St"  # in every language
 _ORDINAL = regex.compile(r"(?:^|[^\p{L}\p{M}\p{N}.,])\d{1,4}\.\s*$")
 
@@ -63,7 +64,8 @@ def _joined(pieces: Iterable[str], language: str) -> Iterator[str]:
     abbreviated, counted = _going_on(language)
     begun = ""
     for piece in pieces:
-        if begun and not (abbreviated.search(begun) or (_ORDINAL.search(begun) and counted.match(piece))):
+        tail = max(0, len(begun.rstrip()) - LONGEST_END)
+        if begun and not (abbreviated.search(begun, tail) or (_ORDINAL.search(begun) and counted.match(piece))):
             yield begun
             begun = ""
         begun += piece

@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import regex
@@ -34,10 +35,15 @@ VERSION = 3
 Range = tuple[int, int]  # half-open, characters
 Verdict = Literal["agrees", "differs"] | None
 _ASKS = regex.compile("[?？؟‽⁇⁈⁉;]|[:;]-?[()]")  # the Greek question mark, and a face that may deny
-_MARK = regex.compile(r"\s*(?:#{1,6}|\p{Nd}\))\s+(?!\p{Nd})")  # of a heading or an item of a list
+# Of a heading, an item of a list, a ruler, a quotation; not what may be part of the value ("- 5 %", "1. 000", "> 5").
+_MARK = regex.compile(
+    r"\s*(?:(?:#{1,6}|[•▪➤→])\s|-\s(?!\s*\p{Nd}\S*\s?[°%])|(?:1[.)]|\(1\))\s(?!\s*\p{Nd}{3}(?!\p{Nd}))"
+    r"|\p{Nd}\)\s(?!\s*\p{Nd})|-{3,}\s*\n|(?P<quotes>(?:>\s?)+))\s*"
+)
+_LABEL = regex.compile(r"\s*A\s?[:：]\s")  # of an answer, where no option has the letter
 # Plain punctuation ("!" before a word denies it), and pictures that deny nothing: food, festivities, smiles, checks.
 _PUNCTUATION = regex.compile(
-    r"(?:[\s.,:;'\"’‘“”„‟«»‹›(){}|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀-😄😊🙂]"
+    r"(?:[\s.,:;'\"’‘“”„‟«»‹›(){}|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀😁😃😄😊🙂]"
     r"|(?<=[\p{L}\p{M}\p{N}\p{Po}\p{Pe}\p{Pf}][\u00a0\u202f]?)!|\[(?!\s)|(?<=[\w\".。!])\])*"
 )
 _STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
@@ -50,14 +56,14 @@ _NUMBER = regex.compile(
 )
 _ISO = regex.compile(r"\s*([1-9]\d{3})-(\d\d)-(\d\d)[\s.]*")
 _LETTERED = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
-_LETTER = regex.compile(rf"[\s“„«『\"\[]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
+_LETTER = regex.compile(rf"[\s“„«『\"\[{{{{]*(?:(?i:{OPTION})\s*)?\(?([A-H])(?![\p{{L}}\p{{M}}\p{{Nd}}'’])[).:,：]*")
 _ANSWER_IS = r"(?:the|my)\s+(?:(?:correct|right|final)\s+)?answer\s+is"
-_CARRIER = regex.compile(rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?=\w)")
+_CARRIER = regex.compile(rf"\s*(?:(?i:(?:so,?\s+)?(?:{_ANSWER_IS}|it\s+is|it['’]s|that\s+is)\s+))?(?=[\"'“„«({{\[]*\w)")
 _IN = frozenset({"in", "on", "en", "em", "im", "am"})  # before a year or a date
 _IN_DATES = frozenset({"of", "de", "st", "nd", "rd", "th"})
 _YES_NO = {
-    "yes": "yes ja sí oui sim sì evet ya да نعم 是 是的 はい 네 예 हाँ हां",
-    "no": "no nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
+    "yes": "yes yep yeah ja sí oui sim sì evet ya да نعم 是 是的 はい 네 예 हाँ हां",
+    "no": "no nope nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
 }
 YES_NO_WORDS = frozenset(" ".join(_YES_NO.values()).split())
 LONGEST_NUMBER = 5  # words of a number that is spelled out
@@ -103,7 +109,8 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Out
     `language` is an English name or a code, "" if it is not known.
     """
     asked, options = without_options(plain_text(question).text)
-    sides = [side_of(expected), side_of(text)]
+    code = code_of(language) or likely_language(f"{question} {expected}")
+    sides = [side_of(side, code, bool(options)) for side in (expected, text)]
     for name, side in zip(("the expected statement", "the text"), sides, strict=True):
         if not side.words or side.unread:
             return Outcome(None, f"{name} {side.unread or 'has no word'}")
@@ -112,7 +119,6 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Out
     if written[0] == written[1]:
         return Outcome("agrees", "the same words")
     keys = _keys(asked)
-    code = code_of(language) or likely_language(f"{question} {expected}")
     values = [value_of(side, keys, options, code) for side in sides]
     if values[0] and values[1]:
         verdict = _of_values(values[0], values[1], keys)
@@ -125,13 +131,12 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Out
     return Outcome(None, "more is said than one value")
 
 
-def side_of(text: str) -> Side:
-    """Return a text as it is compared."""
+def side_of(text: str, code: str, has_options: bool) -> Side:
+    """Return a text in a language as it is compared, as the answer to a question with or without options."""
     plain = plain_text(text).text
-    mark = _MARK.match(plain)
-    start = mark.end() if mark else 0
-    while announced := opening(plain[start:]):
-        start += announced
+    start = 0
+    while begun := _begun(plain, start, code, has_options):
+        start = begun
     if carried := _CARRIER.match(plain, start):
         start = carried.end()
     spoken = [word for word in words_of_plain(plain) if word.start >= start]
@@ -145,6 +150,28 @@ def side_of(text: str) -> Side:
     elif any(not _PUNCTUATION.fullmatch(plain, *gap) for gap in gaps):
         unread = "has signs that are not read"
     return Side(plain, start, words, unread)
+
+
+def _begun(plain: str, start: int, code: str, has_options: bool) -> int:
+    """Return where a text goes on behind a mark or phrase from `start` on that says nothing, 0 without one."""
+    if announced := opening(plain[start:]):
+        return start + announced
+    label, mark = _LABEL.match(plain, start), _MARK.match(plain, start)
+    if label and not has_options:
+        return label.end()
+    if not mark or ("1." in mark[0] and _first(code) == "1."):
+        return 0
+    counts = {*spelled_numbers(code), *spelled_numbers("en")} if mark["quotes"] else ()
+    is_more = any(word.key in counts or word.key[0].isdecimal() for word in words_of_plain(plain[mark.end() :]))
+    return 0 if mark["quotes"] and is_more else mark.end()
+
+
+@cache
+def _first(code: str) -> str:
+    """Return how ICU writes "1st" in a language; "1." before a word may be it."""
+    from icu4py.messageformat import MessageFormat
+
+    return MessageFormat("{n, ordinal}", code or "root").format({"n": 1})
 
 
 def signed(plain: str, start: int, spoken: Sequence[Word]) -> list[str]:
@@ -177,7 +204,11 @@ def value_of(side: Side, asked: Sequence[str], options: dict[str, str], code: st
         return _option(side, options)
     keys = side.keys
     for answer, forms in _YES_NO.items():
-        if keys[0] in forms.split() and (len(keys) == 1 or _repeats(keys[1:], asked[1:], asked[:1], code)):
+        if (
+            keys[0] in forms.split()
+            and not _SIGN.search(side.plain, side.start)
+            and (len(keys) == 1 or _repeats(keys[1:], asked[1:], asked[:1], code))
+        ):
             return Value("yes or no", answer)
     return _date(side, asked, code) or _number(side, asked, code)
 
@@ -201,7 +232,7 @@ def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
     keys = [key for key in side.keys if key not in _IN]
     months = [at for at, key in enumerate(keys) if key in names]
     numbers = [at for at, key in enumerate(keys) if key.isdecimal()]
-    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain) or "%" in side.plain:
+    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain, side.start) or "%" in side.plain:
         return None
     first, last = min(*months, *numbers), max(*months, *numbers)
     between = [key for at, key in enumerate(keys[first : last + 1], first) if at not in (*months, *numbers)]
@@ -234,7 +265,11 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
         elif length:
             numbers.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
         at += length or 1
-    if len(numbers) != 1 or _SIGN.search(side.plain) or not set(keys[numbers[0][0] : numbers[0][1]]).isdisjoint(asked):
+    if (
+        len(numbers) != 1
+        or _SIGN.search(side.plain, side.start)
+        or not set(keys[numbers[0][0] : numbers[0][1]]).isdisjoint(asked)
+    ):
         return None
     ((start, end, number),) = numbers
     before, after = keys[:start], keys[end:]

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import regex
 
@@ -23,9 +22,11 @@ from excam.core.text import SCRIPTS
 
 UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}ー々〆]+")
 # A number with its separators, letters of a script that sets spaces with the apostrophes between them ("don't"), or a
-# run of a script that sets none.
+# run of a script that sets none, in which there may be marks of others.
+_NUMBER = r"\p{Nd}+(?:[.,:٫٬'’\u00a0\u202f]\p{Nd}+)*"
+SPACED = regex.compile(rf"{_NUMBER}|[\p{{L}}\p{{M}}]+(?:['’ʼ＇`´](?=\p{{L}})[\p{{L}}\p{{M}}]+)*")
 PIECE = regex.compile(
-    rf"(?V1)\p{{Nd}}+(?:[.,:٫٬'’\u00a0\u202f]\p{{Nd}}+)*|[{SCRIPTS}ー々〆]+"
+    rf"(?V1){_NUMBER}|[{SCRIPTS}ー々〆]+"
     rf"|[[\p{{L}}\p{{M}}]--[{SCRIPTS}]]+(?:['’ʼ＇`´](?=\p{{L}})[[\p{{L}}\p{{M}}]--[{SCRIPTS}]]+)*"
 )
 LETTER = regex.compile(r"[\p{L}\p{N}]")
@@ -35,8 +36,8 @@ ELISION = regex.compile(r"^\p{L}{1,5}'(?=\p{L}{2})|'s$")  # l'acqua, dell'acqua,
 NUMBER_WORDS = 100  # numbers up to here are content also where they are spelled out
 PREFIX = {True: 2, False: 5}  # characters by which words without a stemmer are looked up: Hangul syllables, letters
 HANGUL = regex.compile(r"\p{Hangul}")
-# Words of phrases that announce an answer before a colon: "Here is my reply:". All its words are among these.
-_ANNOUNCED = regex.compile(r"\s*+([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|(?=\b[A-H][:：]))\s*")
+# Words of phrases that announce an answer before a colon or in a line: "Here is my reply:". All its words are here.
+_ANNOUNCED = regex.compile(r"\s*+([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|\n|(?=\b[A-H][:：]))\s*")
 _ANNOUNCING = """
 a according accurate am among an and answer answered answering answers appropriate as asked be best by can choice
 choose chosen conclusion considering context correct decide decision final find fits fitting following follows for
@@ -50,8 +51,7 @@ risposta mia giusta è é het mijn antwoord juiste cevap yanıt doğru jawaban j
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of a text: half-open characters [start, end), and its folded form."""
 
     key: str
@@ -59,17 +59,34 @@ class Word:
     end: int
 
 
+def has_unspaced(text: str) -> bool:
+    """Return whether a text has a sign of a script that sets no spaces between words."""
+    return not text.isascii() and UNSPACED.search("".join(set(text))) is not None
+
+
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[Word, ...]:
     """Return the words of a text in order; digits and letters that touch are apart ("5km"), hyphens divide."""
     plain = plain_text(text)
-    return tuple(Word(word.key, *plain.span(word.start, word.end)) for word in words_of_plain(plain.text))
+    said = words_of_plain(plain.text)
+    return said if plain.is_whole else tuple(Word(word.key, *plain.span(word.start, word.end)) for word in said)
 
 
 @lru_cache(maxsize=4096)
 def words_of_plain(text: str) -> tuple[Word, ...]:
     """Return the words of a text without markup and invisible signs."""
+    if not has_unspaced(text):
+        return tuple(Word(fold(match[0]), *match.span()) for match in SPACED.finditer(text))
     return tuple(_words(text))
+
+
+def keys_of_plain(text: str) -> list[str]:
+    """Return the folded words of a text without markup and invisible signs; places take most of the time of words."""
+    if text.isascii():
+        return SPACED.findall(text.casefold().replace("`", "'"))
+    if has_unspaced(text) or not unicodedata.is_normalized("NFKC", text):
+        return [word.key for word in words_of_plain(text)]
+    return [fold(key) for key in SPACED.findall(text.casefold())]
 
 
 def _words(text: str) -> Iterator[Word]:
@@ -125,7 +142,7 @@ def content(text: str, language: str = "") -> list[Word]:
     start = opening(text)
     said = [word for word in words(text) if word.start >= start]
     functions = function_words(code_of(language) or likely_language(text))
-    kept = [replace(word, key=ELISION.sub("", word.key)) for word in said if word.key not in functions]
+    kept = [word._replace(key=ELISION.sub("", word.key)) for word in said if word.key not in functions]
     return kept or said
 
 

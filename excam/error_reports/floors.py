@@ -11,18 +11,19 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 
 import regex
 
+from excam.core.plain_text import plain_text
 from excam.core.sentences import asks, sentence_places
 from excam.core.text import SCRIPTS
-from excam.error_reports.content_words import Word, code_of, content, words
+from excam.error_reports.content_words import Word, code_of, content, has_unspaced, keys_of_plain, words
 
-VERSION = 2  # raised when a floor changes
+VERSION = 3  # raised when a floor changes
 LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
 SIGNS = 2  # of a part of a run of Chinese or Japanese
 LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases only, a sentence is cut behind them
@@ -35,11 +36,15 @@ _ANNOUNCING = regex.compile(r"\s*+[^:：\n]{1,80}(?::\s|：)(?=.*\w)", regex.DOT
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of a passage: characters [start, end), and the parts of its words and of the title."""
+    """A sentence of a passage: characters [start, end), and the folded words of the title and of it between blanks."""
 
     start: int
     end: int
-    parts: frozenset[str]
+    text: str
+
+    def holding(self, sought: Iterable[str]) -> list[str]:
+        """Return which parts of words it has; a short one is a whole word."""
+        return [part for part in sought if part in self.text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +92,17 @@ def places_of(
 ) -> tuple[Place | None, Place | None]:
     """Return where a text stands, and where elsewhere most of its question does; None for what stands nowhere."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
-    asked = frozenset(parts(words(question)))
-    answer = frozenset(parts(words(behind_colon(text))))
+    asked = frozenset(parts(question))
+    answer = frozenset(parts(behind_colon(text)))
     said = answer - asked or answer
-    asked -= said
-    seen = Counter(part for _, piece in places for part in piece.parts & asked)
-    weights = {part: math.log((len(places) + 1) / (seen[part] + 0.5)) for part in sorted(asked)}
+    asked = sorted(asked - said)
+    held = [piece.holding(asked) for _, piece in places]
+    seen = Counter(part for parts in held for part in parts)
+    weights = {part: math.log((len(places) + 1) / (seen[part] + 0.5)) for part in asked}
     whole = sum(weights.values()) or 1.0
     known = [
-        Place(
-            at,
-            piece,
-            len(said & piece.parts) / max(1, len(said)),
-            sum(weights[part] for part in sorted(piece.parts & asked)) / whole,
-        )
-        for at, piece in places
+        Place(at, piece, len(piece.holding(said)) / max(1, len(said)), sum(map(weights.__getitem__, of_asked)) / whole)
+        for (at, piece), of_asked in zip(places, held, strict=True)
     ]
     here = max(known, key=lambda place: (place.held, place.asked), default=None)
     if here is None or not here.held:
@@ -122,14 +123,16 @@ def pieces(passage: str, language: str = "") -> tuple[Piece, ...]:
 
     A long one of a script without spaces between words is cut at its spaces.
     """
-    said = words(passage)
-    starts = [word.start for word in said]
     title = _TITLE.match(passage)
-    topic = frozenset(parts(words(title[1]))) if title else frozenset[str]()
-    return tuple(
-        Piece(start, end, topic.union(parts(said[bisect_left(starts, start) : bisect_left(starts, end)])))
-        for start, end in _places(passage, code_of(language))
-    )
+    topic = runs(words(title[1])) if title else []
+    places = list(_places(passage, code_of(language)))
+    if plain_text(passage).is_whole and not has_unspaced(passage):
+        keys = (keys_of_plain(passage[start:end]) for start, end in places)
+    else:
+        said = words(passage)
+        starts = [word.start for word in said]
+        keys = (runs(said[bisect_left(starts, start) : bisect_left(starts, end)]) for start, end in places)
+    return tuple(Piece(*place, f" {' '.join([*topic, *own])} ") for place, own in zip(places, keys, strict=True))
 
 
 def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
@@ -149,20 +152,23 @@ def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
         yield begun, end
 
 
-def parts(said: Sequence[Word]) -> Iterator[str]:
-    """Yield the parts of words: runs of `LETTERS` letters; of words without spaces between them together."""
-    run, end = "", -1
+def parts(text: str) -> Iterator[str]:
+    """Yield the parts of a text's words: runs of `LETTERS` letters; a shorter word is one part, between blanks."""
+    for run in runs(words(text)):
+        size = SIGNS if _DENSE.match(run) else LETTERS
+        yield from (run[at : at + size] for at in range(len(run) - size + 1)) if len(run) >= size else (f" {run} ",)
+
+
+def runs(said: Sequence[Word]) -> list[str]:
+    """Return folded words, those without spaces between them together."""
+    known, end = list[str](), -1
     for word in said:
-        goes_on = word.start == end and _UNSPACED.match(word.key) and _UNSPACED.match(run)
-        if not goes_on:
-            yield from _parts(run)
-        run, end = (run if goes_on else "") + word.key, word.end
-    yield from _parts(run)
-
-
-def _parts(run: str) -> Iterator[str]:
-    size = SIGNS if _DENSE.match(run) else LETTERS
-    return (run[at : at + size] for at in range(max(1, len(run) - size + 1))) if run else iter(())
+        if word.start == end and _UNSPACED.match(word.key) and _UNSPACED.match(known[-1]):
+            known[-1] += word.key
+        else:
+            known.append(word.key)
+        end = word.end
+    return known
 
 
 FLOORS: dict[str, Callable[[str, str, Sequence[str], str], float]] = {  # of question, text, passages, language

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from excam.core import cultures
+from excam.core.plain_text import plain_text
 from excam.error_reports.closed_values import without_options
-from excam.error_reports.content_words import Vocabulary, Word, content, likely_language, words
+from excam.error_reports.content_words import Vocabulary, Word, content, keys_of_plain, likely_language, words
 
 SHARE = 0.4  # of a question's content words; chosen on one half of 288 rows without their fact (docs/results-log.md)
 _LONGEST = 4  # words of a culture's name
@@ -71,12 +72,17 @@ def named(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[str, ...]:
     """Return the names of cultures in a text, the longest at each place."""
-    known = cultures.names()
-    keys = [word.key.removesuffix("'s") for word in words(text)]
-    named_so_far, at = [], 0
-    while at < len(keys):
+    known, first = cultures.names(), _first_words()
+    keys = [key.removesuffix("'s") for key in keys_of_plain(plain_text(text).text)]
+    named_so_far, end = [], 0
+    for at in (at for at, key in enumerate(keys) if key in first):
         length = next((n for n in range(_LONGEST, 0, -1) if " ".join(keys[at : at + n]) in known), 0)
-        if length:
+        if length and at >= end:
             named_so_far.append(" ".join(keys[at : at + length]))
-        at += length or 1
+            end = at + length
     return tuple(named_so_far)
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset(name.split(" ")[0] for name in cultures.names())

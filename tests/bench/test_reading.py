@@ -99,4 +99,4 @@ def test_an_unknown_score_is_in_the_middle_of_the_auc():
     known = Answers(rows, [Judged(1.0 if row.right else -1.0) for row in rows])
     nothing = Answers(rows, [Judged(None) for _ in rows])
     groups = [row.group for row in rows]
-    assert [reading._auc(each, groups)["value"] for each in ([known], [nothing], [known, nothing])] == [1, 0.5, 0.5]
+    assert [reading.auc(each, groups)["value"] for each in ([known], [nothing], [known, nothing])] == [1, 0.5, 0.5]

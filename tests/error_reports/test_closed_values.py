@@ -109,7 +109,7 @@ BEHIND = (  # ways to take back or change a value: V the right one, W another on
     "|# Myth\n{V}|**Not true**\n{V}|Wrong answers:\n{V}|{V}\n**That is wrong**|I don't know. {V}|The wrong answer is {V}"
     "|Sorry, I do not believe that. {V}|far from: {V}|should have been {V}|less than {V}|at least {V}|about {V}|No: {V}"
     "|❌ {V}|! {V}|!{V}|{V} 👎|[ ] {V}|!= {V}|¬{V}|~~{V}~~|<del>{V}</del>|<s>{V}</s>|<strike>{V}</strike>|{V}‽|{V}&#63;|{V} :("
-    '|<span style="display:none">{V}</span>|> {V}|≤ {V}|{V}+|~{V}|{V}–{W}|{V}/{W}|√{V}|{V}²|{V}‰|half {V}|Were it {V}'
+    '|<span style="display:none">{V}</span>|≤ {V}|{V}+|~{V}|{V}–{W}|{V}/{W}|√{V}|{V}²|{V}‰|half {V}|Were it {V}'
     "|nicht {V}|nunca {V}|不是{V}|{V}ではない|ليس {V}|не {V}|{V} değil|{V} नहीं|non-{V}|1{V}|{V} 000|I hope it is not {V}"
 )
 
@@ -125,6 +125,7 @@ def test_what_is_taken_back_never_agrees(way):
 AROUND = (
     '{}|{}.|{}!| {} |**{}**|`{}`|<b>{}</b>|<p>{}</p>|"{}"|«{}»|({})|{} [1]|The answer is {}|Here is my reply: {}|- {}'
     "|\ufeff{}|{}…|\n\n  The answer to use: {}\t\n|\r\n\u00a0{}\u3000\n|<answer>{}</answer>|```text\n{}\n```|1) {}"
+    "|1. {}|(1) {}|• {}|➤ {}|A: {}|### Answer\n{}|Answer:\n{}|---\n{}|\\boxed{{{}}}|The answer is $\\boxed{{{}}}$|{} 🙂"
     '|["{}"]|[ANSWER: {}]|{{"answer": "{}"}}|{{"answer": "The answer is: {}"}}'
     "|[{}](http://x.y)|&nbsp;{}|__{}__|\n\n{}\n|So, the answer is {}|It is {}|Antwort: {}|答案：{}|{} 🥟|# {}"
 )
@@ -132,7 +133,7 @@ AROUND = (
 
 @pytest.mark.parametrize("around", [*AROUND.split("|"), "\u00ad", "\u200b", "\u2060", "NFD", "full width", "upper"])
 def test_what_changes_no_meaning_turns_no_verdict(around):
-    """A dash or a number sign before a digit may be read in two ways, and then it is not known."""
+    """In German "1. x" may be the first one, and the letter of an option is no label."""
     for question, expected, right, wrong, language in FACTS:
         for value, opposite in ((right, "differs"), (wrong, "agrees")):
             plain = compared(expected, value, question, language).verdict
@@ -143,7 +144,7 @@ def test_what_changes_no_meaning_turns_no_verdict(around):
             }.get(around) or (around.format(value) if "{}" in around else f"{value[0]}{around}{value[1:]}")
             verdict = compared(expected, text, question, language).verdict
             assert verdict != opposite
-            assert verdict == plain or around in ("- {}", "# {}", "1) {}"), text
+            assert verdict == plain or (around, language) == ("1. {}", "German") or around == "A: {}", text
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))

@@ -77,7 +77,31 @@ def test_other_forms_and_parts_of_what_passages_say_are_not_wrong(text):
 
 
 @pytest.mark.parametrize(
-    "around", ["\n\n  {}\t\n", "The answer is {}", '{{"answer": "{}"}}', "```text\n{}\n```", "{}!"]
+    ("question", "text", "told"),
+    [
+        ("谁在婚礼上敬酒？", "祝酒", "在婚礼上，祝酒人敬酒。"),  # a part of a word
+        ("Who pays for the guests?", "The host pays for the guests", "The guests pay for the host."),
+        ("Do guests stay?", "Sure", "Guests are sure to stay."),
+        ("Do guests stay?", "Of course!", "Guests stay in the course of the day."),
+        ("Who leads?", "The tamada never", "The tamada leads and never drinks."),
+    ],
+)
+def test_what_looks_like_the_words_of_a_sentence_is_not_known(question, text, told):
+    assert read(text, question, (told,), "").not_stated == 1
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "\n\n  {}\t\n",
+        "The answer is {}",
+        '{{"answer": "{}"}}',
+        "```text\n{}\n```",
+        "{}!",
+        "> {}",
+        "1. {}",
+        "$\\boxed{{{}}}$",
+    ],
 )
 @pytest.mark.parametrize("answer", ["the tamada", "the host", "the mother-in-law"])
 def test_what_surrounds_an_answer_moves_nothing(around, answer):

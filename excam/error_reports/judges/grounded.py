@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import regex
+
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import code_name, language_code
 from excam.core.sentences import asks, sentence_places
@@ -82,6 +84,10 @@ def as_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(passage.as_line for passage in passages)
 
 
+_UNMARKED = regex.compile(
+    r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+)  # a question in these scripts has no mark of its own
+Range = tuple[int, int]  # half-open, characters of the text
 Search = Callable[[str, str], Sequence["Passage"]]  # from a question and the text that answers it; the best first
 
 
@@ -89,7 +95,7 @@ Search = Callable[[str, str], Sequence["Passage"]]  # from a question and the te
 class Claim:
     """What may state something: a short answer as a whole, or of a longer text a sentence or what a question holds."""
 
-    place: tuple[int, int]  # half-open characters of the text
+    place: Range
     text: str
     kind: Literal["answer", "sentence", "question"] = "sentence"
 
@@ -167,18 +173,36 @@ def claims_of(sample: Sample) -> list[Claim]:
     """
     text, language = sample.output, _code(sample.language)
     places = sentence_places(text, language) or [(0, len(text))]
-    parts = [(part, asks(text[slice(*place)], language)) for place in places if (part := stating_part(text, place))]
+    stating = [stating_part(text, place) for place in places]
     count, instruction = len(words(text)), sample.instruction
     is_asked = any(asks(instruction[slice(*place)], language) for place in sentence_places(instruction, language))
+    is_asked = is_asked or _UNMARKED.search(instruction) is not None
     if (count < LONG or len(places) < 2) and (is_asked or count <= SHORT):
-        stated = [part for part, _ in parts] or places
-        start = stated[0][0] if stated[0][0] > places[0][0] else 0
-        end = stated[-1][1] if stated[-1][1] < places[-1][1] else len(text)  # a sign behind it may deny it
+        start, end = _between(text, places, stating)
         return [Claim((start, end), text[start:end], "answer")]
-    return list(_sentences(text, parts))
+    asked = (asks(text[slice(*place)], language) for place in places)
+    return list(_sentences(text, [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]))
 
 
-def _sentences(text: str, parts: Sequence[tuple[tuple[int, int], bool]]) -> Iterator[Claim]:
+def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]) -> Range:
+    """Return where a text stands between greetings and closings; all of it if there is nothing else.
+
+    A number stands in no sentence, and a sign beside a closing may deny the text: both belong to it.
+    """
+    start, end = 0, len(text)
+    for place, part in zip(places, stating, strict=True):
+        if text[start : place[0]].strip() or part == place:
+            break
+        start = part[0] if part else place[1]
+    for place, part in zip(reversed(places), reversed(stating), strict=True):
+        if part or text[place[1] : end].strip():
+            break
+        end = place[0]
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    return (start, end) if any(map(str.isalnum, text[start:end])) else (0, len(text))
+
+
+def _sentences(text: str, parts: Sequence[tuple[Range, bool]]) -> Iterator[Claim]:
     """Yield a claim for each part that is no heading and no short question, with the headings before it."""
     heading, end = None, 0
     for (start, end), asked in parts:
