@@ -61,7 +61,7 @@ rule crossing_score:
         **CROSSED.resources(minutes=120),
     params:
         **CROSSED.params,
-        version=versions("crossing_score", CROSSED.answers, crossing_judge),
+        version=versions("crossing_score", CROSSED.answers),
         metric=lambda w: CROSSING.metrics[w.crossed].metric,
         metric_version=lambda w: metric_version(CROSSING.metrics[w.crossed].metric),
         judge=lambda w: CROSSING.metrics[w.crossed].judge,

@@ -31,6 +31,7 @@ from excam.error_reports.content_words import (
     words_of_plain,
 )
 
+VERSION = 3
 Range = tuple[int, int]  # half-open, characters
 Verdict = Literal["agrees", "differs"] | None
 _ASKS = regex.compile("[?？؟‽⁇⁈⁉;]|[:;]-?[()]")  # the Greek question mark, and a face that may deny

@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excam.core.exceptions import ConfigInvalid
-from excam.error_reports import comparators
 from excam.error_reports.closed_values import compared, without_options
-from excam.error_reports.comparators.base import Case
 from excam.error_reports.content_words import content, likely_language, not_held, opening, stem, unsupported, words
-from excam.inference.run import run
 
 OPTIONS = "When do they eat? Choose from: Option A: at seven; Option B: at nine; Option C: 10 pm"
 FACTS = [  # question, expected, right, other value, language
@@ -186,11 +182,3 @@ def test_content_is_looked_up_in_any_form():
 def test_options_of_a_question():
     assert without_options(OPTIONS)[1] == {"A": "at seven;", "B": "at nine;", "C": "10 pm"}
     assert without_options("What is vitamin C: a food?") == ("What is vitamin C: a food?", {})
-
-
-def test_the_folder_is_the_registry():
-    assert {"closed", "combined", "entailment", "agreement"} <= set(comparators.available())
-    with pytest.raises(ConfigInvalid, match="closed"):
-        comparators.load("vibes")
-    (comparison,) = run(comparators.load("closed").compare, [Case("", "No", "Yes")], lambda _: [])
-    assert (comparison.margin, comparison.differing) == (-3.0, ((0, 2),))

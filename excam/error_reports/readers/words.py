@@ -35,7 +35,6 @@ from excam.inference import Flow
 from excam.knowledge.claimless import stating_part
 
 VERSION = "4"
-WAYS: tuple[str, ...] = ()
 LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh"))  # it was measured in
 # Of answers that stand word for word in a sentence, the shares that were right among 5,747 dev rows, by how much more
 # of the question stands there than elsewhere; less certain ones are not known.
@@ -55,7 +54,7 @@ NOT_ASKED = "no sentence holds enough of the question"
 OTHER_WORDS = "it has words that neither the sentence nor the question has"
 
 
-def reader(model: ModelFacts | None, way: str = "") -> WordsReader | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> WordsReader | None:
     """Return the reader without a model; see `base.Kind`."""
     return None if model else WordsReader()
 
