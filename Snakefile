@@ -21,6 +21,7 @@ onstart:
     limit = workflow.scheduling_settings.max_jobs_per_timespan
     if workflow.local_exec and limit and (limit.max_jobs, limit.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
+    show_progress()
 
 
 include: "rules/common.smk"

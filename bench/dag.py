@@ -1,13 +1,12 @@
 """What planning costs, and what the paper's experiment would cost on a cluster.
 
-    python -m bench.dag --parts plan fresh schedule --times 1 10
+    python -m bench.dag --parts plan fresh --times 1 10
 
 `plan`: `snakemake --dry-run` of the paper's experiment and of one so many times as large (more base models, tuned and
 as baselines, and more shards; there are nine benchmarks), each in a process of its own: jobs, seconds, processor
-seconds, memory. Then once more, looking every few milliseconds whose code it is in, and at heavy libraries loaded.
-`fresh`: the same where everything is up to date; the files are empty, and Snakemake's `--touch` records them as its own
-(two minutes). `schedule`: the real jobs on 4, 16, 64 GPUs with the paper's times (`bench.cluster`). `hours`: what they
-take on H100s by the assumptions of `bench/hours.yaml`, some changed; `--configs` are laid over `config.yaml`:
+seconds, memory. `fresh`: the same where everything is up to date; the files are empty, and Snakemake's `--touch`
+records them as its own (two minutes). `hours`: what the jobs take on H100s by the assumptions of `bench/hours.yaml`,
+some changed; `--configs` are laid over `config.yaml`:
 
     python -m bench.dag --parts hours --assume mfu=.4 --configs experiments/h100.yaml
 """
@@ -21,28 +20,22 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import yaml
 from snakemake.utils import update_config
 
-from bench import cluster, hours
-from bench.cluster import Task
+from bench import hours
 from bench.processes import ROOT, environment, planned
 from excam import config
 from excam.pages.markdown import table
 
 GOAL = 5.0  # seconds to plan the paper's experiment, or to find it up to date
 MOST_SHARDS = 999  # as many as a configuration may have
-LOOK = 0.004  # seconds between two looks at what runs
-HEAVY = ("torch", "transformers", "vllm", "sklearn", "scipy", "matplotlib")
 MADE = ("results", "logs", "benchmarks")  # what a run makes; everything else is linked into its folder
 
 
@@ -58,21 +51,14 @@ class Planned:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    words = sys.argv[1:] if argv is None else list(argv)
-    if words[:1] == ["watch"]:
-        watch(words[1:])
-        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--parts", nargs="+", choices=["plan", "fresh", "schedule", "hours"], default=["plan", "schedule"]
-    )
+    parser.add_argument("--parts", nargs="+", choices=["plan", "fresh", "hours"], default=["plan"])
     parser.add_argument("--times", nargs="+", type=int, default=[1, 10], help="100 takes minutes and gigabytes")
-    parser.add_argument("--gpus", nargs="+", type=int, default=[4, 16, 64])
     parser.add_argument(
         "--assume", nargs="+", default=[], metavar="NAME=VALUE", help="other than bench/hours.yaml has it"
     )
     parser.add_argument("--configs", nargs="+", type=Path, default=[], help="files laid over config.yaml, for `hours`")
-    args = parser.parse_args(words)
+    args = parser.parse_args(argv)
     print(f"load of this machine, others' work included: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     with tempfile.TemporaryDirectory() as place:
         folder = checkout(Path(place))
@@ -80,8 +66,6 @@ def main(argv: Sequence[str] | None = None) -> None:
             plan(folder, args.times)
         if "fresh" in args.parts:
             fresh(folder)
-        if "schedule" in args.parts:
-            schedule(folder, args.gpus)
         if "hours" in args.parts:
             hours_of(folder, args.configs, args.assume)
 
@@ -138,7 +122,7 @@ def measured(command: Sequence[str]) -> Planned:
 
 
 def plan(folder: Path, sizes: Sequence[int]) -> None:
-    """The table of dry runs, and whose code the first one runs."""
+    """The table of dry runs."""
     snakemake = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules"]
     rows, configs = [], {times: overlay(folder, f"times-{times}", enlarged(times)) for times in sizes}
     for times in sizes:
@@ -156,63 +140,6 @@ def plan(folder: Path, sizes: Sequence[int]) -> None:
         if times == 1:
             print(f"the paper's plan in under {GOAL:.0f} s: {'yes' if dry_run.wall < GOAL else 'no'}\n")
     print(table(("experiment", "jobs", "seconds", "CPU s", "CPU ms a job", "memory, MB"), rows))
-    if 1 in configs:
-        looked(words_of(folder, configs[1]))
-
-
-def looked(words: Sequence[str]) -> None:
-    """Whose code a dry run is in."""
-    dry_run = measured(
-        [sys.executable, "-m", "bench.dag", "watch", "snakemake", "--dry-run", "--quiet", "rules", *words]
-    )
-    print("\n" + dry_run.output[dry_run.output.index("CPU seconds by owner") :])
-
-
-def watch(words: Sequence[str]) -> None:
-    """Run Snakemake in this process, look every few milliseconds whose code it is in, and tell.
-
-    Each look counts for the processor time since the one before, so that time spent waiting for a disk is not counted.
-    """
-    seconds_by_owner: defaultdict[str, float] = defaultdict(float)
-    done, thread = threading.Event(), threading.main_thread().ident
-    assert thread is not None
-
-    def look() -> None:
-        before = time.process_time()
-        while not done.wait(LOOK):
-            seconds_by_owner[whose(sys._current_frames()[thread])] += (now := time.process_time()) - before
-            before = now
-
-    (looking := threading.Thread(target=look)).start()
-    sys.argv = list(words)
-    try:
-        from snakemake.cli import main as snakemake
-
-        snakemake()
-    except SystemExit as ended:
-        if ended.code:
-            raise
-    finally:
-        done.set()
-        looking.join()
-    shares = ", ".join(
-        f"{name} {seconds:.2f}" for name, seconds in sorted(seconds_by_owner.items(), key=lambda pair: -pair[1])
-    )
-    print(f"CPU seconds by owner: {shares}")
-    print(f"of {', '.join(HEAVY)} loaded: {', '.join(name for name in HEAVY if name in sys.modules) or 'none'}")
-
-
-def whose(frame: FrameType | None) -> str:
-    """Whose code is at work: the innermost of ours or Snakemake's, with whatever library it called."""
-    here = Path(__file__)
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if path.startswith(str(ROOT)) and "site-packages" not in path and path != str(here):
-            return "ours, rules" if path.endswith((".smk", "Snakefile")) else f"ours, {Path(path).name}"
-        if "/snakemake" in path:
-            return "Snakemake"
-        frame = frame.f_back
-    return "loading Snakemake"
 
 
 def fresh(folder: Path) -> None:
@@ -232,26 +159,6 @@ def fresh(folder: Path) -> None:
         f"\nup to date: {dry_run.wall:.1f} s, {dry_run.cpu:.1f} s CPU, {dry_run.peak:.0f} MB; "
         f"under {GOAL:.0f} s: {under}"
     )
-
-
-def schedule(folder: Path, sizes: Sequence[int]) -> None:
-    """Makespan and GPU hours of each way to run it, and what the end waited for."""
-    graphs = [
-        cluster.tasks(planned(folder, [ROOT / "config.yaml", overlay(folder, f"way-{number}", fields)], ["all"]))
-        for number, fields in enumerate(({}, {"training": {"layout": "zero2"}}, {"generation": {"shards": 16}}))
-    ]
-    together = grouped()
-    single, zero2, shards = graphs
-    ways = cluster.ways(single, zero2, shards, together)
-    print("\n" + table(("assumed", "", "from"), cluster.ASSUMPTIONS))
-    print(f"\n### The whole experiment: {len(single):,} jobs, {sum(t.job.gpus > 0 for t in single)} of them on GPUs\n")
-    for title, sharing in (("a job each", {}), ("as `profiles/slurm` groups them", together)):
-        loads = Counter(job.rule for job in cluster.loads(single, sharing))
-        by_rule = ", ".join(f"{rule} {number}" for rule, number in sorted(loads.items()))
-        print(f"Loads of weights, {title}: {sum(loads.values())} ({by_rule})\n")
-    simulated(ways, sizes, lambda graph: graph)
-    print("\n### Training and asking the twenty adapters alone\n")
-    simulated(ways, sizes, cluster.training_and_asking)
 
 
 def grouped() -> dict[str, int]:
@@ -274,23 +181,11 @@ def hours_of(folder: Path, configs: Sequence[Path], changed: Sequence[str]) -> N
     for path in files:
         update_config(raw, yaml.safe_load(path.read_text(encoding="utf-8")))
     jobs = planned(folder, files, ["all"])
-    done = hours.Estimate(config.load(raw), assumed, sources).all(jobs, cluster.loads(cluster.tasks(jobs), grouped()))
+    done = hours.Estimate(config.load(raw), assumed, sources).all(jobs, hours.loads(jobs, grouped()))
     print("\n" + table(hours.HEAD, [work.cells() for work in done]))
     print(f"\ntogether {sum(work.hours for work in done):.1f} H100-hours, computed, not measured on a card\n")
     stated = ((name, f"{value:g}" if isinstance(value, float | int) else str(value)) for name, value in assumed.items())
     print(table(("assumption", "", "from"), [(*assumption, sources[assumption[0]]) for assumption in stated]))
-
-
-def simulated(
-    ways: Mapping[str, Sequence[Task]], sizes: Sequence[int], part: Callable[[Sequence[Task]], Sequence[Task]]
-) -> None:
-    """A row for each way; beside the hours, those of the chain of jobs and queues that its end waited for."""
-    rows = []
-    for name, graph in ways.items():
-        runs = [cluster.simulate(part(graph), gpus) for gpus in sizes]
-        rows.append((name, f"{runs[0].gpu_hours:.0f}", f"{runs[0].longest:.1f}", *map(cluster.summary, runs)))
-    head = ("way", "GPU hours", "longest chain, hours", *(f"hours on {gpus} GPUs" for gpus in sizes))
-    print(table(head, rows))
 
 
 if __name__ == "__main__":

@@ -23,9 +23,13 @@ from pathlib import Path
 import aiohttp
 import psutil
 
-from bench.annotation import usual_campaign
 from bench.processes import ROOT
+from excam.annotation import storage
 from excam.annotation.answers import Answer
+from excam.annotation.campaign import Campaign, Task, campaign
+from excam.core.hash_order import digest
+from excam.rubric import form as rater
+from excam.rubric import manual
 from scripts import run
 from tests.helpers.annotation_server_process import Running, made
 
@@ -93,20 +97,40 @@ def served(way: str, port: int, clients: int, folder: Path) -> Iterator[tuple[st
 @contextmanager
 def annotation(clients: int, folder: Path) -> Iterator[tuple[str, int, Ask]]:
     """Start the annotation server; each client is an annotator who changes one answer again and again."""
-    campaign = usual_campaign()
+    usual = usual_campaign()
     names = [f"a{client}" for client in range(clients)]
-    links = made(folder / "answers.store", campaign, names)
-    task = campaign.tasks[0].id
-    text = next(question.field for question in campaign.form.questions if question.kind == "text")
+    links = made(folder / "answers.store", usual, names)
+    task = usual.tasks[0].id
+    text = next(question.field for question in usual.form.questions if question.kind == "text")
 
     def ask(client: int, number: int) -> tuple[str, str, dict]:
-        values = {**campaign.form.empty(), text: f"word {number} " * 20}
-        answer = Answer(task, names[client], values, number + 1, "2026-04-01T12:00:00.000Z")
-        return "PUT", f"{links[names[client]]}/answers/{task}", {"base": number, "answer": answer.row()}
+        values = {**usual.form.empty(), text: f"word {number} " * 20}
+        answer = Answer(task, names[client], values, number + 1, storage.utc_now())
+        return "PUT", f"{links[names[client]]}/answers/{task}", answer.row()
 
     with Running(folder / "answers.store", log=folder / "log") as server:
         assert server.process, "it was started"
         yield server.url, server.process.pid, ask
+
+
+def usual_campaign() -> Campaign:
+    """Return a campaign of the rater's form with tasks of a usual length."""
+    form = rater.made_of(manual.load())
+    shown = {name: "" for part in form.shows for name in part.of}
+    facets = {name: "main" for name in form.facets if name not in ("language", "culture")}
+    text = "A colleague from another country asks how to decline an invitation without giving offence. " * 8
+    tasks = [
+        Task(
+            digest(0, "bench", str(number))[:16],
+            f"row-{number}",
+            "English",
+            "Japan",
+            3,
+            {**shown, **facets, "prompt": text, "response": text * 2},
+        )
+        for number in range(20)
+    ]
+    return campaign("Bench", form, tasks)
 
 
 async def measured(url: str, pid: int, ask: Ask, clients: int, requests: int) -> tuple[float, float]:

@@ -7,7 +7,7 @@ bandwidth. Rows are counted by what is asked, not by jobs, so a job may ask abou
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -224,6 +224,30 @@ class Estimate:
 
     def _speed(self, cards: int) -> float:
         return cards * self.assumed["peak"] * self.assumed["mfu"]
+
+
+def loads(jobs: Sequence[Job], sizes: Mapping[str, int]) -> list[Job]:
+    """Return a job for each time that weights go onto cards; a base with adapters and without takes two engines.
+
+    `sizes` is `group-components` of a profile: so many of a group share an allocation, and so an engine. What hangs
+    together (an adapter's proof and its judging) counts once.
+    """
+    groups: defaultdict[str, defaultdict[tuple[str, ...], list[Job]]] = defaultdict(lambda: defaultdict(list))
+    for place, job in enumerate(jobs):
+        if job.rule == "generate_soft_errors":
+            groups["generator"][str(place),].append(job)
+        elif job.gpus and job.rule in ("verify_adapter", "judge"):
+            own = job.wildcards["trained_on"]
+            groups[job.wildcards["model"]][(own,) if own != "nothing" else (own, str(place))].append(job)
+    loaded = [job for job in jobs if job.gpus and job.rule == "train_adapter"]
+    for name, together in groups.items():
+        parts = list(together.values())
+        size = sizes.get("generator" if name == "generator" else "engine_{model}", 1)
+        for start in range(0, len(parts), size):
+            shared = [job for part in parts[start : start + size] for job in part]
+            shared.sort(key=lambda job: job.rule == "judge")  # which names the load
+            loaded += {job.wildcards.get("trained_on", "nothing") == "nothing": job for job in shared}.values()
+    return loaded
 
 
 def _of(jobs: Iterable[Job], model: str) -> list[Job]:

@@ -81,7 +81,7 @@ class Work:
 
     def differs(self, ours: Numbers, theirs: Numbers, draws: int) -> bool:
         """Return whether numbers are not those of ours: None is not compared, random ones within five errors."""
-        pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a is not None and b is not None]
+        pairs = [(a, b) if a is not None and b is not None else (0, 0) for a, b in zip(ours, theirs, strict=True)]
         equal = pairs[: self.same]
         random = [abs(a - b) for a, b in pairs[len(equal) :]]
         width = ours[-1] - ours[-2] if len(ours) > 2 else 1  # an interval, else a p-value  # pyright: ignore

@@ -40,7 +40,8 @@ from excam.core.hash_order import digest
 from excam.error_reports import content_words, floors, readers
 from excam.error_reports.judges import grounded
 from excam.error_reports.metrics import BY_EVIDENCE
-from excam.error_reports.records import Report, Sample
+from excam.error_reports.readers import chat
+from excam.error_reports.records import Sample, unlabelled
 from excam.inference import Answer, Flow, Request, Sampling, journal
 from excam.inference.journal import InMemory
 from excam.inference.run import run
@@ -53,7 +54,7 @@ COLUMNS = ("topic", "what", "value", "low", "high", "n", "command", "commit_or_d
 NOT_ENGLISH = "all but English"
 FLOORS = tuple(floors.FLOORS)
 POINTS = {  # of docs/grounded/points.parquet: system and column; a verdict from 0 on, or where a threshold is fitted
-    "1.5B untuned, combined": ("qwen2.5-coder-1.5b", "combined", True),
+    "1.5B untuned, likelihoods": ("qwen2.5-coder-1.5b", "likelihoods", True),
     "1.5B untuned, statement": ("qwen2.5-coder-1.5b", "lemmas", True),
     "1.5B untuned, entailment": ("qwen2.5-coder-1.5b", "entailment", False),
     "0.5B untuned, statement": ("qwen2.5-coder-0.5b", "lemmas", True),
@@ -63,7 +64,7 @@ POINTS = {  # of docs/grounded/points.parquet: system and column; a verdict from
     "135M tuned, entailment, seed 2": ("smollm2-135m-tuned-s2", "entailment", False),
     "135M tuned to state, statement": ("smollm2-135m-states-s1", "lemmas", True),
 }
-SURE = float(np.log(3))  # of `combined`, from which the default gave a verdict
+SURE = float(np.log(3))  # log-odds from which there is a verdict by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +209,10 @@ def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
     ask = partial(journal.ask, model.backend, Sampling(max_tokens=64), InMemory()) if model else nobody
 
     way = BY_EVIDENCE["grounded" if model else "words"]
-    assert isinstance(way, grounded.Way)
 
     def flow(row: Row) -> Flow[Judged]:
         passages = tuple(Passage(id=str(at), title="", text=text) for at, text in enumerate(row.passages, 1))
-        verdict = yield from grounded.judge(sample(row), lambda *_: grounded.Evidence(passages), way, reader)
+        verdict = yield from grounded.judge(sample(row), lambda *_: passages, way, reader)
         errors = verdict.report.errors if verdict.report else ()
         marked = tuple((error.start, error.end) for error in errors)
         return Judged(verdict.parts.get("margin"), None if verdict.failure else not verdict.errors_found, marked)
@@ -227,20 +227,7 @@ def nobody(requests: Sequence[Request]) -> list[Answer]:
 
 def sample(row: Row) -> Sample:
     """Return a row as judges take it."""
-    nothing = dict.fromkeys(("culture", "stratum", "licence", "answer"), "")
-    return Sample(
-        id=row.id,
-        pair=row.id,
-        base=row.group,
-        dataset=row.part,
-        task="qa",
-        instruction=row.question,
-        output=row.text,
-        report=Report(()),
-        origin="source",
-        language=row.language,
-        **nothing,
-    )
+    return unlabelled(row.id, row.question, row.text, row.language)
 
 
 def height(name: str, row: Row) -> Judged:
@@ -308,7 +295,9 @@ def record(path: Path, name: str, answers: Mapping[str, Answers]) -> None:
 
 def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
     """Return the judges that were asked about these rows before."""
-    frame = tables.read_frame(path).filter(pl.col("kind") == name)
+    asked = pl.col("stated") & pl.col("agreement").is_not_null()
+    both = pl.when(asked).then(chat.SLOPE * (pl.col("entailment") + pl.col("agreement")) - chat.OFFSET)
+    frame = tables.read_frame(path).filter(pl.col("kind") == name).with_columns(both.alias("likelihoods"))
     answers: dict[str, Answers] = {}
     for judge, (system, column, has_verdict) in POINTS.items():
         own = frame.filter(system=system).select("id", column, "on_topic").rows()
@@ -318,7 +307,7 @@ def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
         said = [margins.get(row.id) for row in rows]
         judged = [Judged(margin, None if margin is None else margin > 0) for margin in said]
         answers[judge] = Answers(rows, judged, not has_verdict)
-        if column == "combined":
+        if column == "likelihoods":
             on_topic = {id for id, _, on_topic in own if on_topic}
             sure = [
                 Judged(each.score, each.verdict if abs(each.score or 0) >= SURE and row.id in on_topic else None)

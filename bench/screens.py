@@ -73,11 +73,7 @@ def of_files(places: Sequence[Path]) -> Iterator[Page]:
             name = str(path.relative_to(place)) if place.is_dir() else path.name
             yield Page(name, path)
             if path.name == "campaign.html":
-                yield Page(
-                    f"{name}, task",
-                    path,
-                    "enter(data.every[0].assigned[0] ?? 'ann-1').then(() => { location.hash = 'tasks'; route(); })",
-                )
+                yield Page(f"{name}, task", path, ENTER % "tasks")
 
 
 def look(browser: Browser, page: Page, width: int, scheme: str, axe: str, to: Path) -> dict[str, Any]:

@@ -1,18 +1,12 @@
 """How fast is a model behind a server asked, for how much of the processor, and in how much memory?
 
     python -m bench.server_speed
-    python -m bench.server_speed --parts memory
 
-`--parts speed`: the same rows through each way, each in a process of its own, at a server of this machine that answers
-in about a second (lognormal, `--sigma`; the same delays for every way): `excam score` with its files (`excam`), its
-client with the journal alone (`client`), a plain asyncio loop of aiohttp that keeps nothing (`loop`), and
-lm-evaluation-harness (`lm-eval`). Start-up, and the questions of what the server takes, are not counted. On a shared
-machine compare rows a second within a round, and processor seconds.
-
-`--parts clients`: HTTP clients alone at a server that answers at once: aiohttp, http.client and urllib3 in threads,
-httpx.
-
-`--parts memory`: `excam score` of `--many` rows at a server that answers at once; memory after each tenth.
+The same rows through each way, each in a process of its own, at a server of this machine that answers in about a second
+(lognormal, `--sigma`; the same delays for every way): `excam score` with its files (`excam`), its client with the
+journal alone (`client`), a plain asyncio loop of aiohttp that keeps nothing (`loop`), and lm-evaluation-harness
+(`lm-eval`). Start-up, and the questions of what the server takes, are not counted. On a shared machine compare rows a
+second within a round, and processor seconds.
 """
 
 from __future__ import annotations
@@ -25,9 +19,8 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
@@ -38,17 +31,14 @@ from excam.core import provenance
 from scripts import run
 
 WAYS = ("excam", "client", "loop", "lm-eval")
-CLIENTS = ("aiohttp", "http.client", "urllib3", "httpx")
 WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
 LEFT_OUT = 64  # rows asked beforehand, so that connections and imports are there
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", default=["speed"], choices=["speed", "clients", "memory"])
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS)
     parser.add_argument("--rows", type=int, default=1024)
-    parser.add_argument("--many", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--delay", type=float, default=1.0, help="median seconds of an answer")
@@ -60,32 +50,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         way, address = args.child
         print(json.dumps(_serve(args) if way == "server" else _measured(way, address, args)), flush=True)
         return
-    numbers: dict[str, Any] = {"command": sys.argv}
-    if "clients" in args.parts:
-        numbers["clients"] = _rounds(args, CLIENTS, 0.0)
-    if "speed" in args.parts:
-        numbers["speed"] = _rounds(args, args.ways, args.delay)
-    if "memory" in args.parts:
-        numbers["memory"] = _rounds(args, ("memory",), 0.0)
+    rounds = _rounds(args)
     if args.numbers:
-        provenance.write_json(args.numbers, numbers)
+        provenance.write_json(args.numbers, {"command": sys.argv, "speed": rounds})
 
 
-def _rounds(args: argparse.Namespace, ways: Sequence[str], delay: float) -> list[dict[str, Any]]:
+def _rounds(args: argparse.Namespace) -> list[dict[str, Any]]:
     rounds: list[dict[str, Any]] = []
-    for number in range(1 if "memory" in ways else args.rounds):
-        for way in ways:
-            with _server(args, delay) as address:
+    for number in range(args.rounds):
+        for way in args.ways:
+            with _server(args) as address:
                 done = subprocess.run(_child(args, way, address), stdout=subprocess.PIPE, env=environment(), check=True)
             rounds.append({"round": number + 1, "way": way, **json.loads(done.stdout.splitlines()[-1])})
             print(json.dumps(rounds[-1]), flush=True)
     return rounds
 
 
-def _child(args: argparse.Namespace, way: str, address: str, **changed: float) -> list[str]:
-    names = {"rows": args.rows, "many": args.many, "concurrency": args.concurrency, "delay": args.delay}
-    values = names | {"sigma": args.sigma} | changed
-    words = [word for name, value in values.items() for word in (f"--{name}", str(value))]
+def _child(args: argparse.Namespace, way: str, address: str) -> list[str]:
+    words = [
+        word for name in ("rows", "concurrency", "delay", "sigma") for word in (f"--{name}", str(vars(args)[name]))
+    ]
     return [sys.executable, "-m", "bench.server_speed", *words, "--child", way, address]
 
 
@@ -98,8 +82,8 @@ def _texts(rows: int) -> Iterator[str]:
 
 
 @contextmanager
-def _server(args: argparse.Namespace, delay: float) -> Iterator[str]:
-    command = _child(args, "server", "", delay=delay)
+def _server(args: argparse.Namespace) -> Iterator[str]:
+    command = _child(args, "server", "")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
         assert process.stdout
         try:
@@ -123,11 +107,8 @@ def _serve(args: argparse.Namespace) -> None:
             length = re.search(rb"content-length: (\d+)", self._came[:end], re.IGNORECASE)
             if end > 3 and length and len(self._came) >= end + int(length[1]):
                 self._came = b""
-                if args.delay:
-                    seconds = args.delay * chance.lognormvariate(0, args.sigma)
-                    asyncio.get_running_loop().call_later(seconds, self._send)
-                else:
-                    self._send()
+                seconds = args.delay * chance.lognormvariate(0, args.sigma)
+                asyncio.get_running_loop().call_later(seconds, self._send)
 
         def _send(self) -> None:
             if not self._transport.is_closing():
@@ -158,30 +139,28 @@ def _body() -> bytes:
 
 
 def _measured(way: str, address: str, args: argparse.Namespace) -> dict[str, Any]:
-    rows = args.many if way == "memory" else args.rows
+    rows = args.rows
     with tempfile.TemporaryDirectory() as scratch:
         ask = _open(way, address, args, Path(scratch))
         ask(LEFT_OUT)
         began, used = time.perf_counter(), time.process_time()
-        more = ask(rows) or {}
+        ask(rows)
         wall, processor = time.perf_counter() - began, time.process_time() - used
     measured = {"rows": rows, "rows_per_s": round(rows / wall, 2), "cpu_ms_per_row": round(1000 * processor / rows, 3)}
-    return {**measured, "peak_MB": round(getrusage(RUSAGE_SELF).ru_maxrss / 1024), **more}
+    return {**measured, "peak_MB": round(getrusage(RUSAGE_SELF).ru_maxrss / 1024)}
 
 
-def _open(way: str, address: str, args: argparse.Namespace, scratch: Path) -> Callable[[int], dict[str, Any] | None]:
-    if way in ("excam", "memory"):
+def _open(way: str, address: str, args: argparse.Namespace, scratch: Path) -> Callable[[int], None]:
+    if way == "excam":
         return _excam(address, args, scratch)
     if way == "client":
         return lambda rows: _client(address, args, scratch, rows)
     if way == "lm-eval":
         return _lm_eval(address, args)
-    if way in ("http.client", "urllib3"):
-        return lambda rows: _threads(way, address, args, rows)
-    return lambda rows: asyncio.run(_loop(way, address, args, rows))
+    return lambda rows: asyncio.run(_loop(address, args, rows))
 
 
-def _excam(address: str, args: argparse.Namespace, scratch: Path) -> Callable[[int], dict[str, Any]]:
+def _excam(address: str, args: argparse.Namespace, scratch: Path) -> Callable[[int], None]:
     """What `excam score FILE --model m@... --to ...` does once it knows what the server takes."""
     from excam.scoring import files, metric
     from excam.scoring.options import Options, open_scorer
@@ -189,23 +168,15 @@ def _excam(address: str, args: argparse.Namespace, scratch: Path) -> Callable[[i
 
     judge = open_scorer(Options(models=(f"m@{address}",), concurrency=args.concurrency))
 
-    def ask(rows: int) -> dict[str, Any]:
-        path, memory = scratch / f"{rows}.jsonl", list[int]()
+    def ask(rows: int) -> None:
+        path = scratch / f"{rows}.jsonl"
         with path.open("w") as stream:
             stream.writelines(json.dumps({"prompt": "A?", "output": text}) + "\n" for text in _texts(rows))
         read = RowFile(path, metric.load("excam"))
-        for number, _ in enumerate(files.results(judge, read, rows, scratch / f"{rows}.scored.jsonl"), 1):
-            if number % max(1, rows // 10) == 0:
-                memory.append(_resident())
-        return {"MB_by_tenths": memory}
+        for _ in files.results(judge, read, rows, scratch / f"{rows}.scored.jsonl"):
+            pass
 
     return ask
-
-
-def _resident() -> int:
-    """Return the resident memory of this process in megabytes."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096 // 2**20
 
 
 def _requests(rows: int) -> list[Any]:
@@ -234,67 +205,19 @@ def vars_of(message: Any) -> dict[str, str]:
     return {"role": message.role, "content": message.content}
 
 
-async def _loop(way: str, address: str, args: argparse.Namespace, rows: int) -> None:
+async def _loop(address: str, args: argparse.Namespace, rows: int) -> None:
     """What a reader would write: so many workers that post and read, and keep nothing."""
-    coming = iter(_sent(rows))
-    url = f"{address}/chat/completions"
-
-    async def worker(ask: Callable[[dict[str, Any]], Awaitable[bytes]]) -> None:
-        for fields in coming:
-            assert json.loads(await ask(fields))["choices"]
-
-    if way == "httpx":
-        import httpx
-
-        async with httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_connections=None)) as client:
-
-            async def ask_httpx(fields: dict[str, Any]) -> bytes:
-                return (await client.post(url, json=fields)).content
-
-            await asyncio.gather(*(worker(ask_httpx) for _ in range(args.concurrency)))
-        return
     import aiohttp
 
+    coming = iter(_sent(rows))
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
-        async def ask(fields: dict[str, Any]) -> bytes:
-            async with session.post(url, json=fields) as response:
-                return await response.read()
+        async def worker() -> None:
+            for fields in coming:
+                async with session.post(f"{address}/chat/completions", json=fields) as response:
+                    assert json.loads(await response.read())["choices"]
 
-        await asyncio.gather(*(worker(ask) for _ in range(args.concurrency)))
-
-
-def _threads(way: str, address: str, args: argparse.Namespace, rows: int) -> None:
-    import http.client
-
-    coming, lock, url = iter(_sent(rows)), threading.Lock(), f"{address}/chat/completions"
-    kind = {"Content-Type": "application/json"}
-    pool: Any = None
-    if way == "urllib3":
-        import urllib3
-
-        pool = urllib3.PoolManager(maxsize=args.concurrency)
-
-    def worker() -> None:
-        connection = http.client.HTTPConnection(url.split("/")[2])
-        while True:
-            with lock:
-                fields = next(coming, None)
-            if fields is None:
-                return
-            body = json.dumps(fields).encode()
-            if pool:
-                data = pool.request("POST", url, body=body, headers=kind, retries=False).data
-            else:
-                connection.request("POST", "/v1/chat/completions", body, kind)
-                data = connection.getresponse().read()
-            assert json.loads(data)["choices"]
-
-    workers = [threading.Thread(target=worker) for _ in range(args.concurrency)]
-    for thread in workers:
-        thread.start()
-    for thread in workers:
-        thread.join()
+        await asyncio.gather(*(worker() for _ in range(args.concurrency)))
 
 
 def _lm_eval(address: str, args: argparse.Namespace) -> Callable[[int], None]:

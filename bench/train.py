@@ -5,8 +5,8 @@
     python -m bench.train --shape phi3-medium --tokens ... --layout single --steps 60   # on a GPU
     python -m bench.train --shape gemma3-27b --tokens ... --layout single --ways free-full-dense free-full-rows
 
-`trl` is TRL's SFTTrainer as it comes, with the paper's settings; `unsloth` the same rows with that library, where it is
-installed. Ours are `<padded|free|packed>-<full|half|off>[-plain|-dense|-rows]`: how rows are laid out, which layers
+`trl` is TRL's SFTTrainer as it comes, with the paper's settings. Ours are
+`<padded|free|packed>-<full|half|off>[-plain|-dense|-rows]`: how rows are laid out, which layers
 compute their activations again, and the loss over full logits instead of the supervised positions, or the attention of
 rows end to end (else the layout's): under a dense mask, or within rows. `times_attended`, counted, is how many times
 the pairs of tokens within rows a dense mask multiplies. `packed` fills packs of the tokens of a pass, so its steps hold
@@ -42,7 +42,7 @@ from scripts import run
 OURS = ["-".join(parts) for parts in product(("padded", "free", "packed"), ("full", "half", "off"))]
 ATTENTION = {"dense": attention.DENSE, "rows": layout.ROWS}
 APART = [f"{way}-{name}" for way in OURS if not way.startswith("padded") for name in ATTENTION]
-WAYS = ("trl", "unsloth", *OURS, *(f"{way}-plain" for way in OURS), *APART)
+WAYS = ("trl", *OURS, *(f"{way}-plain" for way in OURS), *APART)
 ROWS = 26_300  # of the paper's mixture of all datasets
 PAPER = {"phi3-medium": 80, "gemma3-27b": 160}  # GPU-minutes of one adapter, as the paper reports
 
@@ -189,7 +189,7 @@ def _layout(way: str, args: argparse.Namespace) -> layout.Layout:
     base_layout = layout.load_layout(args.layout)
     padded = base_layout.model_copy(update={"padding": "padded", "attention": attention.DENSE})
     rows = {"rows_per_pass": args.rows_per_pass} if args.rows_per_pass else {}
-    if way in ("trl", "unsloth"):  # the paper's: four rows on each of two devices, all activations computed again
+    if way == "trl":  # the paper's: four rows on each of two devices, all activations computed again
         return padded.model_copy(update={"checkpointing": "full", "rows_per_pass": 4, **rows})
     padding, checkpointing, *last = way.split("-")
     if padding == "padded":
@@ -203,19 +203,16 @@ def _layout(way: str, args: argparse.Namespace) -> layout.Layout:
 def _trainer(
     way: str, rows: list[tokens.Row], recipe: Recipe, chosen: layout.Layout, folder: Path, args: argparse.Namespace
 ) -> Any:
+    from trl.trainer.sft_trainer import SFTTrainer
+
     settings = sft.trainer_settings(recipe, chosen, args.seed, folder)
     if way.startswith("packed"):
         settings |= _packs(rows, recipe, chosen)
     files = args.weights.parent / "files"
-    if way == "unsloth":
-        model = _unsloth(files, recipe)
-    else:
-        base = _base(files, chosen, args)
-        attention.set_attention(base, chosen)
-        model = sft.with_lora(base, recipe)
-    from trl.trainer.sft_trainer import SFTTrainer  # behind unsloth, which changes it
-
-    kind = trainers.in_given_order(SFTTrainer) if way in ("trl", "unsloth") else trainers.trainer_class(chosen)
+    base = _base(files, chosen, args)
+    attention.set_attention(base, chosen)
+    model = sft.with_lora(base, recipe)
+    kind = trainers.in_given_order(SFTTrainer) if way == "trl" else trainers.trainer_class(chosen)
     kind = _plain(kind) if way.endswith("plain") else kind
     return trainers.build_trainer(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
 
@@ -248,17 +245,6 @@ def _plain(kind: Any) -> Any:
                 return Trainer.compute_loss(self, model, {**inputs, "use_cache": False}, *rest, **options)
 
     return Plain
-
-
-def _unsloth(files: Path, recipe: Recipe) -> Any:
-    try:
-        from unsloth import FastLanguageModel  # pyright: ignore[reportMissingImports]
-    except (ImportError, NotImplementedError) as problem:
-        raise InputInvalid(f"unsloth: {problem}; expected it to be installed, and a GPU") from None
-    model, _ = FastLanguageModel.from_pretrained(str(files), max_seq_length=2048, load_in_4bit=False)
-    return FastLanguageModel.get_peft_model(
-        model, r=recipe.rank, lora_alpha=recipe.alpha, use_gradient_checkpointing="unsloth"
-    )
 
 
 def _base(files: Path, chosen: layout.Layout, args: argparse.Namespace) -> Any:

@@ -90,7 +90,6 @@ PARTS = {  # module of a stage that is chosen by name
     "templates": ("excam/excam40k/templates/{}/version.txt",),
     "asks": ("excam/error_reports/judges/{}.py", "asks"),
     "judges": ("excam/error_reports/judges/{}.py", "reads"),
-    "comparators": ("excam/error_reports/comparators/{}.py",),
     "readers": ("excam/error_reports/readers/{}.py",),
     "answers": ("excam/inference/backends/{}.py",),
     "weights": ("excam/inference/{}.py",),

@@ -28,7 +28,7 @@ rule crossing_rows:
         "../envs/data.yaml"
     params:
         version=versions("crossing_rows"),
-        rubric=["--rubric", RUBRIC.version] if RUBRIC else [],
+        rubric=["--rubric", RUBRIC.version, "--base", RUBRIC_MANUAL["base"]] if RUBRIC else [],
         contents=CROSSING.contents or 0 if CROSSING else 0,
         seed=EXPERIMENT.seed,
     shell:
@@ -61,7 +61,7 @@ rule crossing_score:
         **CROSSED.resources(minutes=120),
     params:
         **CROSSED.params,
-        version=versions("crossing_score", CROSSED.answers, crossing_judge),
+        version=versions("crossing_score", CROSSED.answers),
         metric=lambda w: CROSSING.metrics[w.crossed].metric,
         metric_version=lambda w: metric_version(CROSSING.metrics[w.crossed].metric),
         judge=lambda w: CROSSING.metrics[w.crossed].judge,

@@ -19,14 +19,6 @@ def metric_version(name):
     return f"{loaded.version} {loaded.signature}"
 
 
-def crossing_judge(wildcards):
-    """The stages of the judge of an adapter that learned to state what passages say."""
-    entry = CROSSING.metrics[wildcards.crossed]
-    if not entry.trained_on or EXPERIMENT.recipe(entry.model).report != "grounded":
-        return []
-    return ["asks.grounded", "judges.grounded", *compared("grounded", "combined")]
-
-
 def of_row_set(name, files):
     """The files of a row set if the crossing takes it, else none."""
     return files if CROSSING and (not CROSSING.sets or name in CROSSING.sets) else []

@@ -42,17 +42,15 @@ rule split_samples:
 
 
 rule draw_subset:
-    """Draw balanced rows of a test set for paid judges; a rule of its own, so that its size retrains nothing."""
+    """Draw balanced rows of each test set for paid judges; a rule of its own, so that its size retrains nothing."""
     input:
-        samples="results/excam40k/{dataset}/test.parquet",
+        samples=of_each_dataset("results/excam40k/{dataset}/test.parquet"),
     output:
-        subset="results/excam40k/{dataset}/test-100.parquet",
+        subsets=of_each_dataset("results/excam40k/{dataset}/test-100.parquet"),
     log:
-        "logs/draw_subset/{dataset}.log",
+        "logs/draw_subset.log",
     benchmark:
-        "benchmarks/draw_subset/{dataset}.tsv"
-    wildcard_constraints:
-        dataset=one_of(DATASETS),
+        "benchmarks/draw_subset.tsv"
     conda:
         "../envs/data.yaml"
     params:
@@ -61,7 +59,7 @@ rule draw_subset:
         seed=f"--seed={EXPERIMENT.seed}",
     shell:
         "python -m scripts draw_subset --samples {input.samples:q} {params.rows:q} {params.seed:q}"
-        " --subset {output.subset:q} 2>&1 | tee {log:q}"
+        " --subset {output.subsets:q} 2>&1 | tee {log:q}"
 
 
 rule find_near_duplicates:

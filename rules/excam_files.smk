@@ -2,12 +2,10 @@
 
 from excam.annotation.exports import exported_files
 from excam.core.licences import terms
-from excam.core.registries import modules_in
-from excam.core.versions import imported
 from excam.preflight.needs import fetched_models
 from excam.scoring import shards
 
-COMPARATORS = modules_in("error_reports/comparators")
+COMPARING = ["knowledge/passages", "readers.chat", "error_reports/closed_values"]  # of a judge with passages
 EXPLAINERS = EXPERIMENT.explainers
 SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] if EXPERIMENT.texts else []
 try:
@@ -75,34 +73,22 @@ GENERATOR = Asked(lambda _: EXPERIMENT.generation.generator if BY_MODEL else "")
 
 
 def judging_settings(wildcards):
-    """The passages of a judge that reads them, and how it compares."""
+    """The passages of a judge that reads them, and from when on it gives a verdict."""
     files = shown_evidence(wildcards)
-    settings = EXPERIMENT.judging.model_dump_json(include={"comparator", "least"})
+    settings = EXPERIMENT.judging.model_dump_json(include={"least"})
     return ["--evidence", *files, "--judging", settings] if files else []
-
-
-def compared(judge, comparator):
-    """The stages that a judge with passages uses: passages, the reader, and the comparator with all that it imports."""
-    if judge != "grounded":
-        return []
-    root, files = Path(workflow.basedir), {PARTS["comparators"][0].format(n.replace("-", "_")): n for n in COMPARATORS}
-    chosen = next(file for file, name in files.items() if name == comparator)
-    reader, folder = PARTS["readers"][0].format("chat"), os.path.dirname(chosen)
-    used = {chosen, *imported(root, reader, folder), *imported(root, chosen, folder)}
-    compared = [f"comparators.{name}" for file, name in files.items() if file in used]
-    return ["knowledge/passages", "readers.chat", *compared]
 
 
 def comparing(wildcards):
     """The stages that a judge with passages uses beside its own."""
-    return compared(wildcards.judge, EXPERIMENT.judging.comparator)
+    return COMPARING if wildcards.judge == "grounded" else []
 
 
 def learnt(wildcards):
     """The stages that decide training rows: the prompts and passages of the report that is learnt."""
     if EXPERIMENT.recipe(wildcards.model).report != "grounded":
         return ["asks.report"]
-    return ["asks.grounded", "comparators.entailment", "excam40k/grounded", "excam40k/statements"]
+    return ["asks.grounded", "excam40k/grounded", "excam40k/statements"]
 
 
 def all_of_split(wildcards):

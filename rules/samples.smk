@@ -45,16 +45,14 @@ rule find_long_rows:
     """Find training pairs that are too long for a base model, before errors are made; they are left out for all."""
     input:
         tokenizers=tokenizers,
-        samples="results/samples/{dataset}.parquet",
+        samples=of_each_dataset("results/samples/{dataset}.parquet"),
     output:
-        pairs="results/samples/{dataset}.too-long.json",
-        counts="results/samples/{dataset}.too-long.counts.json",
+        pairs=of_each_dataset("results/samples/{dataset}.too-long.json"),
+        counts=of_each_dataset("results/samples/{dataset}.too-long.counts.json"),
     log:
-        "logs/find_long_rows/{dataset}.log",
+        "logs/find_long_rows.log",
     benchmark:
-        "benchmarks/find_long_rows/{dataset}.tsv"
-    wildcard_constraints:
-        dataset=one_of(DATASETS),
+        "benchmarks/find_long_rows.tsv"
     conda:
         "../envs/training.yaml"
     params:

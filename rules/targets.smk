@@ -2,7 +2,10 @@
 
 import atexit
 
+from collections import Counter
+
 from excam.core.paths import Cell
+from excam.lineage import progress
 
 
 def refuse_unknown_cells(words):
@@ -37,7 +40,7 @@ def paper():
 
 def excam():
     """The adapters, the audits of what they learn from, the paper's tables and figures, and our own."""
-    return [*adapters(), *paper(), *pages_of("all"), "results/audits/summary.md"]
+    return [*adapters(), *paper(), *pages_of("all")]
 
 
 def everything(wildcards=None):
@@ -88,6 +91,12 @@ def of_section(name, files):
         return files
 
     return of
+
+
+def show_progress():
+    """At the start of a run: write a line for each finished job on the terminal, unless commands are asked for."""
+    if not workflow.output_settings.verbose and not workflow.output_settings.printshellcmds:
+        progress.show(logger, Counter(job.rule.name for job in workflow.dag.needrun_jobs()), Path("benchmarks"))
 
 
 def name_index():

@@ -63,6 +63,7 @@ rule train_adapter:
         save_steps=lambda w: EXPERIMENT.recipe(w.model).save_steps,
         report_to=lambda w: EXPERIMENT.recipe(w.model).report_to,
         model=1,
+        training=1,
         runtime=lambda w, attempt: 360 * attempt,
     params:
         version=versions("train_adapter"),

@@ -54,7 +54,7 @@ def draw_campaign(
     provenance.say(f"campaign {drawn.id}: {len(drawn.tasks)} tasks")
 
 
-@step(version=19)
+@step(version=20)
 def annotation_page(campaign_path: Path, page_path: Path) -> None:
     """Write a campaign as one HTML file that annotators open with a double click."""
     write_text(page_path, page.write(campaign.read(campaign_path)))

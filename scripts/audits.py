@@ -29,6 +29,7 @@ NAMES = {"name": pl.String, "printed": pl.String}
     result="results/audits/inventory",
     outputs=["numbers", "page"],
     category="Audits",
+    target="all",
     inputs={
         "samples": "all_splits",
         "regions": "paper/appendix-e-regions.csv",
@@ -61,6 +62,7 @@ def audit_inventory(
     result="results/audits/balance",
     outputs=["numbers", "page"],
     category="Audits",
+    target="all",
     inputs={"samples": "all_splits", "bases": "bases", "counts": "split_counts", "soft": "soft_counts"},
     settings={"shares": "shares"},
     more={"uses": "results/audits/balance-templates.csv"},
@@ -104,6 +106,7 @@ def audit_balance(
     outputs=["numbers", "page"],
     local=False,
     category="Audits",
+    target="all",
     inputs={"samples": "all_splits"},
 )
 def audit_shortcuts(
@@ -126,6 +129,7 @@ COLUMNS = ("id", "base", "dataset", "instruction", "output")
     result="results/audits/leaks",
     outputs=["numbers", "page"],
     category="Audits",
+    target="all",
     inputs={
         "samples": "all_splits",
         "bases": "bases",
@@ -167,6 +171,7 @@ def _rows(path: Path) -> pl.DataFrame:
     result="results/audits/licences",
     outputs=["numbers", "page"],
     category="Audits",
+    target="all",
     inputs={"samples": "all_splits", "sources": "source_manifests"},
     settings={"licences": "licences"},
     more={"ledger": "results/audits/licences.parquet"},
@@ -220,6 +225,7 @@ def audit_passages(
     result="results/audits/summary",
     outputs=["page"],
     category="Audits",
+    target="all",
     inputs={
         "checks": [
             "results/audits/leaks.csv",

@@ -298,7 +298,7 @@ def calmqa_table(
 
 
 @step(
-    version=7,
+    version=8,
     result="results/calmqa/regression",
     outputs=["numbers", "page"],
     target="calmqa",

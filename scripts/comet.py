@@ -12,7 +12,7 @@ from excam.core.provenance import write_manifest
 from scripts import step
 
 
-@step(version=1)
+@step(version=2)
 def cult_eval_comet(
     rows_path: Path,
     comet_path: Annotated[Path, "folder with a converted checkpoint"],

@@ -46,9 +46,10 @@ class Sources:
     responses_paths: Annotated[Sequence[Path], "responses rated by the manual"] = ()
     ratings_paths: Annotated[Sequence[Path], "people's ratings of them"] = ()
     rubric: Annotated[str, "the manual of the ratings: its version, or a .yaml file"] = ""
+    base: Annotated[str, "weights of its base as JSON, null for the plain mean"] = "null"
 
 
-@step(version=4)
+@step(version=5)
 def crossing_rows(
     sources: Sources,
     contents: Annotated[int, "how many contents of each set; 0: all"],
@@ -73,7 +74,8 @@ def read(sources: Sources) -> Iterator[Row]:
         yield from rows.of_statements(scenarios.read(path))
     if sources.responses_paths and sources.ratings_paths:
         known = responses.read(sources.responses_paths)
-        ratings = checks.read(sources.ratings_paths, known, [changes.opened(sources.rubric)])
+        rubric = changes.opened(sources.rubric).with_weights(json.loads(sources.base))
+        ratings = checks.sound(sources.ratings_paths, known, [rubric])
         yield from rows.of_responses(known, ratings.ratings)
 
 
@@ -233,7 +235,7 @@ def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
 
 
 @step(
-    version=7,
+    version=8,
     result="results/crossing/language-gap",
     outputs=["numbers", "page", "pictures"],
     target="crossing",

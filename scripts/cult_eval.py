@@ -69,13 +69,13 @@ def cult_eval_translate(
     provenance.say(f"{name}: {len(rows)} translations in {asker.seconds:.0f} s")
 
 
-@step(version=3)
+@step(version=4)
 def cult_eval_equivalent(rows_path: Path, judged_path: Path) -> None:
     """Judge translations without a model: by accepted equivalents, listed glosses, words of the explication."""
     tables.write_frame(judged_path, judgements.equivalent_frame(translations.from_frame(rows_path)))
 
 
-@step(version=2)
+@step(version=3)
 def cult_eval_judge(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the model in config.yaml"],
@@ -87,16 +87,17 @@ def cult_eval_judge(
 ) -> None:
     """Judge translations as ACRE with one model, in every variant of the ablation; keep every request and answer."""
     asker = Recorder(asking, name, f"{name} judges translations")
-    tasks = asks.tasks(translations.from_frame(rows_path), variants, by, quality)
+    rows = translations.from_frame(rows_path)
+    tasks = asks.tasks(rows, variants, by, quality)
     verdicts = asker.record(f"judging translations with {name}, requests at most", asks.flow, tasks, 3 * len(tasks))
-    tables.write_frame(judged_path, judgements.to_frame(name, tasks, verdicts))
+    tables.write_frame(judged_path, judgements.to_frame(name, rows, tasks, verdicts))
     settings = {**json.loads(asking.model), "by": by, "quality": quality, "prompts": "ours"}
     asker.write_manifest([rows_path], [judged_path], settings, seed=asking.seed)
     failures = counts.failures(verdicts)
     provenance.say(f"{name}: {len(verdicts)} verdicts in {asker.seconds:.0f} s; failures: {failures}")
 
 
-@step(version=2)
+@step(version=3)
 def cult_eval_metrics(
     rows_path: Path,
     layer: Annotated[int, "of the encoder"],
@@ -200,7 +201,7 @@ def cult_eval_table_1(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/cult_eval/table-2",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -221,7 +222,7 @@ def cult_eval_table_2(sources: StudyFiles, files: TableFiles, seed: int) -> None
 
 
 @step(
-    version=4,
+    version=5,
     result="results/cult_eval/table-3",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -242,7 +243,7 @@ def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=5,
+    version=6,
     result="results/cult_eval/table-5",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -271,7 +272,7 @@ def cult_eval_table_5(
 
 
 @step(
-    version=5,
+    version=6,
     result="results/cult_eval/table-6",
     outputs=["numbers", "page"],
     target="cult_eval",
@@ -291,7 +292,7 @@ def cult_eval_table_6(files: StudyFiles, numbers_path: Path, page_path: Path, se
 
 
 @step(
-    version=4,
+    version=5,
     result="results/cult_eval/ablations",
     outputs=["numbers", "page"],
     target="cult_eval",

@@ -100,12 +100,16 @@ def mix_samples(
 
 @step(version=1)
 def draw_subset(
-    samples_path: Annotated[Path, "<dataset>/test.parquet"], rows: int, seed: int, subset_path: Path
+    samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"],
+    rows: int,
+    seed: int,
+    subset_paths: Annotated[Sequence[Path], "one of each"],
 ) -> None:
-    """Draw the balanced subset of one dataset's test set, for judges that are paid per row."""
-    drawn = splits.balanced_subset(record_files.read_samples(samples_path), rows, seed)
-    record_files.write_samples(subset_path, drawn)
-    provenance.say(f"{subset_path}: {len(drawn)} rows; at most {rows} were asked for")
+    """Draw the balanced subset of each dataset's test set, for judges that are paid per row."""
+    for samples_path, subset_path in zip(samples_paths, subset_paths, strict=True):
+        drawn = splits.balanced_subset(record_files.read_samples(samples_path), rows, seed)
+        record_files.write_samples(subset_path, drawn)
+        provenance.say(f"{subset_path}: {len(drawn)} rows; at most {rows} were asked for")
 
 
 @step(version=1)

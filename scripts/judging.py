@@ -47,7 +47,7 @@ def judge_of(options: JudgingOptions) -> Callable[[Sample], Flow[Verdict]]:
     return judges.load(options.judge).judge
 
 
-@step(version=1)
+@step(version=2)
 def draw_evidence(
     samples_path: Annotated[Path, "<dataset>/<split>.parquet"],
     among_path: Annotated[Path, "rows that hold these; passages are made of their facts"],

@@ -77,7 +77,7 @@ SHOWN = {
         "samples": "sets_with_evidence",
     },
     settings={"seed": "seed"},
-    stages=["comparators.closed", "error_reports/floors"],
+    stages=["error_reports/closed_values", "error_reports/floors"],
 )
 def table_evidence(
     judgements_paths: Annotated[Sequence[Path], "<system>/<dataset>/<split>.parquet"],

@@ -33,7 +33,7 @@ from scripts import step
 from scripts.asking import RecordedOptions, Recorder
 
 
-@step(version=3)
+@step(version=4)
 def macaron_build(
     files_paths: Annotated[Sequence[Path], "of one folder"],
     columns: Annotated[str, "names of official columns, ours to theirs, as JSON"],
@@ -146,7 +146,7 @@ def macaron_rows(files: AnswerFiles, page_path: Path) -> None:
 
 
 @step(
-    version=6,
+    version=7,
     result="results/macaron/table-3",
     outputs=["numbers", "page"],
     target="macaron",
@@ -241,7 +241,7 @@ def macaron_coverage(
 
 
 @step(
-    version=6,
+    version=7,
     result="results/macaron/paired",
     outputs=["numbers", "page"],
     target="macaron",

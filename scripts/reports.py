@@ -404,7 +404,7 @@ EXPLANATION_COLUMNS = [
 
 
 @step(
-    version=2,
+    version=3,
     result="results/index",
     outputs=[],
     category="Results",

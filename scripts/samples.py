@@ -101,25 +101,29 @@ def build_samples(
 def find_long_rows(
     tokenizers_paths: Annotated[Sequence[Path], "a manifest for each base model"],
     recipes: Annotated[dict[str, Any], json.loads, "max_length and overflow of each, as JSON"],
-    samples_path: Annotated[Path, "original pairs: <dataset>.parquet"],
-    pairs_path: Path,
-    counts_path: Path,
+    samples_paths: Annotated[Sequence[Path], "original pairs: <dataset>.parquet"],
+    pairs_paths: Annotated[Sequence[Path], "one of each"],
+    counts_paths: Annotated[Sequence[Path], "one of each"],
 ) -> None:
     """Find the training pairs that are too long for a base model, before errors are made; all models leave them out.
 
     Training would drop them after a generator was paid for them, and each base model would learn from other rows.
     """
-    learnt = [sample for sample in record_files.read_samples(samples_path) if sample.split == "train"]
-    examples = list(report.training_examples(learnt))
     folders = [manifest.parent / "files" for manifest in tokenizers_paths]
-    encoded = {folder: tokens.encode(chat.ids_tokenizer(folder), examples) for folder in dict.fromkeys(folders)}
-    too_long, counts = set[str](), {}
-    for (name, recipe), folder in zip(recipes.items(), folders, strict=True):
-        rows = encoded[folder]
-        long_pairs, room = tokens.too_long_originals(rows, Recipe.model_validate(recipe), chat.max_positions(folder))
-        too_long.update(long_pairs)
-        counts[name] = {"too_long": len(long_pairs), "room": room, "longest": rows["input_ids"].list.len().max()}
-    provenance.write_json(pairs_path, {"pairs": sorted(too_long)})
-    provenance.write_json(counts_path, {"pairs": len(learnt), "too_long": len(too_long), "models": counts})
-    said = ", ".join(f"{name}: {n['too_long']} over {n['room']} tokens" for name, n in counts.items())
-    provenance.say(f"{pairs_path}: {len(too_long)} of {len(learnt)} training pairs are left out as too long ({said})")
+    encoders = {folder: chat.ids_tokenizer(folder) for folder in folders}
+    for samples_path, pairs_path, counts_path in zip(samples_paths, pairs_paths, counts_paths, strict=True):
+        learnt = [sample for sample in record_files.read_samples(samples_path) if sample.split == "train"]
+        examples = list(report.training_examples(learnt))
+        encoded = {folder: tokens.encode(encoder, examples) for folder, encoder in encoders.items()}
+        too_long, counts = set[str](), {}
+        for (name, recipe), folder in zip(recipes.items(), folders, strict=True):
+            rows, most = encoded[folder], chat.max_positions(folder)
+            long_pairs, room = tokens.too_long_originals(rows, Recipe.model_validate(recipe), most)
+            too_long.update(long_pairs)
+            counts[name] = {"too_long": len(long_pairs), "room": room, "longest": rows["input_ids"].list.len().max()}
+        provenance.write_json(pairs_path, {"pairs": sorted(too_long)})
+        provenance.write_json(counts_path, {"pairs": len(learnt), "too_long": len(too_long), "models": counts})
+        said = ", ".join(f"{name}: {n['too_long']} over {n['room']} tokens" for name, n in counts.items())
+        provenance.say(
+            f"{pairs_path}: {len(too_long)} of {len(learnt)} training pairs are left out as too long ({said})"
+        )

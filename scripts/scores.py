@@ -56,7 +56,7 @@ def take_gpus(wanted: int, job: str) -> None:
         gpus.take_gpus(wanted, job)
 
 
-@step(version=2)
+@step(version=3)
 def summarize_scores(
     texts_path: Annotated[Path, "folder with shards"],
     job_megabytes: Annotated[int, "text of one batch"],

@@ -184,6 +184,12 @@ def test_libraries_work_where_the_page_says():
             assert [path for path, text in texts.items() if not re.search(uses, text, re.M)] == [], name
 
 
+def test_every_program_of_bench_is_one_that_a_release_names():
+    programs = {path.stem for path in (ROOT / "bench").glob("*.py") if "__main__" in path.read_text(encoding="utf-8")}
+    named = set(re.findall(r"`(?:python -m bench\.)?(\w+)`", (ROOT / "docs/releasing.md").read_text(encoding="utf-8")))
+    assert programs <= named
+
+
 def test_library_knows_nothing_of_the_workflow():
     for path in (ROOT / "excam").rglob("*.py"):
         assert not re.search(r"^\s*(import|from) snakemake", path.read_text(), re.M), path

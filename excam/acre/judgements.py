@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from excam.acre import asks, equivalent
+from excam.acre import asks, equivalent, translations
 from excam.acre.asks import Judged, Task
+from excam.acre.quality import HIGHEST, LOWEST
 from excam.acre.translations import Translated
+from excam.core.exceptions import InputInvalid
+from excam.core.names import shown_names
 from excam.core.typed_tables import read_typed
 
 EQUIVALENT = "equivalent"  # the name of the judge without a model
 KEY = ("id", "judge", "variant")  # once in a file
 SCHEMA: dict[str, Any] = {
-    **dict.fromkeys(("id", "judge", "variant", "protocol"), pl.String()),
+    **dict.fromkeys(("id", "asked", "judge", "variant", "protocol"), pl.String()),
     "valid": pl.Boolean(),
     **dict.fromkeys(("valid_certainty", "fidelity", "clarity", "quality", "acre"), pl.Float64()),
     **dict.fromkeys(("rationale", "failure", "signature"), pl.String()),
@@ -40,24 +43,22 @@ def _by_equivalents(row: Translated) -> Judged:
     return Judged(row.item.route, verdict.valid, acre=float(verdict.valid), rationale=said)
 
 
-def to_frame(judge: str, tasks: Iterable[Task], verdicts: Iterable[Judged]) -> pl.DataFrame:
-    """Return verdicts as a table, one row per task."""
-    pairs = zip(tasks, verdicts, strict=True)
+def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Task], verdicts: Iterable[Judged]) -> pl.DataFrame:
+    """Return verdicts as a table, one row per task; `asked` is the digest of the translation, one of `rows`."""
+    digests = {row.id: row.digest for row in rows}
     return _frame(
-        _row(task.case.id, judge, task.variant, asks.signature(task.variant, task.mode, task.combination), judged)
-        for task, judged in pairs
+        {"id": task.case.id, "asked": digests[task.case.id], "judge": judge, "variant": task.variant}
+        | {"signature": asks.signature(task.variant, task.mode, task.combination), **asdict(judged)}
+        for task, judged in zip(tasks, verdicts, strict=True)
     )
 
 
 def equivalent_frame(rows: Sequence[Translated]) -> pl.DataFrame:
     """Return the table of the judge without a model."""
     signature = f"{EQUIVALENT}:{equivalent.VERSION}|validity alone"
+    about = {"judge": EQUIVALENT, "variant": "full", "signature": signature}
     verdicts = zip(rows, by_equivalents(rows), strict=True)
-    return _frame(_row(row.id, EQUIVALENT, "full", signature, judged) for row, judged in verdicts)
-
-
-def _row(id_: str, judge: str, variant: str, signature: str, judged: Judged) -> dict[str, Any]:
-    return {"id": id_, "judge": judge, "variant": variant, "signature": signature} | asdict(judged)
+    return _frame({"id": row.id, "asked": row.digest, **about, **asdict(judged)} for row, judged in verdicts)
 
 
 def _frame(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
@@ -67,16 +68,36 @@ def _frame(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
 WHAT = "verdicts, made by `excam acre judge`"
 
 
-def read(path: Path) -> dict[tuple[str, str], dict[str, Judged]]:
-    """Return the verdicts of a file by judge and variant, then by row.
+def read(path: Path, rows: Mapping[str, Translated]) -> dict[tuple[str, str], dict[str, Judged]]:
+    """Return the verdicts of a file on these translations, by judge and variant, then by row.
 
-    Raise InputInvalid for other columns or types, no rows, and two verdicts of one judge and variant on one row.
+    Raise InputInvalid for other columns or types, no rows, two verdicts of one judge and variant on one row, what is no
+    verdict, and verdicts on other translations.
     """
-    frame = read_typed(path, SCHEMA, WHAT, KEY, KEY, may_be_empty=False)
+    frame = read_typed(path, SCHEMA, WHAT, (*KEY, "asked", "signature"), KEY, may_be_empty=False)
+    translations.expect_same(path, frame.select("id", "asked").iter_rows(), rows)
+    judges = shown_names((name for name in frame["judge"].unique(maintain_order=True) if name != EQUIVALENT), str(path))
     verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
-    names = [name for name in SCHEMA if name not in (*KEY, "signature")]
-    for row in frame.iter_rows(named=True):
-        verdicts.setdefault((row["judge"], row["variant"]), {})[row["id"]] = Judged(
-            **{name: row[name] for name in names}
-        )
+    names = [field.name for field in fields(Judged)]
+    for number, row in enumerate(frame.iter_rows(named=True), 1):
+        judged = Judged(**{name: row[name] for name in names})
+        if problem := _problem(judged, row):
+            raise InputInvalid(f"{path}: row {number}: {row['id'][:60]}: {problem}; expected {WHAT}; judge again")
+        verdicts.setdefault((judges.get(row["judge"], EQUIVALENT), row["variant"]), {})[row["id"]] = judged
     return verdicts
+
+
+def _problem(judged: Judged, row: Mapping[str, Any]) -> str:
+    """Return what is wrong with a verdict, in words; "" if nothing is."""
+    if (judged.acre is None) == (judged.failure is None):
+        return f"ACRE {judged.acre} with failure {str(judged.failure)[:40]}"
+    if row["variant"] not in asks.VARIANTS:
+        return f"variant {row['variant'][:40]}"
+    if (row["judge"] == EQUIVALENT) != row["signature"].startswith(f"{EQUIVALENT}:"):
+        return f"judge {row['judge'][:40]} by {row['signature'][:40]}"
+    limits = {"acre": (0, 1), "fidelity": (LOWEST, HIGHEST), "clarity": (LOWEST, HIGHEST)}
+    values = {name: (value, *ends) for name, ends in limits.items() if (value := getattr(judged, name)) is not None}
+    if wrong := [f"{name} {value}" for name, (value, low, high) in values.items() if not low <= value <= high]:
+        return wrong[0]
+    gated = row["variant"] != "no-gate" and judged.acre is not None
+    return f"ACRE {judged.acre} of valid {judged.valid}" if gated and judged.valid != bool(judged.acre) else ""

@@ -1,6 +1,7 @@
 """The numbers of CulT-Eval: the data counted, systems, agreement of metrics with labels, sensitivity by error type.
 
-The translations of one item share its source, so intervals and tests resample and swap whole items.
+The translations of one source share it, whichever of its expressions they are judged by, so intervals and tests
+resample and swap whole sources.
 """
 
 from __future__ import annotations
@@ -68,10 +69,20 @@ def _gold(rows: Sequence[Translated]) -> list[bool]:
     return [bool(row.label and row.label.correct) for row in rows]
 
 
+def _sources(rows: Sequence[Translated]) -> list[str]:
+    return [row.item.source for row in rows]
+
+
+def _mean(rows: Sequence[Translated], values: Sequence[float | None], seed: int) -> dict[str, float | None]:
+    """Return the mean of what is known, with its interval over sources."""
+    known = [(value, row.item.source) for row, value in zip(rows, values, strict=True) if value is not None]
+    return bootstrap.mean([value for value, _ in known], [source for _, source in known], seed)
+
+
 def correlations(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
     """Return how each metric goes with the label `correct` (Table 2): four measures with intervals, n and failures."""
     kept = labelled(rows)
-    gold, clusters = _gold(kept), [row.item.id for row in kept]
+    gold, clusters = _gold(kept), _sources(kept)
     lines = []
     for metric, scores in metrics.items():
         association = binary_gold.association(gold, [scores.get(row.id) for row in kept], clusters, seed=seed)
@@ -87,11 +98,11 @@ def compare_with(
 ) -> list[dict[str, Any]]:
     """Test whether one metric's tau-b with the label differs from each other's, on the rows that both scored.
 
-    Two-sided permutations that swap the scores of whole items, with Holm's correction. A metric that has one value
+    Two-sided permutations that swap the scores of whole sources, with Holm's correction. A metric that has one value
     only is left out.
     """
     kept = labelled(rows)
-    gold, clusters = [float(label) for label in _gold(kept)], [row.item.id for row in kept]
+    gold, clusters = [float(label) for label in _gold(kept)], _sources(kept)
     values = {metric: [scores.get(row.id) for row in kept] for metric, scores in metrics.items()}
     varied = [metric for metric, scores in values.items() if len({score for score in scores if score is not None}) > 1]
     if first not in varied:
@@ -119,7 +130,7 @@ def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed:
     """Return how far each metric drops for each primary error, in its standard deviations (Figure 5, Table 5).
 
     The drop of a translation is the mean score of the right translations of the same item minus its own. Items without
-    a right translation are left out and counted. `penalised` says whether the 95 % interval over items lies above
+    a right translation are left out and counted. `penalised` says whether the 95 % interval over sources lies above
     `PENALISED`; None where there is no interval. The deviation is that of all labelled rows, taken as known.
     """
     kept = labelled(rows)
@@ -135,7 +146,7 @@ def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed:
             wrong = [row for row in kept if row.label and errors.primary(row.label.errors) == error]
             used = [row for row in wrong if row.id in scores and right[row.item.id]]
             drops = [fmean(right[row.item.id]) - scores[row.id] for row in used]
-            estimate = _drop(drops, [row.item.id for row in used], deviation, seed)
+            estimate = _drop(drops, _sources(used), deviation, seed)
             lines.append(
                 {"metric": metric, "error": error, **estimate, "n": len(used), "left_out": len(wrong) - len(used)}
             )
@@ -154,7 +165,7 @@ def _drop(drops: Sequence[float], items: Sequence[str], deviation: float, seed: 
 def sentence_scores(rows: Sequence[Translated], measured: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
     """Return the mean of each sentence metric for each system (Table 3): of all items, by category, and by domain.
 
-    Intervals are over items. A translation without a score is left out of the mean and counted in
+    Intervals are over sources. A translation without a score is left out of the mean and counted in
     `failures`.
     """
     parts = {
@@ -169,10 +180,10 @@ def sentence_scores(rows: Sequence[Translated], measured: Mapping[str, Scores], 
             by_system[name(row)].append(row)
         for system, system_rows in by_system.items():
             for metric, scores in measured.items():
-                values = [score for row in system_rows if (score := scores[row.id]) is not None]
-                mean = bootstrap.mean(values, range(len(values)), seed)
+                values = [scores[row.id] for row in system_rows]
+                mean = _mean(system_rows, values, seed)
                 estimate = {"mean": mean["value"], "low": mean["low"], "high": mean["high"]}
-                counted = {"n": len(values), "failures": len(system_rows) - len(values)}
+                counted = {"n": len(values) - values.count(None), "failures": values.count(None)}
                 lines.append({"part": part, "system": system, "metric": metric, **estimate, **counted})
     return lines
 
@@ -183,40 +194,38 @@ def systems(
     """Return validity (percent), fidelity, clarity and ACRE of each system by each judge (Table 6)."""
     lines = []
     for judge, verdicts in judged.items():
-        by_system: dict[str, list[Judged]] = defaultdict(list)
+        by_system: dict[str, list[Translated]] = defaultdict(list)
         for row in rows:
-            by_system[name(row)].append(verdicts[row.id])
-        for system, system_verdicts in by_system.items():
-            answered = [verdict for verdict in system_verdicts if verdict.acre is not None]
-            valid = [verdict.valid for verdict in system_verdicts if verdict.valid is not None]
-            share = bootstrap.share(valid, range(len(valid)), seed)
+            by_system[name(row)].append(row)
+        for system, system_rows in by_system.items():
+            judgements = [verdicts[row.id] for row in system_rows]
+            valid = [(said, row.item.source) for row in system_rows if (said := verdicts[row.id].valid) is not None]
+            share = bootstrap.share([said for said, _ in valid], [source for _, source in valid], seed)
             percent = {end: None if value is None else 100 * value for end, value in share.items()}
             line: dict[str, Any] = {"judge": judge, "system": system, **bootstrap.in_columns("validity", percent)}
-            columns = {
-                "fidelity": [verdict.fidelity for verdict in answered if verdict.fidelity is not None],
-                "clarity": [verdict.clarity for verdict in answered if verdict.clarity is not None],
-                "acre": [verdict.acre for verdict in answered if verdict.acre is not None],
-            }
-            for column, values in columns.items():
-                line |= bootstrap.in_columns(column, bootstrap.mean(values, range(len(values)), seed))
-            lines.append(line | {"n": len(system_verdicts), "failures": len(system_verdicts) - len(answered)})
+            for column in ("fidelity", "clarity", "acre"):  # of those that did not fail
+                values = [None if verdict.failure else getattr(verdict, column) for verdict in judgements]
+                line |= bootstrap.in_columns(column, _mean(system_rows, values, seed))
+            failures = sum(verdict.failure is not None for verdict in judgements)
+            lines.append(line | {"n": len(judgements), "failures": failures})
     return lines
 
 
 def compare_systems(rows: Sequence[Translated], verdicts: Mapping[str, Judged], seed: int = 0) -> list[dict[str, Any]]:
     """Test whether two systems differ in mean ACRE by one judge, each pair, on the items that have a score of both.
 
-    Two-sided sign permutations of the paired differences, with Holm's correction over the pairs.
+    Two-sided sign permutations of the paired differences that swap whole sources, with Holm's correction.
     """
     scores: dict[str, dict[str, float]] = defaultdict(dict)
+    sources = {row.item.id: row.item.source for row in rows}
     for row in rows:
         if (score := verdicts[row.id].acre) is not None:
             scores[name(row)][row.item.id] = score
     comparisons = []
-    for a, b in combinations(scores, 2):
+    for a, b in combinations(sorted(scores), 2):
         if common := [item for item in scores[a] if item in scores[b]]:
             steps = [scores[a][item] - scores[b][item] for item in common]
-            p = sign_permutation(steps, seed=seed)
+            p = sign_permutation(steps, [sources[item] for item in common], seed=seed)
             comparisons.append({"a": a, "b": b, "difference": fmean(steps), "p": p, "n": len(common)})
     adjusted = holm([comparison["p"] for comparison in comparisons])
     return [comparison | {"p_holm": p} for comparison, p in zip(comparisons, adjusted, strict=True)]

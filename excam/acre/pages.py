@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MADE_UP = "made-up"  # what the name of a system begins with that is none: translations written for a demonstration
 FEW = 30  # translations: with fewer, a mark says so
-INTERVALS = "Intervals are 95 %, over items, whose translations share a source. "
+INTERVALS = "Intervals are 95 %, over sources, which their translations share. "
 LABELS = "The label is whether the expression is right in the translation, not whether the sentence is good. "
 REMOVALS = ("outcome", "candidates", "share")
 TABLE_1 = ("category", "items", "share", *numbers.LENGTHS)
@@ -101,7 +101,7 @@ def table_2(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     heads = ["metric", f"tau-b minus that of {escape(ours)}", "p", "p after Holm", "n"]
     text = f"# CulT-Eval: metrics against labels\n\n{LABELS}{INTERVALS}An AUC of .5 is chance; a metric with one value "
     text += "only has no correlation. A failure is left out and counted.\n\n" + table(head, body)
-    text += "\n## Differences\n\nTwo-sided permutations that swap whole items, on the rows that both scored.\n\n"
+    text += "\n## Differences\n\nTwo-sided permutations that swap whole sources, on the rows that both scored.\n\n"
     text += table(heads, compared) if compared else "No other metric can be compared.\n"
     if note := floor_note([line["p"] for line in lines if "p" in line], numbers.DRAWS):
         text += f"\n{note}\n"
@@ -211,7 +211,7 @@ def table_6(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     text = (
         "# CulT-Eval: systems under ACRE\n\nFidelity and clarity are 1 to 5, of valid translations alone; ACRE is "
         f"validity times quality, over all. The judge `{EQUIVALENT}` asks no model and has no quality: its ACRE is its "
-        "validity. A failure has no ACRE and is counted. Intervals are 95 %, over translations.\n\n"
+        "validity. A failure has no ACRE and is counted. Intervals are 95 %, over sources.\n\n"
     )
     return lines, text + table(head, body) + _system_differences(study, seed) + _cautions(study, lines, seed)
 

@@ -13,15 +13,16 @@ from typing import Any
 
 import polars as pl
 
+from excam.acre import translations
 from excam.acre.translations import Translated
-from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.core.extras import require_extra
 from excam.core.language_identity import language_code
 from excam.core.typed_tables import read_typed
 
 METRICS = ("bleu", "chrf", "bertscore", "comet", "metricx_qe")
 TITLES = {"bleu": "BLEU", "chrf": "chrF++", "bertscore": "BERTScore", "comet": "COMET", "metricx_qe": "MetricX-QE"}
-SCHEMA: dict[str, Any] = {"id": pl.String(), **dict.fromkeys(METRICS, pl.Float64())}
+SCHEMA: dict[str, Any] = {**dict.fromkeys(("id", "asked"), pl.String()), **dict.fromkeys(METRICS, pl.Float64())}
 METRICX_TOKEN = 250_089  # <extra_id_10> of mT5's vocabulary, whose first logit is the score
 METRICX_RANGE = (0.0, 25.0)
 MAX_SUBWORDS = 1024
@@ -168,7 +169,7 @@ def named(folder: Path) -> str:
 
 def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.DataFrame:
     """Return a table with one column for each of `METRICS`, null where it was not measured."""
-    data: dict[str, Any] = {"id": [row.id for row in rows]}
+    data: dict[str, Any] = {"id": [row.id for row in rows], "asked": [row.digest for row in rows]}
     for name in METRICS:
         data[name] = list(columns[name].scores) if name in columns else [None] * len(rows)
     return pl.DataFrame(data, schema=SCHEMA)
@@ -177,26 +178,29 @@ def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.Da
 WHAT = "scores, made by `excam acre metrics`"
 
 
-def read(path: Path) -> dict[str, dict[str, float | None]]:
+def read(path: Path, rows: Mapping[str, Translated]) -> dict[str, dict[str, float | None]]:
     """Return the scores of a table of `to_frame` by metric and row; metrics that were not measured are left out.
 
-    Raise InputInvalid for other columns or types, no rows, and a row that occurs twice.
+    Raise InputInvalid for other columns or types, no rows, a row that occurs twice, and other translations than `rows`.
     """
-    frame = read_typed(path, SCHEMA, WHAT, ("id",), ("id",), may_be_empty=False)
+    frame = read_typed(path, SCHEMA, WHAT, ("id", "asked"), ("id",), may_be_empty=False)
+    translations.expect_same(path, frame.select("id", "asked").iter_rows(), rows)
     measured = [name for name in METRICS if frame[name].null_count() < len(frame)]
     return {name: dict(zip(frame["id"], frame[name], strict=True)) for name in measured}
 
 
-def read_scored(path: Path) -> dict[str, float | None]:
-    """Return the score of each row of a file of `excam score`, None for a failure.
+def read_scored(path: Path, rows: Mapping[str, Translated]) -> dict[str, float | None]:
+    """Return the score of each row of a file of `excam score`, more is better, None for a failure.
 
-    Raise InputInvalid for an invalid line, and a row that occurs twice.
+    Raise InputInvalid for an invalid line, a row that occurs twice, rows of several metrics or judges, and a row of
+    another text than in `rows`.
     """
-    from excam.scoring import result_files
+    from excam.scoring import compare, result_files
 
-    scores: dict[str, float | None] = {}
-    for result in result_files.read(path):
-        if result.id in scores:
-            raise InputInvalid(f"{path}: id {result.id[:60]}: occurs twice; expected one score for each translation")
-        scores[result.id] = result.score
-    return scores
+    results = compare.results_by_id(result_files.read(path), str(path))
+    compare.shared_signature({str(path): results.values()})
+    for name, result in results.items():
+        row = rows.get(name)
+        texts = row and {result.texts.get(column, row.translation) for column in ("translation", "output")}
+        translations.expect_same(path, [(name, row.digest if row and texts == {row.translation} else "")], rows)
+    return {name: result.rising_score for name, result in results.items()}

@@ -14,6 +14,8 @@ from excam.acre.numbers import Scores
 from excam.acre.sentence_metrics import TITLES
 from excam.acre.translations import Translated
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
+from excam.scoring.joining import distinct, repeated_note
 
 Verdicts = Mapping[str, Judged]
 Value = TypeVar("Value")
@@ -67,29 +69,35 @@ def read(
 ) -> Study:
     """Return the study of files: tables of rows, of verdicts and of metrics, and files of `excam score` by name.
 
-    Raise InputInvalid where a file belongs to other translations, or two files have the same row.
+    Raise InputInvalid where a file belongs to other translations, or two files have the same row. Translations that
+    repeat another of their system under a new id are left out; that, and how many have no label, is said.
     """
     translated: dict[str, Translated] = {}
     for path in rows:
         _put(translated, {row.id: row for row in translations.from_frame(path)}, f"{path}: translation")
-    names = set(translated)
     known = translations.with_labels(list(translated.values()), labels) if labels else list(translated.values())
+    contents = [(row.system, row.shots, row.digest, row.label) for row in known]
+    kept = [known[at] for at in distinct([row.id for row in known], contents)]
+    unlabelled = sum(row.label is None for row in kept) if labels else 0
+    counted = f"{len(kept)} translations; without a label {unlabelled}.{repeated_note(len(known) - len(kept))}"
+    if len(kept) < len(known) or unlabelled:
+        say(f"{', '.join(map(str, rows))}: {counted}")
     verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
     for path in judged:
-        for key, by_row in judgements.read(path).items():
+        for key, by_row in judgements.read(path, translated).items():
             _put(verdicts.setdefault(key, {}), by_row, f"{path}: verdict of {', '.join(key)}")
     measured: dict[str, dict[str, float | None]] = {}
     for path in metrics:
-        for name, by_row in sentence_metrics.read(path).items():
+        for name, by_row in sentence_metrics.read(path, translated).items():
             _put(measured.setdefault(TITLES[name], {}), by_row, f"{path}: {TITLES[name]}")
     for name, path in (scores or {}).items():
-        if name in measured:
+        if name in {*measured, *TITLES.values(), *(title(judge) for judge, _ in verdicts)}:
             raise InputInvalid(f"{path}: {name} is the name of another metric; expected another name")
-        measured[name] = sentence_metrics.read_scored(path)
+        measured[name] = sentence_metrics.read_scored(path, translated)
     columns = {**{f"{judge}, {variant}": by_row for (judge, variant), by_row in verdicts.items()}, **measured}
     for name, by_row in columns.items():
-        _check(name, by_row, names)
-    return Study(known, verdicts, measured)
+        _check(name, by_row, set(translated))
+    return Study(kept, verdicts, measured)
 
 
 def _put(into: dict[str, Value], more: Mapping[str, Value], what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -15,7 +16,9 @@ from excam.acre.items import Item, shown
 from excam.acre.items import item as read_item
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
-from excam.core.text import id_text, is_text
+from excam.core.hash_order import digest
+from excam.core.names import shown_names
+from excam.core.text import id_text, is_text, plain_name
 from excam.core.typed_tables import read_typed
 from excam.inference.answer_text import answers_alone
 
@@ -45,6 +48,14 @@ class Translated:
         """Return <item>/<system>/<shots>."""
         return f"{self.item.id}/{self.system}/{self.shots}"
 
+    @property
+    def digest(self) -> str:
+        """Return a digest of all that a judge or a metric reads: an id alone does not say which texts were judged."""
+        item = self.item
+        texts = (item.source, item.term, item.reference, item.explication, item.equivalent or "", item.target_language)
+        lists = (json.dumps(item.accepted), json.dumps(item.literal))
+        return digest(0, "acre", self.translation, *texts, *lists, item.category, item.route)[:16]
+
 
 def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
     """Return the translations of a file: `id` of the item, `translation`, and `system` and `shots` if they are there.
@@ -53,8 +64,9 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
     InputInvalid for a row without a translation, of an unknown item, with a name that is no text, or there twice.
     """
     translations: dict[str, Translated] = {}
-    for number, row in row_files.rows(path):
-        where = f"{path}:{number}"
+    rows = {f"{path}:{number}": row for number, row in row_files.answered_rows(path)}
+    systems = shown_names((_system(row, where, path.stem) for where, row in rows.items()), str(path))
+    for where, row in rows.items():
         raw_id, text = row.get("id"), row.get("translation")
         name = id_text(raw_id)
         if name is None or name not in items or not is_text(text):
@@ -63,8 +75,8 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
                 f"{where}: id {shown(raw_id)}, translation {str(text)[:40]!r}; expected the id of an item ({known}) "
                 "and text"
             )
-        system, finish = (_name(row, key, where) for key in ("system", "finish"))
-        translation = Translated(items[name], system or path.stem, text, _shots(row, where), finish or "stop")
+        system, finish = systems[_system(row, where, path.stem)], _name(row, "finish", where) or "stop"
+        translation = Translated(items[name], system, text, _shots(row, where), finish)
         if translation.id in translations:
             raise InputInvalid(
                 f"{where}: {translation.id} is there twice; expected one translation of each item by a system"
@@ -76,11 +88,29 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
     return [replace(row, translation=answer) for row, answer in zip(translations.values(), answers, strict=True)]
 
 
+def expect_same(path: Path, judged: Iterable[tuple[str, str]], rows: Mapping[str, Translated]) -> None:
+    """Raise InputInvalid unless ids and digests of what was judged or measured are those of these translations."""
+    for name, asked in judged:
+        if name not in rows or rows[name].digest != asked:
+            problem = "its texts have changed since" if name in rows else f"none of the {len(rows)} translations"
+            raise InputInvalid(
+                f"{path}: {name[:80]}: {problem}; expected verdicts and scores of the same; make it again"
+            )
+
+
 def _shots(row: Mapping[str, Any], where: str) -> int:
     shots = row.get("shots") or 0
     if isinstance(shots, bool) or not re.fullmatch("[0-9]{1,4}", str(shots)):
         raise InputInvalid(f"{where}: shots: found {str(shots)[:40]}; expected a whole number of examples, 0 or more")
     return int(shots)
+
+
+def _system(row: Mapping[str, Any], where: str, otherwise: str) -> str:
+    """Return the name of the system. Raise InputInvalid for one that states a number of examples, as tables do."""
+    name = _name(row, "system", where) or otherwise
+    if re.search("-shot *$", name):
+        raise InputInvalid(f"{where}: system: found {shown(name)}; expected the number of examples in a column `shots`")
+    return name
 
 
 def _name(row: Mapping[str, Any], key: str, where: str) -> str:
@@ -115,7 +145,7 @@ def read_labels(path: Path) -> dict[str, Label]:
             raise InputInvalid(
                 f"{where}: correct {str(correct).lower()} with {len(listed)} errors; expected errors where it is false"
             )
-        item, system = id_text(row.get("id")), _name(row, "system", where)
+        item, system = id_text(row.get("id")), plain_name(_name(row, "system", where))
         if not item or not system:
             raise InputInvalid(
                 f"{where}: id {shown(row.get('id'))}, system {shown(system)}; expected the names of both"

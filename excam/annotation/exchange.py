@@ -108,7 +108,7 @@ def read(source: Path | bytes, campaign: Campaign) -> list[Answer]:
     try:
         rows = _from_json(text, campaign) if text.lstrip()[:1] == "{" else _from_csv(text, campaign)
         answers = in_campaign_order(campaign, [checked.read(row, campaign) for row in rows])
-        _refuse_future(answers)
+        refuse_future(answers)
     except InputInvalid as problem:
         raise InputInvalid(f"{name}: {problem}") from None
     return answers
@@ -134,13 +134,13 @@ def read_all(files: Iterable[Path], campaign: Campaign) -> list[Answer]:
     return answers
 
 
-def _refuse_future(answers: Sequence[Answer]) -> None:
+def refuse_future(answers: Sequence[Answer]) -> None:
     """Raise InputInvalid if an answer was saved more than a day from now: it would replace every later one."""
     latest = checked.utc_text(datetime.now(UTC) + timedelta(days=1))
     if late := [answer for answer in answers if answer.saved > latest]:
         raise InputInvalid(
             f"{len(late)} of {len(answers)} answers are saved more than a day from now, as task {late[0].task} at "
-            f"{late[0].saved}; expected the time they were given; was a clock wrong? correct `saved` in the file"
+            f"{late[0].saved}; expected the time they were given; was a clock wrong? correct it, and `saved` in a file"
         )
 
 

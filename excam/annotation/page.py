@@ -38,7 +38,7 @@ PARTS = (
         "fields",
         "folds",
     ),
-    *("task", "controls", "conflict", "pauses", "keys", "start"),
+    *("task", "controls", "pauses", "keys", "start"),
 )
 
 

@@ -1,7 +1,7 @@
 """The server of a campaign: it serves the page to each annotator and stores the answers.
 
-Whoever has a link is its annotator; there is no other login. Answers travel as JSON, one at a time, each with the
-revision it was edited from, so that two tabs or two machines never overwrite each other.
+Whoever has a link is its annotator; there is no other login. Answers travel as JSON, one at a time. Of two about one
+task, from two tabs or two machines, the one that was saved later counts; the store keeps both.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from excam.annotation import answers, page
+from excam.annotation import answers, exchange, page
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign
 from excam.annotation.form import SUBMITTED
 from excam.annotation.storage import Unwritable
-from excam.annotation.store import Conflict, Saved, Store
+from excam.annotation.store import Saved, Store
 from excam.core import request_bodies
 from excam.core.escapes import visible
 from excam.core.exceptions import ExcamError, InputInvalid
@@ -55,8 +55,8 @@ def application(store: Store, hosts: Sequence[str] = LOCAL) -> Starlette:
 
     GET  /a/{token}                 the page; 404 for every token that is none
     GET  /a/{token}/answers         {"annotator", "answers": [{"revision", "answer"}]}
-    PUT  /a/{token}/answers/{task}  {"base", "answer"} -> 200 {"revision"}, on disk; 409 {"revision", "answer"}: there
-                                    is a later one; 400, 404, 408, 413, 500, 507: {"error": one line}, nothing is saved
+    PUT  /a/{token}/answers/{task}  an answer -> {"revision", "answer"} that count now, on disk: another answer if it
+                                    is later; 400, 404, 408, 413, 500, 507: {"error": one line}, nothing is saved
     GET  /a/{token}/answers/{task}/others  {"answers": [{field: value}]} of those who submitted, once one's own is, for
                                     tasks that the form compares; 403 before
     """
@@ -104,15 +104,12 @@ async def _save(request: Request) -> Response:
     task = request.path_params["task"]
     if task not in store.campaign.by_id:
         raise HTTPException(404, f"task {task[:40]!r} is not in this campaign; expected one of its tasks; reload it")
-    base, answer = _change(await request_bodies.read(request, LARGEST, "one answer"), store.campaign)
+    answer = _sent(await request_bodies.read(request, LARGEST, "one answer"), store.campaign)
     if (answer.annotator, answer.task) != (name, task):
         raise HTTPException(
             400, f"{answer.annotator}'s answer about {answer.task}; expected {name}'s about {task}, as the address says"
         )
-    outcome = await run_in_threadpool(store.save, base, answer)
-    if isinstance(outcome, Conflict):
-        return JSONResponse(_row(outcome.latest), 409)
-    return JSONResponse({"revision": outcome.revision})
+    return JSONResponse(_row(await run_in_threadpool(store.save, answer)))
 
 
 def _others(request: Request) -> Response:
@@ -145,20 +142,20 @@ def _row(saved: Saved) -> dict[str, Any]:
     return {"revision": saved.revision, "answer": saved.answer.row()}
 
 
-def _change(body: bytes, campaign: Campaign) -> tuple[int, Answer]:
-    """Return the revision that an answer was edited from, and the answer. Raises HTTPException 400 if it is invalid."""
+def _sent(body: bytes, campaign: Campaign) -> Answer:
+    """Return the answer in a request. Raises HTTPException 400 if it is invalid."""
     try:
         raw = json.loads(body)
     except (ValueError, RecursionError) as problem:
-        raise HTTPException(400, f"no JSON in UTF-8 ({str(problem)[:100]}); expected base and answer") from None
-    if not isinstance(raw, dict) or set(raw) != {"base", "answer"} or not isinstance(raw["answer"], dict):
-        raise HTTPException(400, "expected an object of base and answer, and nothing else")
-    if type(raw["base"]) is not int or not 0 <= raw["base"] < 2**53:
-        raise HTTPException(400, "base is not a revision; expected a whole number, 0 for none")
+        raise HTTPException(400, f"no JSON in UTF-8 ({str(problem)[:100]}); expected an answer") from None
+    if not isinstance(raw, dict):
+        raise HTTPException(400, "expected an answer, an object")
     try:
-        return raw["base"], answers.read(raw["answer"], campaign)
+        answer = answers.read(raw, campaign)
+        exchange.refuse_future([answer])
     except InputInvalid as problem:
         raise HTTPException(400, str(problem)) from None
+    return answer
 
 
 def _refusal(request: Request, problem: Exception) -> Response:

@@ -22,7 +22,7 @@ from excam.core.exceptions import ArtifactBroken, ExcamError, InputInvalid
 from excam.core.provenance import publish
 
 APPLICATION = 0x45784341  # "ExCA", in the file's header
-LAYOUT = 1
+LAYOUT = 2
 PATIENCE = 10  # seconds that another program may hold the file
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 UNWRITABLE = (
@@ -41,19 +41,18 @@ SCHEMA = (
         annotator TEXT NOT NULL REFERENCES annotators,
         task TEXT NOT NULL,
         revision INTEGER,
-        base INTEGER NOT NULL,
         kind TEXT NOT NULL,
         answer TEXT NOT NULL,
         received TEXT NOT NULL,
         seal TEXT NOT NULL,
         UNIQUE (annotator, task, revision),
         CHECK (CASE WHEN kind IN ('saved', 'imported') THEN revision > 0
-            ELSE kind IN ('conflict', 'older') AND revision IS NULL END)
+            ELSE kind = 'older' AND revision IS NULL END)
     ) STRICT""",
     "CREATE TRIGGER never_changed BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
     "CREATE TRIGGER never_deleted BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
 )
-SEALED = ("annotator", "task", "revision", "base", "kind", "answer", "received")
+SEALED = ("annotator", "task", "revision", "kind", "answer", "received")
 
 
 class Unwritable(ExcamError):

@@ -1,7 +1,7 @@
-"""The store of a campaign with several annotators: one file, in which no answer is lost or overwritten.
+"""The store of a campaign with several annotators: one file, in which the last answer counts and none is lost.
 
-It holds the campaign, the annotators, and a history: every accepted answer with its revision, and every refused one,
-because it was edited from an old revision or came late. When a method returns, its data are on disk.
+It holds the campaign, the annotators, and a history: every answer that counted, with its revision, and every one that
+came when a later one was there. When a method returns, its data are on disk.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from typing import Self
 
 from excam.annotation import history, storage
 from excam.annotation.answers import PATTERNS, Answer
-from excam.annotation.history import Conflict, Saved
+from excam.annotation.history import Saved
 from excam.annotation.storage import utc_now
 from excam.core.exceptions import InputInvalid
+from excam.core.names import shown_names
 
 
 class Store:
@@ -112,26 +113,24 @@ class Store:
         """Return the current answers about one task, by annotator."""
         return [history.saved_from_row(*row).answer for row in self._rows(history.OF_TASK, task)]
 
-    def save(self, base: int, answer: Answer) -> Saved | Conflict:
-        """Save an answer that was edited from revision `base` (0: from none), unless there is a later one.
+    def save(self, answer: Answer) -> Saved:
+        """Save an answer, and return what counts now: of two about one task the later one, on a tie the first.
 
-        An answer that equals the latest one is not saved again: a reply was lost. If there is none, every base is
-        accepted: the store may be an older backup. Raises InputInvalid for an unknown task or annotator, Unwritable,
-        ArtifactBroken.
+        The history keeps both. Raises InputInvalid for an unknown task or annotator, Unwritable, ArtifactBroken.
         """
         self._refuse_unknown([answer.annotator], [answer.task])
         with self._transaction() as db:
-            return history.take(db, base, answer)
+            return history.take(db, "saved", answer)[1]
 
     def merge(self, answers: Iterable[Answer]) -> Counter[str]:
-        """Import the answers of a file, all or none; of two about one task the later one wins, on a tie ours.
+        """Import the answers of a file, all or none; what counts is as in `save`.
 
         Return the counts of `new`, `newer`, `older` (kept in the history) and `same`. Raises as `save` does.
         """
         imported = list(answers)
         self._refuse_unknown([answer.annotator for answer in imported], [answer.task for answer in imported])
         with self._transaction() as db:
-            return Counter(history.merge(db, answer) for answer in imported)
+            return Counter(history.take(db, "imported", answer)[0] for answer in imported)
 
     def _refuse_unknown(self, annotators: Sequence[str], tasks: Sequence[str] = ()) -> None:
         if not self._names.issuperset(annotators):
@@ -147,13 +146,14 @@ class Store:
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raise InputInvalid if a name cannot be an annotator's, or occurs twice."""
+    """Raise InputInvalid if a name cannot be an annotator's, as one that tables use, or occurs twice."""
     if wrong := [name for name in names if not PATTERNS["annotator"].fullmatch(name)]:
         raise InputInvalid(
             f"annotator {wrong[0][:60]!r}; expected letters, digits and . _ -, at most 40, no . _ - first"
         )
     if len(set(names)) < len(names):
         raise InputInvalid(f"annotators {', '.join(names)[:100]}: one is there twice; expected each once")
+    shown_names(names, "annotators")
 
 
 def _new_link(db: sqlite3.Connection, name: str) -> str:

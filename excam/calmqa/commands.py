@@ -103,33 +103,42 @@ def _known_languages(questions: Path, detector: Any) -> dict[str, bool]:
 
 
 def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, times: int) -> Any:
-    """Yield id, model, language and surface of each answer of a file. Raise InputInvalid for an answer with the id of
-    another of its model.
+    """Yield id, model, language and surface of each answer of a file; one that repeats another's question, if the file
+    has it, and text under a new id is left out, which is said. Raise InputInvalid for an id that a model has twice.
     """
     from excam.calmqa import source
     from excam.calmqa import surface as checks
     from excam.core import row_files
     from excam.core.exceptions import InputInvalid
     from excam.core.language_identity import code_name
+    from excam.core.names import shown_names
+    from excam.core.text import id_text
     from excam.inference.answer_text import answers_alone
+    from excam.scoring.joining import without_repeated
 
     seen: set[tuple[str, str]] = set()
-    rows = {
-        f"{file}:{number}": source.texts_of(
-            row, f"{file}:{number}", ("language", "answer"), ("id", "answer_id", *GROUPS)
-        )
-        for number, row in row_files.rows(file)
-    }
+    raw_rows = {f"{file}:{number}": row for number, row in row_files.answered_rows(file)}
+    columns = ("language", "answer"), ("id", "answer_id", *GROUPS)
+    rows = {where: source.texts_of(row, where, *columns) for where, row in raw_rows.items()}
+    names = [next((texts[name] for name in GROUPS if texts[name]), "") for texts in rows.values()]
+    shown = shown_names(names, str(file)) | {"": "answers"}
     answers = answers_alone([texts["answer"] for texts in rows.values()], str(file))
-    for (where, texts), answer in zip(rows.items(), answers, strict=True):
+    asked = [id_text(row.get("question")) or id_text(row.get("question_id")) for row in raw_rows.values()]
+    contents = [
+        question and (question, shown[name], texts["language"], texts["answer"])
+        for question, name, texts in zip(asked, names, rows.values(), strict=True)
+    ]
+    kept = set(without_repeated(str(file), list(rows), contents))
+    for at, ((where, texts), answer) in enumerate(zip(rows.items(), answers, strict=True)):
         code = source.code(texts["language"], where)
         looks: Surface = checks.check(answer, code, known.get(code, True), detector, tokens, times)
-        name = next((texts[group] for group in GROUPS if texts[group]), "answers")
+        name = shown[names[at]]
         answer_id = texts["id"] or texts["answer_id"]
         if answer_id and (name, answer_id) in seen:
             raise InputInvalid(f"{where}: {name[:40]}: id {answer_id[:60]} occurs twice; expected each answer once")
         seen.add((name, answer_id))
-        yield answer_id or where.rpartition(":")[2], name, code_name(code), looks
+        if at in kept:
+            yield answer_id or where.rpartition(":")[2], name, code_name(code), looks
 
 
 def _shown(value: Any) -> str:

@@ -12,6 +12,7 @@ from excam.pages.markdown import cautions, escape, printed_table, table
 from excam.stats import regression
 
 FEW = 30  # a mean of fewer is marked
+UNNAMED = " by annotators without a name, so that a copy counts as a rating"
 ALIKE = 5  # percentage points: means of a part that differ by less between subjects are said to be alike
 NOTE = (
     "S is the mean over answers of surface × factuality × relevance, in percent, with a 95 % interval over questions; "
@@ -114,7 +115,13 @@ def regression_page(
 ) -> str:
     """Return the page of a regression: R² beside the printed ones, the odds of a high rating, a judge's agreement."""
     return "".join(
-        ["# CaLMQA: what ratings follow\n\n", _means(ratings, ranks), _r2(lines), _odds(ratings), _judge(judged)]
+        [
+            "# CaLMQA: what ratings follow\n\n",
+            _means(ratings, ranks),
+            _r2(lines),
+            _odds(ratings),
+            _judge(judged, len(ratings)),
+        ]
     )
 
 
@@ -133,7 +140,7 @@ def _means(ratings: Sequence[Rating], ranks: Sequence[Mapping[str, Any]]) -> str
     people = sorted({rating.annotator for rating in ratings})
     made_up = [name for name in people if name.startswith("made-up")]
     note = f"**Made up**: the ratings by {escape(', '.join(made_up))}. Nothing here is a finding about people.\n\n"
-    named = f" by {len(people)} annotators ({escape(', '.join(people[:10]))})" if any(people) else ""
+    named = f" by {len(people)} annotators ({escape(', '.join(people[:10]))})" if any(people) else UNNAMED
     means = table(["model", "mean rating", "ahead of the next", "n"], body)
     return f"{note if made_up else ''}{len(ratings)} ratings of 1 to 5{named}.\n\n{means}\n{order}{few}"
 
@@ -203,7 +210,7 @@ def _odds(ratings: Sequence[Rating]) -> str:
     )
 
 
-def _judge(agreement: Mapping[str, Any] | None) -> str:
+def _judge(agreement: Mapping[str, Any] | None, ratings: int) -> str:
     if agreement is None:
         return ""
     body = [
@@ -211,8 +218,10 @@ def _judge(agreement: Mapping[str, Any] | None) -> str:
             name,
             rounded(measure["value"], 3),
             f"{rounded(measure['low'], 3)} to {rounded(measure['high'], 3)}",
-            measure["n"],
+            f"{measure['n']} of {ratings}",
         ]
         for name, measure in agreement.items()
     ]
-    return "## A judge against people\n\n" + table(["", "value", "95 % interval over questions", "n"], body) + "\n"
+    return (
+        "## A judge against people\n\n" + table(["", "value", "95 % interval over questions", "ratings"], body) + "\n"
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from excam.calmqa.source import TYPES
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
+from excam.core.names import shown_names
 from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text, is_text
+from excam.scoring.joining import without_repeated
 from excam.stats import bootstrap, regression
 from excam.stats.clusters import by_content, cluster_numbers
 from excam.stats.correlation import kendall
@@ -49,12 +51,13 @@ class Rating:
 def read(path: Path, judge: str | None = None) -> list[Rating]:
     """Return the ratings of a file; `judge` names a column with the ratings of a model, empty where it has none.
 
-    Raises InputInvalid naming an invalid row, and one of an answer that the same annotation rates before: the same
+    A rating that repeats another of its annotator under a new `annotation_id` is left out, which is said. Raises
+    InputInvalid naming an invalid row, and one of an answer that the same annotation rates before: the same
     `annotation_id`, or without one the same question and annotator.
     """
     ratings: list[Rating] = []
     rated: dict[tuple[str, ...], str] = {}
-    for number, row in row_files.rows(path):
+    for number, row in row_files.answered_rows(path):
         where = f"{path}:{number}"
         if path.suffix == ".csv":  # as `calmqa collect` writes it
             row = {name: remove_guard(value) for name, value in row.items()}
@@ -69,7 +72,10 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
                 raise InputInvalid(f"{where}: {what} rates {values['model'][:40]} again, as {before}; expected once")
     if not ratings:
         raise InputInvalid(f"{path}: 0 ratings; expected a row for each")
-    return ratings
+    shown = shown_names((name for rating in ratings for name in (rating.model, rating.annotator)), str(path))
+    ratings = [replace(rating, model=shown[rating.model], annotator=shown[rating.annotator]) for rating in ratings]
+    kept = without_repeated(str(path), range(len(ratings)), [rating.annotator and rating for rating in ratings])
+    return [ratings[at] for at in kept]
 
 
 def _values(row: Mapping[str, Any], where: str) -> dict[str, Any]:

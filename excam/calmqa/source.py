@@ -13,6 +13,7 @@ import polars as pl
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
+from excam.core.names import shown_names
 from excam.core.text import is_text
 from excam.core.typed_tables import read_typed
 from excam.inference.answer_text import answers_alone
@@ -152,9 +153,9 @@ def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
     Raises InputInvalid for an unknown question, one that is answered twice, and a sheet without answers; unanswered
     questions are left out.
     """
-    subject = path.name.split(".")[0]
+    subject = shown_names([path.name.split(".")[0]], str(path)).popitem()[1]
     answers: dict[str, Answer] = {}
-    for number, row in row_files.rows(path):
+    for number, row in row_files.answered_rows(path):
         texts = _writable(texts_of(row, f"{path}:{number}", ("question", "answer")), f"{path}:{number}")
         if texts["question"] not in questions or texts["question"] in answers:
             problem = "answered twice" if texts["question"] in answers else "no such question"

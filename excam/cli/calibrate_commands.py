@@ -49,7 +49,8 @@ def calibrate(
     from excam.core.provenance import say, sha256, write_json
     from excam.scoring import adapters, calibration, meta_rows
     from excam.scoring import metric as metrics
-    from excam.scoring.joining import join
+    from excam.scoring.compare import results_by_id, shared_signature
+    from excam.scoring.joining import join, repeated_note
     from excam.scoring.result_files import read
 
     with exit_on_error(), spooled(scored) as results, spooled(gold) as known:
@@ -67,35 +68,38 @@ def calibrate(
         rows = list(read(results))
         if not rows:
             raise InputInvalid(f"{scored}: 0 rows; expected what `excam score --to` wrote")
-        judged = calibration.judge_of(rows[0].signature)
+        judged = calibration.judge_of(shared_signature({str(scored): rows}))
         if folder and f"@{adapters.manifest(folder).outputs[adapters.ADAPTER][:8]}" not in judged:
             raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
-        labels = meta_rows.read_gold(known, meta_rows.GoldColumns(label=label, id=id_)).rows
-        if odd := next((row for row in labels if row.label > 0 and row.label != 1), None):
-            raise InputInvalid(
-                f"{gold}: id {odd.id}: {label} is {odd.label:g}; expected true or false, 1 or 0, or a score of 0 or "
-                "less; of a scale, write first which values are errors"
-            )
-        truth = {row.id: row.label != 0 for row in labels}
-        joined = join([result.id for result in rows], truth)
+        labels = meta_rows.read_gold(known, meta_rows.GoldColumns(label=label, id=id_))
+        truth = {row.id: row.label < 0 for row in meta_rows.as_penalties(labels.rows, gold, label)}
+        joined = join(results_by_id(rows, str(scored)), truth)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
         labelled = [result for result in rows if result.id in by_id]
+        if not labelled:
+            raise InputInvalid(
+                f"{gold}: 0 of {len(truth)} ids are in {scored}, which has {rows[0].id}; expected the same"
+            )
         name = judged.partition("|")[0]
         if not metric and name not in metrics.available():
             raise InputInvalid(f"{scored}: scored by {name}, a metric of your own; expected its file; give --metric")
         wanted = metrics.load(metric or name)
         made = calibration.fitted(labelled, by_id, calibration.METHODS[method], wanted)
-        made |= {"rows": sha256(results), "gold": sha256(known)}
+        without = {"without_truth": len(rows) - len(labelled), "without_row": len(truth) - len(labelled)}
+        made |= {"rows": sha256(results), "gold": sha256(known), **without, "without_label": labels.without_label}
         write_json(place, made)
         say(f"{scored}: {made['measured']}")
         if (slope := made["calibration"]["slope"] or 0.0) < 0:
             say(f"slope {slope:.2f}: the fit turns the judge round: the surer of an error, the less probable it is")
         if joined.note:
             say(joined.note)
-        if len(labelled) < len(rows):
-            say(f"{len(labelled)} of {len(rows)} rows have a truth in {gold}; the others are left out")
-        if repeated := made["repeated"]:
-            say(f"{repeated} rows that differ from another in their id alone are left out")
+        say(
+            f"{scored}: {len(rows)} rows: {made['calibration']['n']} fitted, {made['failed']} failed, "
+            f"{made['uncertain']} without p(R), {made['without_truth']} without a truth."
+            + repeated_note(made["repeated"])
+        )
+        with_truth = f"{len(truth)} with a truth, {made['without_row']} of them without a scored row"
+        say(f"{gold}: {len(truth) + labels.without_label} rows: {with_truth}")
         if (n := made["clusters"]) < calibration.FEW:
             what = "rows" if n == made["calibration"]["n"] else "clusters"
             say(f"fitted on {n} {what}: rough; {calibration.FEW} or more are better")

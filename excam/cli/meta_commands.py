@@ -50,7 +50,7 @@ def meta(
         list[str] | None,
         typer.Option(help="part of the scored rows as a metric of its own, e.g. surface; again for more"),
     ] = None,
-    id_: Annotated[str, typer.Option("--id", help="column of the ids")] = "id",
+    id_: Annotated[str, typer.Option("--id", help="column of the ids; else one whose name says so")] = "id",
     text: Annotated[
         str | None,
         typer.Option(help="column of the rated texts, for the baselines; by default output, or scored rows'"),
@@ -85,7 +85,7 @@ def meta(
         aligned = [meta_rows.aligned(column, labels.rows) for column in columns]
         rows = meta_rows.completed(labels.rows, aligned, is_clustered=bool(cluster or item))
         meta_rows.require_facets(rows, [*facets, *named])
-        labels, columns = meta_rows.distinct(replace(labels, rows=rows), aligned)
+        labels, columns = meta_rows.without_repeated(replace(labels, rows=rows), aligned)
         shared = [row for row in labels.rows if all(each.scores.get(row.id) is not None for each in columns)]
         further = surface_baselines()
         columns += meta_baselines.baselines(shared, further, seed)

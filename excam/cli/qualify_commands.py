@@ -29,20 +29,22 @@ def qualify(
     *,
     serving: Serving,
 ) -> None:
-    """Find out in minutes how well a model judges, in which way it does so best, and when it should be silent.
+    """Find out in minutes how often a model judges rightly by documents, and when it should be silent.
 
-    It is asked about answers to questions on short documents in nine languages, right, wrong and undecidable ones; the
-    set is ours and ships with this package. The table says for each way: net (right verdicts minus wrong ones; silence
-    about what no document says is right), AUC, the share of right verdicts, of texts with a verdict, of silence where
-    nothing decides, of right verdicts where a passage gives orders, the F1 of the marked words.
+    It reads answers to questions on short documents in nine languages, right, wrong and undecidable ones; the set is
+    ours and ships with this package. The table says, beside floors without a model: net (right verdicts minus wrong
+    ones; silence about what no document says is right), AUC, the share of right verdicts, of texts with a verdict, of
+    silence where nothing decides, of right verdicts where a passage gives orders, the F1 of the marked words.
 
     Example: excam qualify --model qwen3:14b@http://localhost:11434/v1 --to qwen3.qualified.json
     """
+    from dataclasses import asdict
     from functools import partial
 
     from excam.core.exceptions import InputInvalid
+    from excam.core.language_identity import code_name
     from excam.core.provenance import Progress, quiet_libraries, write_json
-    from excam.error_reports import qualification
+    from excam.error_reports import qualification, readers
     from excam.error_reports.metrics import ErrorReports
     from excam.error_reports.qualification import asking, numbers, question_set
     from excam.inference import Sampling
@@ -62,25 +64,29 @@ def qualify(
         rows, kept = question_set.questions(), journal_of(to)  # answers, if the command is killed
         progress = Progress("qualifying, rows", len(rows))
         asked = partial(ask, opened.backend, sampling, Journal(kept))
-        examined, seconds = asking.examine(rows, asked, minutes, progress.advance)
-        made = numbers.ways(examined, seconds)
-        best = numbers.best_way(made)
+        reader = readers.of(readers.facts_of(opened), is_qualified=True)
+        examined, seconds = asking.examine(rows, asked, reader, minutes, progress.advance)
+        own, *floors = numbers.numbers(reader.signature.partition(".")[0], examined, seconds)
+        way, lines = (own.way if own.is_worth_something else None), list(numbers.lines([own, *floors]))
         write_json(
             to,
             {
                 "version": qualification.REVISION,
                 "model": opened.described,
+                "reader": reader.signature,
                 "set": question_set.identity(),
                 "rows": len(examined),
-                "best": numbers.settings(best) if best else None,
-                "table": list(numbers.lines(made)),
+                "way": asdict(way) if way else None,
+                "table": lines,
             },
         )
         kept.unlink(missing_ok=True)
-        table(console(), list(numbers.lines(made)))
-        if best:
-            say(f"best: {best.way}; `excam score FILE --model {parse(model).shown} --evidence PACK --qualified {to}`")
-        elif not any(way.fit for way in made):
+        table(console(), lines)
+        if way:
+            known = ", ".join(code_name(code) for code in way.slopes)
+            say(f"measured in {known}; a text of another language is not known")
+            say(f"`excam score FILE --model {parse(model).shown} --evidence PACK --qualified {to}`")
+        elif not own.way:
             say(f"{len(examined)} rows are too few to fit anything; give more --minutes")
         else:
-            say("no way of asking this model is better than the floors on these rows: do not rely on its verdicts")
+            say("this model is no better than the floors on these rows: do not rely on its verdicts")

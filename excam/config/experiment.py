@@ -170,7 +170,7 @@ def _check_documents(section: Crossing, documents: Calmqa | None, at: Place) -> 
 
 
 def _check_systems(experiment: Experiment, at: Place) -> None:
-    """Raise ConfigInvalid for a model, judge, mixture, comparator, generator or layout that is not there."""
+    """Raise ConfigInvalid for a model, judge, mixture, generator or layout that is not there."""
     judges, models = modules_in("error_reports/judges"), tuple(experiment.models)
     for role in ("tuned", "baselines", "external"):
         section = getattr(experiment, role)
@@ -186,7 +186,6 @@ def _check_systems(experiment: Experiment, at: Place) -> None:
                 f"models.{model_name}.thinking: set for a model of tuned.models; expected none: adapters "
                 "learn reports as the chat template asks by default"
             )
-    at.known(experiment.judging.comparator, "judging.comparator", "comparator", modules_in("error_reports/comparators"))
     for mixture in experiment.tuned.mixtures:
         at.known(mixture, "tuned.mixtures", "mixture", (*experiment.mixtures, EACH))
     at.known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))

@@ -129,7 +129,7 @@ class Scoring(Section):
 
 
 class Judging(Section):
-    """Passages that the judge `grounded` is shown before test rows, and how it compares.
+    """Passages that the judge `grounded` is shown before test rows, and when it gives a verdict.
 
     Passages are made of facts of the same test set. `training.evidence` says those of training.
     """
@@ -138,7 +138,6 @@ class Judging(Section):
         default="test", description="which test rows; test-100: the balanced subset, `construction.subset` of a dataset"
     )
     evidence: Evidence = Field(default=Evidence(), description="`stated` does not count here")
-    comparator: Name = Field(default="combined", description="a module of excam/error_reports/comparators")
     least: float = Field(
         default=0.75, ge=0.5, le=1, description="probability of a comparison from which on there is a verdict"
     )

@@ -65,6 +65,15 @@ def rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, Mapping
             raise InputInvalid(f"{path}:{number}: {record.detail}")
 
 
+def answered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the rows of `rows`. Raise InputInvalid for one that states a `failure`: what else it holds is not known."""
+    for number, row in rows(path):
+        if row.get("failure") not in (None, ""):
+            stated = f"has the failure {str(row['failure'])[:40]!a}"
+            raise InputInvalid(f"{path}:{number}: {stated}; expected rows without one; leave it out")
+        yield number, row
+
+
 def records_of(layout: Layout) -> Records:
     """Yield the rows of a file whose layout is known, see `records`."""
     readers: Mapping[Kind, Callable[[Path, Layout], Records]] = {

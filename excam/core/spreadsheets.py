@@ -6,6 +6,7 @@ An apostrophe precedes every text that a spreadsheet would run as a formula; rea
 from __future__ import annotations
 
 import re
+from typing import Any
 
 FORMULA = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # what a formula begins with; the last four are the full-width forms
 GUARDED = re.compile(f"[{FORMULA}\t\r\n']")  # how a text begins that gets an apostrophe in CSV
@@ -36,7 +37,9 @@ def guard_cell(text: str) -> str:
     return INNER.sub(r"\1'", text) if INTERVAL.match(text) else guard_formula(text)
 
 
-def remove_guard(text: str) -> str:
-    """Return the text without its guard: the inverse of both. A text without a guard stays unchanged."""
+def remove_guard(text: Any) -> Any:
+    """Return the text without its guard: the inverse of both. A text without a guard, and what is no text, stays."""
+    if not isinstance(text, str):
+        return text
     inner = text[1:] if text[:1] == "'" and GUARDED.match(text[1:]) else text
     return INNER_GUARDED.sub(r"\1", inner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,8 +22,8 @@ JSON = Annotated[bool, typer.Option("--json", "--jsonl", help="print JSON Lines 
 
 
 def stop(problem: ExcamError | str) -> NoReturn:
-    """Print a problem as one line and exit with code 2."""
-    say(f"excam: {problem}")
+    """Print a problem as one line and exit with code 2. An address that was taken for a path gets its slash back."""
+    say(re.sub(r"\b(https?:/)(?=[^/])", r"\1/", f"excam: {problem}"))
     raise typer.Exit(2)
 
 

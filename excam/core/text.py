@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeGuard
 
 import regex
@@ -43,3 +46,19 @@ def id_text(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**100:
         return str(value)
     return value if is_text(value) and value.strip() else None
+
+
+@lru_cache(maxsize=1024)
+def plain_name(name: str) -> str:
+    """Return the name of a person, system or judge as its reader sees it: NFC, one blank between words, nothing hidden.
+
+    Names that look alike are one name.
+    """
+    return " ".join(unicodedata.normalize("NFC", INVISIBLE.sub("", name)).split())
+
+
+def respelled(names: Iterable[str]) -> str:
+    """Return in words which of the names `plain_name` changes, with the first of them as it is written; "" for none."""
+    changed = [name for name in dict.fromkeys(names) if name != plain_name(name)]
+    what = f"{len(changed)} name{'s' * (len(changed) > 1)} read without needless blanks and invisible characters"
+    return f"{what}, e.g. {changed[0]!a} as {plain_name(changed[0])}" if changed else ""

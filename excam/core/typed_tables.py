@@ -22,9 +22,9 @@ def read_typed(
 ) -> pl.DataFrame:
     """Return these columns of a Parquet file, with these types; `what` says in messages what the file should hold.
 
-    Raise InputInvalid for a missing column, another type, a null in a column of `filled`, two rows with the same values
-    in the columns of `key`, and a file without rows, unless it `may_be_empty`; ArtifactBroken for a file that is not
-    Parquet.
+    Raise InputInvalid for a missing column, another type, a number that is not finite, a null in a column of `filled`,
+    two rows with the same values in the columns of `key`, and a file without rows, unless it `may_be_empty`;
+    ArtifactBroken for a file that is not Parquet.
     """
     if not path.is_file():
         raise InputInvalid(f"{path}: no such file; expected {what}")
@@ -41,6 +41,9 @@ def read_typed(
         frame = frame.cast(types)
     except pl.exceptions.PolarsError as problem:  # a number that is too large
         raise InputInvalid(f"{path}: {in_a_line(problem)}; expected {what}") from None
+    for name, wanted in types.items():
+        if wanted.is_float() and (number := _first(~frame[name].is_finite())) is not None:
+            raise InputInvalid(f"{path}: row {number + 1}: {name} is {frame[name][number]}; expected a finite number")
     for name in filled:
         if (number := _first(_is_null(frame[name]))) is not None:
             raise InputInvalid(f"{path}: row {number + 1}: no {name}; expected {what}")

@@ -43,23 +43,6 @@ def version(path: Path, field: str = "") -> int:
     return int(text)
 
 
-def imported(root: Path, module: str, folder: str) -> set[str]:
-    """Return the modules of a folder that a module imports, itself or by others of that folder; paths below `root`."""
-    package, names, todo = folder.replace("/", "."), set[str](), [module]
-    while todo:
-        for node in ast.walk(ast.parse((root / todo.pop()).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}."):
-                below = (
-                    [alias.name for alias in node.names]
-                    if node.module == package
-                    else [str(node.module).split(".")[-1]]
-                )
-                paths = {f"{folder}/{name}.py" for name in below} - names
-                todo += (files := [path for path in paths if (root / path).is_file()])
-                names.update(files)
-    return names
-
-
 def edited(root: Path = ROOT) -> list[str]:
     """Return the files of `versions.lock` whose code has changed, or that are missing; comments do not count."""
     lock = json.loads((root / LOCK).read_text(encoding="utf-8"))

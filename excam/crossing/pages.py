@@ -189,7 +189,10 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
         name: max(int(at[metric, name]["scenarios"]) for metric in metrics)
         for name in dict.fromkeys(str(line["language"]) for line in lines)
     }
-    languages = [name for name, scenarios in most.items() if name == ALL or scenarios >= plotting.LEAST]
+    languages = [name for name, scenarios in most.items() if scenarios >= plotting.LEAST]
+    title = "Is a metric worse in the local language on the same error?"
+    if not languages:
+        return plotting.words(title, f"Fewer than {plotting.LEAST} scenarios have all four scores: nothing to show.")
     hidden = f" Not drawn, fewer than {plotting.LEAST} scenarios: {len(most) - len(languages)} of the languages."
     points = {
         spoken(metric).replace(": ", ":\n", 1): [_point(at[metric, name]) for name in languages] for metric in metrics
@@ -202,7 +205,7 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
             for name in languages
         ],
         "local language − English, share of scenarios",
-        title="Is a metric worse in the local language on the same error?",
+        title=title,
         note=(few if max((most[name] for name in languages if name != ALL), default=FEW) < FEW else "")
         + "Share of scenarios whose true statement scores above the false one, local language minus English; 0: as "
         "good. Intervals are 95 % over scenarios (their number in brackets). A metric at chance in both languages has "

@@ -19,15 +19,20 @@ import polars as pl
 from excam.acre import translations
 from excam.acre.translations import Translated
 from excam.calmqa import source as calmqa
+from excam.calmqa.ratings import GRADES
 from excam.core import row_files, tables
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
+from excam.core.names import shown_names
+from excam.core.provenance import say
+from excam.core.spreadsheets import remove_guard
 from excam.crossing import kinds
 from excam.error_reports.records import Sample
 from excam.macaron.scenarios import Scenario
 from excam.rubric.ratings import Rating
 from excam.rubric.responses import Response
 from excam.scoring import rows as metric_rows
+from excam.scoring.joining import distinct, repeated_note
 from excam.scoring.metric import Metric
 from excam.scoring.metric import Row as MetricRow
 
@@ -126,10 +131,10 @@ def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
         yield _row("cult-eval", row.id, item.id, wrong, texts, said=said, translation=row.translation, **values)
 
 
-MARKS = {  # of a rated answer: the mark without an error, and the kind of error that any other one is
-    "factuality": ("none", "factual"),
-    "omissions": ("none", "omission"),
-    "language_correct": ("yes", "wrong language"),
+MARKS = {  # of a rated answer: the mark without an error, all marks, and the kind of error that any other one is
+    "factuality": ("none", tuple(GRADES), "factual"),
+    "omissions": ("none", tuple(GRADES), "omission"),
+    "language_correct": ("yes", ("yes", "partially", "no"), "wrong language"),
 }
 
 
@@ -139,31 +144,48 @@ def of_rated_answers(
     """Yield the answers that people rated; those to one question are twins.
 
     An answer with an error of fact, omission or language by any rater is wrong. Its text is the rating's own, as in the
-    authors' file, or else that of `answers`; one without either is left out. Raise InputInvalid for a rating without
-    marks.
+    authors' file, or else that of `answers`; one without either is left out, which is said. Raise InputInvalid for a
+    rating with other marks, or of a person who marks an answer twice.
     """
     asked = {(question.language, question.question.strip()): question.id for question in questions}
     texts = {(answer.subject, answer.question): answer.text for answer in answers}
     rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    for number, mark in row_files.rows(ratings):
+    marked: set[tuple[str, ...]] = set()
+    rows = list(row_files.answered_rows(ratings))
+    models = shown_names((str(row["model"]) for _, row in rows if row.get("model") not in (None, "")), str(ratings))
+    for number, row in rows:
+        mark = {name: remove_guard(value) if isinstance(value, str) else value for name, value in row.items()}
         needed = ("model", "question", "language", *MARKS)
         if any(mark.get(name) in (None, "") for name in needed):
             raise InputInvalid(f"{ratings}:{number}: expected {', '.join(needed)}")
+        if wrong := [name for name, (_, marks, _) in MARKS.items() if mark[name] not in marks]:
+            expected = ", ".join(MARKS[wrong[0]][1])
+            raise InputInvalid(f"{ratings}:{number}: {wrong[0]} is {str(mark[wrong[0]])[:40]}; expected {expected}")
         if mark.get("rating") not in (None, "") and str(mark["rating"]).removesuffix(".0") not in set("12345"):
             raise InputInvalid(f"{ratings}:{number}: rating is {str(mark['rating'])[:40]}; expected 1 to 5, or nothing")
         question, language = str(mark["question"]).strip(), calmqa.code(str(mark["language"]), f"{ratings}:{number}")
         content = asked.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
-        rated[str(mark["model"]), content].append({**mark, "question": question, "language": language})
+        model = remove_guard(models[str(row["model"])])
+        if (key := (model, content, str(mark.get("annotator")))) in marked and mark.get("annotator"):
+            raise InputInvalid(
+                f"{ratings}:{number}: {key[2][:40]} marks the answer of {model[:40]} again; expected once"
+            )
+        marked.add(key)
+        rated[model, content].append({**mark, "question": question, "language": language})
+    absent = 0
     for (model, content), marks in rated.items():
         text = marks[0].get("answer") or texts.get((model, content))
         if text is None:
+            absent += 1
             continue
         known = {"question": marks[0]["question"], "answer": str(text), "language": marks[0]["language"]}
         known |= {"type": calmqa.TYPES.get(marks[0].get("type")), "said": list(map(_marked, marks))}
         stars = [float(mark["rating"]) for mark in marks if mark.get("rating")]
         known["rating"] = fmean(stars) if stars else None
-        wrong = {kind for name, (none, kind) in MARKS.items() if any(mark[name] != none for mark in marks)}
+        wrong = {kind for name, (none, _, kind) in MARKS.items() if any(mark[name] != none for mark in marks)}
         yield _row("calmqa", f"{model}/{content}", content, wrong, (known["question"], str(text)), **known)
+    if absent:
+        say(f"{ratings}: {absent} of {len(rated)} rated answers have no text, neither there nor among the answers")
 
 
 def _marked(mark: Mapping[str, Any]) -> str:
@@ -206,6 +228,7 @@ def of_responses(responses: Iterable[Response], ratings: Iterable[Rating]) -> It
     Right is a response without a flag, whose mean Overall is 4 or more; what has neither is left out.
     """
     people: dict[str, list[Rating]] = defaultdict(list)
+    undecided = 0
     for rating in ratings:
         if rating.role != "model" and rating.scores:
             people[rating.task_id].append(rating)
@@ -215,6 +238,7 @@ def of_responses(responses: Iterable[Response], ratings: Iterable[Rating]) -> It
         overall = [rating.scores["overall"] for rating in response_ratings if rating.scores]
         flagged = any(rating.flags for rating in response_ratings)
         if not response_ratings or (not wrong and (flagged or fmean(overall) < 4)):
+            undecided += 1
             continue
         known = {name: getattr(response, name) for name in ("culture", "language", "scenario", "complexity", "unsafe")}
         known |= {"said": list(map(_rating, response_ratings)), "rating": fmean(overall)}
@@ -226,6 +250,8 @@ def of_responses(responses: Iterable[Response], ratings: Iterable[Rating]) -> It
             (response.prompt, response.response),
             **known,
         )
+    if undecided:
+        say(f"rubric: left out, neither right nor wrong by people, or not rated by them: {undecided} responses")
 
 
 def _rating(rating: Rating) -> str:
@@ -235,16 +261,35 @@ def _rating(rating: Rating) -> str:
     return f"{rating.rater}: {scores}" + (f"; {words}" if words else "")
 
 
+def _values(row: Row) -> tuple[Any, ...]:
+    """Return what numbers are made of."""
+    return (row.set, row.right, row.kinds, row.rating, row.local, str(sorted(row.columns.items())))
+
+
 def drawn(rows: Sequence[Row], contents: int | None, seed: int) -> list[Row]:
-    """Return the rows of so many contents of each set, drawn by hash; None: all rows."""
+    """Return the rows of so many contents of each set, drawn by hash; None: all rows.
+
+    Rows that repeat another of their cluster, and contents whose rows all repeat those of another, are left out first,
+    which is said.
+    """
+    kept = [rows[at] for at in distinct([row.id for row in rows], [(row.cluster, *_values(row)) for row in rows])]
+    by_content: dict[str, list[str]] = defaultdict(list)
+    for row in kept:
+        by_content[row.content].append(repr(_values(row)))
+    names = list(by_content)
+    first = {names[at] for at in distinct(names, [tuple(sorted(by_content[name])) for name in names])}
+    kept = [row for row in kept if row.content in first]
+    if note := repeated_note(len(rows) - len(kept)):
+        say(f"crossing:{note}")
+    rows = kept
     if contents is None:
-        return list(rows)
+        return kept
     by_set: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         by_set[row.set].add(row.content)
     by_hash = partial(digest, seed, "crossing")
-    kept = {content for set_contents in by_set.values() for content in sorted(set_contents, key=by_hash)[:contents]}
-    return [row for row in rows if row.content in kept]
+    chosen = {content for set_contents in by_set.values() for content in sorted(set_contents, key=by_hash)[:contents]}
+    return [row for row in rows if row.content in chosen]
 
 
 def write(path: Path, rows: Iterable[Row]) -> None:

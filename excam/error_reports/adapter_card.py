@@ -10,7 +10,6 @@ import yaml
 
 from excam.core.release import VERSION
 from excam.error_reports import stated
-from excam.error_reports.comparators import entailment
 from excam.error_reports.judges import report
 from excam.pages import markdown
 
@@ -80,7 +79,7 @@ def text(adapter: TrainedAdapter) -> str:
     left_out = adapter.trained_on.removeprefix("without-")
     by_evidence = adapter.recipe.get("report") == "grounded"
     prompts = (
-        {"user, to state": stated.STATE, "user, to compare": entailment.ASKED}
+        {"user, to state": stated.STATE, "user, to compare": stated.ENTAIL}
         if by_evidence
         else {"system": report.SYSTEM, "user": report.USER}
     )

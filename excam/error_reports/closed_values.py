@@ -31,6 +31,7 @@ from excam.error_reports.content_words import (
     words_of_plain,
 )
 
+VERSION = 3
 Range = tuple[int, int]  # half-open, characters
 Verdict = Literal["agrees", "differs"] | None
 _ASKS = regex.compile("[?？؟‽⁇⁈⁉;]|[:;]-?[()]")  # the Greek question mark, and a face that may deny
@@ -41,13 +42,13 @@ _MARK = regex.compile(
 )
 _LABEL = regex.compile(r"\s*A\s?[:：]\s")  # of an answer, where no option has the letter
 # Plain punctuation ("!" before a word denies it), and pictures that deny nothing: food, festivities, smiles, checks.
-_PUNCTUATION = regex.compile(
-    r"(?:[\s.,:;'\"’‘“”„‟«»‹›(){}|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔🌭-🎓🥐-🥯😀😁😃😄😊🙂]"
-    r"|(?<=[\p{L}\p{M}\p{N}\p{Po}\p{Pe}\p{Pf}][\u00a0\u202f]?)!|\[(?!\s)|(?<=[\w\".。!])\])*"
+PUNCTUATION = regex.compile(
+    r"(?:[\s.,:;'\"’‘“”„‟«»‹›(){}|。，、：；！「」『』《》·،؛۔।¡…–—-]|(?<=\p{Nd}\s?)%|[✅✔☕🌭-🎓👍🥐-🥯😀😁😃😄😊😋🙂]"
+    r"|(?<=[\p{L}\p{M}\p{N}!.…][\"'\p{Pe}\p{Pf}]*[\u00a0\u202f]?)!|\[(?!\s)|(?<=[\w\".。!])\])*"
 )
 _STRUCK = regex.compile("[\u0334-\u0338\u20d2-\u20f0]")  # lines through letters, signs around them
 _SIGN = regex.compile(  # minus, range, ".5"
-    r"[\p{Pd}−⁻]\s*(?=[\p{Nd}.])|(?<![\p{L}\p{M}\p{N}])[\p{Pd}−⁻](?=\p{L})|(?<![\p{Nd}.])[.,](?=\p{Nd})"
+    r"[\p{Pd}−⁻]\s*[({]*(?=[\p{Nd}.])|(?<![\p{L}\p{M}\p{N}])[\p{Pd}−⁻](?=\p{L})|(?<![\p{Nd}.])[.,](?=\p{Nd})"
 )
 # Digits in groups of which there are two, or a decimal that is no group; "1,200" and "3.10" may be two things.
 _NUMBER = regex.compile(
@@ -65,6 +66,7 @@ _YES_NO = {
     "no": "no nope nein nee non não hayır tidak нет لا 不 不是 否 いいえ 아니요 아니오 नहीं",
 }
 YES_NO_WORDS = frozenset(" ".join(_YES_NO.values()).split())
+ASKS = "asks"  # why a side is not read
 LONGEST_NUMBER = 5  # words of a number that is spelled out
 LARGE = 2100  # above the years of today; a larger number may be rounded
 ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
@@ -145,8 +147,8 @@ def side_of(text: str, code: str, has_options: bool) -> Side:
     if _STRUCK.search(unicodedata.normalize("NFD", plain)):
         unread = "is struck through"
     elif _ASKS.search(plain):
-        unread = "asks"
-    elif any(not _PUNCTUATION.fullmatch(plain, *gap) for gap in gaps):
+        unread = ASKS
+    elif any(not PUNCTUATION.fullmatch(plain, *gap) for gap in gaps):
         unread = "has signs that are not read"
     return Side(plain, start, words, unread)
 
@@ -201,13 +203,14 @@ def value_of(side: Side, asked: Sequence[str], options: dict[str, str], code: st
     """Return the closed value that a side is, None if it is none or says more; `asked` are words of the question."""
     if options:
         return _option(side, options)
+    if written := _ISO.fullmatch(side.plain, side.start):
+        year, month, day = map(int, written.groups())
+        return Value("date", (year, month, day)) if 1 <= month <= 12 and 1 <= day <= 31 else None
+    if _SIGN.search(side.plain, side.start):
+        return None
     keys = side.keys
     for answer, forms in _YES_NO.items():
-        if (
-            keys[0] in forms.split()
-            and not _SIGN.search(side.plain, side.start)
-            and (len(keys) == 1 or _repeats(keys[1:], asked[1:], asked[:1], code))
-        ):
+        if keys[0] in forms.split() and (len(keys) == 1 or _repeats(keys[1:], asked[1:], asked[:1], code)):
             return Value("yes or no", answer)
     return _date(side, asked, code) or _number(side, asked, code)
 
@@ -223,15 +226,12 @@ def _option(side: Side, options: dict[str, str]) -> Value | None:
 
 
 def _date(side: Side, asked: Sequence[str], code: str) -> Value | None:
-    """Return the one date of a side: "1990-05-05", or a day, a month by name and a year, two of them at least."""
-    if written := _ISO.fullmatch(side.plain, side.start):
-        year, month, day = map(int, written.groups())
-        return Value("date", (year, month, day)) if 1 <= month <= 12 and 1 <= day <= 31 else None
+    """Return the one date of a side: a day, a month by name and a year, two of them at least."""
     names = month_names(code) | month_names("en")
     keys = [key for key in side.keys if key not in _IN]
     months = [at for at, key in enumerate(keys) if key in names]
     numbers = [at for at, key in enumerate(keys) if key.isdecimal()]
-    if len(months) != 1 or not 1 <= len(numbers) <= 2 or _SIGN.search(side.plain, side.start) or "%" in side.plain:
+    if len(months) != 1 or not 1 <= len(numbers) <= 2 or "%" in side.plain:
         return None
     first, last = min(*months, *numbers), max(*months, *numbers)
     between = [key for at, key in enumerate(keys[first : last + 1], first) if at not in (*months, *numbers)]
@@ -264,11 +264,7 @@ def _number(side: Side, asked: Sequence[str], code: str) -> Value | None:
         elif length:
             numbers.append((at, at + length, spelled[" ".join(keys[at : at + length])]))
         at += length or 1
-    if (
-        len(numbers) != 1
-        or _SIGN.search(side.plain, side.start)
-        or not set(keys[numbers[0][0] : numbers[0][1]]).isdisjoint(asked)
-    ):
+    if len(numbers) != 1 or not set(keys[numbers[0][0] : numbers[0][1]]).isdisjoint(asked):
         return None
     ((start, end, number),) = numbers
     before, after = keys[:start], keys[end:]

@@ -41,10 +41,10 @@ _ANNOUNCED = regex.compile(r"\s*+([^:：\n]{1,80}?)(?:(?<!\b[A-H])[:：]|\n|(?=\
 _ANNOUNCING = """
 a according accurate am among an and answer answered answering answers appropriate as asked be best by can choice
 choose chosen conclusion considering context correct decide decision final find fits fitting following follows for
-from give given have here i in information is it key know let letter like listed mark match may me meaning my namely
-of on one option options output person pick position possible proper query question regarding replies reply requested
-respond response result returned right role say select selection setting short should so solution someone speaking
-statement take task tell that the these this tick to use valid what which with would you your
+from give given have here here's i in information is it key know let letter like listed mark match may me meaning my
+namely of on one option options output person pick position possible proper query question regarding replies reply
+requested respond response result returned right role say select selection setting short should so solution someone
+speaking statement take task tell that the these this tick to use valid what which with would you your
 die das ist es lautet meine richtige antwort lösung la el mi respuesta correcta réponse ma est bonne resposta minha
 risposta mia giusta è é het mijn antwoord juiste cevap yanıt doğru jawaban jawabannya saya adalah ответ мой правильный η
 απάντηση είναι الإجابة الجواب هي إجابتي الصحيحة उत्तर जवाब मेरा सही है 答案 回答 我 的 是 正确 答え 私 は 답 답변 정답 은
@@ -111,8 +111,12 @@ def _unspaced(text: str, start: int, end: int) -> Iterator[Word]:
 
 @cache
 def fold(word: str) -> str:
-    """Return a word as it is compared: NFKC, case-folded, with ASCII digits; accents and doubled letters stay."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold()).translate(APOSTROPHES)
+    """Return a word as it is compared: NFKC, case-folded, with ASCII digits; accents and doubled letters stay.
+
+    A number whose groups spaces divide ("1 000") is one word without them.
+    """
+    plain = unicodedata.normalize("NFKC", word.translate(APOSTROPHES)).casefold()
+    folded = unicodedata.normalize("NFKC", plain).translate(APOSTROPHES).replace(" ", "")
     return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in folded)
 
 
@@ -142,8 +146,13 @@ def content(text: str, language: str = "") -> list[Word]:
     start = opening(text)
     said = [word for word in words(text) if word.start >= start]
     functions = function_words(code_of(language) or likely_language(text))
-    kept = [word._replace(key=ELISION.sub("", word.key)) for word in said if word.key not in functions]
+    kept = [word._replace(key=without_elision(word.key)) for word in said if word.key not in functions]
     return kept or said
+
+
+def without_elision(key: str) -> str:
+    """Return a folded word without an elided article before it and a genitive's "'s"."""
+    return ELISION.sub("", key) if "'" in key else key
 
 
 def code_of(language: str) -> str:
@@ -204,9 +213,9 @@ class Vocabulary:
 
     def __init__(self, texts: Iterable[str], language: str) -> None:
         self.language = language
-        keys = {word.key for text in texts for word in words(text)}
-        self.stems = {stem(form, language) for key in keys for form in (key, ELISION.sub("", key))}
-        self.unspaced = "\n".join(key for key in keys if UNSPACED.fullmatch(key))
+        keys = {key for text in texts for key in keys_of_plain(plain_text(text).text)}
+        self.stems = {stem(form, language) for key in keys for form in {key, without_elision(key)}}
+        self.unspaced = "\n".join(key for key in keys if not key.isascii() and UNSPACED.fullmatch(key))
 
     def holds(self, word: Word) -> bool:
         """Return whether a word is among them: in its form, its stem, or in a script without spaces as a part."""

@@ -20,15 +20,13 @@ import regex
 
 from excam.core.plain_text import plain_text
 from excam.core.sentences import asks, sentence_places
-from excam.core.text import SCRIPTS
-from excam.error_reports.content_words import Word, code_of, content, has_unspaced, keys_of_plain, words
+from excam.error_reports.content_words import UNSPACED, Word, code_of, content, has_unspaced, keys_of_plain, words
 
 VERSION = 3  # raised when a floor changes
 LETTERS = 4  # of a part of a word, so that forms of a word share parts; a shorter word is one part
 SIGNS = 2  # of a part of a run of Chinese or Japanese
 LONGEST_PIECE = 120  # characters; of a script that sets spaces between phrases only, a sentence is cut behind them
-_UNSPACED = regex.compile(f"[{SCRIPTS}]")
-_DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
+DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _TITLE = regex.compile(r"([^.:!?]{1,100}): ")  # of "title: text", what all of its sentences are about
 _PHRASE = regex.compile(r"\S+")
 _ANNOUNCING = regex.compile(r"\s*+[^:：\n]{1,80}(?::\s|：)(?=.*\w)", regex.DOTALL)
@@ -139,7 +137,7 @@ def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
     """Yield the places of sentences, a question together with what follows it."""
     begun, end = -1, 0
     for start, end in sentence_places(passage, code or "root"):
-        if end - start > LONGEST_PIECE and _UNSPACED.search(passage, start, end):
+        if end - start > LONGEST_PIECE and UNSPACED.search(passage, start, end):
             for phrase in _PHRASE.finditer(passage, start, end):
                 if phrase.end() - start >= LONGEST_PIECE:
                     yield start, phrase.end()
@@ -155,7 +153,7 @@ def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
 def parts(text: str) -> Iterator[str]:
     """Yield the parts of a text's words: runs of `LETTERS` letters; a shorter word is one part, between blanks."""
     for run in runs(words(text)):
-        size = SIGNS if _DENSE.match(run) else LETTERS
+        size = SIGNS if DENSE.match(run) else LETTERS
         yield from (run[at : at + size] for at in range(len(run) - size + 1)) if len(run) >= size else (f" {run} ",)
 
 
@@ -163,7 +161,7 @@ def runs(said: Sequence[Word]) -> list[str]:
     """Return folded words, those without spaces between them together."""
     known, end = list[str](), -1
     for word in said:
-        if word.start == end and _UNSPACED.match(word.key) and _UNSPACED.match(known[-1]):
+        if word.start == end and UNSPACED.match(word.key) and UNSPACED.match(known[-1]):
             known[-1] += word.key
         else:
             known.append(word.key)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from excam.core import languages
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.language_identity import code_name
 from excam.error_reports import judges as ways
 from excam.error_reports import readers, scoring
-from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.judges import grounded
 from excam.error_reports.judges.base import by_comparison
-from excam.error_reports.qualification import qualified
+from excam.error_reports.qualification import Qualified, qualified
 from excam.error_reports.readers.base import Reader
+from excam.error_reports.readers.chat import Chat
 from excam.error_reports.readers.words import LANGUAGES, MEASURED
-from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict
+from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict, unlabelled
 from excam.inference import Flow
 from excam.knowledge.index import Index
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
+from excam.knowledge.passages import Passage
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.metric import Description, Evidence, Metric, Outcome, Row, Setup
 from excam.scoring.models import OpenedModel
@@ -28,9 +30,8 @@ from excam.scoring.models import OpenedModel
 TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of models that were not tuned for it
 GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
 WORDS = "words"  # the judge by evidence without a model
-BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way(), WORDS: grounded.Way(least=0.5)}
+BY_EVIDENCE = {GROUNDED: grounded.Way(), WORDS: grounded.Way(least=0.5)}
 OTHER_TEXTS = "passages of another language or culture"  # why a row is not known
-BY_PROGRAM = grounded.Way("closed")  # of an adapter that learned to state, and not to compare
 
 
 class ErrorReports(Metric):
@@ -52,7 +53,7 @@ class ErrorReports(Metric):
     def __init__(self) -> None:
         self._judge, self._details = PROMPTED, ""
         self._way: Any = ways.load(PROMPTED)
-        self._settings: grounded.Way | likelihood.Way | None = None  # of a judge by evidence
+        self._settings: grounded.Way | None = None  # of a judge by evidence
         self._reader: Reader | None = None  # of the judge grounded
         self._index: Index | None = None
 
@@ -79,36 +80,24 @@ class ErrorReports(Metric):
         other, model = copy.copy(self), setup.model
         tuned = model.tuned if model else None
         best = qualified(setup.qualification, model.described if model else "") if setup.qualification else None
-        if best and setup.judge not in (None, best.judge):
-            raise InputInvalid(
-                f"--judge: found {setup.judge}; {setup.qualification} says {best.judge}; leave --judge out"
-            )
-        judge = best.judge if best else setup.judge
+        if best and setup.judge not in (None, GROUNDED):
+            raise InputInvalid(f"--judge: found {setup.judge}; {setup.qualification} is of {GROUNDED}; leave it out")
+        judge = GROUNDED if best else setup.judge
         if tuned and tuned.settings.report == GROUNDED:
             judge = judge or GROUNDED
             if judge != GROUNDED:
-                option = "--qualified" if best else "--judge"
                 raise InputInvalid(
-                    f"{option}: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to state "
+                    f"--judge: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to state "
                     f"what passages say; expected {GROUNDED}"
                 )
-        if best and not setup.evidence:
-            raise InputInvalid(
-                f"--qualified: {setup.qualification} is of judgements with documents; expected --evidence PACK "
-                "(`excam knowledge build`)"
-            )
         if judge in BY_EVIDENCE:
-            other._judge, other._way = judge, ways.load(GROUNDED if judge == WORDS else judge)
-            only_states = (
-                tuned is not None and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1
-            )
-            other._settings = best.way if best else BY_PROGRAM if only_states else BY_EVIDENCE[judge]
+            other._judge, other._way = judge, grounded
+            other._settings = best.way if best else BY_EVIDENCE[judge]
             other._index, other.measured = setup.evidence, best.measured if best else self.measured
-            book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}" if setup.evidence else "evidence:none"
-            if isinstance(other._settings, grounded.Way):
-                other._reader = _reader(setup, other._settings)
-            read_by = f"reader:{other._reader.signature}" if other._reader else ""
-            other._details = f"|{read_by}{other._settings.signature}|{book}"
+            other._reader = _reader(setup, best)
+            assert setup.evidence, "`_reader` refuses to read nothing"
+            book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}"
+            other._details = f"|reader:{other._reader.signature}{other._settings.signature}|{book}"
             return other
         if tuned and setup.judge == PROMPTED:
             raise InputInvalid(
@@ -126,7 +115,7 @@ class ErrorReports(Metric):
     @property
     def description(self) -> Description:
         """Return what is said of the scores; by evidence, that of a clean text is a probability and no p(R)."""
-        if not self._settings:
+        if self._judge not in (*BY_EVIDENCE, LIKELIHOOD):
             return super().description
         return replace(
             super().description,
@@ -144,6 +133,8 @@ class ErrorReports(Metric):
     def tested_languages(self, model: OpenedModel | None) -> frozenset[str]:
         """Return the languages of an adapter's training rows, else those of the paper's Appendix E."""
         known = model.tuned.languages if model and model.tuned else None
+        if self._settings and self._settings.slopes:
+            known = tuple(self._settings.slopes)
         return languages.tested_languages() if known is None else frozenset(map(languages.language_name, known))
 
     def error_signal(self, score: float, certainty: float | None) -> float | None:
@@ -152,7 +143,8 @@ class ErrorReports(Metric):
 
     def flow(self, row: Row) -> Flow[Outcome]:
         """Ask about a pair; the score is Eq. 1."""
-        sample = _sample(row)
+        language = languages.language_name(row.labels["language"]) if row.labels.get("language") else ""
+        sample = unlabelled(row.id, row.texts["instruction"], row.texts["output"], language)
         verdict = yield from (self._judged(sample, row) if self._settings else self._way.judge(sample))
         report = verdict.report or Report()
         return Outcome(
@@ -168,24 +160,18 @@ class ErrorReports(Metric):
         )
 
     def _judged(self, sample: Sample, row: Row) -> Flow[Verdict]:
-        """Judge by passages of the index, if there is one."""
+        """Judge by passages of the index. A stand-in for an instruction asks nothing."""
         index = self._index
-        if index is None:
-            return (yield from self._judge_by(sample, None))
+        assert index, "a judge by evidence is refused without one"
+        sample = replace(sample, instruction="") if "instruction" in self.without else sample
         labels = {name: row.labels.get(name, "") for name in ("language", "culture")}
         if why := index.mismatch(**labels):
             return by_comparison([], (), "", {"evidence": [why], "because": OTHER_TEXTS})
 
-        def search(question: str, text: str) -> grounded.Evidence:
-            passages = index.passages_for(question, text, culture=labels["culture"])
-            return grounded.Evidence(tuple(passages), index.unrelated(f"{question} {text}"))
+        def search(question: str, text: str) -> Sequence[Passage]:
+            return index.passages_for(question, text, culture=labels["culture"])
 
-        return (yield from self._judge_by(sample, search))
-
-    def _judge_by(self, sample: Sample, search: grounded.Search | None) -> Flow[Verdict]:
-        if isinstance(self._settings, likelihood.Way):
-            return likelihood.judge(sample, search, self._settings)
-        return grounded.judge(sample, search, self._settings, self._reader)
+        return (yield from grounded.judge(sample, search, self._settings, self._reader))
 
 
 class WordReports(ErrorReports):
@@ -202,24 +188,23 @@ class WordReports(ErrorReports):
         return frozenset(map(code_name, LANGUAGES))
 
 
-def _reader(setup: Setup, way: grounded.Way) -> Reader:
-    """Return the reader for a model. Raises InputInvalid for one that only reads passages, without any."""
-    reader = readers.of(readers.facts_of(setup.model) if setup.model else None, way.comparator)
-    if not setup.evidence and not (setup.model and reader.states):
+def _reader(setup: Setup, best: Qualified | None) -> Reader:
+    """Return the reader for a model. Raises InputInvalid without passages, ModelInvalid if another was qualified."""
+    tuned = setup.model.tuned if setup.model else None
+    reader = readers.of(readers.facts_of(setup.model) if setup.model else None, is_qualified=best is not None)
+    if not setup.evidence:
         name = reader.signature.partition(".")[0]
         raise InputInvalid(
             f"--evidence: missing; a reader of kind {name} reads passages; expected --evidence PACK "
             "(`excam knowledge build`)"
         )
+    if best and best.reader != reader.signature:
+        raise ModelInvalid(
+            f"--qualified: {setup.qualification}: of reader {best.reader}; expected {reader.signature}; qualify again"
+        )
+    if tuned and not best and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1:
+        reader = Chat()  # it learned to state, and not to compare
     return reader
-
-
-def _sample(row: Row) -> Sample:
-    nothing: dict[str, Any] = dict.fromkeys(("dataset", "culture", "stratum", "licence", "answer"), "")
-    same = dict.fromkeys(("id", "pair", "base"), row.id)
-    texts = {"instruction": row.texts["instruction"], "output": row.texts["output"]}
-    language = languages.language_name(row.labels["language"]) if row.labels.get("language") else ""
-    return Sample(**same, **texts, language=language, task="generation", report=Report(), origin="source", **nothing)
 
 
 METRICS = (ErrorReports(),)

@@ -87,6 +87,13 @@ class Sample:
         return sum(WEIGHTS[error.severity] for error in self.report.errors)
 
 
+def unlabelled(id: str, instruction: str, output: str, language: str = "") -> Sample:
+    """Return a pair of which nothing else is known; `language` is an English name, "" if it is not stated."""
+    nothing: dict[str, Any] = dict.fromkeys(("dataset", "culture", "stratum", "licence", "answer"), "")
+    told: dict[str, Any] = {"task": "generation", "origin": "source", "language": language}
+    return Sample(id, id, id, instruction=instruction, output=output, report=Report(), **told, **nothing)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The result of a judge on one sample. Exactly one of `errors_found` and `failure` is set.

@@ -34,8 +34,9 @@ def unrelated(question: str, passages: Sequence[str], language: str = "", share:
 
 def of_its_culture(question: str, passages: Sequence[str]) -> list[int]:
     """Return the places of the passages that may be about a culture of the question: all, if either names none."""
-    asked, others = named(question), list(map(named, passages))
-    return [at for at, names in enumerate(others) if not (asked and names) or asked & names]
+    asked = named(question)
+    others = [named(passage) if asked else asked for passage in passages]
+    return [at for at, names in enumerate(others) if not names or asked & names]
 
 
 def core(question: str) -> str:

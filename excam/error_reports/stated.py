@@ -19,9 +19,13 @@ STATE = (  # the question last, since small models answer what stands last
     "Answer the question from the passages alone, in at most twelve words, and name the passage, as in: lamb soup [2]. "
     "If the passages do not say it, answer: not stated.\n{data}\n{fence}\n{passages}\n{fence}\nQuestion: {question}"
 )
-RECALL = (
-    "Answer the question in at most twelve words. If you do not know it, answer: not stated.\n{data}\n{fence}\n"
-    "Question: {question}\n{fence}"
+ENTAIL = (
+    "Is the answer to the question correct according to the passages? {data}\n{fence}\n{passages}\nQuestion: "
+    "{question}\nAnswer: {text}\n{fence}\nAnswer with one word, Yes or No."
+)
+AGREE = (
+    "Do the two answers to the question say the same? {data}\n{fence}\nQuestion: {question}\nFirst answer: {expected}\n"
+    "Second answer: {text}\n{fence}\nAnswer with one word, Yes or No."
 )
 LONGEST_NAME = 3  # content words of a name that another one contradicts
 FEWEST_SHARED, SHARE_SHARED = 2, 2 / 3  # content words of a question in passages that both answer it
@@ -58,8 +62,19 @@ class Stated:
 def state_messages(question: str, passages: Sequence[str]) -> tuple[Message, ...]:
     """Return the conversation that asks for the expected answer; `passages` are "title: text"."""
     fields = {"data": DATA, "fence": FENCE, "question": one_line(question)}
-    prompt = STATE.format(passages=numbered(passages), **fields) if passages else RECALL.format(**fields)
-    return (Message("user", prompt),)
+    return (Message("user", STATE.format(passages=numbered(passages), **fields)),)
+
+
+def entail_messages(question: str, text: str, passages: Sequence[str]) -> tuple[Message, ...]:
+    """Return the conversation that asks whether a text is right by the passages ("title: text")."""
+    fields = {"question": one_line(question), "text": one_line(text), "passages": numbered(passages)}
+    return (Message("user", ENTAIL.format(data=DATA, fence=FENCE, **fields)),)
+
+
+def agree_messages(question: str, expected: str, text: str) -> tuple[Message, ...]:
+    """Return the conversation that asks whether two answers say the same."""
+    fields = {"question": one_line(question), "expected": one_line(expected), "text": one_line(text)}
+    return (Message("user", AGREE.format(data=DATA, fence=FENCE, **fields)),)
 
 
 def read_stated(text: str, passages: int) -> Stated:
@@ -78,7 +93,7 @@ def target(answer: str, cites: Sequence[int] = ()) -> str:
 
 
 def ask_stated(question: str, passages: Sequence[str], answers: str | None = None) -> Flow[Stated]:
-    """Ask for the expected answer, by the passages, or without any by what the model knows.
+    """Ask for the expected answer by the passages.
 
     Words of the answer may be those of `answers`, by default the question, and otherwise must stand in the passages.
     """
@@ -86,7 +101,7 @@ def ask_stated(question: str, passages: Sequence[str], answers: str | None = Non
     if failure:
         return Stated("", failure=failure, thinking=thinking)
     stated = replace(read_stated(said, len(passages)), thinking=thinking)
-    if passages and not is_held(stated.answer, question if answers is None else answers, passages):
+    if not is_held(stated.answer, question if answers is None else answers, passages):
         return replace(stated, answer="", invented=stated.answer)
     return stated
 
@@ -114,12 +129,6 @@ def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list
     shares = relevance.held_shares(stated.answer, passages, language)
     holding = [place for place in cited if shares[place] == max(shares)]
     return holding or [shares.index(max(shares))]
-
-
-def off_topic(question: str, stated: Stated, passages: Sequence[str], language: str = "") -> str:
-    """Return why the passages that a statement follows from are not about a question, "" if one is."""
-    cited = [passages[at] for at in cited_places(stated, passages, language)]
-    return relevance.unrelated(question, cited, language) if stated.answer and cited else ""
 
 
 def others_about(question: str, stated: Stated, cited: Sequence[int], passages: Sequence[str]) -> list[int]:

@@ -18,7 +18,7 @@ _SAID = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Leaning:
-    """How much likelier yes is than no, minus the same for the contrast; None if the answer is neither."""
+    """How much likelier yes is than no; None if the answer is neither."""
 
     margin: float | None
     reason: str
@@ -34,21 +34,16 @@ def numbered(passages: Sequence[str]) -> str:
     return "\n".join(f"[{number}] {one_line(text)}" for number, text in enumerate(passages, 1))
 
 
-def ask_yes_no(asked: tuple[Message, ...], contrast: tuple[Message, ...] = ()) -> Flow[Leaning]:
-    """Ask for the likelihoods of yes and no, and subtract those after `contrast`.
+def ask_yes_no(asked: tuple[Message, ...]) -> Flow[Leaning]:
+    """Ask for the likelihoods of yes and no.
 
     A model or server without likelihoods is asked for a word, and its margin is `WORD` or -`WORD`.
     """
-    choices = yield [Choose(messages, ANSWERS) for messages in (asked, contrast) if messages]
-    margins: list[float] = []
-    for choice in choices:
-        assert isinstance(choice, Choice), "a Choose is answered by a Choice"
-        margins += [] if choice.logprobs is None else [choice.logprobs[0] - choice.logprobs[1]]
-    if len(margins) == len(choices):
-        base = margins[1] if contrast else 0.0
-        return Leaning(
-            margins[0] - base, f"yes over no {margins[0]:+.2f}" + f", in contrast {base:+.2f}" * bool(contrast)
-        )
+    (choice,) = yield [Choose(asked, ANSWERS)]
+    assert isinstance(choice, Choice), "a Choose is answered by a Choice"
+    if choice.logprobs is not None:
+        margin = choice.logprobs[0] - choice.logprobs[1]
+        return Leaning(margin, f"yes over no {margin:+.2f}")
     answer = yield from ask_for_text(asked)
     said = _SAID.match(reasoning_and_answer(answer)[1] or "")
     if said is None or answer.finish == "refused":

@@ -8,7 +8,6 @@ base samples it was made from, so that a row's own fact can be left out.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -18,11 +17,10 @@ from excam.core.hash_order import digest
 from excam.error_reports.records import BaseSample
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.question_forms import lowered
-from excam.excam40k.statements import is_norm, stated_answer, statement, statements, with_synonyms
+from excam.excam40k.statements import is_norm, stated_answer, statement, with_synonyms
 
 ABOUT_TEXTS = frozenset({"epic"})  # benchmarks whose answers are about a text
 LEAST, MOST = 60, 200  # words of a prose document
-FACTS = 4  # of a prose document, fewer where they are long
 TOPICS = {
     "Food and drink": "food eat dish drink meal snack fruit soup cook dinner lunch breakfast restaurant tea coffee "
     "beer sauce dessert cuisine",
@@ -125,19 +123,6 @@ def prose(id: str, bases: Sequence[BaseSample], licence: str, seed: int) -> Docu
     )
 
 
-def prose_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> list[Document]:
-    """Return prose documents that together state each English fact once; facts of one topic stand together."""
-    groups: defaultdict[tuple[str, str], list[BaseSample]] = defaultdict(list)
-    for base in sorted(bases, key=lambda base: digest(seed, "prose", base.id)):
-        if base.language == "English":
-            groups[base.culture, topic(base)].append(base)
-    made = []
-    for (culture, theme), group in sorted(groups.items()):
-        for number, part in enumerate(_parts(group), 1):
-            made.append(prose(f"{culture}/{theme}/{number}".replace(" ", "-").casefold(), part, licence, seed))
-    return made
-
-
 def knowledge_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file for `excam knowledge build`: one statement each, under a title that names topic and
     culture; `source` is its base sample.
@@ -173,21 +158,6 @@ def _joined(fact: str) -> str:
 
 def _small(theme: str) -> str:
     return theme[0].lower() + theme[1:]
-
-
-def _parts(group: Sequence[BaseSample]) -> Iterator[list[BaseSample]]:
-    """Yield the facts in parts that fit into a document."""
-    part: list[BaseSample] = []
-    length = 0
-    for base in group:
-        longest = max(len(text.split()) for text in statements(base))
-        if part and (len(part) == FACTS or length + longest > MOST - 50):
-            yield part
-            part, length = [], 0
-        part.append(base)
-        length += longest + 4
-    if part:
-        yield part
 
 
 def _drawn(texts: Sequence[str], count: int, seed: int, *parts: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 Each row has passages before its question, in stated shares: the fact among near misses (and the wrong answer as a fact
 of another culture), near misses alone, a right and a false passage, nothing of use. Prompts are those of the judge
-`grounded` and of its comparator `entailment`.
+`grounded`.
 Passages are data: some give orders, and no target follows one. A hash of the seed and a row's id decides everything.
 """
 
@@ -15,9 +15,8 @@ from typing import Literal
 from excam.config import Evidence, Wording
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
-from excam.error_reports.comparators.entailment import entail_messages
 from excam.error_reports.records import BaseSample, Sample
-from excam.error_reports.stated import NOT_STATED, state_messages, target
+from excam.error_reports.stated import NOT_STATED, entail_messages, state_messages, target
 from excam.error_reports.yes_no import ANSWERS
 from excam.excam40k import evidence
 from excam.excam40k.evidence import EvidencePassage

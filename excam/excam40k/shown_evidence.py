@@ -19,9 +19,8 @@ from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.tables import read_frame, write_frame
 from excam.error_reports.judges import grounded as judge_with_evidence
 from excam.error_reports.records import BaseSample, Sample, Verdict
-from excam.excam40k import evidence, grounded
+from excam.excam40k import grounded
 from excam.excam40k.evidence import EvidencePassage
-from excam.excam40k.near_misses import NearMisses
 from excam.inference import Flow
 from excam.knowledge.passages import Passage
 
@@ -30,13 +29,12 @@ SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "pair", "base", "kind", "wording", "question", "expected"), pl.String),
     "cites": pl.List(pl.Int64),
     "passages": pl.List(_PASSAGE),
-    "contrast": pl.String,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown before one row: see `SCHEMA`. `contrast` is a passage about something else, as "title: text"."""
+    """What is shown before one row: see `SCHEMA`."""
 
     id: str
     pair: str
@@ -47,20 +45,14 @@ class Shown:
     expected: str
     cites: tuple[int, ...]
     passages: tuple[EvidencePassage, ...]
-    contrast: str
 
 
-def drawn(samples: Sequence[Sample], bases: Mapping[str, BaseSample], shares: Evidence, seed: int) -> Iterable[Shown]:
-    """Yield the passages of each sample, in order. Raise InputInvalid if a sample's base is not among `bases`."""
+def drawn(samples: Sequence[Sample], bases: Mapping[str, BaseSample], shares: Evidence, seed: int) -> list[Shown]:
+    """Return the passages of each sample, in order. Raise InputInvalid if a sample's base is not among `bases`."""
     by_pair = shares.model_copy(update={"stated": 0.0})  # rows that are asked whether a text is right: by pair
-    rows = list(grounded.rows(samples, bases, by_pair, seed))
-    near = NearMisses(bases[id] for id in {sample.base for sample in samples})
-    last = {row.base: row for row in rows}  # texts of a base sample have one contrast
-    others = {base: evidence.unrelated(bases[base], row.wording, near, seed, count=1) for base, row in last.items()}
-    contrasts = {base: other[0].shown if other else "" for base, other in others.items()}
-    for row in rows:
-        kept = {name: getattr(row, name) for name in SCHEMA if name != "contrast"}
-        yield Shown(**kept, contrast=contrasts[row.base])
+    return [
+        Shown(**{name: getattr(row, name) for name in SCHEMA}) for row in grounded.rows(samples, bases, by_pair, seed)
+    ]
 
 
 def write(path: Path, rows: Iterable[Shown]) -> None:
@@ -85,21 +77,17 @@ def _shown(row: Mapping[str, Any]) -> Shown:
 
 def judging(shown: Mapping[str, Shown], settings: Judging) -> Callable[[Sample], Flow[Verdict]]:
     """Return the judge `grounded` with these passages. It raises InputInvalid for a sample without passages."""
-    way = judge_with_evidence.Way(settings.comparator, least=settings.least)
+    way = judge_with_evidence.Way(least=settings.least)
 
     def judge(sample: Sample) -> Flow[Verdict]:
         if sample.id not in shown:
             raise InputInvalid(f"{sample.id}: no passages; found those of {len(shown)} rows; draw the evidence again")
         row = shown[sample.id]
         asked = replace(sample, instruction=row.question)
-        return judge_with_evidence.judge(asked, lambda question, text: _evidence(row), way)
+        passages = [
+            Passage(id=f"passage {number}", title=passage.title, text=passage.text)
+            for number, passage in enumerate(row.passages, 1)
+        ]
+        return judge_with_evidence.judge(asked, lambda question, text: passages, way)
 
     return judge
-
-
-def _evidence(row: Shown) -> judge_with_evidence.Evidence:
-    passages = (
-        Passage(id=f"passage {number}", title=passage.title, text=passage.text)
-        for number, passage in enumerate(row.passages, 1)
-    )
-    return judge_with_evidence.Evidence(tuple(passages), row.contrast)

@@ -77,14 +77,14 @@ def interval(sums: NDArray[np.float64], sizes: NDArray[np.float64], level: float
 
     `sums`: right minus wrong guesses of each group, `sizes`: its guesses.
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     scaled, groups = float(sums.sum() / sizes.sum()), len(sums)
     if groups < 2:
         return scaled, -1.0, 1.0
     rest = sums - scaled * sizes
     error = (groups / (groups - 1) * float(rest @ rest)) ** 0.5 / float(sizes.sum())
-    half = float(t.ppf((1 + level) / 2, groups - 1)) * error
+    half = float(stdtrit(groups - 1, (1 + level) / 2)) * error
     return scaled, max(-1.0, scaled - half), min(1.0, scaled + half)
 
 

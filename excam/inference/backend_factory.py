@@ -96,7 +96,7 @@ class SharedBackend(LazyBackend):
         assert self.weights is not None, "an engine of this machine has weights"
         self.check()
         adapter = self.adapter.parent if self.adapter else None
-        rank = lora.read(adapter).r if adapter else None
+        rank = lora.read(adapter).r if adapter and self.model.backend == "vllm" else None
         content = _identity("", self.model, self.weights, None)  # without the name, so that it is equal for all jobs
         wanted = hosting.EngineSpec(self.name, self.model, self.weights.parent / "files", rank, content)
         return hosting.HostedBackend(wanted, adapter, self.identity)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from excam.core.exceptions import ModelInvalid
 from excam.inference.loading import loading
@@ -21,19 +23,23 @@ def convert(gguf: Path, folder: Path) -> None:
 
     Raise ModelInvalid if transformers cannot read the file, or if it has no end token.
     """
+    import gguf as library
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     source = {"gguf_file": gguf.name, "local_files_only": True}
-    with loading(gguf, "a GGUF file that transformers can read"):
+    # transformers parses the file, with its whole vocabulary, three times, and names tensors again for each module
+    once = [
+        patch.object(library, name, cache(getattr(library, name))) for name in ("GGUFReader", "get_tensor_name_map")
+    ]
+    with loading(gguf, "a GGUF file that transformers can read"), once[0], once[1]:
         tokenizer = AutoTokenizer.from_pretrained(gguf.parent, **source)
         model = AutoModelForCausalLM.from_pretrained(
             gguf.parent, **source, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
         )
+        _repair_digits(tokenizer, gguf)
     if tokenizer.eos_token_id is None:
         raise ModelInvalid(f"{gguf}: no end token; expected one in the file's metadata")
-    with loading(gguf, "a GGUF file that transformers can read"):
-        _repair_digits(tokenizer, gguf)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     name_one_version(folder)
@@ -56,7 +62,7 @@ def _repair_digits(tokenizer: PreTrainedTokenizerBase, gguf: Path) -> None:
     from gguf import GGUFReader
     from tokenizers import pre_tokenizers
 
-    field = GGUFReader(gguf).get_field("tokenizer.ggml.pre")
+    field = GGUFReader(str(gguf)).get_field("tokenizer.ggml.pre")
     if field is not None and field.contents() in ("smollm", "starcoder", "refact", "command-r"):
         tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(  # pyright: ignore
             [

@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--name", required=True)
     parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
     parser.add_argument("--weights", type=Path, required=True, help="folder of the base model")
-    parser.add_argument("--rank", type=int, help="maximum rank of adapters; without it, none are served")
+    parser.add_argument("--rank", type=int, help="maximum rank of adapters (vLLM; without it, none are served)")
     parser.add_argument("--place", required=True, help="path of the socket, without its ending")
     args = parser.parse_args(argv)
 

@@ -56,8 +56,9 @@ SHUTDOWN_SECONDS = 5.0  # seconds that a failed engine has to log the reason and
 
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
-    """An engine to start or connect to: model, folder of weights, and maximum rank of adapters (None: no adapters).
+    """An engine to start or connect to: model and folder of weights.
 
+    `rank` is the maximum rank of adapters, where the engine reserves memory for them as it starts (None: for none).
     `number` tells engines of a CPU apart that answer at once.
     """
 
@@ -121,7 +122,8 @@ class HostedBackend:
         with _free_engine(self.wanted) as engine:
             connection, stream = _answering_connection(engine)
             with connection, stream:
-                self.settings = _next_message(engine, stream)["settings"]
+                settings = _next_message(engine, stream)["settings"]
+                self.settings = settings | ({"serve": "lora"} if adapter else {})
                 with suppress(OSError):  # the engine was killed: there is no next message
                     connection.sendall(line)
                 while "batch" in (message := _next_message(engine, stream)):

@@ -52,15 +52,6 @@ def next_requests(flow: Flow[R], answers: Sequence[Answer] | None) -> tuple[Requ
     raise AssertionError("a flow went on after this TypeError")
 
 
-def without_asking(flow: Flow[R]) -> R:
-    """Return the result of a flow that asks nothing."""
-    try:
-        next(flow)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("a flow that asks nothing asked")
-
-
 def run(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> list[R]:
     """Return the results in the order of `items`. A flow with two rounds costs two batches, not two calls per item."""
     return [played.result for played in run_with_rounds(judge, items, ask)]

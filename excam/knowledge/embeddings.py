@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 REVISION = 1  # of what is encoded, and of how scores are joined; part of the identity
-# of a passage that shares no word: 429 of 430 right passages of prose reach it, 12 % of the others (`bench.knowledge`)
+# of a passage that shares no word: 429 of 430 right passages of prose reach it, 12 % of the others
 LEAST_COSINE = 0.3
 PART, BLOCK = 512, 8192  # passages that are encoded, and rows that are multiplied, at once
 _TENSOR = "passages"
@@ -207,7 +207,7 @@ def joined(bm25: np.ndarray, cosines: np.ndarray) -> np.ndarray:
     """Return one score in [0, 2] for each passage, shape (passages,): the sum of both as shares of their highest.
 
     A passage that shares no word and has a cosine below `LEAST_COSINE` gets 0. Unlike ranks, shares keep that one
-    passage is far above all others (`bench.knowledge` compares both).
+    passage is far above all others (docs/results.md compares both).
     """
     import numpy as np
 

@@ -284,21 +284,6 @@ class Index:
         hits = self.search(query, OPEN_BOOK_PASSAGES, language=language, culture=culture, without=without)
         return [hit.passage for hit in hits]
 
-    def unrelated(self, query: str) -> str:
-        """Return a passage ("title: text") that shares least with a query, for contrast; of equal ones by hash.
-
-        With embeddings, it is of the half of them that is less close to the query.
-        """
-        import numpy as np
-
-        scores = self._scores(query)
-        least = np.flatnonzero(scores <= scores.min())
-        if self.embeddings and len(least) > 1:
-            cosines = self.embeddings.cosines(query)[least]
-            least = least[cosines <= np.median(cosines)]
-        at = int(hashlib.sha256(query.encode()).hexdigest()[:8], 16) % len(least)
-        return self.passages[int(least[at])].as_line
-
     def _scores(self, query: str) -> np.ndarray:
         """Return the BM25 score of each passage, shape (passages,); 0 where no word is shared."""
         import numpy as np

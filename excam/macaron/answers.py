@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 
 from excam.core.exceptions import InputInvalid
+from excam.core.names import shown_names
 from excam.core.typed_tables import read_typed
-from excam.macaron.asks import FAILURES, Answered
+from excam.macaron.asks import FAILURES, MODES, Answered
 from excam.macaron.contexts import csv_lines
 from excam.macaron.derive import Instance
 
@@ -80,8 +81,10 @@ def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
         if problem := _problem(row, asked[name].valid):
             raise InputInvalid(f"{answers}: {name}: {problem}; expected {WHAT}; ask again")
     named = sorted({(row["model"], row["mode"]) for row in by_instance.values()})
-    if len(named) > 1:
-        raise InputInvalid(f"{answers}: answers of {', '.join(map('/'.join, named))}; expected one model and mode")
+    if len(named) > 1 or named[0][1] not in (*MODES, WRITTEN):
+        who, modes = ", ".join(map("/".join, named)), ", ".join((*MODES, WRITTEN))
+        raise InputInvalid(f"{answers}: answers of {who}; expected one model, in one mode of {modes}")
+    ((model, mode),) = named
     rows = tuple(
         {
             **{field: getattr(instance, field) for field in FIELDS},
@@ -90,7 +93,7 @@ def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
         }
         for name, instance in asked.items()
     )
-    return System(*named[0], rows)
+    return System(shown_names([model], str(answers))[model], mode, rows)
 
 
 def _problem(row: Mapping[str, Any], valid: Sequence[str]) -> str | None:

@@ -56,6 +56,12 @@ class Instance:
         return LETTERS if self.format == "MC" else TRUTH
 
     @property
+    def content(self) -> tuple[Any, ...]:
+        """Return what is asked where, the options in the order of the scenario."""
+        options = tuple(option for _, option in sorted(zip(self.order, self.options, strict=True)))
+        return (self.country, self.language, self.format, self.lang, self.text, options)
+
+    @property
     def digest(self) -> str:
         """Return a digest of what is asked and of the right answer: an id alone does not say in which order."""
         return digest(0, self.text, *self.options, self.gold)[:16]
@@ -124,7 +130,8 @@ SHARED = ("template", "country", "language", "script", "reasoning", "aspects")  
 def read(path: Path) -> list[Instance]:
     """Return the instances of a Parquet file of `to_frame`.
 
-    Raise InputInvalid for other columns or types, no rows, an id that occurs twice, and what is no instance.
+    Raise InputInvalid for other columns or types, no rows, an id that occurs twice, what is no instance, and a
+    scenario that asks what another asks.
     """
     frame = read_typed(path, SCHEMA, WHAT, SCHEMA, ("id",), may_be_empty=False)
     derived = [
@@ -138,6 +145,11 @@ def read(path: Path) -> list[Instance]:
     }
     if name := next((name for name, problem in problems.items() if problem), None):
         raise InputInvalid(f"{path}: {name[:60]}: {problems[name]}; expected {WHAT}; derive them again")
+    first: dict[object, str] = {}
+    for name, of in sorted(scenarios.items()):
+        content = tuple(sorted(instance.content for instance in of))
+        if (other := first.setdefault(content, name)) != name:
+            raise InputInvalid(f"{path}: {name[:60]} asks what {other[:60]} asks; expected {WHAT}; derive them again")
     return derived
 
 

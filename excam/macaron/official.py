@@ -73,7 +73,7 @@ def read(choices: Path, statements: Path | None = None, columns: Mapping[str, st
             by_id[made.id] = made
     if statements:
         dropped += _add_statements(by_id, _table(statements, STATEMENTS, asked))
-    return Built(tuple(by_id[name] for name in sorted(by_id)), tuple(dropped))
+    return Built.of(by_id, dropped)
 
 
 Rows = list[tuple[str, dict[str, Any]]]  # the place of a row, and its values under our names

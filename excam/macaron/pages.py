@@ -126,10 +126,11 @@ def _letters(systems: Sequence[System]) -> str:
 
 def _differences(systems: Sequence[System], estimated: Estimates, number: str, title: str, seed: int) -> str:
     """Return the paired tests between systems, of a number that the table above them has."""
-    pairs = list(combinations(systems, 2))
+    ordered = sorted(systems, key=lambda system: system.name)  # so that the order of files turns no sign
+    pairs = list(combinations(ordered, 2))
     if not pairs or estimated[0][number]["value"] is None:
         return ""
-    tests = numbers.compare([system.rows for system in systems], number, seed)
+    tests = numbers.compare([system.rows for system in ordered], number, seed)
     p_values = [test["p"] for test in tests]
     body = [
         [escape(first.name), escape(other.name), with_interval(test), f"{test['p']:.2g}", f"{p:.2g}"]

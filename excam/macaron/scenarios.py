@@ -18,7 +18,7 @@ from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.folders import files_below
 from excam.core.sanitize import rejection_reason
-from excam.core.text import IN_WORD, SURROGATE, is_text
+from excam.core.text import IN_WORD, SURROGATE, is_text, plain_name
 from excam.core.typed_tables import read_typed
 from excam.macaron import templates as forms
 from excam.macaron.contexts import Context
@@ -62,6 +62,21 @@ class Scenario:
     why: str = ""
     source: str = ""
 
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """Return all that a model is asked, and where."""
+        statements = tuple(getattr(self, name) for name in STATEMENTS)
+        questions = (self.question_en, self.options_en, self.question_local, self.options_local)
+        return (self.country, self.language, *questions, *statements)
+
+
+def repeats(scenarios: Iterable[Scenario]) -> dict[str, str]:
+    """Return the scenarios that ask what another asks, each with that one: the first of them by id."""
+    first: dict[tuple[Any, ...], str] = {}
+    ordered = sorted(scenarios, key=lambda scenario: scenario.id)
+    same = {scenario.id: first.setdefault(scenario.content, scenario.id) for scenario in ordered}
+    return {name: other for name, other in same.items() if name != other}
+
 
 _LISTS = ("reasoning", "aspects", "options_en", "options_local")
 SCHEMA: dict[str, Any] = {field.name: pl.String() for field in fields(Scenario)} | {
@@ -89,6 +104,13 @@ class Built:
 
     scenarios: tuple[Scenario, ...]
     dropped: tuple[Dropped, ...]
+
+    @classmethod
+    def of(cls, scenarios: Mapping[str, Scenario], dropped: Iterable[Dropped]) -> Built:
+        """Return scenarios by id, each content once: the others are dropped, since a copy is no second observation."""
+        copies = repeats(scenarios.values())
+        kept = tuple(scenarios[name] for name in sorted(scenarios.keys() - copies.keys()))
+        return cls(kept, (*dropped, *(Dropped(name, "repeated", other) for name, other in copies.items())))
 
     @property
     def dropped_lines(self) -> list[dict[str, str]]:
@@ -151,17 +173,15 @@ def build(
             dropped.append(outcome)
         else:
             scenarios[outcome.id] = outcome
-    return Built(
-        tuple(scenarios[name] for name in sorted(scenarios)),
-        tuple(sorted(dropped, key=lambda submission: submission.scenario)),
-    )
+    return Built.of(scenarios, sorted(dropped, key=lambda submission: submission.scenario))
 
 
 def _latest(submissions: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Mapping[str, Any], int]]:
     """Yield the name, the last submission, and the number of earlier ones, of each author and template."""
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in submissions:
-        groups.setdefault(tuple(str(row.get(name)) for name in ("country", "template", "author")), []).append(row)
+        names = (plain_name(str(row.get(name))) for name in ("country", "template", "author"))
+        groups.setdefault(tuple(names), []).append(row)
     for (country, *others), rows in groups.items():
         name = "/".join((_slug(country), *others))
         yield name, max(enumerate(rows), key=lambda pair: (_saved(pair[1]), pair[0]))[1], len(rows) - 1
@@ -318,11 +338,17 @@ WHAT = "scenarios, made by `excam macaron build` or `read`"
 def read(path: Path) -> list[Scenario]:
     """Return the scenarios of a Parquet file of `to_frame`.
 
-    Raise InputInvalid for other columns or types, no rows, an id that occurs twice, and what is no scenario.
+    Raise InputInvalid for other columns or types, no rows, an id that occurs twice, what is no scenario, and one that
+    asks what another asks.
     """
     filled = [name for name in SCHEMA if name not in STATEMENTS]
     frame = read_typed(path, SCHEMA, WHAT, filled, ("id",), may_be_empty=False)
-    return [_read_row(row, f"{path}: row {number}") for number, row in enumerate(frame.iter_rows(named=True), 1)]
+    rows = [_read_row(row, f"{path}: row {number}") for number, row in enumerate(frame.iter_rows(named=True), 1)]
+    if copies := repeats(rows):
+        (name, other), *_ = copies.items()
+        copied = f"{name[:60]} asks what {other[:60]} asks ({len(copies)} copies)"
+        raise InputInvalid(f"{path}: {copied}; expected {WHAT}, each once; make it again")
+    return rows
 
 
 def _read_row(row: Mapping[str, Any], where: str) -> Scenario:

@@ -6,7 +6,6 @@ One HTML file beside `results/`'s folders: pictures are inside of it, links are 
 from __future__ import annotations
 
 import base64
-import csv
 import html
 import re
 from collections import defaultdict
@@ -16,12 +15,14 @@ from pathlib import Path
 
 from excam.core import tables
 from excam.core.steps import Page
+from excam.lineage.progress import job_seconds
 from excam.pages.html import content_security_policy, fill_template
 from excam.pages.markdown import rounded, with_interval
 from excam.pages.plotting import LEAST
 
 ASSETS = Path(__file__).parent / "assets"
 READ = (".md", ".html", ".csv", ".svg", ".pdf")  # what a link is made to; models and tables for programs have none
+AXES = 'id="axes_1"'  # in a picture of something: one of words alone, why nothing is drawn, has none
 SYSTEMS = {  # folders of results, and what a reader finds there
     ("paper", "annotation"): (
         "ExCAM",
@@ -116,28 +117,20 @@ def standings(results: Path) -> list[Standing]:
     return measured
 
 
-def job_seconds(folder: Path) -> dict[str, list[tuple[float, float]]]:
-    """Return wall and processor seconds of each job, by rule: the first part of a benchmark file's path."""
-    seconds: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for path in sorted(folder.rglob("*.tsv")):
-        with path.open(encoding="utf-8") as lines:
-            for line in csv.DictReader(lines, delimiter="\t"):
-                rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
-                seconds[rule].append((float(line["s"]), 0.0 if line["cpu_time"] == "NA" else float(line["cpu_time"])))
-    return dict(seconds)
-
-
 def page(results: Path, files: Sequence[Path], pages: Sequence[Page], benchmarks: Path, told: Told) -> str:
     """Return the page of the folder `results`; `files` are all that the run made, `pages` says what they are."""
-    sections = []
+    sections, contents = [], {"report": "An error report", "floors": "Which systems are above their floor"}
     for folders, (title, about) in SYSTEMS.items():
         if of := [file for file in files if file.relative_to(results).parts[0] in folders]:
-            sections.append(_section(results, title, about, _entries(results, of, pages)))
+            sections.append(_section(results, folders[0], title, about, _entries(results, of, pages)))
+            contents[folders[0]] = title
+    contents["times"] = "How long it took"
     style = (ASSETS / "index.css").read_text(encoding="utf-8")
     values = {
         "policy": content_security_policy(style, "", "img-src data:"),
         "style": style,
         "run": told.run,
+        "contents": " · ".join(f'<a href="#{at}">{html.escape(title)}</a>' for at, title in contents.items()),
         "report": told.report,
         "standing": _standing_part(standings(results), told.elsewhere),
         "sections": "\n".join(sections),
@@ -167,24 +160,25 @@ def _entries(results: Path, files: Sequence[Path], pages: Sequence[Page]) -> dic
     return entries
 
 
-def _section(results: Path, title: str, about: str, entries: Mapping[str, tuple[str, list[Path]]]) -> str:
+def _section(results: Path, at: str, title: str, about: str, entries: Mapping[str, tuple[str, list[Path]]]) -> str:
     pictures, listed = [], []
     for name, (caption, files) in entries.items():
         links = " · ".join(f'<a href="{html.escape(str(file))}">{_kind(file)}</a>' for file in files)
-        drawn = next((file for file in files if file.suffix == ".svg"), None)
-        if drawn:
-            pictures.append((name, _words(caption), links, drawn))
+        picture = next((results / file for file in files if file.suffix == ".svg"), None)
+        if picture and AXES in picture.read_text(encoding="utf-8"):
+            pictures.append((name, _words(caption), links, picture))
         else:
-            first = re.split(r"(?<=[.;:])\s", _words(caption))[0]
-            listed.append(f"<li><b>{html.escape(name)}</b> {links}<br><span>{first}</span></li>")
+            first = _words(re.split(r"\.?\s*$|\.\s|[;:]\s(?![^(]*\))", caption)[0])
+            why = " Not drawn: too few rows." if picture else ""
+            listed.append(f"<li><b>{html.escape(name)}</b> {links}<br><span>{first}.{why}</span></li>")
     drawn_parts = "".join(
-        f'<figure><img alt="{html.escape(name)}" src="{_inside(results / file)}">'
+        f'<figure><div class="wide"><img alt="{html.escape(name)}" src="{_inside(picture)}"></div>'
         f"<figcaption><b>{html.escape(name)}</b> {caption} {links}</figcaption></figure>"
-        for name, caption, links, file in pictures
+        for name, caption, links, picture in pictures
     )
     return (
-        f"<section><h2>{html.escape(title)}</h2><p>{html.escape(about)}</p>{drawn_parts}"
-        f"<details><summary>{len(listed)} tables and pages</summary><ul>{''.join(listed)}</ul></details></section>"
+        f'<section id="{at}"><h2>{html.escape(title)}</h2><p>{html.escape(about)}</p>{drawn_parts}'
+        f"<details><summary>Tables and pages: {len(listed)}</summary><ul>{''.join(listed)}</ul></details></section>"
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from excam.core import tables
 from excam.core.escapes import visible_line
 from excam.core.exceptions import InputInvalid
+from excam.core.names import shown_names
 from excam.core.text import is_text
 from excam.rubric import responses as responses_
 from excam.rubric import wording
@@ -47,7 +48,8 @@ def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rub
     """Return the ratings of JSON Lines and Parquet files, and every breach. Raise InputInvalid for other files.
 
     `known` are the responses that were rated. Without any, no rule that needs a fact about a task is decided, and any
-    `task_id` is accepted. A rating must be by one of `rubrics`, and obey its rules.
+    `task_id` is accepted. A rating must be by one of `rubrics`, and obey its rules. A later `saved` replaces an earlier
+    rating by the rater of the response, in any order of rows and files; any other repetition is a breach.
     """
     versions = {rubric.signature: rubric for rubric in rubrics}
     tasks = {response.task_id: response for response in known}
@@ -56,22 +58,40 @@ def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rub
     breaches: list[str] = []
     roles: dict[str, str] = {}
     for path in paths:
-        saved: dict[str, datetime] = {}
-        for where, row in _rows(path):
-            name = f"{where}: {str(row.get('rater'))[:60]} on {str(row.get('task_id'))[:60]}"
-            rating, problems = parse(row, versions)
+        parsed = [
+            (f"{where}: {str(row.get('rater'))[:60]} on {str(row.get('task_id'))[:60]}", *parse(row, versions))
+            for where, row in _rows(path)
+        ]
+        raters = shown_names((rating.rater for _, rating, _ in parsed if rating), str(path))
+        for name, read_rating, problems in parsed:
+            rating = read_rating and replace(read_rating, rater=raters[read_rating.rater])
             if rating is not None:
-                problems += _misplaced(rating, tasks, roles, saved)
+                problems += _misplaced(rating, tasks, roles, latest)
                 problems += _broken_rules(
                     rating, tasks.get(rating.task_id) or Response(rating.task_id, "", ""), versions
                 )
             breaches += [visible_line(f"{name}: {problem}") for problem in problems]
             if rating is None or problems:
                 continue
-            key = rating.rater, rating.task_id, rating.phase
+            key = _key(rating)
             *earlier, latest[key] = sorted([*filter(None, [latest.get(key)]), rating], key=_when)
             superseded += earlier
     return Reading(tuple(latest.values()), tuple(superseded), tuple(breaches))
+
+
+def sound(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
+    """Return the ratings of files as `read` does. Raise InputInvalid for a breach, too, and for no ratings."""
+    reading = read(paths, known, rubrics)
+    if reading.breaches:
+        count = f"{len(reading.breaches)} breaches"
+        raise InputInvalid(f"{reading.breaches[0]} ({count}); expected none; see `excam rubric check`")
+    if not reading.ratings:
+        raise InputInvalid(f"{paths[0]}: 0 ratings; expected some")
+    return reading
+
+
+def _key(rating: Rating) -> tuple[str, str, str]:
+    return rating.rater, rating.task_id, rating.phase
 
 
 def _when(rating: Rating) -> float:
@@ -109,18 +129,18 @@ def of_scored(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _misplaced(
-    rating: Rating, tasks: Mapping[str, Response], roles: dict[str, str], saved: dict[str, datetime]
+    rating: Rating,
+    tasks: Mapping[str, Response],
+    roles: dict[str, str],
+    latest: Mapping[tuple[str, str, str], Rating],
 ) -> Iterator[str]:
-    """Yield what is wrong between ratings, and note this one."""
+    """Yield what is wrong between ratings, and note the role of this one."""
     if tasks and rating.task_id not in tasks:
         yield f"task_id: no such response; expected one of {len(tasks)}, such as {next(iter(tasks))}"
     if (role := roles.setdefault(rating.rater, rating.role)) != rating.role:
         yield f"role: found {rating.role}; expected {role}, as before"
-    before = saved.get(rating.rater)
-    if rating.saved and before and rating.saved < before:
-        yield f"saved: found {rating.saved.isoformat()}; expected not before {before.isoformat()}, of the one above it"
-    if rating.saved:
-        saved[rating.rater] = rating.saved
+    if (before := latest.get(_key(rating))) and _when(before) == _when(rating):
+        yield "is there twice; expected each rating once, or one that was `saved` later; leave one out"
 
 
 def _broken_rules(rating: Rating, task: Response, versions: Mapping[str, Rubric]) -> Iterable[str]:
@@ -155,8 +175,7 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
         expected = " or ".join(versions)
         problems.append(f"rubric: found {texts['rubric']:.60}; expected {expected}; see --rubric and --weights")
     rubric = versions.get(texts["rubric"]) or next(iter(versions.values()))
-    if failure is not None and not (model and isinstance(failure, str) and failure):
-        problems.append(f"failure: found {failure!r:.40}; expected null for a person, null or a reason for a model")
+    problems += [] if failure is None else _of_failure(failure, row, model)
     scores = None
     if failure is None:
         scores = {name: _score(row, name, problems) for name in SCORES}
@@ -201,6 +220,14 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
 def _is_absent(row: Mapping[str, Any], name: str) -> bool:
     value = row.get(name)
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _of_failure(failure: Any, row: Mapping[str, Any], model: bool) -> Iterator[str]:
+    """Yield what is wrong with a stated failure."""
+    if not (model and isinstance(failure, str) and failure):
+        yield f"failure: found {failure!r:.40}; expected null for a person, null or a reason for a model"
+    elif not all(_is_absent(row, name) for name in SCORES):
+        yield f"failure: found {failure!r:.40} beside scores; expected one of both"
 
 
 def _text(row: Mapping[str, Any], name: str, problems: list[str]) -> str:

@@ -12,7 +12,7 @@ from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_text, stop
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from excam.rubric.checks import Reading
     from excam.rubric.manual import Rubric
@@ -73,11 +73,13 @@ def draw(
     Example: excam rubric draw responses.jsonl --evaluator eva --validators li,nia --to campaign.json
     """
     from excam.annotation.campaign import write
+    from excam.annotation.store import refuse_names
     from excam.rubric import campaign
     from excam.rubric import responses as reading
 
     with exit_on_error():
         known, names = reading.read(reading.files(responses)), [name for name in validators.split(",") if name]
+        refuse_names([evaluator, *names])
         opened = _opened(rubric, weights)
         design = campaign.Design(evaluator, names, overlap, calibration)
         drawn = campaign.drawn(known, design, opened, seed)
@@ -121,14 +123,14 @@ def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, w
 
     Example: excam rubric check ratings.jsonl --responses responses.jsonl
     """
+    from excam.rubric import checks
+
     with exit_on_error():
-        known, reading = _read(files, responses, _all_opened(rubric, weights))
+        _, reading = _read(checks.read, files, responses, _all_opened(rubric, weights))
         for line in reading.breaches:
             print_text(line)
         for earlier in reading.superseded:
             say(f"{earlier.rater} on {earlier.task_id}: rated again later; the later rating counts")
-        if not known:
-            say("no --responses: rules that need a fact about a task are not decided")
         say(
             f"{len(reading.ratings)} ratings of {len({rating.rater for rating in reading.ratings})} raters; "
             f"replaced {len(reading.superseded)}, breaches {len(reading.breaches)}"
@@ -155,24 +157,21 @@ def analyse(
 
     Example: excam rubric analyse ratings.jsonl --responses responses.jsonl --to report
     """
-    from excam.rubric import pages, quality
-    from excam.rubric.study import study
+    from excam.rubric import checks, pages, quality
+    from excam.rubric.study import overview, study
 
     with exit_on_error():
         if icc not in ("complete", "mixed"):
             stop(f"--icc: found {icc}; expected complete or mixed")
         opened = _all_opened(rubric, weights)
-        known, reading = _read(files, responses, opened)
-        if reading.breaches:
-            stop(f"{reading.breaches[0]} ({len(reading.breaches)} breaches); expected none; see `excam rubric check`")
-        if not reading.ratings:
-            stop(f"{files[0]}: 0 ratings; expected some")
+        known, reading = _read(checks.sound, files, responses, opened)
         if not across:
             quality.same_rubric(reading.ratings)
         to.mkdir(parents=True, exist_ok=True)
-        written = pages.write_all(to, study(reading, known, opened, icc, seed))
+        rated = study(reading, known, opened, icc, seed)
+        written = pages.write_all(to, rated)
         print((to / "reliability.md").read_text(encoding="utf-8"))
-        say(f"{to}: {len(written)} files")
+        say(f"{to}: {len(written)} files; {overview(rated)}")
 
 
 @app.command()
@@ -223,11 +222,17 @@ def _all_opened(rubrics: Sequence[str] | None, weights: str | None) -> list[Rubr
     return [_opened(rubric, weights) for rubric in rubrics or [CURRENT]]
 
 
-def _read(files: Sequence[Path], responses: Path | None, rubrics: Sequence[Rubric]) -> tuple[list[Response], Reading]:
+def _read(
+    read: Callable[[Sequence[Path], Sequence[Response], Sequence[Rubric]], Reading],
+    files: Sequence[Path],
+    responses: Path | None,
+    rubrics: Sequence[Rubric],
+) -> tuple[list[Response], Reading]:
     """Return the responses and the ratings of files and folders. Raise InputInvalid."""
-    from excam.rubric import checks
     from excam.rubric import responses as reading
 
     known = reading.read(reading.files(responses)) if responses else []
+    if not known:
+        say("no --responses: no means by condition; rules that need a fact about a task are not decided")
     paths = [path for file in files for path in ([file] if file.suffix == ".parquet" else reading.files(file))]
-    return known, checks.read(paths, known, rubrics)
+    return known, read(paths, known, rubrics)

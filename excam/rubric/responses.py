@@ -10,11 +10,13 @@ from typing import Any, Literal, cast
 
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
-from excam.core.text import is_text
+from excam.core.provenance import say
+from excam.core.text import is_text, plain_name, respelled
 from excam.inference.answer_text import answers_alone
 
 Complexity = Literal["low", "medium", "high"]
 CONDITIONS = ("culture", "language_condition", "complexity", "scenario", "model")  # by which results are broken down
+SHOWN = ("model", "culture", "language", "scenario")  # as `plain_name`
 NEEDED = ("task_id", "prompt", "response")
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "language_condition": ("native", "non-native", None),
@@ -60,13 +62,23 @@ def rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def read(paths: Sequence[Path]) -> list[Response]:
     """Return the responses of files, in order. Raise InputInvalid naming the first invalid row."""
-    responses = [parse(row, where) for path in paths for where, row in rows(path)]
+    responses = [parse(row, f"{path}:{number}") for path in paths for number, row in row_files.answered_rows(path)]
+    values = [value for response in responses for name in SHOWN if (value := getattr(response, name)) is not None]
+    if said := respelled(values):
+        say(f"{paths[0]}: {said}")
     if twice := [name for name, count in Counter(response.task_id for response in responses).items() if count > 1]:
         raise InputInvalid(f"{paths[0]}: task {twice[0]} is there twice; expected each `task_id` once")
     if not responses:
         raise InputInvalid(f"{paths[0]}: 0 responses; expected some")
     answers = answers_alone([response.response for response in responses], str(paths[0]))
-    return [replace(response, response=answer) for response, answer in zip(responses, answers, strict=True)]
+    return [
+        replace(
+            response,
+            response=answer,
+            **{name: plain_name(value) for name in SHOWN if (value := getattr(response, name)) is not None},
+        )
+        for response, answer in zip(responses, answers, strict=True)
+    ]
 
 
 def parse(row: Mapping[str, Any], where: str) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from excam.pages.markdown import rounded
@@ -13,6 +13,7 @@ from excam.rubric.manual import Rubric
 from excam.rubric.quality import FEW, Missing, Reliability
 from excam.rubric.ratings import Rating, by_rater
 from excam.rubric.responses import Response
+from excam.scoring.joining import distinct, repeated_note
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Study:
     missing: Missing
     ratings: Sequence[Rating]
     superseded: int
+    repeated: int  # ratings of responses that repeat another under a new id, with the same ratings
     known: Sequence[Response]
     reliability: Sequence[Reliability]
     disagreements: Sequence[Mapping[str, Any]]
@@ -42,7 +44,7 @@ def study(reading: Reading, known: Sequence[Response], rubrics: Sequence[Rubric]
     The targets and limits of quality control are those of the first rubric.
     """
     rubric = rubrics[0]
-    ratings = reading.ratings
+    ratings = _of_distinct(reading.ratings, known)
     people = [rating for rating in ratings if rating.role != "model"]
     compared = [*ratings, *(quality.trivial_raters(known, people) if people else ())]
     return Study(
@@ -50,6 +52,7 @@ def study(reading: Reading, known: Sequence[Response], rubrics: Sequence[Rubric]
         missing,
         ratings,
         len(reading.superseded),
+        len(reading.ratings) - len(ratings),
         known,
         quality.reliability(compared, rubric, missing, seed),
         quality.disagreements(ratings, rubric),
@@ -57,6 +60,18 @@ def study(reading: Reading, known: Sequence[Response], rubrics: Sequence[Rubric]
         quality.conditions(ratings, known, seed),
         quality.rule_counts(ratings, known, rubrics),
     )
+
+
+def _of_distinct(ratings: Sequence[Rating], known: Sequence[Response]) -> list[Rating]:
+    """Return the ratings without those of a response that repeats another, text and ratings, under a new id."""
+    by_task: dict[str, list[tuple[str, ...]]] = {rating.task_id: [] for rating in ratings}
+    for rating in ratings:
+        by_task[rating.task_id].append((rating.rater, rating.phase, str(rating.scores), str(rating.flags)))
+    texts = {response.task_id: astuple(response)[1:] for response in known}
+    names = list(by_task)
+    contents = [name in texts and (texts[name], tuple(sorted(by_task[name]))) for name in names]
+    kept = {names[at] for at in distinct(names, contents)}
+    return [rating for rating in ratings if rating.task_id in kept]
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -84,7 +99,7 @@ def overview(rating_study: Study) -> str:
         f"{len(rating_study.ratings)} ratings of {items} responses by {_number(len(people), 'person', 'people')} and "
         f"{_number(len(models), 'model', 'models')}, "
         f"rubric {' and '.join(versions)}; {failed} failures of models, "
-        f"{rating_study.superseded} earlier ratings replaced."
+        f"{rating_study.superseded} earlier ratings replaced.{repeated_note(rating_study.repeated)}"
     )
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
 from excam.scoring.defaults import BAND
+from excam.scoring.joining import distinct
 from excam.scoring.metric import Metric
 from excam.scoring.results import Result, Verdict
 
@@ -85,27 +86,20 @@ def refusal(metric: Metric) -> str | None:
 def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, metric: Metric) -> dict[str, Any]:
     """Return the content of a calibration, fitted on results of one judge with gold verdicts by id.
 
-    Results that differ from an earlier one in their id alone are left out: they are no second observation.
-    Each result has a verdict. Raises InputInvalid for rows of several judges, or if there is nothing to fit.
+    Results that repeat another under a new id are left out, see `joining.distinct`. Raises InputInvalid for rows of
+    several judges, or if there is nothing to fit.
     """
     from excam import stats
 
     if why := refusal(metric):
         raise InputInvalid(f"metric {metric.name}: {why}; expected a metric with a calibration; see docs/api.md")
-    from excam.scoring.compare import clusters_of_texts
+    from excam.scoring.compare import clusters_of_texts, shared_signature
 
-    judged: str | None = None
-    rows, results = results, _distinct(results, gold)
-    truth: list[bool] = []
-    signals: list[float | None] = []
-    for result in results:
-        judged = judged or judge_of(result.signature)
-        if judge_of(result.signature) != judged:
-            raise InputInvalid(
-                f"row {result.id}: scored by {judge_of(result.signature)}; expected {judged}; score it again"
-            )
-        truth.append(gold[result.id])
-        signals.append(None if result.score is None else metric.error_signal(result.score, result.certainty))
+    judged = judge_of(shared_signature({"rows": results}))
+    contents = [result.content and (gold[result.id], *result.content) for result in results]
+    rows, results = results, [results[at] for at in distinct([result.id for result in results], contents)]
+    truth = [gold[result.id] for result in results]
+    signals = [None if row.score is None else metric.error_signal(row.score, row.certainty) for row in results]
     clusters = clusters_of_texts(results)
     measured, calibration = _measured(results, truth, signals, clusters), stats.fit_calibration(truth, signals, method)
     if calibration is None:
@@ -113,24 +107,19 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; {expected}" + (f"; {measured}" if measured else ""))
     reliability = stats.reliability(truth, stats.error_probabilities(calibration, signals))
     share = calibration.errors / calibration.n
+    failed = sum(result.score is None for result in results)
     return {
         "judged": judged,
         "measured": measured,
         "repeated": len(rows) - len(results),  # rows left out
+        "failed": failed,
+        "uncertain": signals.count(None) - failed,  # rows with a score, from which no probability follows
         "clusters": len({name for name, signal in zip(clusters, signals, strict=True) if signal is not None}),
         "calibration": asdict(calibration),
         # in-sample, so optimistic; the second number is that of always predicting the share of errors
         "brier_here": reliability.brier,
         "brier_of_the_share": share * (1 - share),
     }
-
-
-def _distinct(results: Sequence[Result], gold: Mapping[str, bool]) -> list[Result]:
-    kept: dict[str, Result] = {}
-    for result in results:
-        same = json.dumps([gold[result.id], result.to_dict() | {"id": ""}]) if result.texts else result.id
-        kept.setdefault(same, result)
-    return list(kept.values())
 
 
 def _measured(

@@ -1,16 +1,16 @@
 """Comparison of systems on the same rows, scored by the same metric: which is better, and how certain is that?
 
-Systems are compared in pairs. Rows are joined by id. A row that is in one file only, or failed in either, is in no
-number but is counted. What is tested is the score or, if the metric lists errors, whether there is any and how severe
-they are: p(R) is no preference (`Result.preference`). Rows that share content are permuted and resampled together, see
-`cluster`; p-values are adjusted for all tests after Holm.
+Systems are compared in pairs. Rows are joined by id. A row that is in one file only, failed in either, or repeats
+another under a new id is in no number but is counted. What is tested is the score or, if the metric lists errors,
+whether there is any and how severe they are: p(R) is no preference (`Result.preference`). Rows that share content are
+permuted and resampled together, see `clusters_of_texts`; p-values are adjusted for all tests after Holm.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from operator import attrgetter
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.joining import join, same_text
+from excam.scoring.joining import distinct, join, same_text
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats import bootstrap
@@ -38,6 +38,7 @@ MatchedRows = tuple[Result, Result]
 Value = Callable[[Result], float]
 Key = Callable[[Result], str]  # what joins the rows of systems
 OWN_ID: Key = attrgetter("id")
+Clusters = Mapping[str, Hashable]  # of joined rows, by the id of the first
 System = tuple[str, Sequence[Result]]  # the name of a system, and its results
 
 
@@ -53,6 +54,7 @@ class Denominators:
     not_judged_a: int  # failed in this file only
     not_judged_b: int
     not_judged_both: int
+    repeated: int = 0  # of both files: they repeat another row under a new id
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class Comparison:
     measures: tuple[Measure, ...]
     groups: tuple[Group, ...]
     differing: tuple[MatchedRows, ...]
+    couples: Sequence[MatchedRows]  # all joined rows but repeated ones
 
     def lines(self) -> list[dict[str, Any]]:
         """Return JSON-ready lines: one for the whole, one for each group, one for each row of `differing`."""
@@ -136,7 +139,7 @@ def compare(systems: Sequence[System], rows: int = 5, key: Key = OWN_ID) -> list
     Raises InputInvalid if signatures differ, an id occurs twice, no id was scored in both, or an id has different
     instructions.
     """
-    by_id = [(name, _by_id(results, name, key)) for name, results in systems]
+    by_id = [(name, results_by_id(results, name, key)) for name, results in systems]
     comparisons = [_compared(a, b, rows) for a, b in combinations(by_id, 2)]
     tested = [
         measure.p_value for comparison in comparisons for measure in comparison.measures if measure.p_value is not None
@@ -152,24 +155,24 @@ def standings(systems: Sequence[System], key: Key = OWN_ID) -> list[Standing]:
     """Return the systems on the rows that all of them scored, the best first: by rows with errors, then by the mean."""
     ours = list(map(key, systems[0][1]))
     theirs = [join(ours, list(map(key, results))).theirs for _, results in systems]
-    scored = [{key(result) for result in results if result.score is not None} for _, results in systems]
-    common = [
-        row_key
+    scored = [{key(result): result for result in results if result.score is not None} for _, results in systems]
+    rows = [
+        tuple(by_key[names[row_key]] for names, by_key in zip(theirs, scored, strict=True))
         for row_key in ours
-        if all(names.get(row_key) in keys for names, keys in zip(theirs, scored, strict=True))
+        if all(names.get(row_key) in by_key for names, by_key in zip(theirs, scored, strict=True))
     ]
+    common = [rows[at] for at in _distinct(rows)]
+    clusters = _clusters(common)
     unordered = [
-        _standing(name, results, {names[row_key] for row_key in common}, key)
-        for (name, results), names in zip(systems, theirs, strict=True)
+        _standing(name, results, [row[at] for row in common], clusters) for at, (name, results) in enumerate(systems)
     ]
     better = deciding(systems[0][1][0].metric)[2] if systems[0][1] else 1
     return sorted(unordered, key=lambda standing: (standing.with_errors or 0.0, -better * (standing.mean or 0.0)))
 
 
-def _standing(name: str, results: Sequence[Result], common: set[str], key: Key) -> Standing:
-    kept = [result for result in results if key(result) in common]
+def _standing(name: str, results: Sequence[Result], kept: Sequence[Result], clusters: Sequence[Hashable]) -> Standing:
     scores = [deciding(result.metric)[1](result) for result in kept]
-    low, high = mean_interval(scores, list(map(cluster, kept))) or (None, None)
+    low, high = mean_interval(scores, clusters) or (None, None)
     return Standing(
         system=name,
         rows=len(results),
@@ -186,15 +189,21 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
     (name, ours), (other, theirs) = a, b
     signature = shared_signature({name: ours.values(), other: theirs.values()})
     joined = join(ours, theirs)
-    couples = [(ours[row_id], theirs[same]) for row_id, same in joined.theirs.items()]
-    for result, twin in couples:
+    joined_rows = [(ours[row_id], theirs[same]) for row_id, same in joined.theirs.items()]
+    for result, twin in joined_rows:
         if same_text(result.instruction) != same_text(twin.instruction):
             raise InputInvalid(
                 f"id {result.id}: {name} asks {_short(result.instruction)}, {other} asks {_short(twin.instruction)}; "
                 "expected the outputs of two systems for the same instructions, under the same ids"
             )
+    couples = [joined_rows[at] for at in _distinct(joined_rows)]
+    clusters = dict(zip((a.id for a, _ in couples), _clusters(couples), strict=True))
     judged = [couple for couple in couples if _not_judged(couple) == ""]
-    counts = _denominators(ours, theirs, couples)
+    not_judged = Counter(map(_not_judged, couples))
+    only = [len(rows) - len(joined_rows) for rows in (ours, theirs)]
+    failed = [not_judged[which] for which in ("a", "b", "ab")]
+    repeated = len(joined_rows) - len(couples)
+    counts = Denominators(len(ours), len(theirs), len(judged), *only, *failed, repeated=repeated)
     if not judged:
         raise InputInvalid(
             f"{name} has {len(ours)} rows, {other} {len(theirs)}, {len(couples)} with an id of the other, none of them "
@@ -209,10 +218,22 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
         metric=judged[0][0].metric,
         counts=counts,
         joined=joined.note,
-        measures=_measures(judged, DRAWS),
-        groups=tuple(_groups(couples)),
+        measures=_measures(judged, clusters, DRAWS),
+        groups=tuple(_groups(couples, clusters)),
         differing=tuple(couple for _, couple in ordered[:rows]),
+        couples=couples,
     )
+
+
+def _distinct(rows: Sequence[tuple[Result, ...]]) -> list[int]:
+    """Return the places of joined rows without those that repeat others under a new id."""
+    contents = [tuple(each.content for each in row) for row in rows]
+    return distinct([row[0].id for row in rows], [content if all(content) else () for content in contents])
+
+
+def _clusters(rows: Sequence[tuple[Result, ...]]) -> list[Hashable]:
+    """Return what joined rows share with others: that of each system."""
+    return list(zip(*map(clusters_of_texts, zip(*rows, strict=True)), strict=True))
 
 
 def cluster(result: Result) -> tuple[str, ...]:
@@ -237,7 +258,8 @@ def mean_interval(values: ArrayLike, clusters: Sequence[Hashable]) -> tuple[floa
     return bootstrap.ratio_interval(values, np.ones(len(clusters)), clusters)
 
 
-def _by_id(rows: Iterable[Result], name: str, key: Key) -> dict[str, Result]:
+def results_by_id(rows: Iterable[Result], name: str, key: Key = OWN_ID) -> dict[str, Result]:
+    """Return results by what joins them. Raises InputInvalid for two with one id."""
     by_id: dict[str, Result] = {}
     for result in rows:
         if key(result) in by_id:
@@ -246,15 +268,25 @@ def _by_id(rows: Iterable[Result], name: str, key: Key) -> dict[str, Result]:
     return by_id
 
 
-def shared_signature(systems: Mapping[str, Iterable[Result]]) -> str:
-    """Return the signature of all rows. Raise InputInvalid if there are several, or if it identifies no model."""
+def shared_signature(systems: Mapping[str, Collection[Result]]) -> str:
+    """Return the signature of all rows.
+
+    Raises InputInvalid if there are several, if it identifies no model, and if the rows say different things of the
+    metric: then the first row would decide what the scores mean.
+    """
     by_system = {name: list(dict.fromkeys(result.signature for result in rows)) for name, rows in systems.items()}
     distinct = list(dict.fromkeys(signature for signatures in by_system.values() for signature in signatures))
     if len(distinct) > 1:
         named = " ".join(f"{name}: {', '.join(signatures)}" for name, signatures in by_system.items())
-        raise InputInvalid(f"unlike signatures, {named}; expected one; score both with the same model and release")
+        raise InputInvalid(f"unlike signatures, {named}; expected one; score all with one model and release")
     if distinct and NO_FILES in distinct[0]:
         raise InputInvalid(f"{distinct[0]}: {NO_FILES[1:]} is the digest of no file, of any model; score both again")
+    metrics = {id(row.metric): row.metric for rows in systems.values() for row in rows}
+    facts = {(name, str(value)) for metric in metrics.values() for name, value in asdict(metric).items()}
+    facts = {fact for fact in facts if fact[0] != "measured"}
+    if unlike := [name for name, times in Counter(name for name, _ in facts).items() if times > 1]:
+        where = f"{', '.join(systems)}: rows of one signature"
+        raise InputInvalid(f"{where} with unlike {min(unlike)} of their metric; expected one; score all again")
     return next(iter(distinct), "")
 
 
@@ -275,26 +307,12 @@ def _not_judged(couple: MatchedRows) -> str:
     return "".join(name for name, result in zip("ab", couple, strict=True) if result.score is None)
 
 
-def _denominators(a: Mapping[str, Result], b: Mapping[str, Result], couples: Sequence[MatchedRows]) -> Denominators:
-    not_judged = Counter(map(_not_judged, couples))
-    return Denominators(
-        rows_a=len(a),
-        rows_b=len(b),
-        compared=not_judged[""],
-        only_a=len(a) - len(couples),
-        only_b=len(b) - len(couples),
-        not_judged_a=not_judged["a"],
-        not_judged_b=not_judged["b"],
-        not_judged_both=not_judged["ab"],
-    )
-
-
-def _measures(couples: Sequence[MatchedRows], draws: int) -> tuple[Measure, ...]:
+def _measures(couples: Sequence[MatchedRows], clusters: Clusters, draws: int) -> tuple[Measure, ...]:
     """Return the measures of at least one couple, the most important first; with 0 draws nothing is tested."""
     metric = couples[0][0].metric
-    first = [_measure("with errors", couples, _has_errors, -1, draws)] if metric.lists_errors else []
+    first = [_measure("with errors", couples, clusters, _has_errors, -1, draws)] if metric.lists_errors else []
     name, value, better = deciding(metric)
-    return *first, _measure(name, couples, value, better, draws)
+    return *first, _measure(name, couples, clusters, value, better, draws)
 
 
 def what_decides(metric: Description) -> str:
@@ -316,10 +334,12 @@ def deciding(metric: Description) -> tuple[str, Value, int]:
     return "score", lambda result: better * _preference(result), better
 
 
-def _measure(name: str, couples: Sequence[MatchedRows], value: Value, better: int, draws: int) -> Measure:
+def _measure(
+    name: str, couples: Sequence[MatchedRows], by_id: Clusters, value: Value, better: int, draws: int
+) -> Measure:
     """Return one measure; `better` is 1 if more is better, else -1."""
     a, b = (np.array([value(couple[side]) for couple in couples]) for side in (0, 1))
-    step, clusters = a - b, [cluster(result) for result, _ in couples]
+    step, clusters = a - b, [by_id[result.id] for result, _ in couples]
     low, high = mean_interval(step, clusters) or (None, None)
     return Measure(
         name=name,
@@ -337,7 +357,7 @@ def _measure(name: str, couples: Sequence[MatchedRows], value: Value, better: in
     )
 
 
-def _groups(couples: Sequence[MatchedRows]) -> Iterable[Group]:
+def _groups(couples: Sequence[MatchedRows], clusters: Clusters) -> Iterable[Group]:
     """Yield groups by language and by culture, in order of their names. They are too many to be tested."""
     for by in GROUPS:
         named: dict[str, list[MatchedRows]] = {}
@@ -347,4 +367,4 @@ def _groups(couples: Sequence[MatchedRows]) -> Iterable[Group]:
             continue
         for name, members in sorted(named.items()):
             judged = [couple for couple in members if not _not_judged(couple)]
-            yield Group(by, name, len(members) - len(judged), _measures(judged, 0) if judged else ())
+            yield Group(by, name, len(members) - len(judged), _measures(judged, clusters, 0) if judged else ())

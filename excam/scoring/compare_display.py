@@ -10,6 +10,7 @@ from rich.text import Text
 from excam.core.escapes import visible_line
 from excam.scoring import display
 from excam.scoring.compare import DRAWS, Comparison, Denominators, Group, Measure, Standing, what_decides
+from excam.scoring.joining import repeated_note
 from excam.stats.few_clusters import FEWEST
 from excam.stats.permutation import floor_note
 
@@ -54,7 +55,7 @@ def denominators(counts: Denominators) -> str:
     return (
         f"{counts.rows_a} rows in A, {counts.rows_b} in B: {counts.compared} compared. Left out: {counts.only_a} in A "
         f"only, {counts.only_b} in B only, {not_judged} not judged (A {counts.not_judged_a}, B {counts.not_judged_b}, "
-        f"both {counts.not_judged_both})."
+        f"both {counts.not_judged_both}).{repeated_note(counts.repeated)}"
     )
 
 

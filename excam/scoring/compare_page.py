@@ -9,7 +9,6 @@ from excam.pages.row_browser import Browser, BrowserRow, Filter, escape
 from excam.scoring import compare, report_charts, report_page
 from excam.scoring.compare import Comparison, MatchedRows, Measure, System
 from excam.scoring.compare_display import denominators
-from excam.scoring.joining import join
 from excam.scoring.report_numbers import kinds
 from excam.scoring.results import Result
 
@@ -26,10 +25,9 @@ ORDERS = {"": "largest difference first", "a": "A worse first", "b": "B worse fi
 def write(a: System, b: System) -> str:
     """Return the page. Raises InputInvalid for files that cannot be compared, see `compare.compare`."""
     (comparison,) = compare.compare([a, b], rows=0)
-    theirs = {result.id: result for result in b[1]}
-    twins = join([result.id for result in a[1]], theirs).theirs
-    couples = [(result, theirs[twins[result.id]]) for result in a[1] if result.id in twins]
-    couples.sort(key=lambda couple: (-abs(_difference(couple) or 0.0), _difference(couple) is None))
+    couples = sorted(
+        comparison.couples, key=lambda couple: (-abs(_difference(couple) or 0.0), _difference(couple) is None)
+    )
     about, how_right = comparison.metric, report_page.how_right([*a[1], *b[1]])
     browser = Browser(
         title=f"{about.title}: two systems",

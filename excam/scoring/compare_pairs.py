@@ -8,7 +8,7 @@ half, beside trivial baselines. Pairs with equal labels have no order, and are l
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.scoring import meta_baselines, meta_numbers
 from excam.scoring.compare import System, shared_signature
-from excam.scoring.joining import plain_id, same_text
+from excam.scoring.joining import distinct, plain_id, same_text
 from excam.scoring.meta_numbers import Influence
 from excam.scoring.meta_rows import FACETS, Column, Gold, Labels, aligned
 from excam.scoring.metric import Description
@@ -71,7 +71,9 @@ class People:
     """How the metric orders pairs compared with people's labels, and what became of all pairs."""
 
     labelled: int  # labelled rows
-    unscored: int  # of these, rows that no file has
+    without_label: int  # rows of the labels that have none
+    unscored: int  # labelled rows that no file has
+    unlabelled: int  # scored rows without a label
     systems: int
     items: int  # with a pair that counts
     pairs: int  # of labelled answers to one item
@@ -90,10 +92,13 @@ class Pairs:
     scores: Items
     preferences: tuple[Preference, ...]
     people: People | None
+    repeated: int  # items left out: answers and labels repeat those of another under new ids
+    without_pair: int  # other items with fewer than two scores
 
     def lines(self) -> list[dict[str, Any]]:
         """Return JSON-ready lines: people's view, one for each pair of systems, one for each item."""
-        head = {"kind": "preference", "signature": self.signature}
+        facts = ("signature", "repeated", "without_pair")
+        head = {"kind": "preference", **{name: getattr(self, name) for name in facts}}
         return [
             *([] if self.people is None else [{"kind": "people", **asdict(self.people)}]),
             *(head | asdict(preference) for preference in self.preferences),
@@ -127,14 +132,21 @@ def compare_pairs(
     if labels is not None:
         answers = _with_items(answers, labels)
     _refuse_twice(answers)
-    items = _by_item(answers)
+    all_items = _by_item(answers)
+    items = {item: all_items[item] for item in _distinct_items(answers, labels)}
+    repeated = {answer.result.id for answer in answers if answer.item not in items}
+    answers = [answer for answer in answers if answer.item in items]
     known = {item: {name: score for name, score in of.items() if score is not None} for item, of in items.items()}
     scores = {item: of for item, of in known.items() if len(of) > 1}
     names = list(dict.fromkeys(answer.system for answer in answers))
     _refuse_alone(answers, names)
     preferences = _preferences(items, names)
-    people = None if labels is None else _people(answers, labels, signature, further or {}, seed)
-    return Pairs(signature, answers[0].result.metric, scores, preferences, people)
+    people = None
+    if labels is not None:
+        labels = replace(labels, rows=[row for row in labels.rows if row.id not in repeated])
+        people = _people(answers, labels, signature, further or {}, seed)
+    counts = len(all_items) - len(items), len(items) - len(scores)
+    return Pairs(signature, answers[0].result.metric, scores, preferences, people, *counts)
 
 
 def systems_of(file: System) -> list[System]:
@@ -209,6 +221,17 @@ def _refuse_twice(answers: Sequence[Answer]) -> None:
         seen[key] = answer.result.id
 
 
+def _distinct_items(answers: Sequence[Answer], labels: Labels | None) -> list[str]:
+    """Return the items without those whose answers and labels repeat another's under new ids."""
+    known = {row.id: row.label for row in labels.rows} if labels else {}
+    contents: dict[str, set[Hashable]] = defaultdict(set)
+    for answer in answers:
+        content = answer.result.content or answer.result.id
+        contents[answer.item].add((answer.system, known.get(answer.result.id), content))
+    names = list(contents)
+    return [names[at] for at in distinct(names, list(map(frozenset, contents.values())))]
+
+
 def _by_item(answers: Sequence[Answer]) -> dict[str, dict[str, float | None]]:
     """Return what decides between the answers to each item, by system; None for a failure."""
     items: dict[str, dict[str, float | None]] = defaultdict(dict)
@@ -267,7 +290,9 @@ def _people(
     ]
     return People(
         labelled=len(labels.rows),
+        without_label=labels.without_label,
         unscored=len(labels.rows) - len(rows),
+        unlabelled=len(answers) - len(rows),
         systems=len({row.system for row in scored}),
         items=items,
         pairs=total,

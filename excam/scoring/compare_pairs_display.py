@@ -20,7 +20,8 @@ def show(pairs: Pairs) -> None:
     """Print everything on stdout."""
     out = display.console()
     print(visible(pairs.signature))
-    print(f"\nWhich answer the metric prefers, of {len(pairs.scores)} items that two systems or more answered:")
+    left_out = f"{pairs.without_pair} with fewer than two scores, {pairs.repeated} that repeat another under new ids"
+    print(f"\nWhich answer the metric prefers, of {len(pairs.scores)} items. Left out: {left_out}.")
     display.table(out, [HEAD, *map(_preference, pairs.preferences)])
     print(visible(f"{what_decides(pairs.metric)}."))
     print("p: two-sided sign test without the ties. p (Holm): p adjusted for the number of tests here.")
@@ -48,8 +49,8 @@ def _preference(preference: Preference) -> tuple[str, ...]:
 
 def _people(out: Console, people: People) -> None:
     print(
-        f"\nWhich answer people prefer: {people.labelled} labelled rows, {people.unscored} of them in no file; "
-        f"{people.systems} systems."
+        f"\nWhich answer people prefer: {people.labelled} labelled rows, {people.unscored} of them in no file, and "
+        f"{people.without_label} without a label; {people.unlabelled} scored rows have none; {people.systems} systems."
     )
     print(
         f"{people.pairs} pairs of answers to one item; left out: {people.equal} with equal labels, {people.failed} "

@@ -1,18 +1,22 @@
-"""Joining of rows by id and by text as people mean them: 1 is 1.0, and the same letters are the same text."""
+"""Joining of rows as people mean them: 1 is 1.0, the same letters are the same text, and a copy is no second row."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from excam.core.provenance import say
+from excam.core.text import INVISIBLE
 
 _NUMBER = re.compile(r"0*?(0|[1-9]\d*+)(?:\.0++)?")  # a whole number in linear time
 
 
 def same_text(text: str) -> str:
-    """Return a text as it is compared: NFC, with plain line ends, without blanks at its ends."""
-    return unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    """Return a text as it is compared: NFC, plain line ends, no invisible characters, no blanks at its ends."""
+    text = unicodedata.normalize("NFC", INVISIBLE.sub("", text))
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def plain_id(name: str) -> str:
@@ -20,6 +24,31 @@ def plain_id(name: str) -> str:
     text = same_text(name)
     number = _NUMBER.fullmatch(text)
     return number[1] if number and text.isascii() else text
+
+
+def distinct(names: Sequence[Hashable], contents: Sequence[Hashable]) -> list[int]:
+    """Return the places of the rows without those that repeat another under a new id: they are no second observation.
+
+    Of rows with equal contents, everything that numbers are made of, that of the first name is kept, in any order of
+    the rows. A row whose content is empty is kept: it may be any.
+    """
+    kept: dict[Hashable, int] = {}
+    for at in sorted(range(len(names)), key=lambda at: (str(names[at]), at)):
+        kept.setdefault(contents[at] or at, at)
+    return sorted(kept.values())
+
+
+def repeated_note(rows: int) -> str:
+    """Return a sentence, with a blank before it, that says how many rows `distinct` left out, "" for none."""
+    return f" {rows} rows that repeat another under a new id are left out." if rows else ""
+
+
+def without_repeated(where: str, names: Sequence[Hashable], contents: Sequence[Hashable]) -> list[int]:
+    """Return the places of `distinct`, and say how many of the rows it left out."""
+    kept = distinct(names, contents)
+    if note := repeated_note(len(names) - len(kept)):
+        say(f"{where}:{note}")
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

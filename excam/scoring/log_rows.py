@@ -138,10 +138,8 @@ def _part(part: Any) -> str | None:
 
 def _calls(turn: Mapping[str, Any]) -> bool:
     """Return whether a turn calls a tool."""
-    content = turn.get("content")
-    kinds = (
-        [str(part.get("type")) for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
-    )
+    parts = content if isinstance(content := turn.get("content"), list) else []
+    kinds = [str(part.get("type")) for part in parts if isinstance(part, Mapping)]
     return bool(turn.get("tool_calls") or turn.get("function_call")) or any("tool" in k or "call" in k for k in kinds)
 
 

@@ -49,6 +49,8 @@ class Joined:
     missing: int  # labelled rows that the metric's file lacks
     failures: int  # of the labelled rows
     scored: int
+    repeated: int  # rows that repeat another under a new id, in no number
+    repeated_failures: int  # of these
     baseline: bool  # a trivial baseline, such as the length, or a model's likelihoods
     without_icc: str  # why some of its rows have none with labels of more than two values; empty if all have one
     note: str = ""  # how its ids were joined beside equal ones
@@ -71,7 +73,7 @@ class Result:
 
     labelled: int
     without_label: int
-    repeated: int  # labelled rows that are another one under a new id, and in no number
+    repeated: int  # labelled rows that repeat another under a new id, in no number
     without_text: int  # common rows without the rated text; if there are any, so are no baselines of texts
     common: int  # rows that all metrics scored
     joined: tuple[Joined, ...]
@@ -205,11 +207,13 @@ def _joined(column: Column, gold: Sequence[Gold]) -> Joined:
         metric=column.name,
         signature=column.signature,
         direction=column.direction,
-        rows=len(column.scores),
+        rows=len(column.scores) + len(column.repeated),
         unlabelled=len(column.scores) - len(known),
         missing=len(gold) - len(known),
         failures=failures,
         scored=len(scores),
+        repeated=len(column.repeated),
+        repeated_failures=column.repeated.count(None),
         baseline=column.is_baseline,
         without_icc=_other_scale(column, [row.label for row in gold], scores),
         note=column.joined,

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from excam.core.escapes import visible
 from excam.scoring import display
+from excam.scoring.joining import repeated_note
 from excam.scoring.meta import DRAWS, Joined, Result, Test
 from excam.scoring.meta_baselines import FEWEST, SYSTEM, WORDS
 from excam.scoring.meta_numbers import Agreement, Influence, Systems
@@ -27,8 +28,8 @@ def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> N
     for metric in result.joined:
         if metric.worth:
             print(visible(f"{metric.metric}: {metric.worth}"))
-    left_out = {"without a label": result.without_label, "that differ from another in their id alone": result.repeated}
-    notes = "".join(f" {number} rows {what} are left out." for what, number in left_out.items() if number)
+    without = f" {result.without_label} rows without a label are left out." * bool(result.without_label)
+    notes = without + repeated_note(result.repeated)
     print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.{notes}")
     if result.without_text:
         lacking = f"{result.without_text} of {result.common} rows lack {visible(text)}"
@@ -55,7 +56,8 @@ def _rows(metric: Joined) -> None:
     counts = (
         f"{metric.rows} rows: {metric.scored} scored, {metric.failures} failed, {metric.unlabelled} without a label"
     )
-    print(f"{name}: {counts}, {metric.missing} labelled rows missing; {visible(metric.signature)}")
+    repeated = f", {metric.repeated} repeated ({metric.repeated_failures} failed)" * bool(metric.repeated)
+    print(f"{name}: {counts}{repeated}, {metric.missing} labelled rows missing; {visible(metric.signature)}")
     if metric.baseline:
         print(f"{name}: a baseline: likelihoods of a model that was not trained to judge")
     if metric.note:

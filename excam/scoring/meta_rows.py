@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
 from excam.core.row_files import rows
+from excam.core.text import plain_name, respelled
 from excam.scoring import result_files
+from excam.scoring.compare import results_by_id, shared_signature
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.joining import join
+from excam.scoring.joining import distinct, join, same_text
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
-from excam.scoring.rows import is_absent
+from excam.scoring.rows import id_columns, is_absent, text_of
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
 SAID = (*FACETS, "instruction", "output", "verdict")  # what scored rows say of themselves
@@ -53,7 +56,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labelled rows of a file, and how many others there are: without a label, or once more (`distinct`)."""
+    """The labelled rows of a file, and how many others there are: without a label, or repeated."""
 
     rows: list[Gold]
     without_label: int
@@ -79,6 +82,7 @@ class Column:
     part: str = ""  # the part of the metric's result that `scores` are; "" for its score
     joined: str = ""  # how its ids were joined with those of the labels beside equal ones
     facets: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])  # `SAID`, by id
+    repeated: Sequence[float | None] = ()  # scores of the rows that `without_repeated` left out
 
     @property
     def is_baseline(self) -> bool:
@@ -115,17 +119,18 @@ def shortest(number: float) -> str:
 def read_gold(path: Path, columns: GoldColumns) -> Labels:
     """Read labelled rows: `id`, a number as the label, and the named columns. Rows without a label are counted.
 
-    Of labels more is better; those in a column `error` (true, 1, or a score below 0) are taken as penalties.
+    Of labels more is better; those in a column `error` are read by `as_penalties`.
 
     Without a cluster, rows with the same instruction share content, or of the same item, or else with the same text. A
     value is missing if it is null, blank or NaN, a label also as N/A. Raises InputInvalid for a row without id, a label
     that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
     item, one of these or a group that is no name, a named column that no row has, and a file without labels.
     """
+    columns = replace(columns, id=_id_column(path, columns.id))
     labelled: dict[str, Gold] = {}
     seen: set[str] = set()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
-    without, spaced, lacking, kinds = 0, 0, dict[str, str](), dict[bool, str]()
+    without, spaced, lacking, kinds, names = 0, 0, dict[str, str](), dict[bool, str](), dict[str, None]()
     for number, row in rows(path):
         where = f"{path}:{number}"
         if _is_missing(row.get(columns.id)):
@@ -152,17 +157,20 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
             )
         spaced += isinstance(row[label], str) and row[label] != row[label].strip()
         instruction = _text(row.get("instruction")) or ""
+        facets = {name: _text(row.get(name)) or "" for name in FACETS}
+        facets |= {name: _name(row, column, where) for name, column in columns.facets.items()}
         item_name, text = _name(row, item, where) if item else "", _text(row.get(columns.text or TEXT))
+        cluster_name, groups = _name(row, cluster, where) if cluster else "", _names(row, group, where) if group else ()
+        names |= dict.fromkeys((item_name, cluster_name, *groups, *facets.values()))
         labelled[key] = Gold(
             id=key,
             label=value,
-            cluster=_name(row, cluster, where) if cluster else instruction or item_name or text or key,
-            groups=_names(row, group, where) if group else (),
+            cluster=plain_name(cluster_name) or same_text(instruction) or plain_name(item_name) or text or key,
+            groups=tuple(map(plain_name, groups)),
             instruction=instruction,
             text=text,
-            item=item_name,
-            facets={name: _text(row.get(name)) or "" for name in FACETS}
-            | {name: _name(row, column, where) for name, column in columns.facets.items()},
+            item=plain_name(item_name),
+            facets={name: plain_name(value) for name, value in facets.items()},
         )
     if not labelled and (label in seen or not without):
         what = f"{without} rows, none with a number in {label}" if without else "0 rows"
@@ -174,12 +182,38 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     for name, where in lacking.items():
         what = "item" if name == item else "cluster"
         raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
-    return Labels(list(labelled.values()), without, spaced)
+    if note := respelled(names):
+        say(f"{path}: {note}")
+    gold = list(labelled.values())
+    return Labels(as_penalties(gold, path, label) if label == ERROR else gold, without, spaced)
+
+
+def as_penalties(rows: Sequence[Gold], path: Path, label: str) -> list[Gold]:
+    """Return rows whose labels say whether there is an error (true, 1, or a score below 0), more is better.
+
+    Raises InputInvalid for any other label, and for 1 beside scores below 0.
+    """
+    lowest = min((row.label for row in rows), default=0.0)
+    if odd := next((row for row in rows if row.label > 0 and (row.label != 1 or lowest < 0)), None):
+        raise InputInvalid(
+            f"{path}: id {odd.id}: {label} is {odd.label:g}; expected true and false, 1 and 0, or scores of 0 or less "
+            "throughout; of a scale, write first which values are errors"
+        )
+    return [replace(row, label=0.0 - abs(row.label)) for row in rows]
 
 
 def _is_missing(value: Any) -> bool:
     """Return whether a cell has no value: null, blank, or the NaN that columns of numbers have in its place."""
     return is_absent(value) or (isinstance(value, str) and not value.strip())
+
+
+def _id_column(path: Path, name: str) -> str:
+    """Return the column of ids: the one of this name, else of `id` the first of `id_columns`; say which."""
+    first: Mapping[str, Any] = next((row for _, row in rows(path)), {})
+    complete = [] if name != "id" or name in first else id_columns(first, (row for _, row in rows(path)))
+    if complete:
+        say(f"{path}: read {complete[0]} as id")
+    return complete[0] if complete else name
 
 
 def _name(row: Mapping[str, Any], column: str, where: str) -> str:
@@ -189,7 +223,7 @@ def _name(row: Mapping[str, Any], column: str, where: str) -> str:
         return ""
     if not isinstance(value, str | int | float):
         raise InputInvalid(f"{where}: {column}: found {type(value).__name__}; expected a name or a number")
-    return str(value)
+    return text_of(value)
 
 
 def _names(row: Mapping[str, Any], column: str, where: str) -> tuple[str, ...]:
@@ -201,7 +235,7 @@ def _names(row: Mapping[str, Any], column: str, where: str) -> tuple[str, ...]:
 
 def _text(value: Any) -> str | None:
     """Return a text, or a number as text; None for anything else, which has no length to compare with."""
-    return str(value) if isinstance(value, str | int | float) and not is_absent(value) else None
+    return text_of(value) if isinstance(value, str | int | float) and not is_absent(value) else None
 
 
 def _label(value: Any, where: str, label: str) -> tuple[float, bool]:
@@ -213,7 +247,7 @@ def _label(value: Any, where: str, label: str) -> tuple[float, bool]:
             number = float(value)
     if number is None or not np.isfinite(number):
         raise InputInvalid(f"{where}: {label} is {str(value)[:40]}; expected a number or true or false, more is better")
-    return 0.0 - abs(number) if label == ERROR else number, text in WORDS
+    return number, text in WORDS
 
 
 def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Column]:
@@ -271,25 +305,13 @@ def aligned(column: Column, gold: Sequence[Gold]) -> Column:
     )
 
 
-def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
-    scores: dict[str, float | None] = {}
-    signatures: dict[str, None] = {}
-    directions: dict[Direction, None] = {}
-    facets: dict[str, dict[str, str]] = {name: {} for name in SAID}
-    for result in results:
-        if result.id in scores:
-            raise InputInvalid(f"{path}: id {result.id} occurs twice; expected unique ids, which join the rows")
-        signatures[result.signature], directions[result.metric.direction] = None, None
-        scores[result.id] = result.rising_score
-        for facet, values in facets.items():
-            if value := getattr(result, facet):
-                values[result.id] = value
-    if not scores:
+def _column(path: Path, name: str, results: Sequence[Result]) -> Column:
+    if not results:
         raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
-    for what, several in (("signatures", signatures), ("directions", directions)):
-        if len(several) > 1:
-            raise InputInvalid(f"{path}: {len(several)} {what}: {', '.join(several)}; expected one metric in a file")
-    return Column(name, scores, next(iter(signatures)), next(iter(directions)), facets=facets)
+    by_id, signature = results_by_id(results, str(path)), shared_signature({str(path): results})
+    said = {facet: {row.id: value for row in results if (value := getattr(row, facet))} for facet in SAID}
+    scores = {row_id: row.rising_score for row_id, row in by_id.items()}
+    return Column(name, scores, signature, results[0].metric.direction, facets=said)
 
 
 def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: bool) -> list[Gold]:
@@ -305,27 +327,28 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
         facets = {**row.facets, **{name: said[name].get(row.id, "") for name in unknown}}
         text = row.text or said["output"].get(row.id, row.text)
         instruction = row.instruction or said["instruction"].get(row.id, "").replace(STAND_IN_INSTRUCTION, "")
-        cluster = row.cluster if is_clustered or row.instruction else instruction or text or row.cluster
+        cluster = row.cluster if is_clustered or row.instruction else same_text(instruction) or text or row.cluster
         made.append(replace(row, facets=facets, text=text, instruction=instruction, cluster=cluster))
     is_one = not is_clustered and len({row.cluster for row in made}) == 1 and all(row.instruction for row in made)
     return [replace(row, cluster=row.text or row.id) for row in made] if is_one and not made[0].item else made
 
 
-def distinct(labels: Labels, columns: Sequence[Column]) -> tuple[Labels, list[Column]]:
-    """Return the labelled rows and scores without those that differ from an earlier row in their id alone.
+def without_repeated(labels: Labels, columns: Sequence[Column]) -> tuple[Labels, list[Column]]:
+    """Return the labelled rows and scores without those that repeat another row, its label and scores, under a new id.
 
-    Such a row has its texts, label and scores, and is no second observation. Rows without a text stay.
+    Rows without a text stay, see `joining.distinct`.
     """
-    kept: dict[Hashable, str] = {}
+    contents: list[Hashable] = []
     for row in labels.rows:
         scores = tuple(column.scores.get(row.id, UNSCORED) for column in columns)
         facets = tuple(sorted(row.facets.items()))
-        same = row.text and (row.text, row.instruction, row.label, row.cluster, row.groups, row.item, facets, scores)
-        kept.setdefault(same or row.id, row.id)
-    dropped = {row.id for row in labels.rows}.difference(kept.values())
-    rows = [row for row in labels.rows if row.id not in dropped]
-    scores = [{name: score for name, score in column.scores.items() if name not in dropped} for column in columns]
-    left = [replace(column, scores=its) for column, its in zip(columns, scores, strict=True)]
+        content = (row.text, row.instruction, row.label, row.cluster, row.groups, row.item, facets, scores)
+        contents.append(content if row.text else ())
+    rows = [labels.rows[at] for at in distinct([row.id for row in labels.rows], contents)]
+    dropped = {row.id for row in labels.rows}.difference(row.id for row in rows)
+    kept = [{name: score for name, score in column.scores.items() if name not in dropped} for column in columns]
+    gone = [[score for name, score in column.scores.items() if name in dropped] for column in columns]
+    left = [replace(column, scores=own, repeated=out) for column, own, out in zip(columns, kept, gone, strict=True)]
     return replace(labels, rows=rows, repeated=len(dropped)), left
 
 

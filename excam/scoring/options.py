@@ -168,6 +168,7 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
 def _model(
     wanted: Metric, options: Options, index: Index | None, address: Address, base: Path | None, limit: Budget | None
 ) -> OpenedModel:
+    may_write = wanted.asks != "nothing" and wanted.max_tokens > 1  # those that read likelihoods ask for texts too
     return open_model(
         address,
         base,
@@ -175,7 +176,7 @@ def _model(
         limit,
         options.serving,
         dtype=options.dtype,
-        probe=partial(_first_request, wanted, options, index) if wanted.asks == "texts" else None,
+        probe=partial(_first_request, wanted, options, index) if may_write else None,
     )
 
 

@@ -22,7 +22,8 @@ def report(
 ) -> None:
     """Write a page about a scored file: its numbers, charts whose bars filter the rows, and the marked texts.
 
-    The page is one HTML file that loads nothing else. With --against, it compares two systems row by row, the rows that
+    The page is one HTML file that loads nothing else. Rows that repeat another under a new id are counted and left out;
+    a file of two judges is refused. With --against, it compares two systems row by row, those that
     differ most first. Exit codes: 0 written, 2 not.
 
     Example: excam score texts.jsonl --to scored.jsonl; excam report scored.jsonl --to report.html
@@ -47,4 +48,4 @@ def report(
                 write_text(to, compare_page.write((a, rows), (b, list(result_files.read(against)))))
             else:
                 write_text(to, report_page.write(file.name, sha256(source), rows))
-    say(f"{to}: {len(rows)} rows, {to.stat().st_size / 1000:,.0f} kB")
+    say(f"{to}: of {len(rows)} rows, {to.stat().st_size / 1000:,.0f} kB")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from excam.scoring.compare import cluster, mean_interval
+from excam.scoring.compare import clusters_of_texts, mean_interval
 from excam.scoring.metric import Description
 from excam.scoring.results import NOT_KNOWN, Result
 from excam.scoring.spans import ErrorSpan
@@ -52,9 +52,9 @@ class Line:
 def line(name: str, rows: Sequence[Result], clusters: Sequence[Hashable] | None = None) -> Line:
     """Return the counts of the rows, the share that has errors and the mean score, with 95 % intervals.
 
-    `clusters` has that of each row, by default what `cluster` says.
+    `clusters` has that of each row, by default what `clusters_of_texts` says.
     """
-    clusters = clusters or list(map(cluster, rows))
+    clusters = clusters or clusters_of_texts(rows)
     judged = [(row, row.score) for row in rows if row.score is not None]
     not_known = sum(row.failure == NOT_KNOWN for row in rows)
     wrong = [float(bool(row.errors)) for row, _ in judged]
@@ -89,7 +89,7 @@ def lines(
         return []
     if whole is not None and len(groups) == 1:
         return [replace(whole, name=next(iter(groups)))]
-    names = clusters or list(map(cluster, rows))
+    names = clusters or clusters_of_texts(rows)
 
     def of_places(name: str, places: Sequence[int]) -> Line:
         return line(name, [rows[at] for at in places], [names[at] for at in places])

@@ -9,7 +9,8 @@ from pathlib import Path
 from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell, escape
 from excam.scoring import report_charts
-from excam.scoring.compare import cluster
+from excam.scoring.compare import clusters_of_texts, shared_signature
+from excam.scoring.joining import distinct, repeated_note
 from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
 from excam.scoring.results import FOR_PROGRAMS, NOT_KNOWN, Result, confidence_lines, part_lines
@@ -46,21 +47,25 @@ MARKS: dict[Severity, str] = {
 }
 
 
-def write(name: str, digest: str, rows: Sequence[Result]) -> str:
-    """Return the page of a file of results of one metric, with the sha256 of the file that they come from."""
-    about, in_bands, clusters = rows[0].metric, bands(rows, rows[0].metric), list(map(cluster, rows))
+def write(name: str, digest: str, all_rows: Sequence[Result]) -> str:
+    """Return the page of a file of results of one judge, with the sha256 of the file that they come from.
+
+    Rows that repeat another under a new id are left out and counted. Raises InputInvalid for several signatures.
+    """
+    signature = shared_signature({name: all_rows})
+    rows = [all_rows[at] for at in distinct([row.id for row in all_rows], [row.content for row in all_rows])]
+    about, in_bands, clusters = rows[0].metric, bands(rows, rows[0].metric), clusters_of_texts(rows)
     whole = line("all", rows, clusters)
     title = escape(about.title)
     groups = {by: lines(rows, by, clusters, whole) for by in report_charts.GROUPS}
     marks = about.lists_errors or any(row.errors for row in rows)
-    several = len({row.signature for row in rows}) > 1
     browser = Browser(
         title=about.title,
-        head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n{_judged(rows)}'
+        head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n{_judged(rows, len(all_rows))}'
         + report_charts.numbers(whole, about)
         + "<details><summary>What these numbers are worth</summary>\n"
         f"{CAUTION.format(errors=OF_ERRORS if about.lists_errors else '')}"
-        f"{_mean(about)}<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
+        f"{_mean(about)}<p>Judged as <code>{escape(signature)}</code></p>\n"
         f"{_warnings(rows)}"
         f"<p>File <code>{escape(name)}</code>, sha256 <code>{digest}</code></p>\n</details>\n"
         + report_charts.charts(rows, groups, about),
@@ -74,7 +79,7 @@ def write(name: str, digest: str, rows: Sequence[Result]) -> str:
         ),
         orders=ORDERS,
     )
-    return row_browser.write(browser, (_row(row, in_bands, several) for row in rows))
+    return row_browser.write(browser, (_row(row, in_bands) for row in rows))
 
 
 def is_own(path: Path) -> bool:
@@ -95,7 +100,7 @@ def legend(rows: Sequence[Result], about: Description) -> str:
     return " ".join(parts)
 
 
-def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
+def _row(row: Result, in_bands: Bands) -> BrowserRow:
     became = outcome(row)
     named = {name: getattr(row, name) for name in ("language", "culture", "system")}
     numbers = {name: value for name, value in row.parts.items() if isinstance(value, int | float)}
@@ -104,7 +109,6 @@ def _row(row: Result, in_bands: Bands, with_signature: bool) -> BrowserRow:
         **({} if row.certainty is None else {_heading(row.metric.certainty): f"{row.certainty:.4f}"}),
         **{name.capitalize(): value for name, value in named.items() if value},
         **{name: rounded(value) for name, value in numbers.items() if name not in FOR_PROGRAMS},
-        **({"Judged as": row.signature} if with_signature else {}),
     }
     values = {
         "outcome": [became],
@@ -172,11 +176,10 @@ def _listed(value: object) -> list[str]:
     return [text for text in value if isinstance(text, str)] if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownVariableType]
 
 
-def _judged(rows: Sequence[Result]) -> str:
+def _judged(rows: Sequence[Result], in_file: int) -> str:
     """Return the line with the number of rows and what judged, the head of its signature."""
-    heads = list(dict.fromkeys("|".join(row.signature.split("|")[:2]) for row in rows))
-    more = f" and {len(heads) - 1} more" if len(heads) > 1 else ""
-    return f"<p>{len(rows):,} rows, judged by <code>{escape(heads[0])}</code>{more}</p>\n{how_right(rows)}"
+    head, note = "|".join(rows[0].signature.split("|")[:2]), repeated_note(in_file - len(rows))
+    return f"<p>{len(rows):,} rows, judged by <code>{escape(head)}</code>.{note}</p>\n{how_right(rows)}"
 
 
 def _mean(about: Description) -> str:
@@ -202,8 +205,3 @@ def _warnings(rows: Iterable[Result]) -> str:
     lines = warning_lines(Counter(code for row in rows for code in row.warnings))
     listed = "".join(f"<li>{escape(text.removeprefix('warning: '))}</li>\n" for text in lines)
     return f"<p>Warnings:</p>\n<ul>\n{listed}</ul>\n" if lines else ""
-
-
-def _signatures(rows: Iterable[Result]) -> str:
-    number = Counter(row.signature for row in rows)
-    return "".join(f"<li><code>{escape(name)}</code> ({count} rows)</li>\n" for name, count in number.items())

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from fcntl import LOCK_EX, LOCK_NB, flock
 from itertools import chain, islice
 from pathlib import Path
@@ -22,6 +23,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import NO_LOCKS, is_same_file, open_plain, publish, say
 from excam.core.row_files import BadRow, records
 from excam.core.spreadsheets import guard_cell, remove_guard
+from excam.core.text import plain_name, respelled
 from excam.scoring.metric import LABELS, Metric, Row
 from excam.scoring.results import Result, from_dict, is_result
 
@@ -68,18 +70,25 @@ def suffix_of(path: Path) -> str:
 def read(path: Path) -> Iterator[Result]:
     """Yield the results of a file that `excam score --to` or the workflow wrote.
 
-    Raises InputInvalid for any other, and for two rows of one system with one id: what is there twice counts twice.
+    Names of systems, languages and cultures are read as `plain_name`, and that is said. Raises InputInvalid for any
+    other file, and for two rows of one system with one id: what is there twice counts twice.
     """
     seen: set[int] = set()  # hashes: 8 bytes each however long an id is
+    names: dict[str, None] = {}
     try:
         for number, row in records(path):
             result = _from_row(row, f"{path}:{number}")
+            labels = {label: getattr(result, label) for label in LABELS}
+            names |= dict.fromkeys(labels.values())
+            result = replace(result, **{label: plain_name(name) for label, name in labels.items()})
             key = hash((result.id, result.system))
             if key in seen:
                 what = f"the scored row {result.id} is there twice, and would count twice"
                 raise InputInvalid(f"{path}:{number}: {what}; expected unique ids; keep one of the two")
             seen.add(key)
             yield result
+        if note := respelled(names):
+            say(f"{path}: {note}")
     except InputInvalid as problem:
         if "scored row" in str(problem):
             raise
@@ -108,7 +117,7 @@ def _from_cells(row: Mapping[str, Any]) -> dict[str, Any]:
         if name not in COLUMNS or cell is None or cell == "":
             continue
         if name in TEXTS:
-            values[name] = remove_guard(cell) if isinstance(cell, str) else cell
+            values[name] = remove_guard(cell)
         else:
             try:
                 values[name] = json.loads(cell) if isinstance(cell, str) else cell
@@ -336,7 +345,7 @@ def is_of(result: Result, item: Row, judge: Maker) -> bool:
 
     Elsewhere nothing depends on an id, unless it made the row a failure.
     """
-    same_labels = all(getattr(result, name) == item.labels.get(name, "") for name in LABELS)
+    same_labels = all(plain_name(getattr(result, name)) == plain_name(item.labels.get(name, "")) for name in LABELS)
     same_failure = result.failure == item.failure if item.failure else result.failure not in OF_IDS
     same_id = result.id == item.id or not judge.metric.is_own
     return (

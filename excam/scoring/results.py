@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -23,6 +23,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 NOT_KNOWN = "not-known"  # the failure of a row about which nothing decides; counted apart from other failures
 LARGEST = 1e9  # of a score, up or down: keeps sums of scores finite, however many errors an answer lists
+ROUNDING = 1e-6  # by which a computed score may leave the range of its metric
 PLAIN = Description()
 FOR_PROGRAMS = ("margin", "compared")  # parts that no page shows: how a comparator came to its verdict
 IF_ANY = ("parts", "certainty", "probability", "verdict", "warnings", "recovered", "thinking", "answered_by", *LABELS,
@@ -97,6 +98,13 @@ class Result:
             return None if self.rising_score is None else float(f"{self.rising_score:.12g}")
         return float(sum(self.metric.weights.get(error.severity, -1) for error in self.errors))
 
+    @property
+    def content(self) -> tuple[Hashable, ...]:
+        """Return what numbers are made of, but for the id; empty without a text, where rows may be any."""
+        known = (self.score, self.failure, self.report, self.certainty, self.probability, self.verdict, self.signature)
+        texts = tuple(self.texts.items())
+        return (texts, self.language, self.system, self.culture, *known) if texts else ()
+
     def part(self, name: str) -> float | None:
         """Return a finite number among `parts`; None if there is none of this name."""
         value = self.parts.get(name)
@@ -147,6 +155,10 @@ def from_dict(row: Any, where: str = "row") -> Result:
         result = _result(row)
         if not _is_sound(result):
             raise TypeError(result)
+        low, high = _bounds(result.metric)
+        if result.score is not None and not low - ROUNDING <= result.score <= high + ROUNDING:
+            score = f"score {result.score:g} of {result.signature.partition('|')[0]}"
+            raise InputInvalid(f"{where}: no scored row: {score}; expected {low:g} to {high:g}; score it again")
     except KeyError as problem:
         expected = "expected a line that `excam score` wrote, or id, score and signature"
         raise InputInvalid(f"{where}: no scored row: no {problem.args[0]}; {expected}") from None
@@ -188,7 +200,7 @@ def _result(row: Mapping[str, Any]) -> Result:
 
 def _description(row: Mapping[str, Any]) -> Description:
     """Return what is known of the metric of a row."""
-    about = {**row.get("metric", {})}
+    about = {**(row["metric"] if "|cal:" in row["signature"] else row.get("metric", {}))}  # else of an early release
     if "direction" in row:  # of scores from elsewhere
         about.setdefault("direction", row["direction"])
     for name in ("pair", "range"):
@@ -238,9 +250,13 @@ def _is_sound(result: Result) -> bool:
         and (result.agreement is None or agreement_is_sound(result.agreement, result.texts))
         and all(map(_is_finite, numbers))
         and (result.score is None) == (result.failure is not None) == (result.report is None)
-        and (result.score is None or abs(result.score) <= LARGEST)
         and all(_lies_in(error, result.texts) for error in result.errors)
     )
+
+
+def _bounds(metric: Description) -> tuple[float, float]:
+    """Return the lowest and the highest score of a metric; where errors have weights, p(R) is the highest."""
+    return metric.range or (-LARGEST, 1.0 if metric.lists_errors and metric.weights else LARGEST)
 
 
 def _lies_in(error: ErrorSpan, texts: Mapping[str, str]) -> bool:

@@ -134,10 +134,8 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
         option = f"give {' '.join(_option(column, 'NAME', metric) for column in absent)}"
         option = option if where != PROGRAM else "rename the key"
         if standing := [column for column in absent if column in metric.stand_ins]:
-            option += (
-                f", or --without {standing[0]}" if where != PROGRAM else f', or open it with without=["{standing[0]}"]'
-            )
-            option += " if there is none"
+            how = f"--without {standing[0]}" if where != PROGRAM else f'open it with without=["{standing[0]}"]'
+            option += f", or {how} if there is none"
         raise InputInvalid(f"{where}: column {', '.join(absent)}: not found; found {_listed(names)}; {option}")
     turns = turns if made or not set(MADE).isdisjoint(theirs.values()) else ""
     renamed = [f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column and name in names]
@@ -194,29 +192,30 @@ def _listed(names: Collection[str]) -> str:
 
 
 def with_id(columns: Columns, records: Iterable[Record]) -> tuple[Columns, str]:
-    """Return columns with an id where no column is called so, and what is said of it.
-
-    It is the first column whose name says that it has ids, and that has another one in each of the `records`.
-    """
+    """Return columns with an id where no column is called so, see `id_columns`, and what is said of it."""
     names = [] if "id" in columns.theirs else [name for name in columns.unread if _says_id(name)]
-    seen: dict[str, set[int]] = {name: set() for name in names}
-    for record in records if names else ():
-        if isinstance(record, BadRow):
-            continue
-        values = {name: id_text(record.get(name)) for name in seen}
-        seen = {name: known for name, known in seen.items() if (value := values[name]) and _is_new(value, known)}
-        if not seen:
-            break
-    if not seen:
+    if not (complete := id_columns(names, records) if names else []):
         repeated = f"{_listed(names)}: not the id, as some rows lack it or share one; rows are numbered"
         return columns, repeated if names else ""
-    first, *others = seen
+    first, *others = complete
     return replace(
         columns,
         theirs={**columns.theirs, "id": first},
         renamed=(*columns.renamed, f"{in_a_line(first)} as id"),
         unread=tuple(name for name in columns.unread if name != first),
     ), f"{_listed(others)} may be the id too: --id NAME" if others else ""
+
+
+def id_columns(names: Iterable[str], records: Iterable[Record]) -> list[str]:
+    """Return which columns have ids: their name says so, and they have another one in each of the `records`."""
+    seen: dict[str, set[int]] = {name: set() for name in names if _says_id(name)}
+    for record in records:
+        if not seen:
+            break
+        if not isinstance(record, BadRow):
+            values = {name: id_text(record.get(name)) for name in seen}
+            seen = {name: known for name, known in seen.items() if (value := values[name]) and _is_new(value, known)}
+    return list(seen)
 
 
 def row(record: Record, columns: Columns, metric: Metric) -> Row:
@@ -250,7 +249,7 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
     for name in LABELS:
         value = cells.get(columns.theirs.get(name, name))
         if isinstance(value, str | int | float) and not is_absent(value):
-            labels[name] = _text_of(value)
+            labels[name] = text_of(value)
         elif not is_absent(value):
             failures.append(f"not-text-{name}")
     given_id = cells.get(columns.theirs.get("id", "id"))
@@ -297,7 +296,8 @@ def is_absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _text_of(value: str | float) -> str:
+def text_of(value: str | float) -> str:
+    """Return a name or a number as text; 1.0 is 1, as tables with gaps write it."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -427,7 +427,7 @@ class RowFile:
                 yield number, log_rows.of_inspect(record)
             elif self._layout.kind == "csv" and record.keys() >= WRITTEN:
                 texts = {name: value for name, value in record.items() if name not in _OF_RESULTS}
-                yield number, {name: remove_guard(value) if value else value for name, value in texts.items()}
+                yield number, {name: remove_guard(value) for name, value in texts.items()}
             else:
                 yield number, record
 
@@ -451,7 +451,7 @@ class RowFile:
             notes.append(f"the log says of its run: {in_a_line(status)}; samples may be missing or without an answer")
         if self.columns.renamed:
             notes.append(f"read {', '.join(self.columns.renamed)}")
-        if not notes:
+        if not notes and not any(_means(name, role) for name in self.columns.unread for role in ("asked", "given")):
             return ""
-        unread = f"; not read, kept in `columns`: {_listed(self.columns.unread)}" if self.columns.unread else ""
-        return f"{self.path}: {'; '.join(notes)}{unread}"
+        notes += [f"not read, kept in `columns`: {_listed(self.columns.unread)}"] * bool(self.columns.unread)
+        return f"{self.path}: {'; '.join(notes)}"

@@ -55,7 +55,7 @@ class ServedBackend(backend_factory.LazyBackend):
             server, lines = self._negotiated(request, sampling)
         except ModelInvalid as problem:
             reason = str(problem)
-            if LOWER_LIMIT not in reason:
+            if "; expected " not in reason:
                 reason += f"; expected {_expected_instead(reason, self.server)}"
             raise ModelInvalid(f"{self.name}: {reason}") from None
         for line in lines:

@@ -48,10 +48,14 @@ def _total(numbers: Mapping[str, int]) -> int:
 
 
 def page(title: str, counts: Mapping[str, Counts]) -> str:
-    """Return a Markdown page: sums, failures and warnings by kind, signatures, and the shards with most failures."""
+    """Return a Markdown page: sums, failures and warnings by kind, signatures, and the shards with most failures.
+
+    Shards of several signatures have no mean together.
+    """
     sums = {key: sum(shard_counts.get(key, 0) for shard_counts in counts.values()) for key in SUMS}
     score_sum = sum(shard_counts["score_sum"] for shard_counts in counts.values())
-    mean = f"{score_sum / sums['scored']:.4f} (n = {sums['scored']})" if sums["scored"] else "none"
+    judges = len({shard_counts["signature"] for shard_counts in counts.values()} - {""})
+    mean = f"{score_sum / sums['scored']:.4f} (n = {sums['scored']})" if sums["scored"] and judges == 1 else "none"
     facts = [("shards", len(counts)), *((key.replace("_", " "), number) for key, number in sums.items())]
     worst = sorted(lines(counts), key=lambda line: -line["failed"])[:SHOWN]
     parts = [

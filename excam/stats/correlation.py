@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats.best_epsilon import best_candidate, best_epsilon
-from excam.stats.clusters import cluster_numbers
+from excam.stats.clusters import by_content, cluster_numbers
 from excam.stats.pairs import Pairs, in_units
 
 PAIRS_AT_ONCE = 1 << 18  # of rows of one item, held in memory
@@ -75,7 +75,7 @@ def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]
     scores, converted = in_units(scores)
     if len(items) != len(scores):
         raise InputInvalid(f"got {len(scores)} scores and {len(items)} items, expected equally many")
-    number = cluster_numbers(items, len(items))
+    number = by_content(cluster_numbers(items, len(items)), gold_scores, scores)
     by_item = np.argsort(number, kind="stable")
     sizes = np.bincount(number)
     pairs = sizes * (sizes - 1) // 2

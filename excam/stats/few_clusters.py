@@ -1,4 +1,4 @@
-"""Intervals from few clusters, where the percentile bootstrap is too narrow (`python -m bench.coverage`).
+"""Intervals from few clusters, where the percentile bootstrap is too narrow (docs/results.md, Intervals).
 
 Of statistics: from the jackknife, which leaves out one cluster at a time. Of shares: Wilson's.
 """
@@ -28,7 +28,7 @@ def jackknife(value: float, without: Floats, level: float = 0.95, scale: Scale =
     and nothing beyond -1 and 1. None if the statistic is undefined without one of the clusters, or if no cluster moves
     it.
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     n = len(without)
     if not np.isfinite(without).all() or np.ptp(without) <= ROUNDING * np.abs(without).max():
@@ -36,7 +36,7 @@ def jackknife(value: float, without: Floats, level: float = 0.95, scale: Scale =
     influence = (n - 1) * (fsum(without) / n - without)
     spread = (fsum(influence**2) / (n - 1)) ** 0.5
     skewness = fsum(influence * influence**2) * n**0.5 / ((n - 1) * (n - 2)) / spread**3
-    most = float(t.ppf((1 + level) / 2, n - 1))
+    most = float(stdtrit(n - 1, (1 + level) / 2))
     low, high = (max(most, sign * _without_skewness(sign * most, skewness)) for sign in (1, -1))
     error = spread / n**0.5
     low, high = value - low * error, value + high * error
@@ -57,9 +57,9 @@ def _without_skewness(t: float, skewness: float) -> float:
 
 def wilson(share: float, size: float, level: float = 0.95) -> Interval:
     """Return Wilson's interval of a share of `size` independent items (Wilson 1927; Brown, Cai and DasGupta 2001)."""
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
-    z2 = float(norm.ppf((1 + level) / 2)) ** 2
+    z2 = float(ndtri((1 + level) / 2)) ** 2
     half = (z2 * (share * (1 - share) * size + z2 / 4)) ** 0.5
     centre = share * size + z2 / 2
     return max(0.0, (centre - half) / (size + z2)), min(1.0, (centre + half) / (size + z2))
@@ -72,7 +72,7 @@ def effective_size(hits: Floats, sizes: Floats, level: float = 0.95) -> float:
     number of items, as of pairs with one hit each. As many as there are clusters if all items are alike, which says
     nothing of a variance; 0 of one cluster with both.
     """
-    from scipy.stats import norm, t
+    from scipy.special import ndtri, stdtrit
 
     n, share, items = len(sizes), float(hits.sum() / sizes.sum()), float(sizes.sum())
     if share in (0.0, 1.0):
@@ -83,5 +83,5 @@ def effective_size(hits: Floats, sizes: Floats, level: float = 0.95) -> float:
         return 0.0
     rest = hits - share * sizes
     variance = n / (n - 1) * float(rest @ rest) / items**2
-    tails = (float(norm.ppf((1 + level) / 2)) / float(t.ppf((1 + level) / 2, n - 1))) ** 2
+    tails = (float(ndtri((1 + level) / 2)) / float(stdtrit(n - 1, (1 + level) / 2))) ** 2
     return min(items, tails * share * (1 - share) / variance) if variance > 0 else items

@@ -207,7 +207,7 @@ def _interval(
     value: float, items: float, raters: float, rest: float, n: float, k: float
 ) -> tuple[float, float] | tuple[None, None]:
     """Return the bounds of the interval from the mean squares; None if there is no residual variance, or no bound."""
-    from scipy.stats import f
+    from scipy.special import fdtri
 
     if rest <= 1e-12 * max(items, raters):
         return None, None
@@ -218,7 +218,7 @@ def _interval(
         return None, None
     freedom = (k - 1) * (n - 1) * (a + b) ** 2 / spread
     upper = 1 - (1 - CONFIDENCE) / 2
-    below, above = f.ppf(upper, n - 1, freedom), f.ppf(upper, freedom, n - 1)
+    below, above = fdtri(n - 1, freedom, upper), fdtri(freedom, n - 1, upper)
     both = k * raters + (k * n - k - n) * rest
     parts = [(items - below * rest, below * both + n * items), (above * items - rest, both + n * above * items)]
     if not np.isfinite(parts).all() or not all(whole for _, whole in parts):

@@ -106,11 +106,13 @@ def _soft_pairwise_accuracy(by_labels: Floats, by_scores: Floats, draws: int, se
 
 
 def _grid(values: Floats, item: NDArray[np.intp], system: NDArray[np.intp], systems: int) -> Floats:
-    """Return means by item and system, shape (items, systems), NaN where there is none."""
+    """Return means by item and system in units, see `_rounded`, shape (items, systems), NaN where there is none."""
     shape = int(item.max()) + 1, systems
     cell = item * systems + system
     sums, counts = (np.bincount(cell, weights=w, minlength=shape[0] * shape[1]) for w in (values, None))
-    return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0).reshape(shape)
+    cells = np.full(len(sums), np.nan)
+    cells[counts > 0] = _rounded(sums[counts > 0] / counts[counts > 0])
+    return cells.reshape(shape)
 
 
 def _rounded(means: Floats) -> Floats:

@@ -622,18 +622,35 @@ def test_a_server_without_likelihoods_is_asked_for_texts():
 def test_signatures_say_whose_the_prompts_are():
     assert asks.signature("full", "text", "mean") == "variant:full|by:text|q:mean|prompts:ours"
     tasks = asks.tasks(ROWS[:1], ["no-gate"], "text", "product")
-    frame = judgements.to_frame("m", tasks, run(asks.flow, tasks, Judge()))
+    frame = judgements.to_frame("m", ROWS, tasks, run(asks.flow, tasks, Judge()))
     assert frame["signature"].item() == "variant:no-gate|by:text|q:product|prompts:ours"
 
 
 def test_verdicts_survive_a_file(tmp_path):
     tasks = asks.tasks(ROWS[:3], ["full", "no-gate"], "text", "mean")
     verdicts = run(asks.flow, tasks, Judge(validator=VALID[False]))
-    tables.write_frame(tmp_path / "j.parquet", judgements.to_frame("m", tasks, verdicts))
-    stored_verdicts = judgements.read(tmp_path / "j.parquet")
+    tables.write_frame(tmp_path / "j.parquet", judgements.to_frame("m", ROWS, tasks, verdicts))
+    stored_verdicts = judgements.read(tmp_path / "j.parquet", {row.id: row for row in ROWS})
     assert stored_verdicts["m", "full"] == {
         task.case.id: verdict for task, verdict in zip(tasks[:3], verdicts[:3], strict=True)
     }
+    frame = judgements.to_frame("m", ROWS, tasks[:1], run(asks.flow, tasks[:1], Judge()))
+    first = ROWS[0].id
+    for changes, words in (
+        ({"failure": "truncated"}, f"{first}: ACRE 0.9 with failure truncated"),
+        ({"acre": None}, f"{first}: ACRE None with failure None"),
+        ({"acre": 7.0}, f"{first}: acre 7.0"),
+        ({"acre": math.nan}, "row 1: acre is nan; expected a finite number"),
+        ({"valid": False}, f"{first}: ACRE 0.9 of valid False"),
+        ({"variant": "Full"}, f"{first}: variant Full"),
+        ({"judge": "equivalent"}, f"{first}: judge equivalent by variant:full"),
+        ({"judge": "people"}, "a rater, system or judge is called 'people'"),
+        ({"asked": "0"}, f"{first}: its texts have changed since"),
+        ({"id": "qipao/x/0"}, "qipao/x/0: none of the 120 translations"),
+    ):
+        changed = frame.with_columns(pl.lit(value).alias(name) for name, value in changes.items())
+        tables.write_frame(tmp_path / "j.parquet", changed)
+        assert words in line_of(InputInvalid, judgements.read, tmp_path / "j.parquet", {row.id: row for row in ROWS})
     assert counts.failures(verdicts) == "none"
     assert counts.failures([asks.Judged(None, failure=reason) for reason in "bab"]) == "a 1, b 2"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from json_lines import write_rows
 from mini_cult_eval import ITEMS, ROWS
 
 from excam.acre import (
@@ -218,7 +219,7 @@ def test_metricx_refuses_a_small_vocabulary(metricx, tmp_path):
 def test_metrics_survive_a_file_and_unmeasured_ones_are_absent(tmp_path):
     columns = {"bleu": sentence_metrics.bleu(texts(ROWS))}
     tables.write_frame(tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS, columns))
-    scores = sentence_metrics.read(tmp_path / "m.parquet")
+    scores = sentence_metrics.read(tmp_path / "m.parquet", {row.id: row for row in ROWS})
     assert scores == {"bleu": dict(zip([row.id for row in ROWS], columns["bleu"].scores, strict=True))}
 
 
@@ -458,6 +459,34 @@ def test_a_study_refuses_scores_of_other_rows(tmp_path):
     )
     with pytest.raises(InputInvalid, match=r"BLEU: no score for qipao/made-up-careful/0 \(1 of 120 rows\)"):
         study.read([tmp_path / "rows.parquet"], metrics=[tmp_path / "m.parquet"])
+
+
+def test_scores_of_elsewhere_have_a_name_and_texts_of_their_own(tmp_path):
+    tables.write_frame(tmp_path / "rows.parquet", translations.to_frame(ROWS[:1]))
+    scored = tmp_path / "scored.jsonl"
+    line = {"id": ROWS[0].id, "score": 1.0, "signature": "s", "texts": {"output": ROWS[0].translation}}
+    write_rows(scored, [line | {"metric": {"direction": "lower"}}])
+    known = study.read([tmp_path / "rows.parquet"], scores={"mine": scored})
+    assert known.measured == {"mine": {ROWS[0].id: -1.0}}, "more is better"
+    tables.write_frame(tmp_path / "v.parquet", judgements.equivalent_frame(ROWS[:1]))
+    with pytest.raises(InputInvalid, match="equivalent is the name of another metric"):
+        study.read([tmp_path / "rows.parquet"], judged=[tmp_path / "v.parquet"], scores={"equivalent": scored})
+    write_rows(scored, [line | {"texts": {"output": "Another text."}}])
+    with pytest.raises(InputInvalid, match="its texts have changed since"):
+        study.read([tmp_path / "rows.parquet"], scores={"mine": scored})
+
+
+def test_translations_that_repeat_others_are_left_out_and_sources_are_drawn_whole(tmp_path, capsys):
+    copies = [replace(row, item=replace(row.item, id=f"z-{row.item.id}"), label=None) for row in ROWS]
+    tables.write_frame(tmp_path / "rows.parquet", translations.to_frame([*copies, *ROWS]))
+    known = study.read([tmp_path / "rows.parquet"]).rows
+    assert [row.id for row in known] == [row.id for row in ROWS]
+    assert "120 translations; without a label 0. 120 rows that repeat another" in capsys.readouterr().err
+    scores = {row.id: 100.0 * number for number, row in enumerate(ROWS)}
+    once = numbers.sentence_scores(ROWS, {"m": scores})[0]
+    scores |= {copy.id: scores[row.id] for copy, row in zip(copies, ROWS, strict=True)}
+    both = numbers.sentence_scores([*ROWS, *copies], {"m": scores})[0]
+    assert (both["n"], both["low"], both["high"]) == (60, once["low"], once["high"])
 
 
 # --- numbers of the paper

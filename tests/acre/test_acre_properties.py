@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -119,11 +120,15 @@ ACRE = st.none() | st.sampled_from((0.0, 0.4, 0.5, 1.0))
 @given(st.lists(ACRE, min_size=len(FEW), max_size=len(FEW)), st.randoms())
 def test_systems_are_compared_alike_in_any_order_and_by_any_name(scores, chance):
     verdicts = {
-        row.id: asks.Judged("A", valid=score is not None and score > 0, acre=score, failure=None if score else "x")
+        row.id: asks.Judged(
+            "A", valid=score is not None and score > 0, acre=score, failure="x" if score is None else None
+        )
         for row, score in zip(FEW, scores, strict=True)
     }
-    frame = judgements._frame(judgements._row(name, "j", "full", "s", verdict) for name, verdict in verdicts.items())
-    assert there_and_back(frame, judgements.read) == {("j", "full"): verdicts}
+    tasks = asks.tasks(FEW, ["full"], "text", "mean")
+    frame = judgements.to_frame("j", FEW, tasks, (verdicts[task.case.id] for task in tasks))
+    read = partial(judgements.read, rows={row.id: row for row in FEW})
+    assert there_and_back(frame, read) == {("j", "full"): verdicts}
     there = {(line["a"], line["b"]): line for line in numbers.compare_systems(FEW, verdicts)}
     rows = list(FEW)
     chance.shuffle(rows)

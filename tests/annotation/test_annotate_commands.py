@@ -271,9 +271,10 @@ def test_backup_of_a_damaged_store_leaves_the_earlier_one(path, tmp_path):
     refused(command("backup", tmp_path / "copy.store", "--to", tmp_path / "x"), "copy.store: no store")
 
 
-def test_a_store_of_a_later_release_is_refused_by_every_command(path, tmp_path, drawn):
+@pytest.mark.parametrize("other", [storage.LAYOUT - 1, storage.LAYOUT + 1])
+def test_a_store_of_another_layout_is_refused_by_every_command(path, tmp_path, drawn, other):
     with storage.connect(path) as db:
-        db.execute("PRAGMA user_version = 2")
+        db.execute(f"PRAGMA user_version = {other}")
     db.close()
     for words in (
         ("create", path, drawn, "eve"),
@@ -283,4 +284,4 @@ def test_a_store_of_a_later_release_is_refused_by_every_command(path, tmp_path, 
         ("import", path, drawn),
         ("backup", path, "--to", tmp_path / "copy"),
     ):
-        refused(command(*words), "layout 2; expected 1", "export its answers there")
+        refused(command(*words), f"layout {other}; expected {storage.LAYOUT}", "export its answers there")

@@ -1,5 +1,7 @@
 """The served page against the real server, in a real Chromium: nothing is lost, and nothing overwritten."""
 
+from datetime import UTC, datetime, timedelta
+
 import campaigns
 import pytest
 from annotation_page_driver import (
@@ -15,11 +17,12 @@ from annotation_page_driver import (
     wished,
 )
 from annotation_server_process import events, put
-from campaigns import changed
+from campaigns import at, changed
 
 from excam.annotation import answers, exchange
 from excam.annotation.store import Store
 
+SOON = answers.utc_text(datetime.now(UTC) + timedelta(hours=20))
 SENT = "session.keeper.queue.size === 0"
 
 
@@ -34,10 +37,10 @@ def saved(running, name):
     return {row["answer"]["task"]: (row["revision"], answers.read(row["answer"], campaigns.small())) for row in rows}
 
 
-def elsewhere(running, answer, base):
+def elsewhere(running, answer):
     """Another machine of the same annotator saves."""
     with running.client() as client:
-        assert put(client, running.links[answer.annotator], base, answer).status_code == 200
+        assert put(client, running.links[answer.annotator], answer).status_code == 200
 
 
 def test_every_change_is_sent_to_the_server(browser, running, name):
@@ -46,8 +49,8 @@ def test_every_change_is_sent_to_the_server(browser, running, name):
     assert not shown(browser, "start")
     browser.click("#to-tasks")
     wanted = wished(campaigns.small(), name, 1)[:4]
-    for at, wanted_answer in enumerate(wanted):
-        browser.wait(f"session.task.place === {at + 1}")
+    for number, wanted_answer in enumerate(wanted, 1):
+        browser.wait(f"session.task.place === {number}")
         answer_by_mouse(browser, wanted_answer)
         browser.click("#next")
     browser.wait(SENT)
@@ -115,7 +118,7 @@ def test_no_task_is_shown_before_its_answers_are_loaded(browser, running, name):
     assert browser.js("Object.keys(localStorage).filter((key) => key.includes('/unsent/')).length") == 0
 
 
-def test_a_lost_reply_is_no_conflict(browser, running, name):
+def test_after_a_lost_reply_the_answer_is_sent_again(browser, running, name):
     """The server has what we sent, and we do not know: sent again, or changed and sent again, it is taken."""
     opened(browser, running, name)
     browser.js(
@@ -126,44 +129,26 @@ def test_a_lost_reply_is_no_conflict(browser, running, name):
     browser.click("#error_valid-valid")
     browser.js("globalThis.fetch = real; session.keeper.hurry()")
     browser.wait(SENT)
-    assert not browser.js("document.getElementById('conflict').open")
     ((revision, answer),) = saved(running, name).values()
     assert (revision, answer["error_valid"]) == (2, "valid")
 
 
-@pytest.mark.parametrize(("button", "expected"), [("#keep-mine", "yes"), ("#take-other", "no")])
-def test_two_versions_are_shown_and_one_is_chosen(browser, running, name, button, expected):
+@pytest.mark.parametrize(("when", "counts"), [(SOON, "no"), (at(0), "yes")])
+def test_of_two_versions_the_later_one_counts_and_is_shown(browser, running, name, when, counts):
     opened(browser, running, name)
-    other = campaigns.answer(0, name, culture_related="no", comment_1=ATTACKS[1])
-    elsewhere(running, other, 0)
+    elsewhere(running, campaigns.answer(0, name, culture_related="no", comment_1=ATTACKS[1], saved=when))
     browser.click("#culture_related-yes")
-    browser.wait("document.getElementById('conflict').open")
-    assert saved(running, name)[other.task] == (1, other)  # nothing is overwritten
-    rows = browser.js(
-        "[...document.querySelectorAll('#conflict-rows tr.differs')].map((row) => [...row.cells].map((c) => c.textContent))"
-    )
-    assert browser.js("document.querySelector('#conflict-rows th').textContent") == "Saved"
-    assert rows[0] == ["1a. Is the sample culture-related?", "Yes - culture-related", "No - not culture-related"]
-    assert ["Comment on step 1 (optional)", "", ATTACKS[1]] in rows
-    browser.click("#decide-later")
-    assert "Tasks with two versions that wait for you: 1." in text_of(browser, "trouble")
-    browser.click("#decide")
-    browser.wait("document.getElementById('conflict').open")
-    browser.click(button)
-    browser.wait(f"{SENT} && !document.getElementById('conflict').open")
-    revision, answer = saved(running, name)[other.task]
-    assert answer["culture_related"] == expected == browser.js("answerHere().culture_related")
-    assert revision == (2 if expected == "yes" else 1)
+    browser.wait(SENT)
+    ((_, answer),) = saved(running, name).values()
+    assert answer["culture_related"] == counts == browser.js("answerHere().culture_related")
+    assert ("answered elsewhere" in text_of(browser, "said")) == (counts == "no")
     assert not shown(browser, "trouble")
     with Store(running.store) as store:
-        kept = [
-            (event.revision, event.kind, event.answer["culture_related"]) for event in events(store, name, other.task)
-        ]
-    mine = [(2, "saved", "yes")] if expected == "yes" else []
-    assert kept == [(1, "saved", "no"), (None, "conflict", "yes"), *mine]
-    browser.click("#borderline")  # and on it goes, from the newest revision
+        assert {event.answer["culture_related"] for event in events(store, name, answer.task)} == {"no", "yes"}
+    browser.click("#borderline")  # and on it goes, from the newest
     browser.wait(SENT)
-    assert saved(running, name)[other.task][0] == revision + 1
+    ((_, answer),) = saved(running, name).values()
+    assert (answer["culture_related"], answer["borderline"]) == (counts, True)
 
 
 def test_two_tabs_of_one_annotator(browser, running, name):

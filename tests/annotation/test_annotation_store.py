@@ -14,23 +14,22 @@ import campaigns
 import pytest
 from annotation_server_process import events
 from base_samples import HOSTILE
-from campaigns import answer, changed
+from campaigns import answer, at, changed
 
 from excam.annotation import storage
 from excam.annotation.storage import Unwritable
-from excam.annotation.store import Conflict, Saved, Store
+from excam.annotation.store import Saved, Store
 from excam.core.exceptions import ArtifactBroken, ExcamError, InputInvalid
 
 WRITER = """
 import sys
 from pathlib import Path
 from campaigns import answer
-from excam.annotation.store import Conflict, Store
+from excam.annotation.storage import utc_now
+from excam.annotation.store import Store
 with Store(Path(sys.argv[1])) as store:
     for number in range(20):
-        base, mine = 0, answer(0, "ada", comment_1=f"{sys.argv[2]} {number}")
-        while isinstance(outcome := store.save(base, mine), Conflict):
-            base = outcome.latest.revision
+        store.save(answer(0, "ada", comment_1=f"{sys.argv[2]} {number}", saved=utc_now()))
 """
 
 
@@ -58,14 +57,14 @@ def row_texts(answers):
     return {json.dumps(each.row()) for each in answers}
 
 
-# --- revisions and conflicts
+# --- the last answer counts
 
 
 def test_answers_are_kept_in_revisions_and_come_back_as_they_were(store, path):
-    first, second = answer(0, "ada", seconds=1), answer(0, "ada", seconds=2)
-    assert store.save(0, first) == Saved(1, first)
-    assert store.save(1, second) == Saved(2, second)
-    assert store.save(0, answer(0, "grace")) == Saved(1, answer(0, "grace"))
+    first, second = (answer(0, "ada", seconds=number, saved=at(number)) for number in (1, 2))
+    assert store.save(first) == Saved(1, first)
+    assert store.save(second) == Saved(2, second)
+    assert store.save(answer(0, "grace")) == Saved(1, answer(0, "grace"))
     store.close()
     with Store(path) as again:
         assert again.campaign == campaigns.small()
@@ -78,35 +77,23 @@ def test_answers_are_kept_in_revisions_and_come_back_as_they_were(store, path):
         ]
 
 
-def test_an_answer_from_an_old_revision_is_refused_and_kept(store):
-    mine, theirs = answer(1, "ada", comment_1="mine"), answer(1, "ada", comment_1="theirs")
-    store.save(0, theirs)
-    for _ in range(3):  # asked again, it is not kept again
-        assert store.save(0, mine) == Conflict(Saved(1, theirs))
-    assert store.save(7, mine) == Conflict(Saved(1, theirs))
-    assert store.latest("ada") == [Saved(1, theirs)]
-    assert [(event.kind, event.base, event.answer) for event in events(store, "ada", mine.task)] == [
-        ("saved", 0, theirs),
-        ("conflict", 0, mine),
+@pytest.mark.parametrize("second", [5, 4], ids=["at the same time", "earlier"])
+def test_an_answer_that_comes_after_a_later_one_is_kept_and_does_not_count(store, second):
+    here, there = answer(1, "ada", saved=at(5)), answer(1, "ada", comment_1="there", saved=at(second))
+    for each in (here, there, there, here):  # sent again, none is kept again
+        assert store.save(each) == Saved(1, here)
+    assert store.latest("ada") == [Saved(1, here)]
+    assert [(event.kind, event.answer) for event in events(store, "ada", here.task)] == [
+        ("saved", here),
+        ("older", there),
     ]
-    assert store.save(1, mine) == Saved(2, mine)
-
-
-def test_a_retry_after_a_lost_reply_is_no_conflict(store):
-    mine = answer(1, "ada")
-    assert store.save(0, mine) == store.save(0, mine) == store.save(1, mine) == Saved(1, mine)
-    assert len(events(store, "ada", mine.task)) == 1
-
-
-def test_a_store_restored_from_a_backup_takes_the_answer_of_a_newer_page(store):
-    assert store.save(12, answer(3, "ada")) == Saved(1, answer(3, "ada"))
 
 
 def test_unknown_names_are_refused(store):
     with pytest.raises(InputInvalid, match=r"no annotator 'eve'; expected one of ada, grace"):
-        store.save(0, answer(0, "eve"))
+        store.save(answer(0, "eve"))
     with pytest.raises(InputInvalid, match="not in campaign"):
-        store.save(0, answer(99, "ada"))
+        store.save(answer(99, "ada"))
     assert store.answers() == []
 
 
@@ -114,7 +101,7 @@ def test_unknown_names_are_refused(store):
 def test_hostile_comments_come_back_as_they_were(store, text):
     text = text[:5000].replace("\0", "")
     mine = answer(0, "ada", comment_1=text)
-    store.save(0, mine)
+    store.save(mine)
     assert store.latest("ada") == [Saved(1, mine)]
 
 
@@ -122,9 +109,11 @@ def test_programs_overwrite_nothing(store, path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, str(n)], env=environment) for n in range(3)]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
-    taken = [event for event in events(store, "ada", answer(0, "ada").task) if event.revision]
-    assert [event.revision for event in taken] == list(range(1, 61))
-    assert len({event.answer["comment_1"] for event in taken}) == 60
+    kept = events(store, "ada", answer(0, "ada").task)
+    assert len({event.answer["comment_1"] for event in kept}) == len(kept) == 60
+    counted = [event for event in kept if event.revision]
+    assert [event.revision for event in counted] == list(range(1, len(counted) + 1))
+    assert max(event.answer.saved for event in kept) == counted[-1].answer.saved
 
 
 # --- annotators and links
@@ -144,25 +133,24 @@ def test_a_link_is_kept_as_its_hash_alone(store, path):
 
 
 def test_of_two_answers_the_later_is_valid_and_the_other_is_kept(store):
-    at = "2026-04-01T12:00:0{}.000Z".format
     standing = [answer(n, "ada", saved=at(5), comment_1="here") for n in range(4)]
     for each in standing:
-        store.save(0, each)
+        store.save(each)
     file_answers = [
         standing[0],
         changed(standing[1], saved=at(6), comment_1="file"),
         changed(standing[2], saved=at(4), comment_1="file"),
         changed(standing[3], comment_1="file"),  # a tie
         answer(4, "grace"),
+        answer(5, "grace"),
     ]
-    assert store.merge(file_answers) == Counter(same=1, newer=1, older=2, new=1)
-    stands = [standing[0], file_answers[1], standing[2], standing[3], file_answers[4]]
+    assert store.merge(file_answers) == Counter(same=1, newer=1, older=2, new=2)
+    stands = [standing[0], file_answers[1], standing[2], standing[3], *file_answers[4:]]
     assert sorted(store.answers(), key=lambda each: each.task) == stands
     assert [event.kind for event in events(store, "ada", file_answers[1].task)] == ["saved", "imported"]
     assert [event.answer for event in events(store, "ada", file_answers[2].task)] == [standing[2], file_answers[2]]
-    assert store.merge(file_answers) == Counter(same=3, older=2)
+    assert store.merge(file_answers) == Counter(same=4, older=2)
     assert len(events(store, "ada", file_answers[2].task)) == 2
-    assert isinstance(store.save(1, answer(1, "ada", seconds=99)), Conflict)  # a page that did not see the file
 
 
 # --- the file
@@ -178,14 +166,14 @@ def test_a_committed_answer_is_on_disk(store, path):
 
 
 def test_the_history_is_only_added_to(store, path):
-    store.save(0, answer(0, "ada"))
+    store.save(answer(0, "ada"))
     for statement in ("UPDATE history SET answer = ''", "DELETE FROM history"):
         with pytest.raises(sqlite3.IntegrityError, match="append only"):
             sql(path, statement)
 
 
 def test_a_store_is_made_once(store, path):
-    store.save(0, answer(0, "ada"))
+    store.save(answer(0, "ada"))
     with pytest.raises(InputInvalid, match="is there already"):
         storage.create(path, campaigns.small())
     with pytest.raises(InputInvalid, match="folder that is there"):
@@ -222,7 +210,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     ],
 )
 def test_a_changed_line_of_the_history_is_found(store, path, change):
-    store.save(0, answer(0, "ada"))
+    store.save(answer(0, "ada"))
     store.close()
     sql(path, "DROP TRIGGER never_changed", change)
     with pytest.raises(ArtifactBroken, match="line 1 of the history"):
@@ -239,7 +227,7 @@ def test_a_changed_campaign_is_found(store, path):
 def test_a_flipped_bit_is_found_or_changes_nothing(store, path):
     """Every 61st byte of the file: it does not open, in one line, or all it says is what it said."""
     for number in range(10):
-        store.save(0, answer(number, "ada", comment_1=f"comment {number}"))
+        store.save(answer(number, "ada", comment_1=f"comment {number}"))
     answers, token = store.answers(), store.link("ada")
     store.close()
     whole, refusals = path.read_bytes(), []
@@ -281,10 +269,9 @@ def fill(store, until=2000):
     """Saves until the store cannot; the answers that were accepted."""
     accepted = []
     for number in range(until):
-        mine = answer(number % 10, "ada", comment_1=f"{number} {'x' * 3000}")
-        base = next((saved.revision for saved in store.latest("ada") if saved.answer.task == mine.task), 0)
+        mine = answer(number % 10, "ada", comment_1=f"{number} {'x' * 3000}", saved=at(number))
         try:
-            assert isinstance(store.save(base, mine), Saved)
+            store.save(mine)
         except Unwritable:
             return accepted
         accepted.append(mine)
@@ -306,7 +293,7 @@ def test_files_may_not_grow_any_more(store, path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     more = answer(9, "grace")
-    assert store.save(0, more) == Saved(1, more)
+    assert store.save(more) == Saved(1, more)
     store.close()
     with Store(path) as again:
         check_nothing_lost(again, accepted)
@@ -350,9 +337,9 @@ def test_a_locked_store_is_waited_for_and_then_refused(store, path, monkeypatch)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(Unwritable, match="held by another program"):
-            store.save(0, answer(0, "ada"))
+            store.save(answer(0, "ada"))
         other.execute("ROLLBACK")
-    assert store.save(0, answer(0, "ada")).revision == 1
+    assert store.save(answer(0, "ada")).revision == 1
 
 
 # --- copies
@@ -360,12 +347,11 @@ def test_a_locked_store_is_waited_for_and_then_refused(store, path, monkeypatch)
 
 def test_a_copy_made_while_others_write_is_a_whole_store(store, path, tmp_path):
     ended = threading.Event()
-    store.save(0, answer(0, "ada"))
+    store.save(answer(0, "ada"))
 
     def write():
-        base = 1
         while not ended.is_set():
-            base = store.save(base, answer(0, "ada", seconds=base)).revision
+            store.save(answer(0, "ada", saved=storage.utc_now()))
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -398,9 +384,9 @@ def test_a_copy_replaces_a_file_at_once_but_never_a_store_in_use(store, path, tm
 
 
 def test_a_damaged_store_is_not_copied(store, path, tmp_path):
-    store.save(0, answer(0, "ada"))
+    store.save(answer(0, "ada"))
     store.close()
-    sql(path, "DROP TRIGGER never_changed", "UPDATE history SET base = 3")
+    sql(path, "DROP TRIGGER never_changed", "UPDATE history SET kind = 'imported'")
     (tmp_path / "copy").write_text("an older copy")
     with pytest.raises(ArtifactBroken):
         storage.backup(path, tmp_path / "copy")

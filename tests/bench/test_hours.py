@@ -1,9 +1,12 @@
 """The hours on paper: arithmetic worked out by hand, and what must not move them."""
 
+from collections import Counter
+
 import pytest
 import yaml
 
-from bench.hours import Estimate, assumptions
+from bench import dag
+from bench.hours import Estimate, assumptions, loads
 from bench.processes import ROOT, Job
 from excam import config
 
@@ -91,3 +94,34 @@ def test_there_is_an_assumption_for_every_way_of_asking_that_the_configuration_h
     assumed, _ = assumptions([])
     asked_ways = {judge for _, _, judge in config.load(yaml.safe_load((ROOT / "config.yaml").read_text())).systems}
     assert {f"words/{judge}" for judge in asked_ways} <= assumed.keys()
+
+
+SHARED = {"engine_{model}": 5, "generator": 4}
+
+
+def test_loads_of_weights_are_counted():
+    """Of each training; of an engine once an allocation, twice where adapters and the base itself are asked."""
+    adapters = [{"model": model, "trained_on": str(n)} for model in ("gemma3-27b", "phi4") for n in range(10)]
+    rules = ("train_adapter", "verify_adapter", "judge")
+    trained = [job(rule, **adapter) for adapter in adapters for rule in rules]
+    bare = [job("judge", model="phi4", trained_on="nothing") for _ in "abc"]
+    shards = [job("generate_soft_errors", 4) for _ in range(16)]
+
+    def counted(jobs, sizes):
+        return Counter(load.rule for load in loads(jobs, sizes))
+
+    assert counted(trained, {}) == {"train_adapter": 20, "judge": 20}
+    assert counted(trained, SHARED) == {"train_adapter": 20, "judge": 4}
+    assert counted([*bare, *shards], SHARED) == {"judge": 1, "generate_soft_errors": 4}
+    assert counted([*bare, job("judge", model="phi4", trained_on="all")], SHARED) == {"judge": 2}
+
+
+def test_a_larger_experiment_is_an_experiment():
+    from snakemake.utils import update_config
+
+    raw = yaml.safe_load((ROOT / "config.yaml").read_text())
+    single = config.load(raw)
+    update_config(raw, dag.enlarged(10))
+    ten = config.load(raw)
+    assert len(ten.systems) == 10 * len(single.systems)
+    assert ten.generation.shards == 10 * single.generation.shards

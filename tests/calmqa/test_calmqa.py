@@ -853,9 +853,15 @@ def test_the_command_surface(tmp_path):
         ([], "0 answers; expected rows with language and answer"),
         ([row, row], "answers: id a occurs twice; expected each answer once"),
         ([row | {"model": "m"}, {**row, "answer_id": "a", "id": None, "system": "m"}], "m: id a occurs twice"),
+        ([row | {"failure": "timeout"}], "has the failure 'timeout'; expected rows without one"),
+        ([row | {"model": "all"}], "called 'all'; expected another name"),
     ):
         assert line in refusal("calmqa", "surface", write_rows(answers, more))
     succeed("calmqa", "surface", write_rows(answers, [row | {"model": name} for name in "ab"]))
+    copies = [row | {"model": name, "question": "q", "id": name} for name in ("m", "m ", "m\u200b")]
+    done = succeed("calmqa", "surface", write_rows(answers, copies))
+    assert "| m | 1 | 0 |" in done.stdout
+    assert "2 rows that repeat another under a new id are left out." in done.stderr
     write_rows(answers, [row | {"model": "m"}, row | {"model": "m", "language": "sm", "id": "b"}])
     shown = succeed("calmqa", "surface", answers, "--by", "resources").stdout
     assert "| m, other | 1 | 0 | 0 | 1 | 0 | 0 | 0.000 |" in shown

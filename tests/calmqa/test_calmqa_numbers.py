@@ -333,6 +333,12 @@ def test_an_invalid_rating_is_one_line(tmp_path, change, problem):
     assert problem in line_of(InputInvalid, ratings.read, ratings_file(tmp_path, [RATING | change]))
 
 
+def test_a_row_that_is_cut_is_one_line(tmp_path):
+    path = ratings_file(tmp_path, [RATING])
+    path.write_text(path.read_text(encoding="utf-8").rpartition(",")[0])
+    assert line_of(InputInvalid, ratings.read, path).endswith("; absent: factuality")
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -360,7 +366,7 @@ def test_repeated_ratings_and_other_types_are_one_line(tmp_path, changes, words)
     refusal("calmqa", "regress", path, "--judge", "judged")
 
 
-def test_different_ratings_of_one_question_are_read(tmp_path):
+def test_different_ratings_of_one_question_are_read(tmp_path, capsys):
     """Another annotator, another model or another annotation; without names nobody can say that a row is a repetition."""
     named = [{"annotator": "ada"}, {"annotator": "eve"}, {"annotator": "ada", "model": "n"}, {}, {}]
     numbered = [{"annotation_id": at, "rating": 3.0, "annotator": math.nan} for at in (1, 2.0, "3")]
@@ -368,6 +374,9 @@ def test_different_ratings_of_one_question_are_read(tmp_path):
     read_ratings = ratings.read(path)
     assert [rating.annotator for rating in read_ratings] == ["ada", "eve", "ada", "", "", "", "", ""]
     assert {rating.rating for rating in read_ratings[5:]} == {3}
+    copies = [RATING | {"annotation_id": str(at), "annotator": "ada" + " " * at} for at in range(3)]
+    assert len(ratings.read(write_rows(tmp_path / "r.jsonl", copies))) == 1
+    assert "2 rows that repeat another under a new id are left out." in capsys.readouterr().err
 
 
 def test_guards_of_a_table_are_no_part_of_a_name(tmp_path):
@@ -393,7 +402,7 @@ def test_agreement_of_a_judge_with_people(tmp_path):
     assert {correlation["n"] for correlation in correlations.values()} == {60}
     assert {correlation["questions"] for correlation in correlations.values()} == {20}
     done = succeed("calmqa", "regress", tmp_path / "ratings.csv", "--judge", "gpt4o")
-    assert "## A judge against people" in done.stdout
+    assert "| 60 of 61 |" in done.stdout
     assert "no column gpt5" in line_of(InputInvalid, ratings.read, tmp_path / "ratings.csv", "gpt5")
 
 

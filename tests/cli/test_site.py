@@ -94,7 +94,7 @@ def test_the_start_page_has_a_picture_three_doors_and_the_measured_numbers():
         measured = {tuple(row["what"].split(" | ")): row for row in csv.DictReader(file) if row["topic"] == "prose"}
     lines = re.findall(r"^\| (\w+)(?:, [\w ]+)? \| (\d+) \| (\d+) \| (\d+) \| (.+) \| (.+) \| (.+) \|$", text, re.M)
     assert [line[0] for line in lines] == ["BLEnD", "CulturalBench", "GlobalOpinionQA", "all"]
-    judge, floor = "1.5B untuned, combined, sure of .75", "share of words"
+    judge, floor = "1.5B untuned, likelihoods, sure of .75", "share of words"
     for name, *numbers in lines:
         scaled, minus = (
             measured[name.lower(), judge, measure] for measure in ("scaled accuracy", f"scaled accuracy, minus {floor}")

@@ -12,12 +12,14 @@ from threading import Thread
 
 import polars as pl
 import pytest
+import typer
 from one_line_errors import line_of
 
 from excam.core import row_files, row_layouts
 from excam.core.command_input import spooled
 from excam.core.exceptions import InputInvalid
 from excam.core.row_files import BadRow, log_status, records, rows
+from excam.core.terminal import stop
 
 if sys.version_info >= (3, 14):
     import zipfile
@@ -394,6 +396,12 @@ def test_an_address_is_refused_as_it_is():
     for file in ("https://host/a.jsonl", "http://host/a b/"):
         line = line_of(InputInvalid, lambda file=file: list(records(Path(file))))
         assert line.startswith(f"{file.rstrip('/')}: is an address; expected a file")
+
+
+def test_an_address_that_became_a_path_is_shown_as_it_was(capsys):
+    with pytest.raises(typer.Exit):
+        stop(f"{Path('https://host/a.parquet')}: no such file; see https://docs")
+    assert capsys.readouterr().err == "excam: https://host/a.parquet: no such file; see https://docs\n"
 
 
 def test_a_device_is_refused(monkeypatch):

@@ -60,6 +60,7 @@ def texts(entries):
         (("question", "reference_answer", "answers"), ("question as instruction", "answers as output")),
         (("質問", "回答"), ("質問 as instruction", "回答 as output")),
         (("instruction", "input", "output"), ()),
+        (("input", "actual_output", "expected_output"), ("input as instruction", "actual_output as output")),
         (("question", "answer", "output"), ("question as instruction",)),
         (("Question Text", "answer", "ID"), ("Question Text as instruction", "answer as output", "ID as id")),
         (("instruction", "output", "model", "lang"), ("lang as language", "model as system")),
@@ -103,6 +104,7 @@ def test_the_roles_are_those_of_the_metric():
          "metric bleu has no column output; it reads translation, reference, target_language, id, language, system, "
          "culture"),
         (("prompt", "x"), RUBRIC, {}, "column response: not found; found prompt, x; give --output NAME"),
+        (("a", "b"), RUBRIC, {"output": "a", "response": "b"}, "column response: found a and b; expected one of them"),
     ],
 )  # fmt: skip
 def test_a_column_that_is_not_there_is_one_line_that_says_what_to_type(names, metric, named, said):
@@ -123,7 +125,10 @@ def test_what_is_read_as_what_is_one_line(tmp_path):
     said = rows.RowFile(path, EXCAM).said
     read_as = "read Frage as instruction, Antwort as output; not read, kept in `columns`: Bewertung"
     assert said == f"{path}: semicolons; {read_as}"
-    assert rows.RowFile(file(tmp_path, {**GIVEN, "more": 1}), EXCAM).said == ""
+    path = file(tmp_path, {**GIVEN, "more": 1})
+    assert rows.RowFile(path, EXCAM).said == ""
+    file(tmp_path, {**GIVEN, "input": "Guten Tag"})
+    assert rows.RowFile(path, EXCAM).said == f"{path}: not read, kept in `columns`: input", "it may be of the task"
 
 
 @pytest.mark.parametrize(
@@ -305,11 +310,6 @@ def test_a_program_is_told_of_keys_and_not_of_options():
     line = line_of(InputInvalid, rows.of_mappings, [{"output": "x"}], EXCAM)
     rename = 'rename the key, or open it with without=["instruction"] if there is none'
     assert line == f"rows: column instruction: not found; found output; {rename}"
-
-
-def test_one_column_is_named_once():
-    line = line_of(InputInvalid, rows.columns_of, ("a", "b"), RUBRIC, {"output": "a", "response": "b"})
-    assert line == "rows: column response: found a and b; expected one of them"
 
 
 def test_a_blank_text_has_a_score_where_the_metric_gives_it_one():

@@ -2,7 +2,6 @@
 
 import csv
 import errno
-import hashlib
 import json
 import random
 import resource
@@ -63,14 +62,6 @@ def test_no_samples_keep_their_columns(tmp_path):
     record_files.write_samples(tmp_path / "a.parquet", [])
     assert record_files.read_samples(tmp_path / "a.parquet") == []
     assert dict(tables.read_frame(tmp_path / "a.parquet").schema) == record_files.SAMPLE_SCHEMA
-
-
-def test_the_same_rows_are_the_same_bytes(tmp_path):
-    digests = set()
-    for name in ("a", "b"):
-        record_files.write_samples(tmp_path / name, [sample(number, number % 2 == 0) for number in range(50)])
-        digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
-    assert len(digests) == 1
 
 
 def test_base_samples_come_back_as_they_were(tmp_path):

@@ -75,7 +75,7 @@ RATING = {"model": "m", "question": "Why?", "language": "en", "type": "cult", "r
 RIGHT = {"factuality": "none", "omissions": "none", "language_correct": "yes"}
 
 
-def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
+def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path, capsys):
     path = tmp_path / "ratings.jsonl"
     ratings = [
         RATING | RIGHT | {"answer": "Because.", "annotator": "a"},
@@ -85,6 +85,7 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
     ]
     write_rows(path, ratings)
     answer, other = rows.of_rated_answers([], [], path)
+    assert "1 of 3 rated answers have no text" in capsys.readouterr().err
     assert answer.kinds == ("omission",)
     assert answer.said[1] == "factuality: none, omissions: minor, language correct: yes, rating: 4, by b"
     assert other.right
@@ -107,6 +108,14 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
             continue
         with pytest.raises(InputInvalid, match=rf"ratings\.jsonl:1: rating is {said}; expected 1 to 5, or nothing$"):
             list(rows.of_rated_answers([], [], path))
+    for changes, said in (
+        ([{"factuality": "NONE"}], "factuality is NONE; expected none, minor, major"),
+        ([{"failure": "cut"}], "has the failure 'cut'"),
+        ([{"annotator": "a"}, {"annotator": "a", "model": "m "}], "a marks the answer of m again"),
+    ):
+        write_rows(path, [RATING | RIGHT | {"model": "m", "answer": "x"} | change for change in changes])
+        with pytest.raises(InputInvalid, match=said):
+            list(rows.of_rated_answers([], [], path))
     write_rows(path, [{"model": "m"}])
     with pytest.raises(InputInvalid, match=r"ratings\.jsonl:1: expected model, question, language, factuality"):
         list(rows.of_rated_answers([], [], path))
@@ -120,12 +129,16 @@ def test_rated_answers_without_a_text_have_that_of_the_answers():
     assert {row.cluster.removeprefix("calmqa:") for row in table} <= QUESTIONS.keys()
 
 
-def test_drawn_rows_keep_their_twins_and_both_languages():
+def test_drawn_rows_keep_their_twins_and_both_languages(capsys):
     sample = rows.drawn(STATEMENTS, 5, seed=1)
     assert len(sample) == 20
     assert len({row.content for row in sample}) == 5
     assert sample == rows.drawn(STATEMENTS, 5, seed=1)
     assert rows.drawn(STATEMENTS, None, seed=1) == STATEMENTS
+    copies = [replace(row, id=f"z{row.id}", cluster=f"z{row.cluster}") for row in STATEMENTS]
+    twice = [replace(row, id=f"y{row.id}") for row in STATEMENTS]
+    assert rows.drawn([*copies, *twice, *STATEMENTS], None, seed=1) == STATEMENTS
+    assert "crossing: 320 rows that repeat another under a new id are left out." in capsys.readouterr().err
 
 
 def test_a_table_of_rows_is_read_as_written(tmp_path):
@@ -237,6 +250,17 @@ def test_columns_of_scored_files(tmp_path):
         columns.of_scores({"m": results}, {"m": ["whole"]}, table)
     with pytest.raises(InputInvalid, match=r"is not among the 3 rows; score them again$"):
         columns.of_scores({"m": results}, {}, table[:3])
+    named = [
+        replace(result, texts={"output": row.columns["output"]}) for result, row in zip(results, table, strict=True)
+    ]
+    columns.of_scores({"m": named}, {}, table)
+    for changed, said in (
+        ([*named, named[0]], "is there twice"),
+        ([replace(named[0], texts={"output": "other"}), *named[1:]], "has other texts"),
+        (named[1:], r"none of row .* \(1 rows\)"),
+    ):
+        with pytest.raises(InputInvalid, match=said):
+            columns.of_scores({"m": changed}, {}, table)
 
 
 def test_pages_say_what_is_few():

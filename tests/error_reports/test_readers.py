@@ -5,9 +5,8 @@ import shutil
 from dataclasses import replace
 
 import pytest
-import torch
-import transformers
 from excam_commands import excam, succeed
+from late import torch, transformers
 from one_line_errors import line_of
 from test_judges import SAMPLE
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -15,12 +14,15 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from excam.core.exceptions import ModelInvalid
 from excam.error_reports import readers
 from excam.error_reports.judges import grounded
+from excam.error_reports.metrics import ErrorReports
 from excam.error_reports.readers import chat, token_marks, yes_no
 from excam.error_reports.readers.base import ModelFacts, Task, halves, of_parts
 from excam.inference import Choice, Completion
 from excam.inference.backends import classifier
+from excam.knowledge import index as packs
 from excam.knowledge.passages import Passage
 from excam.scoring import models as scoring_models
+from excam.scoring.metric import Row, Setup
 
 NLI = ("contradiction", "ENTAILMENT", "Neutral")
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -135,6 +137,32 @@ def test_a_classifier_judges_with_documents_alone_as_beside_other_rows(folders, 
     assert [row for alone in ROWS for row in results(excam(*score(folders[kind], pack, tmp_path, [alone])))] == beside
 
 
+@pytest.mark.parametrize("kind", ["nli", "marks"])
+def test_a_classifier_is_qualified_as_any_reader(folders, pack, tmp_path, kind):
+    file = tmp_path / "qualified.json"
+    done = succeed("qualify", "--model", folders[kind], "--minutes", "0", "--to", file)
+    assert "8 rows are too few to fit anything" in done.stderr
+    kept = json.loads(file.read_text())
+    assert (kept["reader"], kept["way"], kept["rows"]) == (KINDS[kind], None, 8)
+    words = score(folders[kind], pack, tmp_path)
+    assert "of 8 rows, on which this model was no better than a guess" in refusal(*words, "--qualified", file)
+    file.write_text(json.dumps(kept | {"way": {"least": 0.5, "slopes": {"de": 1.0}}}))
+    known, unknown = results(excam(*score(folders[kind], pack, tmp_path, [ROWS[0] | {"language": "German"}, ROWS[1]], "--qualified", file)))  # fmt: skip
+    assert "not measured" not in known["parts"].get("because", "")
+    assert unknown["parts"]["because"] == "this judge was not measured in English"
+
+
+def test_a_claim_without_a_question_is_read_without_the_stand_in_for_one(folders, pack):
+    metric = (
+        ErrorReports()
+        .lacking(["instruction"])
+        .prepared(Setup(scoring_models.open_model(folders["marks"]), packs.open_index(pack), "grounded"))
+    )
+    row = Row("1", metric.stand_ins | {"output": "At a Georgian feast the host leads the toasts."}, {})
+    (request,) = next(metric.flow(row))
+    assert request.messages[0].content.startswith("Summarize the following text:\npassage 1: Supra: At a Georgian")
+
+
 def test_a_number_format_is_a_choice_that_the_signature_names(folders, pack, tmp_path):
     (row,) = results(excam(*score(folders["nli"], pack, tmp_path, ROWS[:1], "--dtype", "bfloat16")))
     assert "|dtype:bfloat16|" in row["signature"]
@@ -222,9 +250,7 @@ def test_a_word_is_supported_if_any_part_of_the_passages_supports_it():
 
 
 def test_marked_words_are_the_error():
-    evidence = grounded.Evidence(
-        (Passage("p", "Supra", "Who leads the toasts at a Georgian feast? The tamada.", licence="x"),)
-    )
+    evidence = [Passage("p", "Supra", "Who leads the toasts at a Georgian feast? The tamada.", licence="x")]
     sample = replace(SAMPLE, instruction=ROWS[1]["instruction"], output="The host.")
     flow = grounded.judge(sample, lambda *_: evidence, None, token_marks.TokenMarks())
     verdict = answering(flow, lambda _: Choice((-0.01, -4.0), (1, 1), 9))
@@ -233,9 +259,9 @@ def test_marked_words_are_the_error():
 
 
 CHOSEN = [
-    (ModelFacts(("Qwen2.5-Coder-1.5B-Instruct",), "Qwen2ForCausalLM"), "chat.1|compare:combined"),
-    (ModelFacts(("smollm2-135m",), "LlamaForCausalLM"), "chat.1|compare:closed"),
-    (ModelFacts(("gemma3",), "Gemma3ForConditionalGeneration"), "chat.1|compare:closed"),
+    (ModelFacts(("Qwen2.5-Coder-1.5B-Instruct",), "Qwen2ForCausalLM"), "chat.2|closed.3+likelihoods"),
+    (ModelFacts(("smollm2-135m",), "LlamaForCausalLM"), "chat.2|closed.3"),
+    (ModelFacts(("gemma3",), "Gemma3ForConditionalGeneration"), "chat.2|closed.3"),
     (ModelFacts(("bespoke-minicheck:7b",)), "yes-no.1:minicheck"),
     (
         ModelFacts(("a", "lytang/MiniCheck-Flan-T5-Large"), "T5ForConditionalGeneration", writes=False),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from excam.core import tables
 from excam.error_reports import judges, record_files, scoring
-from excam.error_reports.records import CulturalError, Report, Sample, Verdict
+from excam.error_reports.records import CulturalError, Report, Verdict, unlabelled
 from excam.inference import Completion, transcript
 from scripts.judging import score
 
@@ -89,10 +89,7 @@ def test_a_failure_has_no_score():
 @pytest.mark.parametrize(("wanted", "expected"), [("yes", 0.25), ("no", 0.5)])
 def test_the_rule_writes_the_certainty_that_is_wanted(tmp_path, wanted, expected):
     """From a transcript to the table; the one without the end of the turn is given too."""
-    nothing = dict.fromkeys(("dataset", "language", "culture", "stratum", "licence", "answer"), "")
-    sample = Sample(
-        "a/right", "a", "b", task="qa", instruction="i", output="o", report=Report(), origin="source", **nothing
-    )
+    sample = unlabelled("a/right", "i", "o")
     said = Completion("COUNT: 0", (math.log(0.5), math.log(0.5)), math.log(0.0625), "stop", 9, 3)
     _, entries = transcript.record(judges.load("count").judge, [sample], lambda requests: [said for _ in requests])
     transcript.write(tmp_path / "t.jsonl", entries)

@@ -1,6 +1,7 @@
 """The audits: every check must be able to fail, so every one is shown a data set with the fault it looks for."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -22,14 +23,6 @@ ROOT = Path(__file__).parents[2]
 SEED = 7
 OPTIONS = ("tea with milk", "cola", "water", "mate")
 
-SCRIPTS = {
-    name: load(name)
-    for name in (
-        *("audit_leaks", "audit_shortcuts", "audit_balance", "audit_inventory", "audit_licences"),
-        *("summarize_audits", "check_audits"),
-    )
-}
-
 
 def bases(count: int, dataset: str = "blend") -> list[BaseSample]:
     """Questions with options; which option is right, and which is drawn as wrong, goes around."""
@@ -47,6 +40,7 @@ def bases(count: int, dataset: str = "blend") -> list[BaseSample]:
     ]
 
 
+@cache
 def rows(count: int = 300, dataset: str = "blend") -> pl.DataFrame:
     """Rows as they are built, 70/10/20, with test-100 inside test."""
     made = bases(count, dataset)
@@ -60,13 +54,16 @@ def rows(count: int = 300, dataset: str = "blend") -> pl.DataFrame:
     return pl.concat([frame, subset])
 
 
-ROWS = rows()
-TWO = pl.concat([ROWS, rows(40, "normad")])
-ASKED = pl.DataFrame(
-    [(base.id, base.question) for base in [*bases(300), *bases(40, "normad")]],
-    schema=["base", "question"],
-    orient="row",
-)
+def two() -> pl.DataFrame:
+    return pl.concat([rows(), rows(40, "normad")])
+
+
+def asked() -> pl.DataFrame:
+    return pl.DataFrame(
+        [(base.id, base.question) for base in [*bases(300), *bases(40, "normad")]],
+        schema=["base", "question"],
+        orient="row",
+    )
 
 
 def near(*pairs: tuple[str, str]) -> pl.DataFrame:
@@ -100,12 +97,12 @@ def mixtures(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def test_a_built_data_set_has_no_leaks():
-    audit = leaks.audit(TWO, ASKED, near(), mixtures(TWO))
+    audit = leaks.audit(two(), asked(), near(), mixtures(two()))
     assert failed(audit) == set()
     proof = audit.tables["Left-out datasets, by hash"].row(0, named=True)
-    texts = train_of(TWO, "normad").height, TWO.filter(dataset="blend", part="test-100").height
+    texts = train_of(two(), "normad").height, two().filter(dataset="blend", part="test-100").height
     assert (proof["mixture"], proof["shared"], proof["hashes"]) == ("without-blend", 0, texts[0])
-    assert proof["hashes_left_out"] == TWO.filter(dataset="blend").height - texts[1]
+    assert proof["hashes_left_out"] == two().filter(dataset="blend").height - texts[1]
 
 
 ID_0 = pl.col("pair") == "blend/0/options"  # in train
@@ -115,40 +112,45 @@ TEST = pl.col("part") == "test"
 @pytest.mark.parametrize(
     ("frame", "wanted"),
     [
-        (with_values(TWO, ID_0, part="test", split="test"), {"bases in two splits", "groups in two splits"}),
-        (with_values(TWO, TEST & (pl.col("dataset") == "blend"), group="blend/0"), {"groups in two splits"}),
-        (with_values(TWO, pl.col("id") == "blend/0/options/wrong", part="dev"), {"pairs in two splits"}),
+        (lambda: with_values(two(), ID_0, part="test", split="test"), {"bases in two splits", "groups in two splits"}),
+        (lambda: with_values(two(), TEST & (pl.col("dataset") == "blend"), group="blend/0"), {"groups in two splits"}),
+        (lambda: with_values(two(), pl.col("id") == "blend/0/options/wrong", part="dev"), {"pairs in two splits"}),
         (
-            with_values(TWO, pl.col("id") == "blend/0/options/wrong", split="dev"),
+            lambda: with_values(two(), pl.col("id") == "blend/0/options/wrong", split="dev"),
             {"rows whose split is not that of their file"},
         ),
         (
-            with_values(TWO, pl.col("id") == "blend/1/options/wrong", part="test-100"),
+            lambda: with_values(two(), pl.col("id") == "blend/1/options/wrong", part="test-100"),
             {"rows of test-100 that are not in test"},
         ),
         (
-            with_values(
-                TWO, pl.col("id").is_in(["blend/0/options/right", "blend/8/options/right"]), instruction="a", output="b"
+            lambda: with_values(
+                two(),
+                pl.col("id").is_in(["blend/0/options/right", "blend/8/options/right"]),
+                instruction="a",
+                output="b",
             ),
             {"equal texts in two splits"},
         ),
     ],
 )
 def test_a_text_in_two_splits_is_found(frame, wanted):
-    assert {(check, "blend") for check in wanted} <= failed(leaks.audit(frame, ASKED, near(), {}))
+    assert {(check, "blend") for check in wanted} <= failed(leaks.audit(frame(), asked(), near(), {}))
 
 
 def test_one_question_in_two_splits_and_rows_from_nowhere():
     """Whatever the list of near-duplicates says."""
-    same = with_values(ASKED, pl.col("base") == "blend/8", question="What is  drunk\non day 0?".upper())
-    audit = leaks.audit(TWO, same, near(), {})
+    same = with_values(asked(), pl.col("base") == "blend/8", question="What is  drunk\non day 0?".upper())
+    audit = leaks.audit(two(), same, near(), {})
     assert failed(audit) == {("equal questions in two splits", "blend")}
-    lacking = leaks.audit(TWO, ASKED.filter(pl.col("base") != "normad/1"), near(), {})
+    lacking = leaks.audit(two(), asked().filter(pl.col("base") != "normad/1"), near(), {})
     assert failed(lacking) == {("rows without their base sample", "normad")}
 
 
 def test_near_duplicates_in_two_splits():
-    audit = leaks.audit(TWO, ASKED, near(("blend/0", "blend/8"), ("blend/0", "blend/1"), ("blend/0", "blend/gone")), {})
+    audit = leaks.audit(
+        two(), asked(), near(("blend/0", "blend/8"), ("blend/0", "blend/1"), ("blend/0", "blend/gone")), {}
+    )
     assert failed(audit) == {("near-duplicate questions in two splits", "blend")}
     (check,) = (check for check in audit.checks if check.failed)
     assert check.found == "1: blend/0 ~ blend/8"
@@ -156,34 +158,34 @@ def test_near_duplicates_in_two_splits():
 
 @pytest.mark.parametrize("pair", [("blend/0", "normad/9"), ("normad/9", "blend/0"), ("normad/7", "blend/0")])
 def test_a_training_row_that_is_nearly_judged_elsewhere_is_in_no_mixture(pair):
-    whole = mixtures(TWO)
-    audit = leaks.audit(TWO, ASKED, near(pair), whole)
+    whole = mixtures(two())
+    audit = leaks.audit(two(), asked(), near(pair), whole)
     assert failed(audit) == {("mixture all: near-duplicates of another dataset's dev or test", "all")}
     assert audit.tables["Near-duplicate questions across datasets, train against dev or test"]["pairs"].to_list() == [1]
     clean = {name: mixture.filter(pl.col("base") != "blend/0") for name, mixture in whole.items()}
-    assert failed(leaks.audit(TWO, ASKED, near(pair), clean)) == set()
+    assert failed(leaks.audit(two(), asked(), near(pair), clean)) == set()
 
 
 def test_a_left_out_row_under_another_name_is_found():
-    stowaway = train_of(TWO, "blend").head(1).with_columns(id=pl.lit("normad/x"), dataset=pl.lit("normad"))
-    mixture = pl.concat([train_of(TWO, "normad"), stowaway])
-    assert failed(leaks.audit(TWO, ASKED, near(), {"without-blend": mixture})) == {
+    stowaway = train_of(two(), "blend").head(1).with_columns(id=pl.lit("normad/x"), dataset=pl.lit("normad"))
+    mixture = pl.concat([train_of(two(), "normad"), stowaway])
+    assert failed(leaks.audit(two(), asked(), near(), {"without-blend": mixture})) == {
         ("mixture without-blend: holds nothing of blend", "without-blend"),
         ("mixture without-blend: rows that are no training rows", "without-blend"),
     }
 
 
 def test_no_mixture_and_nothing_to_compare_are_no_proof():
-    empty = leaks.audit(TWO, ASKED, near(), {"without-blend": TWO.clear()})
+    empty = leaks.audit(two(), asked(), near(), {"without-blend": two().clear()})
     assert ("mixture without-blend: holds nothing of blend", "without-blend") in failed(empty)
-    unknown = leaks.audit(TWO, ASKED, near(), {"without-epic": train_of(TWO, "normad")})
+    unknown = leaks.audit(two(), asked(), near(), {"without-epic": train_of(two(), "normad")})
     assert ("mixture without-epic: holds nothing of epic", "without-epic") in failed(unknown)
 
 
 def test_a_judged_text_in_a_mixture_is_found():
-    mixture = pl.concat([train_of(TWO, "normad"), TWO.filter(TEST, dataset="normad").head(2)])
+    mixture = pl.concat([train_of(two(), "normad"), two().filter(TEST, dataset="normad").head(2)])
     assert ("mixture all: texts that stand in a dev or test set", "all") in failed(
-        leaks.audit(TWO, ASKED, near(), {"all": mixture})
+        leaks.audit(two(), asked(), near(), {"all": mixture})
     )
 
 
@@ -200,7 +202,7 @@ SAME = shortcuts.SAME
 
 
 def test_a_built_data_set_has_no_shortcut():
-    audit = shortcuts.audit(ROWS)
+    audit = shortcuts.audit(rows())
     assert failed(audit) == set()
     must, reported = audit.tables.values()
     by_view = {line["view"]: line for line in must.iter_rows(named=True)}
@@ -212,7 +214,7 @@ def test_a_built_data_set_has_no_shortcut():
     assert reported["view"].to_list() == list(shortcuts.REPORTED)
     assert audit.notes[0].startswith("An interval has a confidence of 95%; at chance: its high end is below 0.15.")
     assert "at a confidence of 99.38%: 95% for all 8 tests together" in audit.notes[0]
-    assert "of 95.00%: 95% for all 0 tests" in shortcuts.audit(ROWS.clear()).notes[0]
+    assert "of 95.00%: 95% for all 0 tests" in shortcuts.audit(rows().clear()).notes[0]
     expected = {check.check: check.expected for check in audit.checks}
     assert expected.pop("at chance: words of the instruction") == "nothing, reported"
     assert set(expected.values()) == {"an interval (95%) below 0.15"}
@@ -223,8 +225,8 @@ def test_words_are_of_the_first_1500_characters(view):
     """What comes later has another length, and no words."""
     texts = [f"{'so ' * 500}{word}" for word in ("gut", "bad")], [f"{'so ' * 499}{word}" for word in ("gut", "bad")]
     for (right, wrong), told in zip(texts, (False, True), strict=True):
-        rows = with_values(with_values(ROWS.head(200), WRONG, output=pl.lit(wrong)), ~WRONG, output=pl.lit(right))
-        assert verdicts(rows)[view] == ("tells the label" if told else "at chance")
+        frame = with_values(with_values(rows().head(200), WRONG, output=pl.lit(wrong)), ~WRONG, output=pl.lit(right))
+        assert verdicts(frame)[view] == ("tells the label" if told else "at chance")
 
 
 RULE = "On such a day people drink it before noon, and "
@@ -253,19 +255,19 @@ def with_rule(frame: pl.DataFrame) -> pl.DataFrame:
 def test_a_planted_shortcut_of_each_kind_is_found(view, enough, monkeypatch):
     """Tested on the test set, and by cross-validation."""
     monkeypatch.setattr(shortcuts, "ENOUGH", enough)
-    planted = with_values(with_rule(ROWS) if "copied" in view else ROWS, WRONG, **PLANTED[view])
+    planted = with_values(with_rule(rows()) if "copied" in view else rows(), WRONG, **PLANTED[view])
     assert verdicts(planted)[view] == "tells the label"
     assert {check for check, _ in failed(shortcuts.audit(planted))} >= {f"at chance: {view}"}
 
 
 def test_a_rule_given_twice_is_no_shortcut_where_both_rows_repeat_it():
-    assert verdicts(with_rule(ROWS))["copied from the instruction"] == "at chance"
+    assert verdicts(with_rule(rows()))["copied from the instruction"] == "at chance"
 
 
 def test_the_words_of_the_instruction_are_reported_and_cannot_fail():
     """On the page of all audits too."""
     audit = shortcuts.audit(
-        with_values(ROWS, WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly")))
+        with_values(rows(), WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly")))
     )
     assert audit.tables["Reported"]["scaled accuracy"].to_list() == [1]
     (told,) = (check for check in audit.checks if "words of the instruction" in check.check)
@@ -281,7 +283,7 @@ def test_what_is_not_decidable_has_a_section_of_its_own():
 
 
 def test_shortcuts_say_the_same_twice_and_in_any_order():
-    planted = with_values(ROWS, WRONG & TEST, **PLANTED["lengths"])
+    planted = with_values(rows(), WRONG & TEST, **PLANTED["lengths"])
     assert shortcuts.audit(planted).checks == shortcuts.audit(planted).checks
 
 
@@ -347,10 +349,10 @@ def counts_of(generator: str) -> dict:
 
 
 def test_a_built_data_set_is_balanced():
-    audit = balanced(ROWS)
+    audit = balanced(rows())
     assert failed(audit) == set()
     assert audit.tables[USED].height == 3
-    used = balance.template_uses(ROWS)
+    used = balance.template_uses(rows())
     assert (used["most"] - used["least"]).max() == 1
     assert used["templates"].to_list() == [50] * used.height
     assert set(used["slot"]) == {"qa/instruction", "qa/options", "qa/output", "freeform/instruction", "freeform/output"}
@@ -358,7 +360,7 @@ def test_a_built_data_set_is_balanced():
 
 
 def test_an_uneven_split_and_an_uneven_template_are_found():
-    lacking = ROWS.filter(pl.col("id") != "blend/0/options/wrong")
+    lacking = rows().filter(pl.col("id") != "blend/0/options/wrong")
     assert failed(balanced(lacking)) == {
         ("right and wrong rows in train", "blend"),
         ("templates used more in right or in wrong rows of a split", "blend"),
@@ -367,7 +369,7 @@ def test_an_uneven_split_and_an_uneven_template_are_found():
 
 def test_templates_used_unevenly_are_found():
     names = pl.lit(["qa/instruction/01", "qa/options/01", "qa/output/01"])
-    uneven = with_values(ROWS, (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=names)
+    uneven = with_values(rows(), (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=names)
     more, unequal = ("uses of a template, most minus least", "blend"), ("uses of the templates of a slot", "blend")
     assert failed(balanced(uneven)) == {more, unequal}
     assert failed(balanced(uneven, dropped={"blend": 29})) == {unequal}, (
@@ -383,13 +385,13 @@ def test_templates_used_unevenly_are_found():
 
 def test_an_empty_split_is_found():
     """Also where nothing is left of a dataset."""
-    without = TWO.filter(~((pl.col("part") == "dev") & (pl.col("dataset") == "normad")))
+    without = two().filter(~((pl.col("part") == "dev") & (pl.col("dataset") == "normad")))
     assert ("no split is empty", "normad") not in failed(balanced(without)), "dev alone is reported"
     for part in ("train", "test"):
-        lacking = TWO.filter(~((pl.col("part") == part) & (pl.col("dataset") == "normad")))
+        lacking = two().filter(~((pl.col("part") == part) & (pl.col("dataset") == "normad")))
         assert ("no split is empty", "normad") in failed(balanced(lacking))
         assert ("no split is empty", "blend") not in failed(balanced(lacking))
-    assert ("no split is empty", "epic") in failed(balanced(ROWS, dropped={"epic": 3}))
+    assert ("no split is empty", "epic") in failed(balanced(rows(), dropped={"epic": 3}))
 
 
 def test_a_split_off_its_share_is_found():
@@ -398,41 +400,42 @@ def test_a_split_off_its_share_is_found():
     How many rows a base sample has does not matter.
     """
     assert SHARES["dev"] * 300 == 30
-    dev = ROWS.filter(pl.col("part") == "dev")["base"].unique(maintain_order=True)
-    tolerated, two = (with_values(ROWS, pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (2, 3))
+    dev = rows().filter(pl.col("part") == "dev")["base"].unique(maintain_order=True)
+    tolerated, too_many = (
+        with_values(rows(), pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (2, 3)
+    )
 
     def off(frame: pl.DataFrame, **changes) -> set[str]:
         return {check for check, _ in failed(balanced(frame, **changes)) if check.startswith("share of ")}
 
     assert off(tolerated) == set()
-    assert off(ROWS.filter((pl.col("part") != "dev") | (pl.col("task") == "qa"))) == set()
-    assert off(two) == {"share of train", "share of dev"}
-    assert off(two, dropped={"blend": 1}) == set()
-    assert off(with_values(two, pl.col("base").is_in(["blend/0", "blend/1"]), group="g")) == set()
+    assert off(rows().filter((pl.col("part") != "dev") | (pl.col("task") == "qa"))) == set()
+    assert off(too_many) == {"share of train", "share of dev"}
+    assert off(too_many, dropped={"blend": 1}) == set()
+    assert off(with_values(too_many, pl.col("base").is_in(["blend/0", "blend/1"]), group="g")) == set()
     halves = dict(zip(SPLITS, (0.5, 0.25, 0.25), strict=True))
-    assert off(ROWS, shares=halves) == {"share of train", "share of dev", "share of test"}
+    assert off(rows(), shares=halves) == {"share of train", "share of dev", "share of test"}
 
 
 def test_the_right_option_always_in_one_place_is_found():
-    first = with_values(ROWS, ~WRONG, **PLANTED["option letter"])
+    first = with_values(rows(), ~WRONG, **PLANTED["option letter"])
     assert failed(balanced(first)) == {("position of the right one of 4 options", "blend")}
 
 
 def test_labels_are_counted_and_must_be_even():
     number = pl.col("base").str.extract(r"(\d+)$").cast(pl.Int64)
     labels = OF_BASES.with_columns(label=pl.when(number % 2 == 0).then(pl.lit("yes")).otherwise(pl.lit("no")))
-    audit = balanced(ROWS, labels)
+    audit = balanced(rows(), labels)
     assert failed(audit) == set()
     assert audit.tables["Labels of right answers"].rows() == [
         ("blend", "no", 180, 60, 60, 300),
         ("blend", "yes", 240, 0, 60, 300),
     ]
     more = with_values(labels, pl.col("base") == "blend/1", label="yes")
-    assert failed(balanced(ROWS, more)) == {("labels of right answers", "blend")}
+    assert failed(balanced(rows(), more)) == {("labels of right answers", "blend")}
 
 
 TWICE = pl.col("pair").is_in(["blend/0/freeform", "blend/1/freeform"])
-EDITED = with_values(ROWS, WRONG & TWICE, instruction=pl.col("instruction").str.replace("drunk", "eaten"))
 MARK = '[{"where": "instruction", "span": "eaten", "severity": "major", "type": "t", "start": 8, "end": 13}]'
 
 
@@ -444,33 +447,36 @@ def outcome(audit: checks.Audit, name: str) -> tuple[str, str]:
 def test_an_edited_instruction_is_found():
     """A language model may edit it, as the paper asks it to, and the gold report marks that."""
     listing = "2 of 600: blend/0/freeform, blend/1/freeform"
-    marked = with_values(EDITED, WRONG & TWICE, errors=MARK)
+    edited = with_values(rows(), WRONG & TWICE, instruction=pl.col("instruction").str.replace("drunk", "eaten"))
+    marked = with_values(edited, WRONG & TWICE, errors=MARK)
     for frame, soft, expected in (
-        (EDITED, {}, "failed"),
+        (edited, {}, "failed"),
         (marked, {}, "failed"),
         (marked, {"blend": counts_of("lexicon")}, "failed"),
         (marked, {"blend": counts_of("a-model")}, "reported"),
-        (EDITED, {"blend": counts_of("a-model")}, "failed"),
+        (edited, {"blend": counts_of("a-model")}, "failed"),
     ):
         assert outcome(balanced(frame, soft=soft), "pairs with two instructions") == (expected, listing)
-    assert outcome(balanced(ROWS), "pairs with two instructions") == ("passed", "0 of 600")
+    assert outcome(balanced(rows()), "pairs with two instructions") == ("passed", "0 of 600")
 
 
 def test_an_answer_that_is_right_and_wrong_is_found():
     """In one pair; in two pairs of one question; with options only among the same ones."""
     name = "answers that are right and wrong for one question"
-    (right,) = ROWS.filter(~WRONG, pair="blend/0/freeform")["output"]
+    (right,) = rows().filter(~WRONG, pair="blend/0/freeform")["output"]
     tie = with_values(
-        ROWS, WRONG & (pl.col("pair") == "blend/0/freeform"), output=right.replace("tea with", "TEA  with") + "."
+        rows(), WRONG & (pl.col("pair") == "blend/0/freeform"), output=right.replace("tea with", "TEA  with") + "."
     )
     assert outcome(balanced(tie), name) == ("failed", "1: tea with milk (blend/0/freeform)")
-    answers = ROWS.filter(pl.col("base") == "blend/0", WRONG)["output"]
+    answers = rows().filter(pl.col("base") == "blend/0", WRONG)["output"]
     other = next(n for n in range(1, 4) if OPTIONS[n] in answers[0])  # whose right answer is wrong for blend/0
     one_question = with_values(OF_BASES, pl.col("base") == f"blend/{other}", asked=bases(1)[0].question)
-    assert outcome(balanced(ROWS, one_question), name)[0] == "failed"
-    assert len(outcome(balanced(ROWS, one_question), name)[1].split(", ")) in (2, 3), "freeform, and with these options"
+    assert outcome(balanced(rows(), one_question), name)[0] == "failed"
+    assert len(outcome(balanced(rows(), one_question), name)[1].split(", ")) in (2, 3), (
+        "freeform, and with these options"
+    )
     others = with_values(one_question, pl.col("base") == f"blend/{other}", options="rakija|raki")
-    shown = outcome(balanced(ROWS, others), name)[1]
+    shown = outcome(balanced(rows(), others), name)[1]
     assert "freeform" in shown
     assert "options" not in shown
 
@@ -478,7 +484,7 @@ def test_an_answer_that_is_right_and_wrong_is_found():
 def test_severities_and_templates_of_the_linter(monkeypatch):
     monkeypatch.setattr(templates, "alike", lambda: [("qa/output", 1, 2, 0.9)])
     monkeypatch.setattr(templates, "lint", lambda: ["qa/output:1: empty"])
-    audit = balanced(ROWS, soft={"mango": counts_of("lexicon")})
+    audit = balanced(rows(), soft={"mango": counts_of("lexicon")})
     assert failed(audit) == {("problems of the template files", "all")}
     severity = audit.tables["Severity of soft errors, asked for against stated"]
     assert "kept answers" in severity.columns
@@ -492,7 +498,7 @@ def test_severities_and_templates_of_the_linter(monkeypatch):
 def test_an_audit_says_the_same_twice():
     """In the same order too: the same rows give the same bytes."""
     names = near(("blend/0", "blend/8"), ("blend/1", "blend/9"), ("blend/0", "normad/9"))
-    for audit in (lambda: leaks.audit(TWO, ASKED, names, mixtures(TWO)), lambda: balanced(TWO)):
+    for audit in (lambda: leaks.audit(two(), asked(), names, mixtures(two())), lambda: balanced(two())):
         assert len({page.text_of(audit()) for _ in range(5)}) == 1
 
 
@@ -503,7 +509,7 @@ SPOKEN = pl.DataFrame({"name": ["English", "Dutch"], "printed": ["English", "Dut
 
 
 def test_names_are_compared_whatever_their_accents():
-    three = pl.concat([ROWS, rows(4, "mango").with_columns(culture=pl.lit("Māori"))])
+    three = pl.concat([rows(), rows(4, "mango").with_columns(culture=pl.lit("Māori"))])
     three = with_values(three, pl.col("base") == "blend/0", culture="Cote d’Ivoire")
     three = with_values(three, pl.col("base") == "blend/1", culture="Turkey")
     three = with_values(three, pl.col("base") == "blend/2", culture="Korean", language="Korean")
@@ -528,7 +534,7 @@ def test_two_spellings_of_one_name_in_any_order():
 
 def test_a_row_without_a_culture_is_found():
     for column in ("culture", "language"):
-        nameless = with_values(ROWS, pl.col("base") == "blend/0", **{column: " "})
+        nameless = with_values(rows(), pl.col("base") == "blend/0", **{column: " "})
         assert failed(inventory.audit(nameless, PAPER, SPOKEN)) == {(f"rows without a {column}", "blend")}
 
 
@@ -554,11 +560,11 @@ def licensed(
 
 
 def test_the_ledger_has_every_row_once():
-    ledger = licences.ledger(ROWS, {"blend": MANIFEST})
+    ledger = licences.ledger(rows(), {"blend": MANIFEST})
     assert ledger.height == ledger["id"].n_unique() == 1200
     assert ledger.select("licence", "revision").unique().row(0) == ("CC-BY-SA-4.0", "abc")
     assert len(ledger["source"][0]) == 64
-    audit = licensed(ROWS)
+    audit = licensed(rows())
     assert failed(audit) == set()
     assert audit.tables["Rows per licence and dataset"].rows() == [
         ("share-alike", "CC-BY-SA-4.0", "blend", 840, 120, 240, 1200)
@@ -569,21 +575,21 @@ def test_the_ledger_has_every_row_once():
     ("audit", "wanted"),
     [
         (
-            licensed(with_values(ROWS, ID_0, licence="MIT")),
+            lambda: licensed(with_values(rows(), ID_0, licence="MIT")),
             "rows that are not under the loader's licence (CC-BY-SA-4.0)",
         ),
         (
-            licensed(with_values(ROWS, ID_0, licence=pl.lit(None))),
+            lambda: licensed(with_values(rows(), ID_0, licence=pl.lit(None))),
             "rows that are not under the loader's licence (CC-BY-SA-4.0)",
         ),
-        (licensed(ROWS, "CC BY-SA 4.0"), "licence of a known kind"),
-        (licensed(ROWS, "C-UDA-1.0"), "licence of a known kind"),
-        (licensed(ROWS, manifest=MANIFEST | {"licence": "MIT"}), "licence in the source's manifest"),
-        (licensed(ROWS, manifest=None), "rows without a source"),
+        (lambda: licensed(rows(), "CC BY-SA 4.0"), "licence of a known kind"),
+        (lambda: licensed(rows(), "C-UDA-1.0"), "licence of a known kind"),
+        (lambda: licensed(rows(), manifest=MANIFEST | {"licence": "MIT"}), "licence in the source's manifest"),
+        (lambda: licensed(rows(), manifest=None), "rows without a source"),
     ],
 )
 def test_a_row_whose_licence_is_not_known_is_found(audit, wanted):
-    assert (wanted, "blend") in failed(audit)
+    assert (wanted, "blend") in failed(audit())
 
 
 @pytest.mark.parametrize(
@@ -596,7 +602,7 @@ def test_a_row_whose_licence_is_not_known_is_found(audit, wanted):
 )
 def test_the_advice_about_a_licence_names_what_to_write_and_where(licence, expected):
     (check,) = (
-        check for check in licensed(ROWS, licence).checks if check.failed and check.check.startswith("licence of")
+        check for check in licensed(rows(), licence).checks if check.failed and check.check.startswith("licence of")
     )
     assert expected in check.expected
     assert check.expected.endswith(", in SOURCE of own/blend.py")
@@ -609,7 +615,7 @@ def test_the_advice_about_a_licence_names_what_to_write_and_where(licence, expec
 
 
 def test_stated_terms_are_enough_and_no_derivatives_are_reported():
-    frame, manifest = ROWS.with_columns(licence=pl.lit("LicenseRef-own")), MANIFEST | {"licence": "LicenseRef-own"}
+    frame, manifest = rows().with_columns(licence=pl.lit("LicenseRef-own")), MANIFEST | {"licence": "LicenseRef-own"}
     audit = licensed(frame, "LicenseRef-own", manifest, ("attribution", "no-derivatives"))
     assert failed(audit) == set()
     assert [check.check for check in audit.checks if check.outcome == "reported"] == ["rows that may be published"]
@@ -655,8 +661,8 @@ def test_the_verdict_is_about_the_training_rows():
 def test_what_a_page_quotes_becomes_no_markup():
     hostile, image = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"
     bad = checks.Check(f"c {image}", f"d {image}", f"f {image}", f"e {image}", "failed")
-    cultures = inventory.audit(with_values(ROWS, ID_0, culture=hostile, language=hostile), PAPER, SPOKEN)
-    spelled = inventory.audit(ROWS, PAPER.with_columns(printed=pl.lit(hostile)), SPOKEN)
+    cultures = inventory.audit(with_values(rows(), ID_0, culture=hostile, language=hostile), PAPER, SPOKEN)
+    spelled = inventory.audit(rows(), PAPER.with_columns(printed=pl.lit(hostile)), SPOKEN)
     pages = [page.text_of(cultures), page.text_of(spelled), page.text_of(checks.Audit("n", (bad,)))]
     summary = page.summary({"n": [bad]})
     for text, wanted in zip([*pages, summary], ("&lt;script&gt;",) * 2 + ("&lt;img src=x",) * 2, strict=True):
@@ -671,13 +677,13 @@ def call(script: str, **options) -> None:
     for name, value in options.items():
         values = value if isinstance(value, list) else [value]
         words += [f"--{name.replace('_', '-')}", *map(str, values)]
-    SCRIPTS[script](words)
+    load(script)(words)
 
 
 def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     """As their rules run them; a failed check stops nothing and is said aloud."""
     monkeypatch.chdir(tmp_path)
-    for part, own in ROWS.group_by("part"):
+    for part, own in rows().group_by("part"):
         tables.write_frame(
             Path("blend", f"{part[0]}.parquet"), own.drop("part").select(list(record_files.SAMPLE_SCHEMA))
         )
@@ -685,7 +691,7 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     record_files.write_bases(Path("blend.bases.jsonl"), bases(300))
     near().write_csv("near.csv")
     Path("all").mkdir()
-    train = train_of(with_values(ROWS, ID_0, output="changed"), "blend")
+    train = train_of(with_values(rows(), ID_0, output="changed"), "blend")
     train.select("id", "base", "dataset", "instruction", "output").write_ndjson("all/train.jsonl")
     for name, content in (("blend/manifest.json", MANIFEST), ("blend/counts.json", LOST)):
         Path(name).write_text(json.dumps(content))

@@ -9,6 +9,7 @@ import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,11 @@ def short(text, language="English"):
     return 20 <= len(text) <= 120 if language in UNSPACED else 12 <= len(text.split()) <= 45
 
 
-SAMPLES = {name: datasets.load(name).read(MINI / name) for name in READ}
+@cache
+def read(name):
+    return datasets.load(name).read(MINI / name)
+
+
 BLEND, CULTURALBENCH, OPINIONS, MANGO, NORMAD, CALMQA, EPIC = map(rows_of, COLUMNS)
 NORMS = NORMAD[-48:]  # stories about four customs on which cultures differ
 INCLUDE = {path.parent.name: rows_of(path) for path in sorted((MINI / "include").glob("*/test.jsonl"))}
@@ -125,23 +130,23 @@ def test_every_row_has_the_official_columns(name):
 
 @pytest.mark.parametrize("name", READ)
 def test_what_a_reader_makes_of_a_mini_benchmark(name):
-    samples = SAMPLES[name].samples()
+    samples = read(name).samples()
     fields = ("question", "answer", "language", "culture")
     distinct = (len({getattr(sample, field) for sample in samples}) for field in fields)
     wrong = Counter(len(sample.wrong) for sample in samples)
-    assert (SAMPLES[name].rows, len(samples), *distinct, wrong, SAMPLES[name].dropped) == READ[name]
+    assert (read(name).rows, len(samples), *distinct, wrong, read(name).dropped) == READ[name]
 
 
 def test_no_question_is_asked_in_two_benchmarks():
     names = ("blend", "culturalbench", "include")
-    asked = [sample.question.casefold() for name in names for sample in SAMPLES[name].samples()]
+    asked = [sample.question.casefold() for name in names for sample in read(name).samples()]
     asked += {row["question"].casefold() for row in OPINIONS if row["question"]}
     assert len(asked) == len(set(asked)) == 148
 
 
 def test_answers_are_short():
     names = ("blend", "culturalbench", "include", "globalopinionqa")
-    assert all(1 <= len(sample.answer.split()) <= 8 for name in names for sample in SAMPLES[name].samples())
+    assert all(1 <= len(sample.answer.split()) <= 8 for name in names for sample in read(name).samples())
 
 
 @pytest.mark.parametrize("name", READ)

@@ -21,7 +21,7 @@ from tests.excam40k import test_grounded_rows as grounded_rows
 
 SEED = grounded_rows.SEED
 EVEN = Evidence(fact=0.4, near=0.2, contradicting=0.2, unrelated=0.2, paraphrased=0, wordings=["qa"])
-JUDGING = Judging(evidence=EVEN, comparator="closed", least=0.5)
+JUDGING = Judging(evidence=EVEN, least=0.5)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from excam.error_reports.records import BaseSample
-from excam.excam40k.culture_documents import LEAST, MOST, knowledge_documents, prose_documents, topic
+from excam.excam40k.culture_documents import LEAST, MOST, knowledge_documents, prose, topic
 from excam.excam40k.question_forms import form
 from excam.excam40k.statements import paraphrase, paraphrases, stated_answer, statement, statements
 
@@ -105,18 +105,14 @@ def test_a_paraphrase_asks_in_other_words_and_names_the_culture() -> None:
     assert len(made) > 6
 
 
-def test_prose_is_of_one_culture_and_states_each_fact_once() -> None:
-    rows = [base(f"What is a common {thing} in {place}?", f"{thing} {n}", place) for n, place in enumerate(("Greece", "Peru"))
-            for thing in ("snack", "dish", "drink", "soup", "sport", "song")]  # fmt: skip
-    documents = prose_documents(rows, "CC0-1.0", SEED)
-    assert documents == prose_documents(reversed(rows), "CC0-1.0", SEED)
-    assert sorted(source for document in documents for source in document.sources) == sorted(row.id for row in rows)
-    by_id = {row.id: row for row in rows}
-    for document in documents:
-        assert LEAST <= len(document.text.split()) <= MOST
-        for source in document.sources:
-            assert by_id[source].culture == document.culture
-            assert by_id[source].answer in document.text.casefold()
+def test_prose_states_each_fact() -> None:
+    rows = [
+        base(f"What is a common {thing} in Greece?", f"{thing} of the house") for thing in ("snack", "dish", "soup")
+    ]
+    document = prose("greece/food", rows, "CC0-1.0", SEED)
+    assert document.sources == tuple(row.id for row in rows)
+    assert LEAST <= len(document.text.split()) <= MOST
+    assert all(row.answer in document.text.casefold() for row in rows)
     assert topic(rows[0]) == "Food and drink"
 
 

@@ -22,7 +22,6 @@ OTHERS = {  # what the golden experiment does not plan
     "baselines": {"models": ["small", "engine", "labels", "served", "packed"], "judges": list(judges.available())},
     "cult_eval": {"models": ["small", "old"]},
     "construction": {"templates": "both"},
-    "judging": {"comparator": "combined"},
 }  # fmt: skip
 LINE = re.compile(r"^VERSION = (?!\")[^#\n]+|^\d+$", re.MULTILINE)
 NUMBER = re.compile(r"(?:(\w+)\W+)?(\d+)")
@@ -66,5 +65,5 @@ def test_a_job_uses_every_version(uses):
     ],
 )
 def test_rules_that_use_a_version(uses, place, rules):
-    """And no others: a comparator trains no adapter, a parser asks nothing."""
+    """And no others: a reader trains no adapter, a parser asks nothing."""
     assert uses[place] == rules

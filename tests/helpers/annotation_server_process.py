@@ -34,17 +34,16 @@ def made(path, new_campaign, names):
 
 
 class Event(NamedTuple):
-    """A row of the history. `kind` is saved or imported, with a revision; or conflict or older, without one."""
+    """A row of the history. `kind` is saved or imported, with a revision, or older, without one."""
 
     revision: int | None
-    base: int
     kind: str
     answer: Answer
 
 
 def events(store, annotator, task):
     """Everything that arrived from an annotator about a task, in the order of arrival."""
-    query = "SELECT revision, base, kind, answer FROM history WHERE annotator = ? AND task = ? ORDER BY number"
+    query = "SELECT revision, kind, answer FROM history WHERE annotator = ? AND task = ? ORDER BY number"
     rows = store._rows(query, annotator, task)
     return [Event(*row, Answer.from_row(json.loads(answer))) for *row, answer in rows]
 
@@ -96,7 +95,6 @@ class Running:
         return httpx.Client(base_url=self.url, timeout=300, **options)
 
 
-def put(client, link, base, answer, **changes):
+def put(client, link, answer, **changes):
     """Send an answer as the page does."""
-    body = {"base": base, "answer": {**answer.row(), **changes}}
-    return client.put(f"{link}/answers/{answer.task}", json=body)
+    return client.put(f"{link}/answers/{answer.task}", json={**answer.row(), **changes})

@@ -91,6 +91,11 @@ def answer(number, annotator, **changes):
     return blank(f"{number:016x}", annotator, **{**FULL, **changes})
 
 
+def at(second):
+    """Return the time of an answer that was saved so many seconds after noon."""
+    return f"2026-04-01T12:{second // 60:02}:{second % 60:02}.000Z"
+
+
 def blank(task, annotator, **values):
     """An answer to nothing but what is given."""
     return changed(Answer(task, annotator, SOFT.empty()), **values)

@@ -18,16 +18,20 @@ class Server:
     """Follows a script: one step per call, then right answers. A step is (status, body, headers) or does it itself.
 
     `calls` are the bodies in the order they came, `times` when (time.monotonic), `headers` their paths and keys.
-    `port` 0: any that is free.
+    `port` 0: any that is free. `names` are the models that it lists.
     """
 
     def __init__(self, script=(), default=None, port=0):
         self.script, self.calls, self.times, self.headers, lock = list(script), [], [], [], threading.Lock()
         self.most, self.open = 0, 0  # requests at once
+        self.names = ()
         server = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                send(self, 200, {"data": [{"id": name} for name in server.names]})
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

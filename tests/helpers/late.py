@@ -14,6 +14,7 @@ class Library:
         return getattr(importlib.import_module(self.module), name)
 
 
+inter_rater = Library("statsmodels.stats.inter_rater")
 mlcroissant = Library("mlcroissant")
 safetensors = Library("safetensors.torch")
 stats = Library("scipy.stats")

@@ -96,14 +96,6 @@ def test_what_the_server_bills_is_within_the_budget(served, usage, cost):
     assert f"excam: budget 0.5: spent {len(served.calls) * cost:.4f} of 0.5" in result.stderr
 
 
-def test_tokens_that_the_server_does_not_count_cost_the_most_they_can(served):
-    step = fake_chat_server.right(CLEAN)
-    step[1].pop("usage")
-    served.script = [step] * 100
-    assert score("--budget", "0.06", "--price", "1", "10", model=model(served)).exit_code == 4
-    assert len(asked_texts(served)) < 10
-
-
 def test_a_row_about_which_nothing_is_asked_costs_nothing(served, tmp_path):
     row = {
         "source": "她穿着旗袍。",

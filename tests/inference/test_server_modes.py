@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.acre import translations
 from excam.acre.items import Item
+from excam.acre.metrics import Acre
 from excam.config import Model, Server
 from excam.core import tables
 from excam.core.exceptions import AnswersMissing, ModelInvalid
@@ -240,6 +241,8 @@ def in_trouble(step):
         (fake_chat_server.hang_up, "Server disconnected without sending a response", 8),
         (wrong(503, "out of memory"), "HTTP 503: out of memory (8 attempts)", 8),
         ((200, {"error": {"message": "overloaded"}}), "HTTP 200 with a problem: overloaded (8 attempts)", 8),
+        ((200, {"error": {"message": "no credits", "code": 402}}), "HTTP 402: no credits", 1),
+        ((200, {"error": {"message": "too many", "code": "429"}}), "HTTP 429: too many (8 attempts)", 8),
         (wrong(401, "sk-secret revoked"), "HTTP 401: *** revoked; sent was the key in EXCAM_ENDPOINT_KEY", 1),
     ],
 )
@@ -458,6 +461,16 @@ def test_each_command_that_asks_a_model_has_the_options_of_servers(run, tmp_path
     assert "n_tokens" in run.server.calls[0], done.stderr
     assert not {"seed", "max_tokens"} & set(run.server.calls[0])
     assert "system" not in roles(run.server.calls[0])
+
+
+def test_a_metric_of_likelihoods_asks_for_texts_as_the_server_takes_them(run, tmp_path):
+    """ACRE asks for a text where there are no likelihoods."""
+    (tmp_path / "acre.jsonl").write_text(json.dumps({"id": "1", **Acre.example}))
+    no_seed = refusing(lambda body: "seed" in body, wrong(400, "what is this?"))
+    done = run(no_seed, "score", "acre.jsonl", "--metric", "acre-choice", "--to", "out.jsonl")
+    assert [(row["failure"], "|omit:seed|" in row["signature"]) for row in run.rows] == [
+        ("validator: no-value", True)
+    ], done.stderr
 
 
 # --- what is left out

@@ -96,7 +96,7 @@ def test_a_choice_is_what_was_generated_scored_again(weights):
 
 def test_beginnings_of_a_text_are_read_off_one_row(weights):
     """They give what each gives alone, in any order and twice, beside a text that is no beginning."""
-    backend = local.Backend(weights, dtype="float32", rank=4)
+    backend = local.Backend(weights, dtype="float32")
     options = ("tea", "t", "tea with milk", "tea with", "tex", "tea")
     rows = []
     backend.model.register_forward_hook(
@@ -110,14 +110,15 @@ def test_beginnings_of_a_text_are_read_off_one_row(weights):
 
 
 def test_the_prompt_of_a_choice_is_computed_once(weights, adapter):
-    """All options after one pass give what each gives alone; the same prompt with single tokens needs no pass at all."""
-    backend = local.Backend(weights, dtype="float32", rank=4)
+    """All options after one pass give what each gives alone, also those of a later request with the same prompt."""
+    backend = local.Backend(weights, dtype="float32")
     messages = REQUESTS[0].messages
-    asked = [Choose(messages, ('{"answer": "A"}', '{"answer": "B"}', "no")), Choose(messages, ("A", "B"))]
+    asked = [Choose(messages, options) for options in (('{"answer": "A"}', "no"), ("A", "B"), ("no", "not that"))]
+    asked.insert(1, Choose(REQUESTS[1].messages, ("A", "B")))
     passes = []
     backend.model.register_forward_hook(lambda *_: passes.append(1))
     once = [choice.logprobs for batch in backend.choose(asked) for _, choice in batch]
-    assert len(passes) == 2
+    assert len(passes) == 4, "two prompts, and longer options twice"
     backend.__dict__["_keeps_plain_prompt"] = False  # as for layers with a window or a state
     each = [choice.logprobs for batch in backend.choose(asked) for _, choice in batch]
     for logprobs, other in zip(once, each, strict=True):
@@ -160,8 +161,8 @@ def test_messages_before_the_last_one_are_computed_once(weights):
     shared = [completed(backend, each, GREEDY) for each in (asked, several)]
     del passes[:]
     choices = sorted(pair for batch in backend.choose(chosen) for pair in batch)
-    of_one = [1, *[1, 2] * 8]
-    assert passes == [*of_one, *of_one], "each manual, then of each request the prompt and its options"
+    of_one = [1, *[1, 2, 2] * 2, *[1, 2] * 4]
+    assert passes == [*of_one, *of_one], "each manual, then each prompt with the options of its requests"
     backend.__dict__.update(_keeps_plain_prompt=False, _computes_in_parts=False)
     for each, answers in zip((asked, several), shared, strict=True):
         for answer, other in zip(answers, completed(backend, each, GREEDY), strict=True):
@@ -301,7 +302,7 @@ def test_adapter_changes_answers_and_identity(weights, adapter):
 def test_adapters_of_a_shared_engine_answer_as_they_do_alone(weights, adapter, tmp_path):
     other = tiny.adapter(weights, tmp_path, seed=7)
     alone = {at: completed(local.Backend(weights, at), REQUESTS, GREEDY) for at in (None, adapter, other)}
-    shared = local.Backend(weights, rank=8)
+    shared = local.Backend(weights)
     for at in (adapter, other, None, adapter, other, other):
         shared.use(at, str(at))
         assert completed(shared, REQUESTS, GREEDY) == alone[at]
@@ -314,7 +315,7 @@ def test_an_adapter_that_does_not_fit_leaves_the_base_alone(weights, adapter, tm
     shutil.copytree(adapter, tmp_path / "odd")
     stored = load_file(adapter / "adapter_model.safetensors")
     save_file(dict(list(stored.items())[:3]), tmp_path / "odd/adapter_model.safetensors")
-    shared = local.Backend(weights, rank=8)
+    shared = local.Backend(weights)
     before = completed(shared, REQUESTS, GREEDY)
     with pytest.raises(ModelInvalid, match="without a counterpart"):
         shared.use(tmp_path / "odd", "odd")

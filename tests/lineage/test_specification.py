@@ -5,7 +5,6 @@ import os
 from collections import Counter
 from pathlib import Path
 
-import pytest
 import typer.main
 
 from excam.cli import app
@@ -46,17 +45,17 @@ def test_every_row_is_there_once():
     assert [row["row"] for row in ROWS] == numbers
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["row"])
-def test_a_row_names_what_shows_it_and_why_it_is_not_whole(row):
-    assert row["state"] in STATES
-    assert bool(row["why"]) == (row["state"] != "works")
-    assert "|" not in "".join(row.values())
-    if row["state"] == "partial":
-        assert row["why"].startswith("needs "), "a card, or files that were not at hand"
-    if row["shown"].startswith("excam "):
-        command = typer.main.get_command(app)
-        for word in row["shown"].split()[1:]:
-            command = command.get_command(None, word)
-        assert command, row["shown"]
-    else:
-        assert (ROOT / row["shown"]).is_file()
+def test_a_row_names_what_shows_it_and_why_it_is_not_whole():
+    for row in ROWS:
+        assert row["state"] in STATES, row
+        assert bool(row["why"]) == (row["state"] != "works"), row
+        assert "|" not in "".join(row.values()), row
+        needs = row["why"].startswith("needs ")  # a card, or files that were not at hand
+        assert needs or row["state"] != "partial", row
+        if row["shown"].startswith("excam "):
+            command = typer.main.get_command(app)
+            for word in row["shown"].split()[1:]:
+                command = command.get_command(None, word)
+            assert command, row
+        else:
+            assert (ROOT / row["shown"]).is_file(), row

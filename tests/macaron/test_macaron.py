@@ -456,7 +456,9 @@ def test_damaged_instances_are_one_line(tmp_path, change, words):
         ({"letter_answer": "T"}, "by letter T"),
         ({"logprobs": [0.1]}, "1 likelihoods of 4 answers"),
         ({"instance": None}, "row 1: no instance"),
-        ({"model": "other"}, "answers of m/text, other/text; expected one model and mode"),
+        ({"model": "other"}, "answers of m/text, other/text; expected one model, in one mode"),
+        (lambda rows: [row | {"mode": "floor"} for row in rows], "answers of m/floor; expected one model, in one mode"),
+        (lambda rows: [row | {"model": "Chance "} for row in rows], "called 'Chance '; expected another name"),
         ({"asked": "0"}, "was asked with another text"),
     ],
 )
@@ -563,9 +565,19 @@ def test_the_command_counts_the_rows_that_it_leaves_out(tmp_path, change, reason
 def test_a_column_of_numbers_is_no_column_of_texts(tmp_path):
     frame = pl.DataFrame([TYPED | {"id": "8"}, TYPED | {"id": "9"}])
     typed = frame.with_columns(pl.lit(7).alias("question"))
-    for table, reasons in ((frame, {}), (typed, {"not-text": 2})):
+    for table, reasons in ((frame, {"repeated": 1}), (typed, {"not-text": 2})):
         table.write_parquet(tmp_path / "mc.parquet")
         assert official.read(tmp_path / "mc.parquet").reasons == reasons
+
+
+def test_a_scenario_is_there_once_whatever_its_id(tmp_path):
+    copies = [*BUILT.scenarios, replace(BUILT.scenarios[0], id="z")]
+    tables.write_frame(tmp_path / "s.parquet", scenarios.to_frame(copies))
+    assert f"z asks what {BUILT.scenarios[0].id} asks (1 copies)" in line_of(
+        InputInvalid, scenarios.read, tmp_path / "s.parquet"
+    )
+    tables.write_frame(tmp_path / "i.parquet", derive.to_frame(derive.instances(copies, 1)))
+    assert f"z asks what {BUILT.scenarios[0].id} asks" in line_of(InputInvalid, derive.read, tmp_path / "i.parquet")
 
 
 def test_numbers_and_lists_stand_for_ids_templates_and_tags(tmp_path):

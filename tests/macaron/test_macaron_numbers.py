@@ -431,6 +431,13 @@ def test_the_figure_of_contexts_shows_each_of_ten_instances_and_says_what_its_ax
     assert [name for name in breakdowns.ordered("contexts", lines) if name not in words] == ["Japan"]
 
 
+def test_the_order_of_files_turns_no_difference(systems):
+    section = [
+        pages._differences(of, pages.estimates(of, 1), "overall", "Overall", 1) for of in (systems, systems[::-1])
+    ]
+    assert section[0] == section[1] != ""
+
+
 def test_aspects_stand_from_hard_to_easy_and_the_lowest_are_counted():
     shares = {("a", "Naming"): 90, ("b", "Naming"): 80, ("a", "Music"): 40, ("b", "Music"): 60, ("a", "Time"): 45}
     shares |= {("b", "Time"): 50, ("mean of systems", "Naming"): 85, ("mean of systems", "Music"): 50}

@@ -7,7 +7,7 @@ import pytest
 
 from excam.core import tables
 from excam.core.steps import Page
-from excam.pages.results_index import Told, job_seconds, page, standings
+from excam.pages.results_index import Told, page, standings
 
 LINE = {"row": "ExCAM (m)", "column": "ALL (ID)", "scaled_accuracy": 0.4, "low": 0.2, "high": 0.6, "n": 80}
 FIGURE = Page(
@@ -26,7 +26,7 @@ def results(tmp_path, monkeypatch):
     for name in ("paper/figure-3.svg", "paper/figure-3.pdf", "macaron/rows/m.html", "published/all/manifest.json"):
         path = Path("results", name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("<svg/>")
+        path.write_text('<svg id="axes_1"/>')
     Path("results/published/all/README.md").write_text("card")
     for name, floor in (("above", 0.1), ("below", 0.3)):
         tables.write_lines(
@@ -44,9 +44,16 @@ def test_every_link_leads_to_a_file_beside_the_page(results):
     text = page(results, files(results), [FIGURE], Path("benchmarks"), TOLD)
     links = re.findall('href="(.*?)"', text)
     assert {"paper/figure-3.pdf", "paper/figure-3.csv", "macaron/rows/m.html", "published/all"} <= set(links)
-    assert all((results / link).exists() for link in links)
+    assert all(f'id="{link[1:]}"' in text if link[0] == "#" else (results / link).exists() for link in links)
     assert "data:image/svg+xml;base64" in text
     assert "http" not in text.replace("http-equiv", ""), "nothing is fetched"
+
+
+def test_a_picture_of_words_alone_is_listed_beside_the_tables(results):
+    (results / "paper/figure-3.svg").write_text("<svg/>")
+    text = page(results, files(results), [FIGURE], Path("benchmarks"), TOLD)
+    assert "<figure>" not in text
+    assert "&amp; more. Not drawn: too few rows." in text
 
 
 def test_captions_are_texts(results):
@@ -70,10 +77,3 @@ def test_raters_who_read_nothing_are_the_floor_of_the_others(results):
     Path("results/rubric").mkdir()
     tables.write_lines(Path("results/rubric/reliability.csv"), list(rows[0]), rows)
     assert [(each.name, each.floor) for each in standings(results) if each.system == "Rubric"] == [("a and b", 0.9)]
-
-
-def test_seconds_are_those_of_the_jobs_of_each_rule(tmp_path):
-    for name, cpu in (("judge/a.tsv", "2"), ("judge/b.tsv", "NA"), ("floors.tsv", "1")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"s\tcpu_time\n3.5\t{cpu}\n")
-    assert job_seconds(tmp_path) == {"floors": [(3.5, 1.0)], "judge": [(3.5, 2.0), (3.5, 0.0)]}

@@ -23,6 +23,7 @@ from excam import cli, config
 from excam.annotation import answers, exchange
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import read as read_campaign
+from excam.core import tables
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
@@ -221,19 +222,35 @@ def test_ratings_between_each_other(tmp_path):
     again = checked(tmp_path, good(), good(saved=late, **dict.fromkeys(SCORES, 3)))
     assert [rating.scores["overall"] for rating in again.ratings] == [3]
     assert [rating.scores["overall"] for rating in again.superseded] == [4]
-    (line,) = checked(tmp_path, good(), good(task_id="china-2", saved=early)).breaches
-    assert "saved: found 2026-11-24T08:00:00+00:00; expected not before 2026-11-24T09:00:00+00:00" in line
+    assert checked(tmp_path, good(), good(task_id="china-2", saved=early)).breaches == (), "in any order"
+    (line,) = checked(tmp_path, good(), good(rater="ada\u200b ")).breaches
+    assert "is there twice; expected each rating once, or one that was `saved` later" in line
+    (line,) = checked(tmp_path, good(), good(rater="m", role="model", failure="cut")).breaches
+    assert "failure: found 'cut' beside scores; expected one of both" in line
+    assert "called 'People'" in line_of(InputInvalid, checked, tmp_path, good(rater="People"))
     (line,) = checked(tmp_path, good(), good(task_id="china-2", role="validator", saved=late)).breaches
     assert "role: found validator; expected evaluator, as before" in line
     first = write(tmp_path / "a.jsonl", good(saved=late, **dict.fromkeys(SCORES, 5)))
     second = write(tmp_path / "b.jsonl", good())
     reading = checks.read([first, second], KNOWN, [RUBRIC])
     assert [rating.scores["overall"] for rating in reading.ratings] == [5], "the later save wins in any order of files"
+    assert "(1 breaches)" in line_of(InputInvalid, checks.sound, [first, first], KNOWN, [RUBRIC])
+    read = checks.sound([first, second], KNOWN, [RUBRIC])
+    table = tmp_path / "r.parquet"
+    tables.write_frame(table, ratings.to_frame([*read.ratings, *read.superseded]))
+    assert checks.sound([table], KNOWN, [RUBRIC]) == read, "as the workflow keeps them"
+
+
+def test_a_response_that_repeats_another_under_a_new_id_is_left_out_and_counted(tmp_path):
+    copies = [replace(response, task_id=f"z-{response.task_id}") for response in KNOWN]
+    more = [replace(rating, task_id=f"z-{rating.task_id}") for rating in READ.ratings]
+    once = study.study(READ, KNOWN, [RUBRIC], "complete", 0)
+    twice = study.study(replace(READ, ratings=(*more, *READ.ratings)), [*copies, *KNOWN], [RUBRIC], "complete", 0)
+    assert (twice.reliability, twice.conditions) == (once.reliability, once.conditions)
+    assert f" {len(READ.ratings)} rows that repeat another under a new id are left out." in study.overview(twice)
 
 
 def test_a_table_of_ratings_is_read_back_equal(tmp_path):
-    from excam.core import tables
-
     tables.write_frame(tmp_path / "r.parquet", ratings.to_frame(READ.ratings))
     again = checks.read([tmp_path / "r.parquet"], KNOWN, [RUBRIC])
     assert again == READ

@@ -65,15 +65,10 @@ def test_every_row_is_somewhere():
     assert [a.id for a, _ in comparison.differing] == ["r2"], "rows that do not differ are not shown"
 
 
-def test_other_instructions_and_other_signatures_are_not_compared():
+def test_other_instructions_are_not_compared():
     other = judged(1, instruction="Something else?")
     assert line_of(InputInvalid, compared, [judged(1)], [other]).startswith(
         "id r1: A asks 'What is eaten on day 1?', B asks 'Something else?'"
-    )
-    line = line_of(InputInvalid, compared, [judged(1)], [judged(1, signature="excam|model:n")])
-    assert "A: excam|model:m B: excam|model:n" in line
-    assert "unlike signatures" in line_of(InputInvalid, compared, [judged(1), judged(2, signature="x")], [judged(1)]), (
-        "nor within a file"
     )
     assert line_of(InputInvalid, compared, [judged(1), judged(1)], [judged(1)]).startswith("A: id r1 occurs twice")
     assert "A has 1 rows, B 1, 0 with an id of the other" in line_of(InputInvalid, compared, [judged(1)], [judged(2)])
@@ -110,8 +105,12 @@ def test_a_system_against_itself():
 def test_rows_that_share_content_are_one():
     a = [judged(1, id=str(n)) for n in range(20)]
     b = [judged(1, MAJOR, id=str(n)) for n in range(20)]
+    comparison = compared(a, b)
+    score = comparison.measures[0]
+    assert (comparison.counts.repeated, score.n, score.clusters, score.p_value, score.low) == (19, 1, 1, 1.0, None)
+    b = [replace(row, texts=row.texts | {"output": f"Sushi {n}"}) for n, row in enumerate(b)]
     score = compared(a, b).measures[0]
-    assert (score.n, score.clusters, score.p_value, score.low) == (20, 1, 1.0, None), "one question proves nothing"
+    assert (score.n, score.clusters, score.p_value < 0.001) == (20, 20, True), "one instruction groups nothing"
 
 
 def test_groups_have_their_denominators_and_few_rows_no_interval():

@@ -34,10 +34,3 @@ def test_two_systems_row_by_row(browser, tmp_path):
     choose(browser, "type_b", "")
     choose(browser, "order", "b")
     assert shown(browser)[0] == "r1", "the one with the least advantage of B"
-
-
-def test_files_that_cannot_be_compared_are_refused_in_one_line(tmp_path):
-    ours, other = (test_compare.write_results(tmp_path / f"{n}.jsonl", [judged(n, signature=f"s{n}")]) for n in (1, 2))
-    for words in ((other, "--to", tmp_path / "page.html"), (other, "--to", other)):
-        result = run(ours, "--against", *words)
-        assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.stderr

@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.error_reports import qualification
 from excam.error_reports.qualification import question_set
+from excam.error_reports.readers.chat import Chat
 from excam.knowledge import index as packs
 from excam.scoring import metric
 
@@ -197,12 +198,12 @@ def band(trial):
 def qualified(trial):
     file = trial.folder / "qualified.json"
     model = signature(trial.plain).split("|judge:")[0].removeprefix("excam|")
-    best = {"judge": "grounded", "way": {"comparator": "closed"}}
     table = [["rows", "right [95 %]", "decided"], ["360", ".84", ".61"]]
     made = {"version": qualification.REVISION, "set": question_set.identity(), "table": table}
-    file.write_text(json.dumps({"model": model, "best": best, **made}))
+    reader = Chat(likelihoods=True).signature
+    file.write_text(json.dumps({"model": model, "reader": reader, "way": {"slopes": {"en": 1.0}}, **made}))
     done = trial.with_(*(["--evidence", trial.index] if trial.metric.qualifies else []), "--qualified", file)
-    return done, "judge:grounded" in signature(done) and "compare:closed" in signature(done)
+    return done, "judge:grounded" in signature(done) and "|en:1" in signature(done)
 
 
 def budget(trial):

@@ -167,13 +167,6 @@ def test_a_calibration_in_a_file_of_its_own(adapter, backend, tmp_path):  # noqa
     )
 
 
-def test_rows_of_another_judge_are_not_fitted(adapter, backend):  # noqa: F811
-    judge, truth = excam.load(adapter), {row["id"]: bool(int(row["id"]) % 2) for row in rows()}
-    results = [*judge.score(rows()[:20]), *judge.sampled(1, 0).score(rows()[20:])]
-    line = room.line_of(InputInvalid, calibration.fitted, results, truth, "platt", EXCAM)
-    assert line.startswith("row 20: scored by excam|model:tiny")
-
-
 @pytest.mark.parametrize("truth", [True, False])
 def test_one_class_is_nothing_to_fit(adapter, backend, truth):  # noqa: F811
     judge = excam.load(adapter)
@@ -293,10 +286,6 @@ def test_calibrating_again_replaces_what_was_there(here):
             ["--label", "truth"],
             "excam: gold.jsonl: no column truth; found error, id; name that of the labels with --label",
         ),
-        (
-            ["--label", "id"],
-            "excam: gold.jsonl: id 2: id is 2; expected true or false, 1 or 0, or a score of 0 or less; of a scale, write first which values are errors",
-        ),
     ],
 )
 def test_what_cannot_be_fitted_is_said(here, more, line):
@@ -310,10 +299,11 @@ def test_rows_without_a_truth_are_left_out_and_counted(here):
     texts(*some, {"id": "20", "error": None}, {"id": "21", "error": " "}, name="gold.jsonl")
     result = excam_("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
     assert result.exit_code == 0, result.stderr
-    first, slope, others, *_ = result.stderr.splitlines()
+    first, slope, rows, truths, *_ = result.stderr.splitlines()
     assert first.startswith("scored.jsonl: worse than guessing on 20 labelled rows: right in 0")
     assert re.match(r"slope -.*: the fit turns the judge round", slope)
-    assert others == "20 of 40 rows have a truth in gold.jsonl; the others are left out"
+    assert rows == "scored.jsonl: 40 rows: 20 fitted, 0 failed, 0 without p(R), 20 without a truth."
+    assert truths == "gold.jsonl: 22 rows: 20 with a truth, 0 of them without a scored row"
     texts({"id": "0", "error": True}, {"id": 0, "error": False}, name="gold.jsonl")
     line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
     assert line == "excam: gold.jsonl:2: id 0 occurs twice; expected one label for each row"

@@ -1,6 +1,7 @@
 """What people print: no number moves with the order of rows, with ids, with a unit, with a row that is there twice."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,10 +89,10 @@ def test_meta(printed, change, of_labels, label):
 
 def is_same(text, other):
     """Whether the lines are equal but for the labels' range and what is said of rows that are there twice."""
-    said = " 24 rows that differ from another in their id alone are left out."
-    lines, others = (
-        [line for line in each.replace(said, "").splitlines() if "scale: scores" not in line] for each in (text, other)
-    )
+    for said in (" 24 rows that repeat another under a new id are left out.", ", 24 repeated (3 failed)"):
+        other = other.replace(said, "")
+    other = other.replace(": 48 rows", ": 24 rows")
+    lines, others = ([line for line in each.splitlines() if "scale: scores" not in line] for each in (text, other))
     assert lines == others
     return lines == others
 
@@ -114,18 +115,78 @@ def test_systems_of_one_file_and_their_own_ids(printed):
     assert (shown["a"]["id"], shown["b"]["id"]) == (shown["id"], f"{shown['id'][:-1]}b")
 
 
+def dictionaries(rows):
+    return [row.to_dict() for row in rows]
+
+
+TWICE = "a.jsonl:25: the scored row r0 is there twice, and would count twice; expected unique ids; keep one of the two"
+
+
+@pytest.mark.parametrize("command", ["report a.jsonl --to a.html", "report b.jsonl --against a.jsonl --to a.html",
+                                     "compare a.jsonl b.jsonl", "compare a.jsonl b.jsonl --pairs", "meta gold.jsonl a.jsonl",
+                                     "calibrate a.jsonl --gold gold.jsonl --to c.json"])  # fmt: skip
 @pytest.mark.parametrize(
-    "command", [["report", "a.jsonl", "--to", "a.html"], ["explain", "a.jsonl"], ["compare", "a.jsonl", "b.jsonl"]]
+    ("change", "said"),
+    [
+        (lambda rows: [*rows, rows[0]], TWICE),
+        (lambda rows: [rows[0] | {"score": 3}, *rows[1:]], "score 3 of excam; expected -1e+09 to 1"),
+        (lambda rows: [rows[0] | {"signature": "x"}, *rows[1:]], "excam|model:m"),
+        (lambda rows: [rows[0] | {"metric": {}}, *rows[1:]], "rows of one signature with unlike "),
+    ],
 )
-def test_a_scored_row_that_is_there_twice_is_refused(printed, command):
-    printed(A, B, GOLD, "explain", "b.jsonl")
-    with Path("a.jsonl").open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(A[0].to_dict()) + "\n")
-    done = CliRunner().invoke(cli.app, command)
-    assert (done.exit_code, done.stderr.splitlines()[-1]) == (
-        2,
-        "excam: a.jsonl:25: the scored row r0 is there twice, and would count twice; expected unique ids; keep one of the two",
+def test_what_would_count_wrongly_is_refused(printed, command, change, said):
+    printed(A, A, GOLD, "explain", "b.jsonl")
+    Path("a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in change(dictionaries(A))), encoding="utf-8")
+    done = CliRunner().invoke(cli.app, command.split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr.splitlines()[-1]
+
+
+def numbers(page):
+    return re.findall(r"<dt>.*</dd>", Path(page).read_text(encoding="utf-8"))
+
+
+def test_repeated_rows_are_counted_and_left_out(printed):
+    other = [replace(row, signature=A[0].signature) for row in B]
+    compared = ("compare", "a.jsonl", "b.jsonl", "--json")
+    first, again = (
+        json.loads(printed(each(A), each(other), GOLD, *compared).partition("\n")[0]) for each in (list, doubled)
     )
+    assert again == first | {"rows_a": 48, "rows_b": 48, "repeated": 24}
+    for words in (("a.jsonl",), ("a.jsonl", "--against", "b.jsonl")):
+        printed(A, other, GOLD, "report", *words, "--to", "page.html", "--overwrite")
+        shown = numbers("page.html")
+        printed(doubled(A), doubled(other), GOLD, "report", *words, "--to", "page.html", "--overwrite")
+        assert numbers("page.html") == shown
+        assert "24 rows that repeat another under a new id are left out." in Path("page.html").read_text("utf-8")
+    pairs = printed(doubled(A), doubled(other), GOLD, "compare", "a.jsonl", "b.jsonl", "--pairs")
+    assert "of 21 items. Left out: 3 with fewer than two scores, 24 that repeat another under new ids." in pairs
+
+
+def test_names_that_look_alike_are_one(printed):
+    systems = ["A", "A ", "\u200bA", "Zoe\u0301", "Zo\u00e9"]
+    rows = [replace(row, system=systems[at % 5]) for at, row in enumerate(A)]
+    gold = [row | {"system": systems[at % 5]} for at, row in enumerate(GOLD)]
+    printed(rows, B, gold, "report", "a.jsonl", "--to", "a.html")
+    assert set(re.findall(r'<th scope="row"><bdi>(A.*|Z.*)</bdi>', Path("a.html").read_text("utf-8"))) == {
+        "A",
+        "Zo\u00e9",
+    }
+    done = CliRunner().invoke(cli.app, ["meta", "gold.jsonl", "b.jsonl"])
+    said = "3 names read without needless blanks and invisible characters, e.g. 'A ' as A"
+    assert f"gold.jsonl: {said}" in done.stderr
+    assert re.search(r"^b +own +2 ", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("values", [(1, -1), (0.3, 0), (2, 0), (1, -5)])
+@pytest.mark.parametrize("column", ["error", "wrong"])
+def test_a_truth_is_yes_or_no_or_a_deduction(printed, values, column):
+    gold = [{"id": row["id"], column: values[row["error"]]} for row in GOLD]
+    printed(A, B, gold, "explain", "a.jsonl")
+    done = CliRunner().invoke(
+        cli.app, ["calibrate", "a.jsonl", "--gold", "gold.jsonl", "--to", "c.json", "--label", column]
+    )
+    assert (done.exit_code, "expected true and false, 1 and 0, or scores of 0 or less" in done.stderr) == (2, True)
 
 
 def test_rows_of_one_instruction_are_their_own_clusters(printed):

@@ -132,7 +132,8 @@ def test_the_page_says_what_its_warnings_mean():
 
 
 def test_rows_with_equal_values_of_a_filter_share_one_list_of_them():
-    packed = re.search(r'id="data"[^>]*>([^<]+)<', report_page.write("a.jsonl", "0" * 64, [*SIX, *SIX]))[1]
+    rows = [*SIX, *(replace(row, texts=row.texts | {"note": ""}) for row in SIX)]
+    packed = re.search(r'id="data"[^>]*>([^<]+)<', report_page.write("a.jsonl", "0" * 64, rows))[1]
     data = json.loads(zlib.decompress(base64.b64decode(packed)))
     assert len(data["lists"]) == len(set(map(tuple, data["lists"])))
     names = [each["name"] for each in data["filters"]]
@@ -230,7 +231,7 @@ def test_what_a_score_follows_from_is_beside_the_report():
     ]
     parts["because"] = "passages disagree: tea against wine"
     row = failed(1, NOT_KNOWN, parts={**parts, "many": 10**400, "sure": True, "passages": ["b#2: Tea: with milk"]})
-    shown = report_page._row(row, numbers.bands([row], EXCAM), with_signature=False)
+    shown = report_page._row(row, numbers.bands([row], EXCAM))
     assert shown.reports[0].passages == [("feast.md", ""), ("b#2", "Tea: with milk")]
     assert "margin" not in shown.facts
     assert shown.facts["many"] == str(10**400)
@@ -242,7 +243,7 @@ def test_what_a_score_follows_from_is_beside_the_report():
 
 def test_no_name_becomes_markup():
     hostile = [judged(n, "x", (0, 1, "major", attack), language=attack, culture=attack, system=attack, warnings=(attack,),
-                      signature=attack, metric=replace(EXCAM, certainty=ATTACKS[1]), parts={attack: attack})
+                      metric=replace(EXCAM, certainty=ATTACKS[1]), parts={attack: attack})
                for n, attack in enumerate(ATTACKS)]  # fmt: skip
     text = report_page.write("<b>.jsonl", "0" * 64, hostile)
     text.encode("utf-8")
@@ -436,7 +437,7 @@ def test_hostile_texts_are_only_texts(browser, tmp_path):
         row = judged(
             number, text, (2, 2 + len(attack), "major", attack), id=attack, instruction=attack, language=attack
         )
-        rows.append(replace(row, culture=attack, system=attack, warnings=(attack,), signature=attack, recovered=(attack,),
+        rows.append(replace(row, culture=attack, system=attack, warnings=(attack,), recovered=(attack,),
                             report=Report(row.report.errors, attack)))  # fmt: skip
     opened(browser, tmp_path, [*rows, failed(99, ATTACKS[0])])
     browser.js("document.querySelectorAll('details').forEach(d => d.open = true)")

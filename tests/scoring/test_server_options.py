@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fake_chat_server import send
+from fake_chat_server import wrong
 
 from excam.config import Server
 from excam.core.exceptions import InputInvalid, ModelInvalid
@@ -94,31 +93,12 @@ def test_the_key_of_openai_is_sent_to_openai_and_openai_base_url_only(environmen
     assert served_model.key_variable("http://other/v1") == "EXCAM_ENDPOINT_KEY"
 
 
-class Listing(BaseHTTPRequestHandler):
-    """A server that lists two models and knows none by another name."""
-
-    def do_GET(self) -> None:
-        send(self, 200, {"data": [{"id": "small"}, {"id": "large"}]} if self.path == "/v1/models" else {})
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        send(self, 404, {"error": {"message": "model not found"}})
-
-    def log_message(self, *_: object) -> None: ...
-
-
-@pytest.fixture
-def listing() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Listing)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
-
-
 def test_a_wrong_name_or_none_shows_the_names_that_the_server_lists(
-    environment: pytest.MonkeyPatch, listing: str
+    environment: pytest.MonkeyPatch, serve: Callable[..., Any]
 ) -> None:
+    server = serve(default=lambda _: wrong(404, "model not found"))
+    server.names = ("small", "large")
+    listing = server.endpoint.rstrip("/")
     with pytest.raises(InputInvalid, match=f"no name before it; expected NAME@{listing}, .* lists: small, large$"):
         parse(listing)
     request = Generate((Message("user", "u"),))

@@ -369,3 +369,6 @@ def test_rows_that_are_not_known_are_neither_scored_nor_failed(tmp_path):
     assert shard_scoring.score_shards(judge, shard_list, {}, tmp_path / "scores", settings) == (counts, [])
     (line,) = shard_summary.lines(counts)
     assert (line["not_known"], line["mean_score"]) == (3, "1.0000")
+    two = counts | {"b": counts["a"] | {"signature": "other"}}
+    shown = [("1.0000 (n = " in shard_summary.page("of one judge, of two", each)) for each in (counts, two)]
+    assert shown == [True, False]

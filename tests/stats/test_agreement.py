@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
+from late import inter_rater
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import agreement
@@ -101,7 +101,7 @@ def test_kappa_of_the_sums_is_the_librarys(ratings):
     counts = np.array([[unit.count(value) for value in values] for unit in triples], dtype=float)
     alike = (counts * (counts - 1)).sum(axis=1) / 6
     sums = np.stack([*counts.T, alike, np.ones(len(counts))]).sum(axis=1, keepdims=True)
-    assert agreement._kappa(sums, 3)[0] == pytest.approx(kappa.value) == pytest.approx(fleiss_kappa(counts))
+    assert agreement._kappa(sums, 3)[0] == pytest.approx(kappa.value) == pytest.approx(inter_rater.fleiss_kappa(counts))
 
 
 @pytest.mark.usefixtures("bootstrap_above_30")
@@ -155,7 +155,7 @@ def test_cohens_kappa_is_that_of_statsmodels():
     pairs = [*[("a", "a")] * 20, *[("a", "b")] * 5, *[("b", "a")] * 10, *[("b", "c")] * 15]
     made = agreement.cohens_kappa(pairs, 0)
     counts = [[pairs.count((first, second)) for second in "abc"] for first in "abc"]
-    assert made.value == pytest.approx(cohens_kappa(np.array(counts)).kappa)
+    assert made.value == pytest.approx(inter_rater.cohens_kappa(np.array(counts)).kappa)
     assert made.low < made.value < made.high
     assert (made.n, made.ratings) == (50, 100)
     assert agreement.cohens_kappa([("a", "a")] * 3, 0).value is None

@@ -194,6 +194,7 @@ def test_the_papers_mode_is_one_sided_and_smoothed():
     assert paired_permutation(gold, gold, gold, mode="paper").p_value == 1
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     "line",
     [

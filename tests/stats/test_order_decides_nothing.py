@@ -75,6 +75,7 @@ def statistics(rows):
         "accuracies, paper": paired_permutation(yes, predicted, other, clusters=cluster, mode="paper", draws=200),
         "taus": correlation_permutation(gold, a, b, clusters=cluster, draws=100),
         "tie-calibrated": correlation_permutation(gold, a, b, clusters=cluster, draws=20, measure="tie-calibrated"),
+        "tie-calibrated by item": tie_calibration_by_item(gold, a, group),
         "sampled pairs": sampled_tie_calibration(gold, a, 200),
         "systems": system_level(gold, a, system, item, draws=100),
         "words": sorted(zip(text, np.round(by_words, 6).tolist(), strict=True)),
@@ -129,9 +130,10 @@ def test_of_mirrored_differences_the_interval_is_symmetric(clusters, sizes):
 @pytest.mark.parametrize("unit", [1000, 0.1, 3, 1e-9])
 def test_ties_of_decimals_are_the_same_in_any_unit(unit):
     for seed in range(20):
-        gold, scores, items = (
-            list(column) for column in zip(*((row[0], row[1], row[6]) for row in made(20, seed)), strict=True)
-        )
+        columns = zip(*((row[0], row[1], row[4], row[6]) for row in made(20, seed)), strict=True)
+        gold, scores, groups, items = map(list, columns)
+        levels = [system_level([size * score for score in scores], gold, items, groups) for size in (1, unit)]
+        assert levels[0].soft == levels[1].soft
         told = tie_calibrated_accuracy(gold, scores)
         for other in ([unit * score for score in scores], [score + 0.1 for score in scores]):
             again = tie_calibrated_accuracy(gold, other)

@@ -203,10 +203,6 @@ function listenToControls() {
   for (const kind of ["csv", "json"]) $(`export-${kind}`).addEventListener("click", () => exportAs(kind));
   $("import-json").addEventListener("click", () => $("import-file").click());
   $("import-file").addEventListener("change", importChosen);
-  $("decide").addEventListener("click", () => {
-    session.keeper.postponed.clear();
-    offerConflict();
-  });
   window.addEventListener("hashchange", () => {
     if (location.hash !== session.routed) route();
   });

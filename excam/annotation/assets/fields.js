@@ -196,6 +196,12 @@ function fillSlots(question, values) {
 
 // --- the value of a column in the form's words, beside others: in a line of its question, of two versions, of other people
 
+function fieldLabel(name) {
+  const other = { seconds: "Seconds on the screen", saved: "Saved", submitted: "Submitted" };
+  const question = questionOf(name);
+  return other[name] ?? (question.kind === "flags" ? question.values[name] : question.label);
+}
+
 function valueShown(name, value, task) {
   if (name === "saved") return value ? clock(value) : "";
   if (typeof value === "boolean") return value ? "ticked" : "not ticked";

@@ -1,5 +1,5 @@
 // Keeps answers on the server. What is not there yet waits in a queue, which the browser keeps too: closing the page,
-// a lost line or a server that is down lose nothing. Nothing is overwritten: who edits an old version is asked.
+// a lost line or a server that is down lose nothing. Of two answers to a task the one that was saved later counts.
 
 const PATIENCE = 20000; // ms for one request
 const LONGEST_PAUSE = 30; // s between two tries
@@ -10,10 +10,7 @@ class ServerKeeper {
     Object.assign(this, { api, annotator, tell });
     this.prefix = storageKey(annotator, "unsent", "");
     this.answers = new Map();
-    this.revisions = new Map(); // task -> what the server has, as far as we know
-    this.queue = new Map(); // task -> {base, answer, tried}: what it does not have; `tried` was sent without a reply
-    this.conflicts = new Map(); // task -> {revision, answer}: the server's, where a base was old
-    this.postponed = new Set(); // conflicts that wait for their annotator
+    this.queue = new Map(); // task -> {answer}: what the server does not have, as far as we know
     this.refused = new Map(); // task -> why the server will not have this answer
     this.down = this.gone = this.unkept = "";
     this.pause = 0;
@@ -23,7 +20,7 @@ class ServerKeeper {
 
   async load() {
     for (const [task, item] of storedUnder(this.prefix)) {
-      if (!answerProblem(item?.answer) && item.answer.task === task) this.queue.set(task, { tried: [], ...item });
+      if (!answerProblem(item?.answer) && item.answer.task === task) this.queue.set(task, item);
     }
     for (let reply = await this.fetchAll(); reply.status !== 200; reply = await this.fetchAll()) {
       this.failed(reply);
@@ -42,15 +39,16 @@ class ServerKeeper {
 
   async fetchAll() {
     const reply = await this.ask("/answers", {});
-    for (const { revision, answer } of reply.status === 200 ? reply.body.answers : []) {
-      const { task } = answer;
-      // sending what waits finds out whether it is still the newest
-      if (this.queue.has(task) || revision <= (this.revisions.get(task) ?? 0)) continue;
-      this.revisions.set(task, revision);
-      this.answers.set(task, answer);
-      this.tell(answer);
-    }
+    for (const { answer } of reply.status === 200 ? reply.body.answers : []) this.met(answer);
     return reply;
+  }
+
+  // the server has this answer; sending what waits finds out whether that is still the newest
+  met(answer) {
+    const { task } = answer;
+    if (this.queue.has(task) || this.answers.get(task)?.saved >= answer.saved) return;
+    this.answers.set(task, answer);
+    this.tell(answer);
   }
 
   looked() {
@@ -64,17 +62,11 @@ class ServerKeeper {
 
   keep(answer) {
     const { task } = answer;
-    const waiting = this.queue.get(task);
-    const base = waiting?.base ?? this.revisions.get(task) ?? 0;
     this.answers.set(task, answer);
     this.refused.delete(task);
-    this.wait(task, { base, answer, tried: waiting?.tried ?? [] });
+    this.queue.set(task, { answer });
+    this.unkept = store(this.prefix + task, { answer });
     this.later(this.down ? 1000 * (this.pause || 1) : TYPING);
-  }
-
-  wait(task, item) {
-    this.queue.set(task, item);
-    this.unkept = store(this.prefix + task, item);
   }
 
   later(ms) {
@@ -92,7 +84,7 @@ class ServerKeeper {
   }
 
   next() {
-    return [...this.queue.keys()].find((task) => !this.conflicts.has(task) && !this.refused.has(task));
+    return [...this.queue.keys()].find((task) => !this.refused.has(task));
   }
 
   async send() {
@@ -100,9 +92,7 @@ class ServerKeeper {
     this.sending = true;
     for (let task = this.next(); task; task = this.next()) {
       const item = this.queue.get(task);
-      if (!item.tried.some((answer) => same(answer, item.answer))) item.tried = [...item.tried, item.answer].slice(-20);
-      store(this.prefix + task, item);
-      const body = JSON.stringify({ base: item.base, answer: ordered(item.answer) });
+      const body = JSON.stringify(ordered(item.answer));
       const reply = await this.ask(`/answers/${task}`, { method: "PUT", body, headers: { "content-type": "application/json" } });
       if (!this.took(task, item, reply)) break;
     }
@@ -113,8 +103,7 @@ class ServerKeeper {
   // whether to go on with the next one
   took(task, item, reply) {
     const { status, body } = reply;
-    if (status === 200) this.settled(task, item, body.revision);
-    else if (status === 409) this.crossed(task, item, body);
+    if (status === 200) this.settled(task, item, body.answer);
     else if (status === 400 || status === 413) this.refused.set(task, body.error);
     else {
       this.failed(reply);
@@ -132,47 +121,15 @@ class ServerKeeper {
     this.queue.set(task, item);
   }
 
-  settled(task, item, revision) {
-    this.revisions.set(task, revision);
+  // `counts`: the answer that the server has now, ours or a later one
+  settled(task, item, counts) {
     this.savedAt = new Date().toISOString();
-    const now = this.queue.get(task);
-    if (now.answer !== item.answer) return this.wait(task, { base: revision, answer: now.answer, tried: [] });
+    if (this.queue.get(task) !== item) return; // changed meanwhile: sent next
     this.queue.delete(task);
     // another tab may wait with an answer of its own under the same key
     const kept = stored(this.prefix + task);
     if (kept && same(kept.answer, item.answer)) store(this.prefix + task, null);
-    return undefined;
-  }
-
-  // the server's version may be one that we sent and whose reply was lost: that is not a conflict
-  crossed(task, item, { revision, answer }) {
-    this.revisions.set(task, revision);
-    const now = this.queue.get(task);
-    const ours = item.tried.some((sent) => same(sent, answer)) || same(now.answer, answer);
-    if (ours) this.wait(task, { base: revision, answer: now.answer, tried: [] });
-    else this.conflicts.set(task, { revision, answer });
-  }
-
-  keepMine(task) {
-    const { revision } = this.conflicts.get(task);
-    this.conflicts.delete(task);
-    this.wait(task, { base: revision, answer: this.answers.get(task), tried: [] });
-    this.hurry();
-    this.tell();
-  }
-
-  takeOther(task) {
-    const { answer } = this.conflicts.get(task);
-    this.conflicts.delete(task);
-    this.queue.delete(task);
-    store(this.prefix + task, null);
-    this.answers.set(task, answer);
-    this.tell(answer);
-  }
-
-  postpone(task) {
-    this.postponed.add(task);
-    this.tell();
+    this.met(counts);
   }
 
   // {status, body}; status 0 where there was no reply
@@ -212,7 +169,6 @@ class ServerKeeper {
     const trouble = [
       this.gone,
       this.down && `Not sent yet: ${open}; ${this.down}, trying again. ${this.keeping()}`,
-      this.postponed.size && `Tasks with two versions that wait for you: ${this.postponed.size}.`,
       first && `The server refused the answer to task ${first[0]}: ${first[1]}. Change it, or export and tell the organisers.`,
     ];
     return { line, trouble: trouble.filter(Boolean).join(" ") };

@@ -153,8 +153,7 @@ async function begin(annotator) {
 function heard(answer) {
   if (!session.task) return show($("trouble"), session.keeper.state().trouble);
   if (answer?.task === session.task.id) say("This task was answered elsewhere; what you see is the newest.");
-  refresh();
-  return offerConflict();
+  return refresh();
 }
 
 function importBackup(text) {

@@ -2,23 +2,23 @@
 
 Four stages, each with a value for the next: the claims of a text, the evidence on each, how far a reader
 (`excam.error_reports.readers`) finds it supported, and the verdict. Marked words and explanation follow from the
-reading, so that a person can check them at a glance. Without passages, a model that writes is read by what it knows.
+reading, so that a person can check them at a glance.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import regex
 
-from excam.core.exceptions import InputInvalid
-from excam.core.language_identity import language_code
+from excam.core.language_identity import code_name
 from excam.core.sentences import asks, sentence_places
 from excam.error_reports import relevance
-from excam.error_reports.content_words import not_held
+from excam.error_reports.closed_values import ASKS, PUNCTUATION, side_of
+from excam.error_reports.content_words import code_of, function_words, likely_language, not_held
 from excam.error_reports.judges.base import (
     Version,
     by_comparison,
@@ -30,7 +30,6 @@ from excam.error_reports.judges.base import (
 from excam.error_reports.readers.base import UNRELATED, Reader, Reading, Task
 from excam.error_reports.readers.chat import NOT_SURE, SHARE_OF_SENTENCE, Chat
 from excam.error_reports.records import CulturalError, Sample, Verdict
-from excam.error_reports.sentence_questions import ask_question
 from excam.error_reports.stated import NOT_STATED
 from excam.inference import Flow
 from excam.inference.run import together
@@ -41,8 +40,7 @@ from excam.scoring.results import NOT_KNOWN
 if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
-VERSION = Version(asks=6, reads=5)
-OWN_KNOWLEDGE = "the model's own knowledge"
+VERSION = Version(asks=6, reads=6)
 NO_PASSAGE = "no passage shares a word with it"
 NO_CLAIM = "no claim"
 OUTCOMES = ("agrees", "differs", "not known", "failed")
@@ -57,29 +55,28 @@ FEWEST_NEW = 2  # content words of a longer one ("Did you know that ...?") that 
 class Way:
     """From which margin of a reading on there is a verdict.
 
-    `comparator` is that of a reader that has several, "" its own choice. `threshold` and `slope` are those of a
-    logistic curve: the probability that the text agrees is 1 / (1 + exp(-slope * (margin - threshold))). A text whose
-    verdict is less probable than `least` is not known; with `needs_statement`, neither is one about which a model that
-    states says that the answer is not stated. A longer text is without errors only if its decided claims are at least
-    the share `least_decided` of all.
+    `threshold` and `slope` are those of a logistic curve: the probability that the text agrees is
+    1 / (1 + exp(-slope * (margin - threshold))). `slopes` are those of the languages that the reader was measured in,
+    by code; without any, `slope` is that of all. A text of another language, or whose verdict is less probable than
+    `least`, is not known. A longer text is without errors only if its decided claims are at least the share
+    `least_decided` of all.
     """
 
-    comparator: str = ""
     threshold: float = 0.0
     slope: float = 1.0
     least: float = 0.75
-    needs_statement: bool = True
     least_decided: float = 0.8
+    slopes: Mapping[str, float] = field(default_factory=dict[str, float])
 
-    def agrees(self, margin: float) -> float:
-        """Return the probability in [0, 1] that a text with this margin agrees."""
-        return chance_of_agreement(margin, self.threshold, self.slope)
+    def agrees(self, margin: float, language: str = "") -> float:
+        """Return the probability in [0, 1] that a text of a language (its code) with this margin agrees."""
+        return chance_of_agreement(margin, self.threshold, self.slopes.get(language, self.slope))
 
     @property
     def signature(self) -> str:
         """Return the way's part of a signature, behind that of the reader."""
-        free = "" if self.needs_statement else "|unstated:compared"
-        return f"@{self.threshold:.4g}x{self.slope:.4g},{self.least:g}{free}|decided:{self.least_decided:g}"
+        languages = "".join(f"|{code}:{slope:.4g}" for code, slope in sorted(self.slopes.items()))
+        return f"@{self.threshold:.4g}x{self.slope:.4g},{self.least:g}{languages}|decided:{self.least_decided:g}"
 
 
 def as_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
@@ -87,19 +84,11 @@ def as_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(passage.as_line for passage in passages)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known of a question: passages, the best first, and one about something else for contrast."""
-
-    passages: tuple[Passage, ...] = ()
-    unrelated: str = ""  # "title: text"
-
-
 _UNMARKED = regex.compile(
     r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 )  # a question in these scripts has no mark of its own
 Range = tuple[int, int]  # half-open, characters of the text
-Search = Callable[[str, str], Evidence]  # from a question and the text that answers it
+Search = Callable[[str, str], Sequence["Passage"]]  # from a question and the text that answers it; the best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +109,6 @@ class Dossier:
     passages: tuple[Passage, ...] = ()  # those of the task
     because: str = ""
     reason: str = ""
-    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +117,7 @@ class Judged:
 
     claim: Claim
     reading: Reading
-    cited: tuple[Passage, ...] = ()  # that decide; none: the model's own knowledge
+    cited: tuple[Passage, ...] = ()  # that decide
     probability: float | None = None  # that it agrees; None: not known
     because: str = ""  # why it is not known
     expected: str = ""  # what passages say, as a model states it; "" of a reader that states nothing
@@ -137,9 +125,8 @@ class Judged:
 
     @property
     def evidence(self) -> list[str]:
-        """Return the ids of the passages that decide; without any, a verdict is what the model knows."""
-        ids = [passage.id for passage in self.cited]
-        return ids or ([] if self.probability is None else [OWN_KNOWLEDGE])
+        """Return the ids of the passages that decide."""
+        return [passage.id for passage in self.cited]
 
     @property
     def explanation(self) -> str:
@@ -149,30 +136,31 @@ class Judged:
         return f"{self.error.capitalize()} ({', '.join(self.evidence)})."
 
 
-def judge(
-    sample: Sample, search: Search | None = None, way: Way | None = None, reader: Reader | None = None
-) -> Flow[Verdict]:
+def judge(sample: Sample, search: Search, way: Way | None = None, reader: Reader | None = None) -> Flow[Verdict]:
     """Judge a text by what a reader finds about each of its claims, a longer text sentence by sentence.
 
-    `search` finds the evidence; without it, what the model knows is all there is. `reader` is by default a model that
-    writes. Fails with "not-known" if nothing decides about the text, or about too few of its claims; `because` among
-    the parts says why.
+    `search` finds the evidence. `reader` is by default a model that writes. Fails with "not-known" if nothing decides
+    about the text, or about too few of its claims; `because` among the parts says why.
     """
-    way = way or Way()
-    reader = reader or Chat(way.comparator or "combined")
+    way, reader = way or Way(), reader or Chat()
     if is_refusal(sample.output):
         return by_comparison([], (), "", {"because": NO_CLAIM})
+    if way.slopes and (code := language_of(sample)) not in way.slopes:
+        return by_comparison([], (), "", {"because": f"this judge was not measured in {code_name(code)}"})
     claims = claims_of(sample)
     judged = yield from together([_judged(sample, claim, search, way, reader) for claim in claims])
     made = [claim for claim in judged if claim]
     return _of_one(made[0]) if len(claims) == 1 and made else _of_many(made, way)
 
 
-def _judged(sample: Sample, claim: Claim, search: Search | None, way: Way, reader: Reader) -> Flow[Judged | None]:
+def language_of(sample: Sample) -> str:
+    """Return the code of the language of a text: the stated one, else that of its words."""
+    return code_of(sample.language) or likely_language(f"{sample.instruction} {sample.output}")
+
+
+def _judged(sample: Sample, claim: Claim, search: Search, way: Way, reader: Reader) -> Flow[Judged | None]:
     """Judge one claim, stage by stage; None for a question that states nothing."""
-    dossier = yield from evidence_on(sample, claim, search)
-    if dossier is None:
-        return None
+    dossier = evidence_on(sample, claim, search)
     reading = yield from read(dossier, reader)
     return decided(sample, dossier, reading, way, reader)
 
@@ -183,81 +171,77 @@ def claims_of(sample: Sample) -> list[Claim]:
     A short answer is one to a question, or no sentence of its own. It is taken without greetings before it and closings
     behind it, if there is more. A heading belongs to the sentence behind it, since it may deny it ("# Myth").
     """
-    text, language = sample.output, _code(sample.language)
+    text, language = sample.output, code_of(sample.language) or "root"
     places = sentence_places(text, language) or [(0, len(text))]
     stating = [stating_part(text, place) for place in places]
     count, instruction = len(words(text)), sample.instruction
     is_asked = any(asks(instruction[slice(*place)], language) for place in sentence_places(instruction, language))
     is_asked = is_asked or _UNMARKED.search(instruction) is not None
     if (count < LONG or len(places) < 2) and (is_asked or count <= SHORT):
-        start, end = _between(text, places, stating)
+        start, end = _between(text, places, stating, language)
         return [Claim((start, end), text[start:end], "answer")]
     asked = (asks(text[slice(*place)], language) for place in places)
-    return list(_sentences(text, [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]))
+    parts = [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]
+    return _sentences(text, parts, likely_language(text) if language == "root" else language)
 
 
-def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]) -> Range:
+def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None], language: str) -> Range:
     """Return where a text stands between greetings and closings; all of it if there is nothing else.
 
-    A number stands in no sentence, and a sign beside a closing may deny the text: both belong to it.
+    A number stands in no sentence, and a sign in or beside a closing may deny the text: both belong to it.
     """
+    is_plain = [side_of(text[slice(*place)], language, has_options=False).unread in ("", ASKS) for place in places]
+    said = [part or (None if plain else place) for place, part, plain in zip(places, stating, is_plain, strict=True)]
     start, end = 0, len(text)
-    for place, part in zip(places, stating, strict=True):
-        if text[start : place[0]].strip() or part == place:
+    for place, part in zip(places, said, strict=True):
+        if part == place or not PUNCTUATION.fullmatch(text, start, place[0]):
             break
         start = part[0] if part else place[1]
-    for place, part in zip(reversed(places), reversed(stating), strict=True):
-        if part or text[place[1] : end].strip():
+    for place, part in zip(reversed(places), reversed(said), strict=True):
+        if part or not PUNCTUATION.fullmatch(text, place[1], end):
             break
         end = place[0]
     start += len(text[start:end]) - len(text[start:end].lstrip())
     return (start, end) if any(map(str.isalnum, text[start:end])) else (0, len(text))
 
 
-def _sentences(text: str, parts: Sequence[tuple[Range, bool]]) -> Iterator[Claim]:
-    """Yield a claim for each part that is no heading and no short question, with the headings before it."""
-    heading, end = None, 0
+def _sentences(text: str, parts: Sequence[tuple[Range, bool]], language: str) -> list[Claim]:
+    """Return a claim for each part that is no heading and no short question, with the headings before it.
+
+    A sentence with a single word of content belongs to the one before it: it may take that back ("That is false.").
+    """
+    claims, heading = list[Claim](), None
+    functions = function_words(language)
     for (start, end), asked in parts:
         first = start if heading is None else heading
         heading = first if is_heading(text, (start, end)) else None
-        if heading is None and not (asked and len(words(text[start:end])) <= SHORT):
-            yield Claim((first, end), text[first:end], "question" if asked else "sentence")
+        own = words(text[start:end])
+        is_remark = not asked and sum(word not in functions for word in own) < FEWEST_NEW
+        if claims and is_remark and heading is None and first == start:
+            claims[-1] = replace(claims[-1], place=(claims[-1].place[0], end), text=text[claims[-1].place[0] : end])
+        elif heading is None and not (asked and len(own) <= SHORT):
+            claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
     if heading is not None:
-        yield Claim((heading, end), text[heading:end])
+        claims.append(Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]]))
+    return claims
 
 
-def _code(language: str) -> str:
-    try:
-        return language_code(language) if language else "root"
-    except InputInvalid:
-        return "root"
-
-
-def evidence_on(sample: Sample, claim: Claim, search: Search | None) -> Flow[Dossier | None]:
-    """Find the evidence on a claim, and what is to be read; without a search a model says which question it answers.
-
-    None if it states nothing.
-    """
+def evidence_on(sample: Sample, claim: Claim, search: Search) -> Dossier:
+    """Find the evidence on a claim, and what is to be read."""
     question, language = sample.instruction, sample.language
-    if search is None:
-        failure = ""
-        if claim.kind != "answer":
-            question, failure = yield from ask_question(question, sample.output, claim.place)
-        known = Dossier(claim, Task(question, claim.text, (), language=language), failure=failure)
-        return known if question or failure else None
-    evidence = search(question, claim.text)
-    texts, is_sentence = as_texts(evidence.passages), claim.kind != "answer"
+    passages = tuple(search(question, claim.text))
+    texts, is_sentence = as_texts(passages), claim.kind != "answer"
     if not texts:
         return Dossier(claim, because=NO_PASSAGE)
-    task = Task(question, claim.text, texts, is_sentence, evidence.unrelated, language)
+    task = Task(question, claim.text, texts, is_sentence, language)
     why = relevance.unrelated(claim.text, texts, language, SHARE_OF_SENTENCE) if is_sentence else ""
-    return Dossier(claim, task, evidence.passages, UNRELATED if why else "", why)
+    return Dossier(claim, task, passages, UNRELATED if why else "", why)
 
 
 def read(dossier: Dossier, reader: Reader) -> Flow[Reading]:
     """Read a claim. What is unsupported or contradicted by passages about something else is not known."""
-    if dossier.because or dossier.failure:
-        return Reading(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason, failure=dossier.failure)
+    if dossier.because:
+        return Reading(0.0, 0.0, 1.0, because=dossier.because, reason=dossier.reason)
     task, language = dossier.task, dossier.task.language
     reading = yield from reader.read(task)
     margin = reading.margin
@@ -279,21 +263,29 @@ def read(dossier: Dossier, reader: Reader) -> Flow[Reading]:
     return replace(reading, because=UNRELATED, reason=f"{reading.reason}; {why}") if why else reading
 
 
+def margin_of(reading: Reading, reader: Reader) -> float | None:
+    """Return the log-odds of a reading that counts; None if it is none, or its reader says that nothing is stated."""
+    unknown = reading.because or reading.failure or (reader.states and not reading.expected)
+    return None if unknown else reading.margin
+
+
 def decided(sample: Sample, dossier: Dossier, reading: Reading, way: Way, reader: Reader) -> Judged | None:
     """Return what follows from a reading: whether the claim agrees, or why it is not known.
 
     None for a question whose words passages hold: it states nothing.
     """
     cited = tuple(dossier.passages[at] for at in reading.passages)
-    unstated = "" if reading.because else NOT_STATED
-    expected = (reading.expected or unstated) if reader.states else ""
+    expected = reading.expected if reader.states else ""
     error = "contradicts the evidence" if reader.tells_contradiction else "not supported by the evidence"
     judged = Judged(dossier.claim, reading, cited, None, reading.because, expected, error)
     if not (reading.because or reading.failure):
-        is_stated = reading.expected or not (reader.states and way.needs_statement)
-        agrees = None if reading.margin is None else if_decisive(way.agrees(reading.margin), way.least)
-        known = reading.margin is not None and is_stated
-        judged = replace(judged, probability=agrees if known else None, because=NOT_SURE if known else NOT_STATED)
+        margin = margin_of(reading, reader)
+        agrees = (
+            None
+            if margin is None
+            else if_decisive(way.agrees(margin, language_of(sample) if way.slopes else ""), way.least)
+        )
+        judged = replace(judged, probability=agrees, because=NOT_STATED if margin is None else NOT_SURE)
         judged = judged if judged.probability is None else replace(judged, because="")
     if dossier.claim.kind != "question" or reading.failure:
         return judged

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Literal
 
 from excam.core.phrases import PhraseFinder
 from excam.core.text import OPTION
@@ -21,50 +19,22 @@ from excam.error_reports.judges.base import (
     chance_of_agreement,
     expected_line,
     failed,
-    if_decisive,
 )
-from excam.error_reports.judges.grounded import (
-    NO_CLAIM,
-    NO_PASSAGE,
-    OWN_KNOWLEDGE,
-    Search,
-    as_texts,
-)
-from excam.error_reports.readers.chat import NOT_SURE
+from excam.error_reports.judges.grounded import NO_CLAIM
 from excam.error_reports.records import CulturalError, Sample, Verdict
-from excam.error_reports.yes_no import numbered
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.knowledge.claimless import is_refusal
 
 VERSION = Version(asks=1, reads=2)
-Reading = Literal["gain", "gain-per-token"]  # of the likelihood of an answer
 PROPOSE = "{question}\nAnswer in a few words."
+OWN_KNOWLEDGE = "the model's own knowledge"
 NO_QUESTION = "Say something."
 LONGEST = 60  # words of a text that are marked one by one
 _OPTION = re.compile(
     rf"(?P<named>\b{OPTION}\s*)?(?<![A-Za-z])\(?(?P<letter>[A-H])(?:(?:\)|\.|:)\s+|：\s*)", re.IGNORECASE
 )
 _LETTER = re.compile(r"(?:\boption\s+|^\W*|\bis\s+)([A-H])\b(?!['’])", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How likelihoods are read. `threshold` and `slope` as in `grounded.Way`, of the margin over the best rival."""
-
-    reading: Reading = "gain"
-    threshold: float = 0.0
-    slope: float = 1.0
-    least: float = 0.5
-
-    def agrees(self, margin: float) -> float:
-        """Return the probability in [0, 1] that a text with this margin is right."""
-        return chance_of_agreement(margin, self.threshold, self.slope)
-
-    @property
-    def signature(self) -> str:
-        """Return the way's part of a signature."""
-        return f"likelihood:{self.reading}@{self.threshold:g}x{self.slope:g},{self.least:g}"
 
 
 def split_options(instruction: str) -> tuple[str, dict[str, str]]:
@@ -89,96 +59,47 @@ def split_options(instruction: str) -> tuple[str, dict[str, str]]:
     }
 
 
-def asked(question: str, passages: Sequence[str] = ()) -> tuple[Message, ...]:
-    """Return the conversation whose answer is a text: the question, behind passages if there are any."""
-    block = f"{numbered(passages)}\n\n" if passages else ""
-    return (Message("user", block + question),)
-
-
-def readings(
-    question: str, answers: Sequence[str], passages: Sequence[str] = ()
-) -> Flow[dict[Reading, list[float]] | None]:
-    """Ask how likely each answer is with and without the question; return each reading of it, in nats.
+def gains_of(question: str, answers: Sequence[str]) -> Flow[list[float] | None]:
+    """Ask how likely each answer is with and without the question; return what the question adds, in nats.
 
     None if the model or server gives no likelihoods of whole answers.
     """
     texts = tuple(answers)
-    choices = yield [Choose(asked(question, passages), texts), Choose((Message("user", NO_QUESTION),), texts)]
+    choices = yield [Choose((Message("user", asked),), texts) for asked in (question, NO_QUESTION)]
     with_question, alone = choices
     assert isinstance(with_question, Choice), "a Choose is answered by a Choice"
     assert isinstance(alone, Choice), "a Choose is answered by a Choice"
     if with_question.logprobs is None or with_question.tokens is None or alone.logprobs is None:
         return None
-    gains = [total - without for total, without in zip(with_question.logprobs, alone.logprobs, strict=True)]
-    return {
-        "gain": gains,
-        "gain-per-token": [gain / max(1, count) for gain, count in zip(gains, with_question.tokens, strict=True)],
-    }
+    return [total - without for total, without in zip(with_question.logprobs, alone.logprobs, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A text beside its rivals: by each reading its value minus that of the best rival, and which rival that is."""
+def judge(sample: Sample) -> Flow[Verdict]:
+    """Compare the gain of the text with that of its best rival; the words that lose most are marked.
 
-    place: tuple[int, int]  # of the words that are compared, half-open characters of the text
-    has_options: bool
-    margins: Mapping[Reading, float]
-    rivals: Mapping[Reading, str]  # "" where there is none
-
-
-def compare(instruction: str, output: str, passages: Sequence[str] = ()) -> Flow[Compared | None]:
-    """Ask how much likelier a text is than its rivals: the other options, or what the model itself proposes.
-
-    None if there are no likelihoods.
+    Rivals are the other options, else what the model itself proposes. The margin is taken for a log-odds.
     """
-    question, options = split_options(instruction)
-    chosen = _chosen(output, options)
-    place = chosen[0] if chosen else (0, len(output))
-    text = chosen[1] if chosen else output
-    rivals = tuple(option for option in options.values() if option != text)
-    if not options:
-        proposal = yield from ask_for_text(asked(PROPOSE.format(question=question), passages))
-        said = (reasoning_and_answer(proposal)[1] or "").strip().splitlines()
-        rivals = tuple(said[:1])
-    read = yield from readings(question, (text, *rivals), passages)
-    if read is None:
-        return None
-    best = {name: max(values[1:], default=0.0) for name, values in read.items()}
-    return Compared(
-        place,
-        bool(options),
-        {name: values[0] - best[name] for name, values in read.items()},
-        {name: rivals[values.index(best[name], 1) - 1] if rivals else "" for name, values in read.items()},
-    )
-
-
-def judge(sample: Sample, search: Search | None = None, way: Way | None = None) -> Flow[Verdict]:
-    """Compare the likelihood of the text with that of its rivals; the words that lose most are marked."""
-    way = way or Way()
     if is_refusal(sample.output):
         return by_comparison([], (), "", {"because": NO_CLAIM})
-    evidence = search(sample.instruction, sample.output).passages if search else ()
-    if search and not evidence:
-        return by_comparison([], (), "", {"evidence": [NO_PASSAGE], "because": NO_PASSAGE})
-    texts = as_texts(evidence)
-    comparison = yield from compare(sample.instruction, sample.output, texts)
-    if comparison is None:
+    question, options = split_options(sample.instruction)
+    place, text = _chosen(sample.output, options) or ((0, len(sample.output)), sample.output)
+    rivals = tuple(option for option in options.values() if option != text)
+    if not options:
+        proposal = yield from ask_for_text((Message("user", PROPOSE.format(question=question)),))
+        rivals = tuple((reasoning_and_answer(proposal)[1] or "").strip().splitlines()[:1])
+    gains = yield from gains_of(question, (text, *rivals))
+    if gains is None:
         return failed("no-likelihoods")
-    margin, rival = comparison.margins[way.reading], comparison.rivals[way.reading]
-    agrees = way.agrees(margin)
-    expected = rival if agrees < 0.5 else sample.output[slice(*comparison.place)]
-    sources = [passage.id for passage in evidence] or [OWN_KNOWLEDGE]
-    parts = {"expected": expected, "evidence": sources, "margin": margin, "compared": way.reading}
-    probability = if_decisive(agrees, way.least)
-    if probability is None:
-        return by_comparison([], (), "", parts | {"because": NOT_SURE})
-    if probability >= 0.5:
-        return by_comparison([probability], (), "", parts)
-    start, end = comparison.place
-    if not comparison.has_options:
-        start, end = yield from _unlikely(sample.instruction, sample.output, texts)
+    best = max(gains[1:], default=0.0)
+    margin, rival = gains[0] - best, rivals[gains.index(best, 1) - 1] if rivals else ""
+    agrees, sources = chance_of_agreement(margin, 0.0, 1.0), [OWN_KNOWLEDGE]
+    expected = rival if agrees < 0.5 else sample.output[slice(*place)]
+    parts = {"expected": expected, "evidence": sources, "margin": margin, "compared": "gain"}
+    if agrees >= 0.5:
+        return by_comparison([agrees], (), "", parts)
+    start, end = place if options else (yield from _unlikely(sample.instruction, sample.output))
     error = CulturalError("output", sample.output[start:end], "major", "unlikely to the model", start, end)
-    return by_comparison([probability], (error,), expected_line(expected, sources), parts)
+    return by_comparison([agrees], (error,), expected_line(expected, sources), parts)
 
 
 def _chosen(output: str, options: Mapping[str, str]) -> tuple[tuple[int, int], str] | None:
@@ -198,14 +119,14 @@ def _is_whole(text: str, place: tuple[int, int]) -> bool:
     return not (before.isalnum() and before.isascii()) and not (behind.isalnum() and behind.isascii())
 
 
-def _unlikely(question: str, text: str, passages: Sequence[str]) -> Flow[tuple[int, int]]:
+def _unlikely(question: str, text: str) -> Flow[tuple[int, int]]:
     """Return the range of the word of a text to which the question adds least, by the likelihoods of its beginnings."""
     words = list(re.finditer(r"\S+", text))[:LONGEST]
     if len(words) < 2:
         return 0, len(text)
-    read = yield from readings(question, tuple(text[: word.end()] for word in words), passages)
+    read = yield from gains_of(question, tuple(text[: word.end()] for word in words))
     if read is None:
         return 0, len(text)
-    gains = [after - before for before, after in pairwise([0.0, *read["gain"]])]
+    gains = [after - before for before, after in pairwise([0.0, *read])]
     least = words[min(range(len(words)), key=gains.__getitem__)]
     return least.start(), least.end()

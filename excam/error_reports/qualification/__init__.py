@@ -1,7 +1,7 @@
-"""What a model is worth as a judge: a shipped set of documents and answers is asked in each way, and the best is kept.
+"""What a model is worth as a judge: a shipped set of documents and answers is read by it, beside floors.
 
-`excam qualify --model M` asks; `excam score --qualified FILE` judges in the way that was best, and its signature says
-so. The set is in `documents.jsonl` and `rows.jsonl` beside this file; its README says how it was made.
+`excam qualify --model M` asks; `excam score --qualified FILE` judges by the thresholds that were fitted, and its
+signature says so. The set is in `documents.jsonl` and `rows.jsonl` beside this file; its README says how it was made.
 """
 
 from __future__ import annotations
@@ -10,36 +10,36 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from excam.core.exceptions import ModelInvalid
-from excam.error_reports import comparators
-from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.judges.grounded import Way
 from excam.error_reports.qualification import question_set
 
-REVISION = 3
-WAYS = {"grounded": grounded.Way, "likelihood": likelihood.Way}
+REVISION = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Qualified:
-    """The best way of judging of a model."""
+    """How a model judges: its reader, and when there is a verdict."""
 
-    judge: str
-    way: grounded.Way | likelihood.Way
+    reader: str  # its signature
+    way: Way
     measured: str  # how often it was right
 
 
 def qualified(path: Path, described: str) -> Qualified:
     """Return what a file of `excam qualify` says of the model that is `described` in signatures.
 
-    Raises ModelInvalid if it is no such file, that of another model or set, or if no way was better than a guess.
+    Raises ModelInvalid if it is no such file, that of another model or set, or if the model was no better than a guess.
     """
     try:
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        model, best, made_with = kept["model"], kept["best"], (kept["version"], kept["set"])
-        made = None if best is None else _qualified(best, dict(zip(*kept["table"][:2], strict=True)))
-    except (OSError, ValueError, KeyError, TypeError):
+        model, reader, made_with = kept["model"], str(kept["reader"]), (kept["version"], kept["set"])
+        numbers = dict(zip(*kept["table"][:2], strict=True))
+        right, decided, rows = (numbers[name] for name in ("right [95 %]", "decided", "rows"))
+        way = None if kept["way"] is None else _checked(Way(**kept["way"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise ModelInvalid(
             f"--qualified: {path}: no qualification; expected what `excam qualify --model M --to FILE` wrote"
         ) from None
@@ -47,27 +47,18 @@ def qualified(path: Path, described: str) -> Qualified:
         raise ModelInvalid(f"--qualified: {path}: of {model}; expected {described}; qualify this model")
     if made_with != (REVISION, question_set.identity()):
         raise ModelInvalid(f"--qualified: {path}: made with another version of the set; qualify the model again")
-    if made is None:
+    if way is None:
         raise ModelInvalid(
-            f"--qualified: {path}: of {kept.get('rows')} rows, on which no way of asking this model was better than a "
-            "guess; ask more rows with --minutes, or use another model"
+            f"--qualified: {path}: of {rows} rows, on which this model was no better than a guess; ask more rows with "
+            "--minutes, or use another model"
         )
-    return made
-
-
-def _qualified(best: dict[str, Any], numbers: dict[str, str]) -> Qualified:
-    """Return the best way with its line of the table, the first one. Raises as `_checked`, and KeyError."""
-    right, decided, rows = (numbers[name] for name in ("right [95 %]", "decided", "rows"))
     measured = f"right in {right} of its verdicts, given for {decided} of the {rows} rows of `excam qualify`"
-    return Qualified(best["judge"], _checked(WAYS[best["judge"]](**best["way"])), measured)
+    return Qualified(reader, way, measured)
 
 
-def _checked(way: grounded.Way | likelihood.Way) -> grounded.Way | likelihood.Way:
+def _checked(way: Way) -> Way:
     """Validate settings and return them. Raises ValueError or TypeError for what is none."""
-    shares = (way.least, way.least_decided) if isinstance(way, grounded.Way) else (way.least,)
-    if not all(map(math.isfinite, (way.threshold, way.slope))) or not all(0 <= share <= 1 for share in shares):
+    shares, numbers = (way.least, way.least_decided), (way.threshold, way.slope, *way.slopes.values())
+    if not all(map(math.isfinite, numbers)) or not all(0 <= share <= 1 for share in shares):
         raise ValueError("no number, or no share")
-    known = comparators.available() if isinstance(way, grounded.Way) else get_args(likelihood.Reading)
-    if (way.comparator if isinstance(way, grounded.Way) else way.reading) not in known:
-        raise ValueError("no such way")
     return way

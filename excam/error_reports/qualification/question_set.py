@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from excam.core.hash_order import digest
+from excam.error_reports.records import Sample, unlabelled
 from excam.knowledge.index import Index, in_memory
 from excam.knowledge.passages import Passage
 
@@ -43,6 +44,11 @@ class Question:
         """Return the pair of documents that resemble each other: 1 and 2, 3 and 4, ... of a language."""
         language, number = self.document.rsplit("-", 1)
         return f"{language}-{(int(number) + 1) // 2}"
+
+    @property
+    def sample(self) -> Sample:
+        """Return what a judge reads: question and answer."""
+        return unlabelled(self.id, self.question, self.text, self.language)
 
 
 def questions(seed: int = 0) -> list[Question]:

@@ -22,13 +22,13 @@ def load(name: str) -> Kind:
     return load_module("error_reports/readers", name)
 
 
-def of(model: ModelFacts | None, way: str = "") -> Reader:
-    """Return the reader for a model, chosen by what it is; that without a model for None. `way` as in `base.Kind`.
+def of(model: ModelFacts | None, *, is_qualified: bool = False) -> Reader:
+    """Return the reader for a model, chosen by what it is; that without a model for None. See `base.Kind`.
 
     Raises InputInvalid if no kind reads with it, ModelInvalid as the kind does.
     """
     for name in available():
-        if reader := load(name).reader(model, way):
+        if reader := load(name).reader(model, is_qualified=is_qualified):
             return reader
     kind = f"{model.name}: {model.architecture or 'a model behind a server'}" if model else "no model"
     raise InputInvalid(f"--model: found {kind}; expected a model for one of {', '.join(available())}")

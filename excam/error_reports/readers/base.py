@@ -26,7 +26,6 @@ class Task:
     text: str
     passages: tuple[str, ...]  # "title: text", the best first
     is_sentence: bool = False
-    unrelated: str = ""  # a passage of another subject, for contrast; "" if there is none
     language: str = ""  # English name; "" if unknown
 
     @property
@@ -60,7 +59,7 @@ class Reading:
     supported: float
     contradicted: float
     not_stated: float
-    passages: tuple[int, ...] = ()  # places of the passages that decide; empty: none, or the reader's own knowledge
+    passages: tuple[int, ...] = ()  # places of the passages that decide; empty: none
     marks: tuple[Mark, ...] = ()  # in order; empty: the reader marks no words
     expected: str = ""  # what the reader says that the passages say; "" if it says nothing
     because: str = ""  # why it is not known, if it is not
@@ -171,7 +170,7 @@ class Reader(Protocol):
 
     @property
     def states(self) -> bool:
-        """Return whether it says what passages say; then it also reads without any, by what it knows."""
+        """Return whether it says what passages say."""
         ...
 
     def read(self, task: Task) -> Flow[Reading]: ...
@@ -181,12 +180,11 @@ class Kind(Protocol):
     """The interface of a module of `excam.error_reports.readers`."""
 
     VERSION: int | str  # a text where no stage of the workflow reads with it
-    WAYS: tuple[str, ...]  # of comparing, where a reader has several; () where there is one
 
-    def reader(self, model: ModelFacts | None, way: str = "") -> Reader | None:
+    def reader(self, model: ModelFacts | None, *, is_qualified: bool = False) -> Reader | None:
         """Return the reader for a model, None if it is of another kind; `model` is None where there is none.
 
-        `way` is one of WAYS, by default the one that this model is fit for. Raises ModelInvalid for a model of this
-        kind that it cannot read with, such as one of unknown labels.
+        `is_qualified`: it is, or is being, measured by `excam qualify`. Raises ModelInvalid for a model of this kind
+        that it cannot read with, such as one of unknown labels.
         """
         ...

@@ -11,11 +11,10 @@ from excam.error_reports.readers.base import MINICHECK, ModelFacts
 from excam.error_reports.readers.sequence_labels import SequenceLabels
 
 VERSION = "1"
-WAYS: tuple[str, ...] = ()
 LEAD = "predict: "
 
 
-def reader(model: ModelFacts | None, way: str = "") -> SequenceLabels | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> SequenceLabels | None:
     """Return the reader for an encoder-decoder; see `base.Kind`."""
     if model is None or model.writes or not model.is_a("ForConditionalGeneration"):
         return None

@@ -17,7 +17,6 @@ from excam.inference import Choose, Flow, Message
 from excam.inference.run import together
 
 VERSION = "1"
-WAYS: tuple[str, ...] = ()
 NAMES = {  # what a label's name, in lower case and with "_" for other signs, says of the text
     "entailment": "supported", "supported": "supported", "supports": "supported",
     "contradiction": "contradicted", "refuted": "contradicted", "refutes": "contradicted",
@@ -28,7 +27,7 @@ KNOWN = ({"supported", "contradicted", "not stated"}, {"supported", "either"})
 EXPECTED = "entailment, neutral and contradiction, or supported and unsupported; name them in id2label of config.json"
 
 
-def reader(model: ModelFacts | None, way: str = "") -> SequenceLabels | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> SequenceLabels | None:
     """Return the reader for a sequence classifier; see `base.Kind`."""
     if model is None or not model.is_a("ForSequenceClassification"):
         return None

@@ -20,7 +20,6 @@ from excam.inference import Choice, Choose, Flow, Message
 from excam.inference.run import together
 
 VERSION = "1"
-WAYS: tuple[str, ...] = ()
 TITLES = ("supported", "label_0", "o")  # of label 0, in lower case
 ASKED = (
     "Briefly answer the following question:\n{question}\nBear in mind that your response should be strictly based on "
@@ -30,7 +29,7 @@ ASKED = (
 WITHOUT_QUESTION = "Summarize the following text:\n{passages}\noutput:"
 
 
-def reader(model: ModelFacts | None, way: str = "") -> TokenMarks | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> TokenMarks | None:
     """Return the reader for a token classifier; see `base.Kind`."""
     if model is None or not model.is_a("ForTokenClassification"):
         return None

@@ -14,9 +14,6 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-
-import regex
 
 from excam.core.plain_text import plain_text
 from excam.error_reports import relevance
@@ -32,13 +29,12 @@ from excam.error_reports.content_words import (
     words,
     words_of_plain,
 )
-from excam.error_reports.floors import Place, keys_of, places_of
+from excam.error_reports.floors import DENSE, Place, keys_of, places_of
 from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task
 from excam.inference import Flow
 from excam.knowledge.claimless import stating_part
 
 VERSION = "4"
-WAYS: tuple[str, ...] = ()
 LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh"))  # it was measured in
 # Of answers that stand word for word in a sentence, the shares that were right among 5,747 dev rows, by how much more
 # of the question stands there than elsewhere; less certain ones are not known.
@@ -53,13 +49,12 @@ MEASURED = (
     "them, and in .71 to .81 in eleven other languages; of answers in other words than the documents it knows nothing"
 )  # docs/grounded/words.csv
 GLUE = "\t"
-DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
 NOT_ASKED = "no sentence holds enough of the question"
 OTHER_WORDS = "it has words that neither the sentence nor the question has"
 
 
-def reader(model: ModelFacts | None, way: str = "") -> WordsReader | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> WordsReader | None:
     """Return the reader without a model; see `base.Kind`."""
     return None if model else WordsReader()
 
@@ -83,10 +78,8 @@ def reading_of(task: Task) -> Reading:
     language = code_of(task.language) or likely_language(task.passages[0])
     if language not in LANGUAGES:
         return _unknown(f"this judge was not measured in language {task.language or language}")
-    question, side = (
-        relevance.core(task.question),
-        side_of(task.text, language, bool(without_options(task.question)[1])),
-    )
+    question, options = relevance.core(task.question), without_options(task.question)[1]
+    side = side_of(task.text, language, bool(options))
     near = relevance.of_its_culture(question, task.passages)
     if task.is_sentence or not near:
         return _unknown(A_SENTENCE if task.is_sentence else UNRELATED)
@@ -133,8 +126,8 @@ def _is_repeated(side: Side, sources: Sequence[str], language: str) -> bool:
     plain, functions = [plain_text(source).text for source in sources], function_words(language)
     if not _in_order(side.words, words_of_plain(plain[0]), functions):
         return False
-    known, scales = [_told(text, functions) for text in plain], scales_of(language) | {"%"}
-    said, at = _signs(side.plain, side.start), 0
+    known, scales = [_told(text, 0, functions) for text in plain], scales_of(language) | {"%"}
+    said, at = _told(side.plain, side.start, functions).split(), 0
     for _ in range(MOST_RUNS):
         stretches = (said[at:end] for end in range(len(said), at, -1))
         found = ((run, source) for run in stretches for source in known if _holds(source, run, scales))
@@ -170,24 +163,17 @@ def _holds(source: str, run: Sequence[str], scales: Collection[str]) -> bool:
     return False
 
 
-def _told(plain: str, functions: Collection[str]) -> str:
-    """Return words as `_signs`, between blanks; `GLUE` where a sign that is no word of its own may go on a word."""
-    if not DENSE.search(plain):
-        return f" {' '.join(_signs(plain))} "
-    said, told = words_of_plain(plain), " "
-    parts = iter([*(_is_part(word, after, functions) for word, after in pairwise(said)), False])
-    for key in signed(plain, 0, said):
-        told += (GLUE.join(key) if UNSPACED.match(key) else key) + (GLUE if key not in "-%" and next(parts) else " ")
+def _told(plain: str, start: int, functions: Collection[str]) -> str:
+    """Return words between blanks, those of a script without spaces sign by sign, as context changes their division.
+
+    In Chinese and Japanese `GLUE` stands within words, and before one sign that may go on a word: behind several signs,
+    and no function word.
+    """
+    said, told = [word for word in words_of_plain(plain) if word.start >= start], " "
+    single = {word.start for word in said if len(word.key) == 1 and DENSE.match(word.key) and word.key not in functions}
+    spoken = iter(said)
+    for key in signed(plain, start, said):
+        is_part = key not in "-%" and next(spoken).end in single and len(key) > 1
+        signs = key if UNSPACED.match(key) else (key,)
+        told += (GLUE if DENSE.match(key) else " ").join(signs) + (GLUE if is_part else " ")
     return told
-
-
-def _is_part(word: Word, after: Word, functions: Collection[str]) -> bool:
-    """Return whether a word of several signs may be one with the next: one sign that is no function word."""
-    touches = word.end == after.start and bool(DENSE.match(after.key)) and len(word.key) > 1
-    return touches and len(after.key) == 1 and after.key not in functions
-
-
-def _signs(plain: str, start: int = 0) -> list[str]:
-    """Return words, those of a script without spaces sign by sign, since context changes how they are divided."""
-    spoken = [word for word in words_of_plain(plain) if word.start >= start]
-    return [sign for key in signed(plain, start, spoken) for sign in (key if UNSPACED.match(key) else (key,))]

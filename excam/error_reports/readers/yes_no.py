@@ -13,7 +13,6 @@ from excam.error_reports.yes_no import ask_yes_no, one_line
 from excam.inference import Flow, Message
 
 VERSION = "1"
-WAYS: tuple[str, ...] = ()
 SYSTEM = (
     "Determine whether the provided claim is consistent with the corresponding document. Consistency in this context "
     "implies that all information presented in the claim is substantiated by the document. If not, it should be "
@@ -23,7 +22,7 @@ SYSTEM = (
 ASKED = "Document: {document}\nClaim: {claim}"
 
 
-def reader(model: ModelFacts | None, way: str = "") -> YesNo | None:
+def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> YesNo | None:
     """Return the reader for a model that writes and is called MiniCheck; see `base.Kind`."""
     return YesNo() if model and model.writes and model.is_called(MINICHECK) else None
 

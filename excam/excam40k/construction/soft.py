@@ -100,11 +100,6 @@ def _unusable(right: Sample, reply: SoftAnswer) -> str:
     return sanitize.rejection_reason(reply.instruction, reply.output, reply.error_type, reply.explanation)
 
 
-def asked_severity(pair: str) -> Severity:
-    """Return the severity that a generator is asked for in a pair: its variant, "minor" or "major"."""
-    return "minor" if pair.endswith("/minor") else "major"
-
-
 def severity_stated(severity: str) -> Severity | None:
     """Return the severity that a generator states; None if it states neither "minor" nor "major", or both."""
     stated: list[Severity] = [known for known in SEVERITIES if re.search(rf"\b{known}\b", severity)]

@@ -31,7 +31,13 @@ def run(about: Mapping[str, Any], rows: int, audits: str) -> str:
             '<a href="../docs/results.md">docs/results.md</a>.</p>'
         )
     verdict = audits.partition("\n")[0].replace("*", "")
-    return said + (f'<p>Audits: <a href="audits/summary.md">{escape(verdict)}</a>.</p>' if verdict else "")
+    if verdict:
+        said += (
+            "<p>Is it right? <code>excam audit</code> proves that every file is what its job wrote. The data set's "
+            f'audits: <a href="audits/summary.md">{escape(verdict)}</a>.</p>'
+        )
+    data = "published/all"
+    return said + f'<p>The data set: <a href="{data}">{data}</a>, <a href="{data}/README.md">its card</a>.</p>'
 
 
 def report(samples: Iterable[Sample]) -> str:

@@ -28,6 +28,7 @@ LONG = 8000  # characters of a prompt; a shorter one fits every context
 MOST = 10  # characters a token, on average: more than in any text that is not one character again and again
 SPACES = 40  # characters of white space at the end of an answer that a model did not mean
 REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
+COUNTS = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))  # what servers call them
 UNKNOWN = re.compile("(?:\ufffd)+".encode())  # how servers spell tokens that are parts of a letter
 
 VARYING = re.compile(r"[0-9a-f-]{8,}|[\w-]*\d[\w-]*", re.IGNORECASE)  # numbers and ids of requests in a message
@@ -94,9 +95,10 @@ def usage(body: Any) -> Usage:
     added. Cached tokens are added to the prompt where they are more than its own.
     """
     counted = body.get("usage") or {}
-    prompt, completion, total = (_count(counted, f"{name}_tokens") for name in ("prompt", "completion", "total"))
-    reasoning = _count(counted.get("completion_tokens_details"), "reasoning_tokens")
-    details = _count(counted.get("prompt_tokens_details"), "cached_tokens")
+    prompt, completion = (max(_count(counted, name) for name in names) for names in COUNTS)
+    total = _count(counted, "total_tokens")
+    reasoning = max(_count(counted.get(f"{name}_details"), "reasoning_tokens") for name in COUNTS[1])
+    details = max(_count(counted.get(f"{name}_details"), "cached_tokens") for name in COUNTS[0])
     cached = max(details, _count(counted, "cache_read_input_tokens"))
     prompt += cached if prompt and cached > prompt else 0
     completion += reasoning if reasoning > completion or not total else 0
@@ -313,6 +315,12 @@ def problem(body: bytes) -> tuple[str, str]:
         return "", error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
     except (ValueError, AttributeError, TypeError, RecursionError):
         return "", text
+
+
+def stated_status(body: bytes) -> int:
+    """Return the HTTP status that an error in an answer of status 200 has as its code, as of a router; 0 for none."""
+    code = problem(body)[0]
+    return int(code) if re.fullmatch("[45][0-9]{2}", code) else 0
 
 
 def retry_after(value: str, milliseconds: str = "") -> float:

@@ -434,26 +434,29 @@ class Backend:
             raise
         if response.status == 200:
             return self._read(question, body)
+        raise self._failure(response.status, body, question, response.headers)
+
+    def _failure(self, status: int, body: bytes, question: Question[Any], headers: Mapping[str, str]) -> Failed:
+        """Return the failure that a body other than an answer is, by its HTTP status."""
         code, message = bodies.problem(body)
-        reason = f"HTTP {response.status}: {message}"
-        if response.status == 401:
+        reason = f"HTTP {status}: {message}"
+        if status == 401:
             reason = (
                 f"{self._safe(reason)[:100]}; {f'sent was the key in {self.server.key_env}' if self._key else NO_KEY}"
             )
-        if response.status in REDIRECTED and "Location" in response.headers:
-            where = response.headers["Location"]
-            raise Failed(f"HTTP {response.status}: redirected to {where}; expected an answer", final=True)
-        believed = OF_ONE_REQUEST.get(response.status, 0)
-        delay = bodies.retry_after(response.headers.get("Retry-After", ""), response.headers.get("Retry-After-Ms", ""))
+        if status in REDIRECTED and "Location" in headers:
+            return Failed(f"HTTP {status}: redirected; expected the address {headers['Location']}", final=True)
+        believed = OF_ONE_REQUEST.get(status, 0)
+        delay = bodies.retry_after(headers.get("Retry-After", ""), headers.get("Retry-After-Ms", ""))
         if delay > LONGEST_WAIT:
-            raise Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
-        may_be_key = response.status == 403 and not self._has_answered and not question.may_lack_logprobs
-        for_all = response.status in FINAL or may_be_key
-        final = for_all or code in FINAL_CODES
-        again = response.status in TRANSIENT and not final
-        later = again and response.status != 500
-        busy = again and response.status in BUSY
-        raise Failed(reason, again=again, later=later, wait=delay, final=final, believed=believed, busy=busy)
+            return Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
+        may_be_key = status == 403 and not self._has_answered and not question.may_lack_logprobs
+        final = status in FINAL or may_be_key or code in FINAL_CODES
+        again = status in TRANSIENT and not final
+        later = again and status != 500
+        return Failed(
+            reason, again=again, later=later, wait=delay, final=final, believed=believed, busy=again and status in BUSY
+        )
 
     def _read(self, question: Question[A], body: bytes) -> A:
         """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
@@ -462,6 +465,8 @@ class Backend:
             parsed = bodies.parse(body)
             counted = bodies.usage(parsed)
             if "error" in parsed and not parsed.get("choices"):
+                if status := bodies.stated_status(body):
+                    raise self._failure(status, body, question, {})
                 raise Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
             return question.read(parsed)
         except bodies.NoAnswer as problem:

@@ -41,9 +41,9 @@ def open_model(name: str, model: Model, files: Path | None, adapter: Path | None
     return Backend(files, adapter, identity=identity, **_options(model))
 
 
-def open_shared(name: str, model: Model, files: Path, rank: int | None) -> Backend:
-    """Return the base model for several jobs, with one adapter at a time (`Backend.use`) if a rank is given."""
-    return Backend(files, rank=rank, identity=name, **_options(model))
+def open_shared(name: str, model: Model, files: Path, _rank: int | None) -> Backend:
+    """Return the base model for several jobs, with one adapter at a time (`Backend.use`)."""
+    return Backend(files, identity=name, **_options(model))
 
 
 def _options(model: Model) -> dict[str, Any]:
@@ -75,17 +75,23 @@ class Likelihoods:
 
     def _forget(self) -> None:
         """Forget what was computed by weights that may be others now."""
-        self._last_prompt: tuple[Sequence[int], Any] = (), None  # of `choose`, and the log-probabilities after it
+        # of `choose`: a prompt, log-probabilities after it, its keys and values
+        self._last_prompt: tuple[Sequence[int], Any, Any] = (), None, None
         self._last_prefix: tuple[Sequence[int], Any] = (), None  # and its keys and values
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
-        """Yield one batch per request; those that share the messages before the last one follow each other.
+        """Yield one batch per request; those that share the messages before the last one, or all, follow each other.
 
-        The prompt is computed once, then all options after it, in a few passes.
+        A prompt is computed once, then all options after it, in a few passes.
         """
         self._forget()
-        first = {request.messages[:-1]: at for at, request in reversed(list(enumerate(requests)))}
-        for at in sorted(range(len(requests)), key=lambda at: first[requests[at].messages[:-1]]):
+        first = {
+            part: at
+            for at, request in reversed(list(enumerate(requests)))
+            for part in (request.messages, request.messages[:-1])
+        }
+        parts = [(request.messages[:-1], request.messages) for request in requests]
+        for at in sorted(range(len(requests)), key=lambda at: [first[part] for part in parts[at]]):
             both = [self._encode(requests[at].messages, option) for option in requests[at].options]
             prefix = self._prefix(both[0])
             prompt = both[0].completion_start
@@ -133,11 +139,7 @@ class Likelihoods:
             ids = torch.tensor([list(prefix)], device=self.device)
             cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
             self._last_prefix = prefix, cache
-        cache = copy.copy(cache)
-        cache.layers = [copy.copy(layer) for layer in cache.layers]  # a layer replaces its tensors, and changes none
-        if rows > 1:
-            cache.batch_repeat_interleave(rows)
-        return cache
+        return _copies(cache, rows)
 
     def _option_logprobs(
         self, prompt: Sequence[int], options: Sequence[Sequence[int]], prefix: Sequence[int]
@@ -155,23 +157,20 @@ class Likelihoods:
         too_long = rows * (len(prompt) + max(map(len, options))) > self.batch_tokens
         if not self._keeps_plain_prompt or not all(options) or too_long:
             return None
-        known, first = self._last_prompt
-        if known == prompt and max(map(len, options)) == 1:  # the same prompt was asked for other options
-            return [float(first[option[0]]) for option in options]
         with torch.inference_mode():
-            out = self.model(
-                input_ids=torch.tensor([list(prompt[len(prefix) :])], device=self.device),
-                past_key_values=self._after_prefix(prefix, 1),
-                use_cache=True,
-                logits_to_keep=1,
-            )
-            first = out.logits[0, -1].float().log_softmax(-1)
-            self._last_prompt = prompt, first
+            if self._last_prompt[0] != prompt:  # else it was asked for other options
+                out = self.model(
+                    input_ids=torch.tensor([list(prompt[len(prefix) :])], device=self.device),
+                    past_key_values=self._after_prefix(prefix, 1),
+                    use_cache=True,
+                    logits_to_keep=1,
+                )
+                self._last_prompt = prompt, out.logits[0, -1].float().log_softmax(-1), out.past_key_values
+            _, first, cache = self._last_prompt
             sums = [float(first[option[0]]) for option in options]
             if max(map(len, options)) == 1:
                 return sums
-            cache = out.past_key_values
-            cache.batch_repeat_interleave(rows)
+            cache = _copies(cache, rows)
             longest = max(map(len, computed)) - 1  # the last token of an option predicts nothing here
             ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in computed])
             mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in computed])
@@ -245,16 +244,14 @@ class Backend(Likelihoods):
         overflow: Literal["refuse", "shorten"] = "refuse",
         serve: Literal["lora", "merged"] = "lora",
         thinking: bool | None = None,
-        rank: int | None = None,
         identity: str = "",
     ) -> None:
         """Load the model (safetensors only, local files only, no code from the folder).
 
         `batch_tokens`: rows x (longest prompt + max_tokens) of a batch, by default 32768 on a GPU and 8192 on a CPU;
         lower it if memory runs out. `context`: maximum of prompt and answer together, by default the model's limit.
-        `thinking`: as in `chat.encode`. `rank`: set if `use` will load adapters later; the value does not matter.
-        `identity`: by default a digest of the files. `device`: by default "cuda" if available. Raise ModelInvalid if
-        the files cannot be loaded.
+        `thinking`: as in `chat.encode`. `identity`: by default a digest of the files. `device`: by default "cuda" if
+        available. Raise ModelInvalid if the files cannot be loaded.
         """
         import torch
 
@@ -272,7 +269,7 @@ class Backend(Likelihoods):
             "context": self.context,
             "batch_tokens": self.batch_tokens,
             "attention": self.model.config._attn_implementation,
-            "serve": serve if adapter or rank else None,
+            "serve": serve if adapter else None,
         }
 
     def use(self, adapter: Path | None, content: str) -> None:
@@ -392,6 +389,15 @@ class Backend(Likelihoods):
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)
         return answers
+
+
+def _copies(cache: Any, rows: int) -> Any:
+    """Return keys and values for so many rows; `cache` stays as it is, since a layer replaces its tensors."""
+    cache = copy.copy(cache)
+    cache.layers = [copy.copy(layer) for layer in cache.layers]
+    if rows > 1:
+        cache.batch_repeat_interleave(rows)
+    return cache
 
 
 def _rows_of_options(options: Sequence[Sequence[int]]) -> tuple[list[Sequence[int]], list[int]]:

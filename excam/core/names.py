@@ -1,0 +1,30 @@
+"""Names of raters, systems and judges: one rule for all files that have some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
+from excam.core.text import plain_name, respelled
+
+RESERVED = frozenset(  # what tables call numbers that are of no single rater, system or judge
+    {"all", "all people", "always 3", "always a and t", "answers", "chance", "equivalent", "length", "mean of systems"}
+    | {"people"}
+)
+
+
+def shown_names(names: Iterable[str], where: str) -> dict[str, str]:
+    """Return each name as tables show it (`plain_name`), and say which are read otherwise than written.
+
+    "" stays. Raise InputInvalid for any other name of which nothing is visible, and for one of `RESERVED`.
+    """
+    shown = {name: plain_name(name) for name in dict.fromkeys(names)}
+    if wrong := [name for name, plain in shown.items() if (name and not plain) or plain.casefold() in RESERVED]:
+        raise InputInvalid(
+            f"{where}: a rater, system or judge is called {wrong[0]!a}; expected another name: tables call other "
+            f"numbers {', '.join(sorted(RESERVED))}"
+        )
+    if said := respelled(shown):
+        say(f"{where}: {said}")
+    return shown

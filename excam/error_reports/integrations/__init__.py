@@ -1,1 +1,0 @@
-"""ExCAM in evaluation libraries. Each module needs its library; nothing else imports it."""
