@@ -302,18 +302,19 @@ def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
     for judge, (system, column, has_verdict) in POINTS.items():
         own = frame.filter(system=system).select("id", column, "on_topic").rows()
         margins = {id: None if margin is None or np.isnan(margin) else margin for id, margin, _ in own}
-        if not {row.id for row in rows if not row.fit} <= margins.keys() or not any(margins.values()):
-            continue  # it was asked about some of these rows, or not in this way
-        said = [margins.get(row.id) for row in rows]
+        asked_rows = [row for row in rows if row.fit or row.id in margins]
+        if not any(margins.values()) or (len(asked_rows) < len(rows) and name != "absent"):
+            continue  # it was asked about some of these rows, or not in this way; beside no floor some rows are enough
+        said = [margins.get(row.id) for row in asked_rows]
         judged = [Judged(margin, None if margin is None else margin > 0) for margin in said]
-        answers[judge] = Answers(rows, judged, not has_verdict)
+        answers[judge] = Answers(asked_rows, judged, not has_verdict)
         if column == "likelihoods":
             on_topic = {id for id, _, on_topic in own if on_topic}
             sure = [
                 Judged(each.score, each.verdict if abs(each.score or 0) >= SURE and row.id in on_topic else None)
-                for row, each in zip(rows, judged, strict=True)
+                for row, each in zip(asked_rows, judged, strict=True)
             ]
-            answers[f"{judge}, sure of .75"] = Answers(rows, sure)
+            answers[f"{judge}, sure of .75"] = Answers(asked_rows, sure)
     return answers
 
 
@@ -335,8 +336,11 @@ def numbers(name: str, rows: Sequence[Row], answers: Mapping[str, Answers]) -> I
     chosen = parts(rows) if len(parts(rows)) > 1 else []
     others = [NOT_ENGLISH] if "English" in chosen else []
     for part in ("all", *others, *chosen):
-        kept = np.array([not row.fit and _is_in(row, part) for row in rows])
-        for line in measure(name, {judge: only(own, kept) for judge, own in answers.items()}):
+        of_part = {
+            judge: only(own, np.array([not row.fit and _is_in(row, part) for row in own.rows]))
+            for judge, own in answers.items()
+        }
+        for line in measure(name, of_part):
             yield line | {"topic": name, "what": f"{part} | {line['what']}"}
     for judge, own in answers.items():
         if own.seconds:

@@ -233,9 +233,9 @@ from pathlib import Path
 import excam
 from excam.scoring import files, metric, rows
 files.EVERY, files.BATCH = 0.01, 8
-given = rows.RowFile(Path(sys.argv[1], "rows.jsonl"), metric.load("excam"))
+file = rows.RowFile(Path(sys.argv[1], "rows.jsonl"), metric.load("excam"))
 judge = excam.load(sys.argv[2], concurrency=8)
-for _ in files.results(judge, given, 200, Path(sys.argv[1], "scored.jsonl")):
+for _ in files.results(judge, file, 200, Path(sys.argv[1], "scored.jsonl")):
     pass
 """
 

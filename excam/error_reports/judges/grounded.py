@@ -222,7 +222,8 @@ def _sentences(text: str, parts: Sequence[tuple[Range, bool]], language: str) ->
         elif heading is None and not (asked and len(own) <= SHORT):
             claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
     if heading is not None:
-        claims.append(Claim((heading, parts[-1][0][1]), text[heading : parts[-1][0][1]]))
+        place = (heading, parts[-1][0][1])
+        claims.append(Claim(place, text[slice(*place)]))
     return claims
 
 
