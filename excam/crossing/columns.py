@@ -46,7 +46,7 @@ def _of_metric(
     for result in scored:
         row = known.get(result.id)
         texts = {column: text for column, text in result.texts.items() if row and column in row.columns}
-        if not row or result.id in scores or any(row.columns[column] != text for column, text in texts.items()):
+        if not row or result.id in scores or any(str(row.columns[column]) != text for column, text in texts.items()):
             problem = "has other texts or is there twice" if row else f"is not among the {len(known)} rows"
             raise InputInvalid(f"scores of {name}: row {result.id} {problem}; score them again")
         scores[result.id] = result.preference
