@@ -69,7 +69,7 @@ class Served:
 def served(kind, folder, seconds=0.0, descriptors=2000):
     (link,) = made(folder / "answers.store", campaigns.small(), ["ada"]).values()
     address, body = {
-        "annotation": (f"PUT {link}/answers/{0:016x}", {"base": 0, "answer": campaigns.answer(0, "ada").row()}),
+        "annotation": (f"PUT {link}/answers/{0:016x}", campaigns.answer(0, "ada").row()),
         "scoring": ("POST /score", {"rows": [{"instruction": "A?", "output": "Sushi."}]}),
     }[kind]
     log, text = folder / "log", json.dumps(body)
