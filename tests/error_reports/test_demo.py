@@ -43,6 +43,6 @@ def test_the_numbers_that_the_demo_shows_are_in_the_results():
         return f"{float(value):.2f}".lstrip("0")
 
     judge = "1.5B untuned, likelihoods, sure of .75"
-    right, given = (two(rows["all", judge, name]) for name in ("right, of those with a verdict", "with a verdict"))
+    right, decided = (two(rows["all", judge, name]) for name in ("right, of those with a verdict", "with a verdict"))
     assert MEASURED in command.WORTH
-    assert f"right in {right} of the verdicts that it gives, for {given} of" in command.WORTH
+    assert f"right in {right} of the verdicts that it gives, for {decided} of" in command.WORTH

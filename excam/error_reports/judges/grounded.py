@@ -205,14 +205,14 @@ def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None]
     return (start, end) if any(map(str.isalnum, text[start:end])) else (0, len(text))
 
 
-def _sentences(text: str, parts: Sequence[tuple[Range, bool]], language: str) -> list[Claim]:
+def _sentences(text: str, stretches: Sequence[tuple[Range, bool]], language: str) -> list[Claim]:
     """Return a claim for each part that is no heading and no short question, with the headings before it.
 
     A sentence with a single word of content belongs to the one before it: it may take that back ("That is false.").
     """
     claims, heading = list[Claim](), None
     functions = function_words(language)
-    for (start, end), asked in parts:
+    for (start, end), asked in stretches:
         first = start if heading is None else heading
         heading = first if is_heading(text, (start, end)) else None
         own = words(text[start:end])
@@ -222,7 +222,7 @@ def _sentences(text: str, parts: Sequence[tuple[Range, bool]], language: str) ->
         elif heading is None and not (asked and len(own) <= SHORT):
             claims.append(Claim((first, end), text[first:end], "question" if asked else "sentence"))
     if heading is not None:
-        place = (heading, parts[-1][0][1])
+        place = (heading, stretches[-1][0][1])
         claims.append(Claim(place, text[slice(*place)]))
     return claims
 
