@@ -813,13 +813,6 @@ def test_k_is_of_all_rows_of_a_file_whatever_the_batch(sentence_encoder, index, 
     assert "has all 5 rows already" in excam(*words, "--to", tmp_path / "batches.jsonl").stderr
 
 
-def test_a_budget_is_estimated_before_anything_is_asked(index, tmp_path, monkeypatch):
-    monkeypatch.setattr("excam.scoring.files.results", lambda *_, **more: iter(()))
-    words = [*scoring(tmp_path, "m@http://127.0.0.1:9/v1", index), "--to", tmp_path / "s.jsonl"]
-    done = excam(*words, "--budget", 1, "--price", 1, 1)
-    assert "estimate: 3 of 3 rows to ask about" in done.stderr
-
-
 def test_evidence_is_required(model, tmp_path):
     words = scoring(tmp_path, model, tmp_path)
     assert "--evidence: missing" in refusal(*words[:-2])

@@ -486,7 +486,7 @@ def test_passages_of_a_kind_are_counted_and_averaged():
     def shown(number: int, passages_before: int) -> Shown:
         before = tuple(EvidencePassage("t", f"text {at}", ()) for at in range(passages_before))
         row = base(number)
-        return Shown(f"row-{number}", f"pair-{number}", row.id, "near", "prose", row.question, "tea", (), before, "")
+        return Shown(f"row-{number}", f"pair-{number}", row.id, "near", "prose", row.question, "tea", (), before)
 
     rows = [shown(number, count) for number, count in enumerate((1, 2, 2))]
     audit = passages.audit({"blend/test": rows}, {f"blend/{number}": base(number) for number in range(3)})

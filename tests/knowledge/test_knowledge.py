@@ -15,7 +15,8 @@ import excam
 from excam import cli
 from excam.core import hashing, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
-from excam.error_reports import judges, metrics
+from excam.error_reports import judges
+from excam.error_reports.records import unlabelled
 from excam.inference import Completion, Generate, Message
 from excam.inference.run import run
 from excam.knowledge import documents, open_book
@@ -310,7 +311,7 @@ class Asked(list):
         return [Completion("SCORE: 1", None, None, "stop", 1, 1) for _ in requests]
 
 
-ITEM = metrics._sample(Row("1", {"instruction": "Name a dish.", "output": "Haggis."}))
+ITEM = unlabelled("1", "Name a dish.", "Haggis.")
 
 
 def test_passages_stand_before_the_text_to_judge():
