@@ -133,7 +133,7 @@ def test_after_a_lost_reply_the_answer_is_sent_again(browser, running, name):
     assert (revision, answer["error_valid"]) == (2, "valid")
 
 
-@pytest.mark.parametrize(("when", "counts"), [(SOON, "no"), (at(0), "yes")])
+@pytest.mark.parametrize(("when", "counts"), [(SOON, "no"), (at(0), "yes")], ids=["soon", "before"])
 def test_of_two_versions_the_later_one_counts_and_is_shown(browser, running, name, when, counts):
     opened(browser, running, name)
     elsewhere(running, campaigns.answer(0, name, culture_related="no", comment_1=ATTACKS[1], saved=when))
