@@ -126,12 +126,13 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
     item, one of these or a group that is no name, a named column that no row has, and a file without labels.
     """
-    columns = replace(columns, id=_id_column(path, columns.id))
+    numbered = list(rows(path))  # a pipe can be read once
+    columns = replace(columns, id=_id_column(path, columns.id, [row for _, row in numbered]))
     labelled: dict[str, Gold] = {}
     seen: set[str] = set()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
     without, spaced, lacking, kinds, names = 0, 0, dict[str, str](), dict[bool, str](), dict[str, None]()
-    for number, row in rows(path):
+    for number, row in numbered:
         where = f"{path}:{number}"
         if _is_missing(row.get(columns.id)):
             raise InputInvalid(
@@ -207,10 +208,10 @@ def _is_missing(value: Any) -> bool:
     return is_absent(value) or (isinstance(value, str) and not value.strip())
 
 
-def _id_column(path: Path, name: str) -> str:
+def _id_column(path: Path, name: str, gold: Sequence[Mapping[str, Any]]) -> str:
     """Return the column of ids: the one of this name, else of `id` the first of `id_columns`; say which."""
-    first: Mapping[str, Any] = next((row for _, row in rows(path)), {})
-    complete = [] if name != "id" or name in first else id_columns(first, (row for _, row in rows(path)))
+    first = gold[0] if gold else {}
+    complete = [] if name != "id" or name in first else id_columns(first, gold)
     if complete:
         say(f"{path}: read {complete[0]} as id")
     return complete[0] if complete else name
