@@ -120,7 +120,6 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     """Read labelled rows: `id`, a number as the label, and the named columns. Rows without a label are counted.
 
     Of labels more is better; those in a column `error` are read by `as_penalties`.
-
     Without a cluster, rows with the same instruction share content, or of the same item, or else with the same text. A
     value is missing if it is null, blank or NaN, a label also as N/A. Raises InputInvalid for a row without id, a label
     that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
@@ -128,8 +127,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     """
     numbered = list(rows(path))  # a pipe can be read once
     columns = replace(columns, id=_id_column(path, columns.id, [row for _, row in numbered]))
-    labelled: dict[str, Gold] = {}
-    seen: set[str] = set()
+    labelled, seen = dict[str, Gold](), set[str]()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
     without, spaced, lacking, kinds, names = 0, 0, dict[str, str](), dict[bool, str](), dict[str, None]()
     for number, row in numbered:
