@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from excam.lineage.progress import job_seconds
 from excam.pages.markdown import table
-from excam.pages.results_index import job_seconds
 
 TIME = re.compile(r"^\[(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})\]$", re.MULTILINE)
 SHOWN = 20  # rules in the table

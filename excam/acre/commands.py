@@ -68,7 +68,7 @@ def judge(
     from excam.acre.quality import COMBINATIONS
     from excam.core import counts, tables
     from excam.core.exceptions import expect_choice
-    from excam.core.names import shown_names
+    from excam.core.names import shown_name
     from excam.scoring.asking import recorded_answers
     from excam.scoring.models import parse
 
@@ -85,7 +85,7 @@ def judge(
             return
         variants: list[asks.Variant] = [expect_choice("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
         expect_choice("--quality", quality, COMBINATIONS)
-        judge_name = shown_names([parse(model).label], "--model")[parse(model).label]
+        judge_name = shown_name(parse(model).label, "--model")
         tasks = asks.tasks(translated, variants, expect_choice("--by", by, asks.MODES), quality)
         with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
             verdicts = answers_to(asks.flow, tasks, "judging, requests")

@@ -106,7 +106,7 @@ def _shots(row: Mapping[str, Any], where: str) -> int:
 
 
 def _system(row: Mapping[str, Any], where: str, otherwise: str) -> str:
-    """Return the name of the system. Raise InputInvalid for one that states a number of examples, as tables do."""
+    """Return the name of the system. Raise InputInvalid for a name that ends in a number of examples."""
     name = _name(row, "system", where) or otherwise
     if re.search("-shot *$", name):
         raise InputInvalid(f"{where}: system: found {shown(name)}; expected the number of examples in a column `shots`")

@@ -146,7 +146,7 @@ class Store:
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raise InputInvalid if a name cannot be an annotator's, as one that tables use, or occurs twice."""
+    """Raise InputInvalid for a name that no annotator can have, that tables reserve, or that occurs twice."""
     if wrong := [name for name in names if not PATTERNS["annotator"].fullmatch(name)]:
         raise InputInvalid(
             f"annotator {wrong[0][:60]!r}; expected letters, digits and . _ -, at most 40, no . _ - first"

@@ -74,6 +74,7 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
         raise InputInvalid(f"{path}: 0 ratings; expected a row for each")
     shown = shown_names((name for rating in ratings for name in (rating.model, rating.annotator)), str(path))
     ratings = [replace(rating, model=shown[rating.model], annotator=shown[rating.annotator]) for rating in ratings]
+    # of raters without a name, equal ratings may be of two people
     kept = without_repeated(str(path), range(len(ratings)), [rating.annotator and rating for rating in ratings])
     return [ratings[at] for at in kept]
 

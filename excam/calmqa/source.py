@@ -13,7 +13,7 @@ import polars as pl
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
-from excam.core.names import shown_names
+from excam.core.names import shown_name
 from excam.core.text import is_text
 from excam.core.typed_tables import read_typed
 from excam.inference.answer_text import answers_alone
@@ -153,7 +153,7 @@ def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
     Raises InputInvalid for an unknown question, one that is answered twice, and a sheet without answers; unanswered
     questions are left out.
     """
-    subject = shown_names([path.name.split(".")[0]], str(path)).popitem()[1]
+    subject = shown_name(path.name.split(".")[0], str(path))
     answers: dict[str, Answer] = {}
     for number, row in row_files.answered_rows(path):
         texts = _writable(texts_of(row, f"{path}:{number}", ("question", "answer")), f"{path}:{number}")

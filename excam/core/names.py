@@ -17,7 +17,7 @@ RESERVED = frozenset(  # what tables call numbers that are of no single rater, s
 def shown_names(names: Iterable[str], where: str) -> dict[str, str]:
     """Return each name as tables show it (`plain_name`), and say which are read otherwise than written.
 
-    "" stays. Raise InputInvalid for any other name of which nothing is visible, and for one of `RESERVED`.
+    The empty name stays. Raise InputInvalid for any other name without a visible character, and for a reserved one.
     """
     shown = {name: plain_name(name) for name in dict.fromkeys(names)}
     if wrong := [name for name, plain in shown.items() if (name and not plain) or plain.casefold() in RESERVED]:
@@ -28,3 +28,8 @@ def shown_names(names: Iterable[str], where: str) -> dict[str, str]:
     if said := respelled(shown):
         say(f"{where}: {said}")
     return shown
+
+
+def shown_name(name: str, where: str) -> str:
+    """Return one name as `shown_names` does."""
+    return shown_names([name], where)[name]

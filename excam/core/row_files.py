@@ -66,7 +66,7 @@ def rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, Mapping
 
 
 def answered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the rows of `rows`. Raise InputInvalid for one that states a `failure`: what else it holds is not known."""
+    """Yield the rows of `rows`. Raise InputInvalid for a row with a `failure`: its other values say nothing."""
     for number, row in rows(path):
         if row.get("failure") not in (None, ""):
             stated = f"has the failure {str(row['failure'])[:40]!a}"

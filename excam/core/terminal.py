@@ -22,7 +22,7 @@ JSON = Annotated[bool, typer.Option("--json", "--jsonl", help="print JSON Lines 
 
 
 def stop(problem: ExcamError | str) -> NoReturn:
-    """Print a problem as one line and exit with code 2. An address that was taken for a path gets its slash back."""
+    """Print a problem as one line and exit with code 2. The slash that `Path` takes from an address is put back."""
     say(re.sub(r"\b(https?:/)(?=[^/])", r"\1/", f"excam: {problem}"))
     raise typer.Exit(2)
 

@@ -151,10 +151,12 @@ def of_rated_answers(
     texts = {(answer.subject, answer.question): answer.text for answer in answers}
     rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     marked: set[tuple[str, ...]] = set()
-    rows = list(row_files.answered_rows(ratings))
-    models = shown_names((str(row["model"]) for _, row in rows if row.get("model") not in (None, "")), str(ratings))
-    for number, row in rows:
-        mark = {name: remove_guard(value) if isinstance(value, str) else value for name, value in row.items()}
+    rows = [
+        (number, {name: remove_guard(value) for name, value in row.items()})
+        for number, row in row_files.answered_rows(ratings)
+    ]
+    models = shown_names((str(mark["model"]) for _, mark in rows if mark.get("model") not in (None, "")), str(ratings))
+    for number, mark in rows:
         needed = ("model", "question", "language", *MARKS)
         if any(mark.get(name) in (None, "") for name in needed):
             raise InputInvalid(f"{ratings}:{number}: expected {', '.join(needed)}")
@@ -165,7 +167,7 @@ def of_rated_answers(
             raise InputInvalid(f"{ratings}:{number}: rating is {str(mark['rating'])[:40]}; expected 1 to 5, or nothing")
         question, language = str(mark["question"]).strip(), calmqa.code(str(mark["language"]), f"{ratings}:{number}")
         content = asked.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
-        model = remove_guard(models[str(row["model"])])
+        model = models[str(mark["model"])]
         if (key := (model, content, str(mark.get("annotator")))) in marked and mark.get("annotator"):
             raise InputInvalid(
                 f"{ratings}:{number}: {key[2][:40]} marks the answer of {model[:40]} again; expected once"

@@ -18,10 +18,10 @@ INSTEAD_OF = {"JOB_INFO", "JOB_STARTED", "JOB_FINISHED", "PROGRESS"}  # events o
 def job_seconds(folder: Path) -> dict[str, list[tuple[float, float]]]:
     """Return wall and processor seconds of each job, by rule: the first part of a benchmark file's path."""
     seconds: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for path in sorted(folder.rglob("*.tsv")):
+    for path in sorted(folder.rglob("*.tsv")):  # all that Snakemake writes there
+        rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
         with path.open(encoding="utf-8") as lines:
             for line in csv.DictReader(lines, delimiter="\t"):
-                rule = path.relative_to(folder).parts[0].removesuffix(".tsv")
                 seconds[rule].append((float(line["s"]), 0.0 if line["cpu_time"] == "NA" else float(line["cpu_time"])))
     return dict(seconds)
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from excam.core.exceptions import InputInvalid
-from excam.core.names import shown_names
+from excam.core.names import shown_name
 from excam.core.typed_tables import read_typed
 from excam.macaron.asks import FAILURES, MODES, Answered
 from excam.macaron.contexts import csv_lines
@@ -93,7 +93,7 @@ def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
         }
         for name, instance in asked.items()
     )
-    return System(shown_names([model], str(answers))[model], mode, rows)
+    return System(shown_name(model, str(answers)), mode, rows)
 
 
 def _problem(row: Mapping[str, Any], valid: Sequence[str]) -> str | None:

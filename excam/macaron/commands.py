@@ -252,14 +252,14 @@ def ask(
 
     from excam.core import counts, tables
     from excam.core.exceptions import expect_choice
-    from excam.core.names import shown_names
+    from excam.core.names import shown_name
     from excam.macaron import answers, asks, derive
     from excam.scoring.asking import recorded_answers
     from excam.scoring.models import parse
 
     with exit_on_error():
         asked, instances = expect_choice("mode", mode, asks.MODES), derive.read(file)
-        model_name = shown_names([parse(model).label], "--model")[parse(model).label]
+        model_name = shown_name(parse(model).label, "--model")
         limit = max_tokens or (4096 if asked == "thinking" else 64)
         with recorded_answers(model, engine, serving, limit, file, to) as answers_to:
             answered = answers_to(partial(asks.answer, mode=asked), instances, "asking, requests")

@@ -84,9 +84,8 @@ def as_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
     return tuple(passage.as_line for passage in passages)
 
 
-_UNMARKED = regex.compile(
-    r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
-)  # a question in these scripts has no mark of its own
+# A question in these scripts has no mark of its own.
+_UNMARKED = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 Range = tuple[int, int]  # half-open, characters of the text
 Search = Callable[[str, str], Sequence["Passage"]]  # from a question and the text that answers it; the best first
 

@@ -185,6 +185,6 @@ class Kind(Protocol):
         """Return the reader for a model, None if it is of another kind; `model` is None where there is none.
 
         `is_qualified`: it is, or is being, measured by `excam qualify`. Raises ModelInvalid for a model of this kind
-        that it cannot read with, such as one of unknown labels.
+        that has no known labels, or that the reader cannot ask.
         """
         ...
