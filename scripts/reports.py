@@ -404,7 +404,7 @@ EXPLANATION_COLUMNS = [
 
 
 @step(
-    version=3,
+    version=4,
     result="results/index",
     outputs=[],
     category="Results",
@@ -412,7 +412,7 @@ EXPLANATION_COLUMNS = [
         "files": "everything",
         "samples": "test_sets",
         "taught": "docs/taught/taught.csv",
-        "grounded": "docs/grounded/grounded.csv",
+        "reading": "docs/results/reading.csv",
         "hours": "docs/results/cluster.csv",
     },
     settings={"about": "about_the_run"},
@@ -423,7 +423,7 @@ def results_index(
     files_paths: Annotated[Sequence[Path], "all that the run made"],
     samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"],
     taught_path: Annotated[Path, "what a judge whose base knows the facts is worth"],
-    grounded_path: Annotated[Path, "what a judge that reads documents is worth"],
+    reading_path: Annotated[Path, "what judges that read documents are worth, beside floors"],
     hours_path: Annotated[Path, "what the paper's experiment costs"],
     html_path: Path,
 ) -> None:
@@ -437,7 +437,7 @@ def results_index(
     told = results_index_page.Told(
         run=result_words.run(json.loads(about), len(samples), audits.read_text("utf-8") if audits else ""),
         report=result_words.report(samples),
-        elsewhere=result_words.elsewhere(tables.read_lines(taught_path), tables.read_lines(grounded_path)),
+        elsewhere=result_words.elsewhere(tables.read_lines(taught_path), tables.read_lines(reading_path)),
         cost=result_words.cost(tables.read_lines(hours_path)),
     )
     pages = [declared.page for declared in read_steps(Path(__file__).parent).values() if declared.page]

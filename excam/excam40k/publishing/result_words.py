@@ -63,15 +63,18 @@ def report(samples: Iterable[Sample]) -> str:
     )
 
 
-def elsewhere(taught: Sequence[Line], grounded: Iterable[Line]) -> str:
+def elsewhere(taught: Sequence[Line], reading: Sequence[Line]) -> str:
     """Return what a judge that knows, and one that reads, was worth where it was measured."""
     knows = _only(taught, world="all", system="taught/all", report="explanation-first", reading="verdict", times="20")
     untold = _only(taught, world="all", system="taught/all", report="explanation-first", reading="verdict", times="0")
-    reads = _only(grounded, system="qwen2.5-coder-1.5b", kind="prose", judge="combined", dataset="all")
+    judge = "1.5B untuned, likelihoods, sure of .75"  # as `excam score` judges by default
+    reads = _only(reading, topic="prose", what=f"all | {judge} | scaled accuracy")
+    floor = _only(reading, topic="prose", what="all | share of words | scaled accuracy")
     return (
         "<p>What a judge is worth elsewhere (scaled accuracy; 0 is chance): one whose base was told the facts twenty "
         f"times {_interval(knows, 'scaled_accuracy')}, never told {_interval(untold, 'scaled_accuracy')}; one of 1.5 "
-        f"billion parameters that reads documents {_interval(reads, 'scaled')} "
+        f"billion parameters that reads documents {_interval(reads, 'value')}, the words that text and document share "
+        f"{_interval(floor, 'value')} "
         '(<a href="../docs/results.md">docs/results.md</a>).</p>'
     )
 
