@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 from excam.core.package_tables import table_rows
 
@@ -36,6 +36,7 @@ def names() -> frozenset[str]:
     return frozenset(_countries())
 
 
+@lru_cache(maxsize=4096)
 def culture_key(name: str) -> str:
     """Return a name by which cultures are compared: its country's where it is one, else without case and underscores.
 

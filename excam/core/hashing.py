@@ -17,7 +17,6 @@ import secrets
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -40,6 +39,8 @@ def sha256(path: Path) -> str:
 
 def digests(paths: Iterable[Path]) -> dict[Path, str]:
     """Return hexadecimal digests in the order of `paths`, reading in parallel and caching within this process."""
+    from concurrent.futures import ThreadPoolExecutor
+
     wanted = list(paths)
     with ThreadPoolExecutor(reader_threads()) as pool:  # hashlib releases the global interpreter lock
         return dict(zip(wanted, pool.map(_digest, wanted), strict=True))

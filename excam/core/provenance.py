@@ -17,8 +17,8 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +249,8 @@ def refuse_changed(manifest: Path, folder: Path) -> None:
 
 def installed_version(name: str) -> str | None:
     """Return the version of a package, None if it is not installed."""
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -339,6 +341,9 @@ class Progress:
         """Take the tokens of answers that a model just gave; nothing is done with them here."""
 
 
+SET_HERE: set[str] = set()  # environment variables that `quiet_libraries` set, and not the user
+
+
 def quiet_libraries() -> None:
     """Turn off progress bars and network access of the large libraries; call it before they are imported.
 
@@ -351,8 +356,9 @@ def quiet_libraries() -> None:
         "VLLM_NO_USAGE_STATS": "1",
         "HF_HUB_OFFLINE": "1",
     }
-    for name, value in quiet.items():
-        os.environ.setdefault(name, value)
+    for name in quiet.keys() - os.environ.keys():
+        os.environ[name] = quiet[name]
+        SET_HERE.add(name)
     warnings.simplefilter("ignore", FutureWarning)
 
 
@@ -361,5 +367,23 @@ def say(line: str) -> None:
 
     Control characters and line ends are escaped, because the line may quote untrusted files and answers.
     """
+    lines = _SAID.get()
+    if lines is not None and line in lines:
+        return
+    if lines is not None:
+        lines.add(line)
     if sys.stderr is not None:  # None after `2>&-`; print would then write to stdout, into the data
         print(visible_line(line), file=sys.stderr, flush=True)
+
+
+_SAID: ContextVar[set[str] | None] = ContextVar("said", default=None)  # what `each_line_once` has seen
+
+
+@contextmanager
+def each_line_once() -> Iterator[None]:
+    """Within it `say` leaves out a line that it printed: the steps of a report read the same files."""
+    token = _SAID.set(set())
+    try:
+        yield
+    finally:
+        _SAID.reset(token)

@@ -83,6 +83,7 @@ def records_of(layout: Layout) -> Records:
         "parquet": _parquet,
         "arrow": _arrow,
         "eval-log": _eval_log,
+        "workbook": _workbook,
     }
     at = 0
     for file in layout.files:
@@ -269,9 +270,7 @@ def _csv(path: Path, layout: Layout) -> Records:
             raise InputInvalid(f"{path}: line {raw.number}: {problem}; expected CSV with a header") from None
         # blanks after the separators of the header are those of a program that writes them after each
         blanks = sum(name.startswith(" ") for name in header[1:]) * 2 > len(header) - 1
-        names = [name.strip("\ufeff \xa0\t") or f"Unnamed: {at}" for at, name in enumerate(header)]
-        if len(names) > len(set(names)):
-            raise InputInvalid(f"{path}: column {in_a_line(_most_frequent(names))}: occurs twice; expected each once")
+        names = header_names(path, header)
         lines = csv.reader(raw, delimiter=layout.separator, skipinitialspace=blanks, strict=True)
         number = widest = empty = 0
         while True:
@@ -303,6 +302,25 @@ def _csv(path: Path, layout: Layout) -> Records:
             raise InputInvalid(f"{path}: each row has {widest} fields or fewer; {expected}")
 
 
+def header_names(where: Path | str, header: Iterable[str | None]) -> list[str]:
+    """Return the names of columns; one without a name is called by its place. Raises InputInvalid if two are alike."""
+    names = [(name or "").strip("\ufeff \xa0\t") or f"Unnamed: {at}" for at, name in enumerate(header)]
+    if len(names) > len(set(names)):
+        raise InputInvalid(f"{where}: column {in_a_line(_most_frequent(names))}: occurs twice; expected each once")
+    return names
+
+
+def _workbook(path: Path, layout: Layout) -> Records:
+    """Yield the rows of a workbook's first sheet as texts by column, as those of CSV, without empty ones at the end."""
+    from excam.core.tables import read_sheet
+
+    lines = read_sheet(path, layout.sheets[0])
+    filled = [at for at, line in enumerate(lines) if any(line)] or [0]
+    names = header_names(path, lines[filled[0]] if lines else ())
+    for number, line in enumerate(lines[filled[0] + 1 : filled[-1] + 1], 1):
+        yield number, dict(zip(names, line, strict=True)) if any(line) else EMPTY
+
+
 def _csv_row(names: Sequence[str], line: list[str]) -> Record:
     if any(line[len(names) :]):
         return BadRow("other-width", f"{len(line)} fields; expected {len(names)}, as in its header")
@@ -322,7 +340,7 @@ def _parquet(path: Path, layout: Layout) -> Records:
         scanned, labels = scan_parquet(path), class_labels(path)
         while True:
             part = scanned.slice(at, CHUNK).collect()
-            yield from enumerate(_with_labels(part.iter_rows(named=True), labels), at + 1)
+            yield from enumerate(with_labels(part.iter_rows(named=True), labels), at + 1)
             at += len(part)
             if len(part) < CHUNK:
                 return
@@ -337,10 +355,10 @@ def _arrow(path: Path, layout: Layout) -> Records:
         frame = read_arrow(path)
     except UNREADABLE as problem:
         raise InputInvalid(f"{path}: {in_a_line(problem)}; expected an Arrow file") from None
-    yield from enumerate(_with_labels(frame.iter_rows(named=True), layout.labels or {}), 1)
+    yield from enumerate(with_labels(frame.iter_rows(named=True), layout.labels or {}), 1)
 
 
-def _with_labels(
+def with_labels(
     numbered_rows: Iterable[dict[str, Any]], labels: Mapping[str, Sequence[str]]
 ) -> Iterator[dict[str, Any]]:
     """Yield rows with names in place of the numbers of `labels`; a number without a name becomes None."""

@@ -30,7 +30,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-Kind = Literal["json-lines", "json", "csv", "parquet", "arrow", "eval-log"]
+Kind = Literal["json-lines", "json", "csv", "parquet", "arrow", "eval-log", "workbook"]
 SUFFIXES: Mapping[str, Kind] = {
     ".jsonl": "json-lines",
     ".ndjson": "json-lines",
@@ -42,6 +42,10 @@ SUFFIXES: Mapping[str, Kind] = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".eval": "eval-log",
+    ".xlsx": "workbook",
+    ".xlsm": "workbook",
+    ".xls": "workbook",
+    ".ods": "workbook",
 }
 PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
 _OPENERS: Sequence[tuple[bytes, Callable[[BinaryIO], Any]]] = (
@@ -56,10 +60,11 @@ _MISTAKEN = (
     (b"<!doctype html", "an HTML page; expected the data file; download the file itself, not its page"),
     (b"<html", "an HTML page; expected the data file; download the file itself, not its page"),
     (b"<?xml", "an XML page, maybe an error; expected the data file; download the file itself"),
-    (b"pk\x03\x04", "an Excel workbook or zip archive; expected text; unpack it, or save the sheet as CSV (UTF-8)"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook; expected plain text; save the sheet as CSV (UTF-8)"),
+    (b"pk\x03\x04", "a zip archive, or a workbook; expected text; unpack it, or name it .xlsx"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook; expected text; name it .xls"),
     (b"%pdf", "a PDF; expected the data file"),
 )  # fmt: skip
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how they begin
 MAX_ROW = 2**27  # characters of one row: a small packed file can hold a line larger than memory
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 START = 65536  # bytes or characters that are looked at to find out how a file is read
@@ -77,11 +82,14 @@ class Layout:
     separator: str = ","
     skip: int = 0  # lines before the header
     labels: Mapping[str, Sequence[str]] | None = None  # names behind the numbers of a column, of a saved data set
+    sheets: tuple[str, ...] = ()  # of a workbook, of which the first is read
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what a person would not expect: the separator, the encoding, several files."""
+        """Return what a person would not expect: the separator, the encoding, several files or sheets."""
         notes = [f"{len(self.files)} files"] if len(self.files) > 1 else []
+        first, *others = self.sheets or ("",)
+        notes += [f"sheet {first}; not read: {', '.join(others)}"] if others else []
         notes += [SEPARATORS[self.separator]] if self.kind == "csv" and self.separator in ";|" else []
         return (*notes, *([self.encoding] if self.encoding not in ("utf-8", "utf-8-sig") else []))
 
@@ -100,7 +108,12 @@ def layout_of(path: Path, encoding: str | None = None) -> Layout:
     names = [part.lower() for part in path.suffixes if part.lower() not in PACKED]
     suffix = names[-1] if names else ""
     kind = SUFFIXES.get(suffix) or _kind_of_content(start)
-    if kind != "eval-log" and (mistake := mistaken_for(start)):
+    if kind == "workbook" and start.startswith(_WORKBOOKS):
+        from excam.core.tables import sheet_names
+
+        return Layout(path, (path,), kind, sheets=sheet_names(path))
+    mistake = mistaken_for(start) or ("no workbook, as its name says; expected one" if kind == "workbook" else "")
+    if kind != "eval-log" and mistake:
         raise InputInvalid(f"{path}: {mistake}")
     if not is_packed and start and path.suffix.lower() in PACKED:
         raise InputInvalid(f"{path}: is not packed, as its name says; expected {PACKED[path.suffix.lower()]}")

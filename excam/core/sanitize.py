@@ -24,9 +24,10 @@ BIDI = "[\u202a-\u202e\u2066-\u2069]"  # embeddings, overrides, isolates (Unicod
 TAGS = "[\U000e0000-\U000e007f]"  # invisible copies of ASCII that models can read; allowed only in flags
 # A black flag, a region in tags, the closing tag (England, Scotland, Wales): too short for a message.
 FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
+INVISIBLE = f"{CONTROLS}|{BIDI}|{TAGS}"  # outside a flag
 
 _CHAT_CONTROL = re.compile(CHAT_CONTROL)
-_INVISIBLE = re.compile(f"{CONTROLS}|{BIDI}|{TAGS}")
+_INVISIBLE = re.compile(INVISIBLE)
 _FLAG = re.compile(FLAG)
 
 

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
 from excam.core.exceptions import InputInvalid
 
+_NO_SEQUENCE = re.compile(r"(?:Annotated\[)?(list|tuple|set)\[")
 SUFFIXES = {"numbers": (".csv",), "page": (".md",), "pictures": (".pdf", ".svg", ".png")}
-# What follows `@step(`: its arguments, the name of the function, its parameters and its docstring.
-_DECLARED = re.compile(r'((?:(?!\ndef ).)*?)\)\ndef (\w+)\(((?:(?!\ndef ).)*?)\) -> None:\n    """(.*?)"""', re.DOTALL)
-_SHARED = re.compile(r"^([A-Z_]+) = (\{[^{}]*\})", re.MULTILINE)
-_NO_SEQUENCE = re.compile(r"(\w+): (?:Annotated\[)?(list|tuple|set)\[")
 READ = (".md", ".svg")  # what a report shows of a page; of a page without them, its numbers
 
 
@@ -82,50 +78,81 @@ class DeclaredStep:
     page: Page | None
 
 
-def read_steps(folder: Path) -> dict[str, DeclaredStep]:
-    """Return the steps that the modules of a folder declare, by name. Raises InputInvalid for an invalid one."""
+def read_steps(root: Path) -> dict[str, DeclaredStep]:
+    """Return the steps of `scripts/` and of the reports of systems, by name. Raises InputInvalid for an invalid one."""
     steps: dict[str, DeclaredStep] = {}
-    for module in sorted(folder.glob("*.py")):
-        whole = module.read_text(encoding="utf-8")
-        before, *declarations = re.split(r"^@step\(", whole, flags=re.MULTILINE)
-        line = before.count("\n") + 1
-        shared = dict(_SHARED.findall(whole))
-        for text in declarations:
-            match = _DECLARED.match(text)
-            if not match:
-                raise InputInvalid(
-                    f"{module}:{line}: expected `@step(version=N, ...)`, on the next line `def NAME(...) -> None:`, "
-                    'then a docstring in """'
-                )
-            declared, name, parameters, docstring = match.groups()
+    for module in [*sorted(root.glob("scripts/*.py")), *sorted(root.glob("excam/*/report.py"))]:
+        for name, declared in steps_of(module).items():
             if name in steps:
                 raise InputInvalid(f"{module}: {name}: also a step of {steps[name].module}; expected another name")
-            if plain := _NO_SEQUENCE.search(parameters):
-                raise InputInvalid(f"{module}: {name}: {plain[1]}: found {plain[2]}[...]; expected Sequence[...]")
-            steps[name] = _read(module, name, declared, cleandoc(docstring), shared)
-            line += text.count("\n")
+            steps[name] = declared
     return steps
 
 
-def _read(module: Path, name: str, declared: str, docstring: str, shared: Mapping[str, str]) -> DeclaredStep:
+def steps_of(module: Path) -> dict[str, DeclaredStep]:
+    """Return the steps that a module declares, by name, in its order. Raises InputInvalid for an invalid one."""
     try:
-        call: Any = ast.parse(f"step({declared})", mode="eval").body
-        values = {keyword.arg: _literal(keyword.value, shared) for keyword in call.keywords}
+        body = ast.parse(module.read_text(encoding="utf-8")).body
+    except SyntaxError as problem:
+        raise InputInvalid(f"{module}:{problem.lineno}: {problem.msg}; expected a module of Python") from None
+    shared = {
+        target.id: node.value
+        for node in body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    calls = [(function, _declaration(function)) for function in functions]
+    return {function.name: _read(module, function, call, shared) for function, call in calls if call}
+
+
+def _declaration(function: ast.FunctionDef) -> ast.Call | None:
+    """Return the call `step(...)` among the decorators of a function; of a bare `step`, one without arguments."""
+    for decorator in function.decorator_list:
+        call = decorator if isinstance(decorator, ast.Call) else ast.Call(decorator, [], [])
+        if isinstance(call.func, ast.Name) and call.func.id == "step":
+            return call
+    return None
+
+
+def _read(module: Path, function: ast.FunctionDef, call: ast.Call, shared: Mapping[str, ast.Dict]) -> DeclaredStep:
+    place = f"{module}: {function.name}"
+    docstring = ast.get_docstring(function)
+    if not docstring:
+        raise InputInvalid(
+            f"{place}: no docstring; expected one: it is the help of the step, and the caption of a page"
+        )
+    for parameter in (*function.args.args, *function.args.kwonlyargs):
+        if plain := _NO_SEQUENCE.match(ast.unparse(parameter.annotation) if parameter.annotation else ""):
+            raise InputInvalid(f"{place}: {parameter.arg}: found {plain[1]}[...]; expected Sequence[...]")
+    try:
+        values = {str(keyword.arg): _literal(keyword.value, shared) for keyword in call.keywords}
         version = values.pop("version")
         caption = docstring.partition("\n\n")[2] or docstring
-        return DeclaredStep(module, version, Page(name=name, caption=caption, **values) if values else None)
-    except (SyntaxError, TypeError, ValueError, KeyError) as problem:
+        page = Page(name=function.name, caption=caption, **values) if values else None
+        return DeclaredStep(module, version, page)
+    except (TypeError, ValueError, KeyError) as problem:
         names = ", ".join(page_field.name for page_field in fields(Page)[2:])
         why = "no version" if isinstance(problem, KeyError) else problem
-        raise InputInvalid(f"{module}: {name}: {why}; expected version=N, and of a page literals of {names}") from None
+        raise InputInvalid(f"{place}: {why}; expected version=N, and of a page literals of {names}") from None
 
 
-def _literal(node: ast.expr, shared: Mapping[str, str]) -> Any:
+def option_words(values: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command line that give a step these values: of each, its name and what it holds."""
+    words: list[str] = []
+    for name, value in values.items():
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        words += [f"--{name.replace('_', '-')}", *map(str, value if several else [value])]
+    return words
+
+
+def _literal(node: ast.expr, shared: Mapping[str, ast.Dict]) -> Any:
     """Return the value of a literal, of a shared dictionary, or of one that begins with shared entries."""
     if isinstance(node, ast.Name):
         if node.id not in shared:
             raise ValueError(f"{node.id} is no dictionary of literals in this module")
-        return ast.literal_eval(shared[node.id])
+        return _literal(shared[node.id], shared)
     if isinstance(node, ast.Dict):
         merged: dict[str, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):

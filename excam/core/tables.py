@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import errno
 import json
+import logging
 import os
 import re
 from collections import Counter
@@ -21,6 +22,7 @@ import polars as pl
 
 from excam.core import spreadsheets
 from excam.core.exceptions import ArtifactBroken, InputInvalid, in_a_line
+from excam.core.extras import require_extra
 from excam.core.provenance import publish, write_text
 from excam.core.spreadsheets import guard_cell, remove_guard
 
@@ -82,6 +84,44 @@ def read_arrow(path: Path) -> pl.DataFrame:
     with path.open("rb") as stream:
         is_file = stream.read(6) == b"ARROW1"
     return pl.scan_ipc(path, glob=False).collect() if is_file else pl.read_ipc_stream(path)
+
+
+def sheet_names(path: Path) -> tuple[str, ...]:
+    """Return the sheets of a workbook. Raises InputInvalid if it has none, NotInstalled without the library."""
+    require_extra("excel", "fastexcel")
+    import fastexcel  # pyright: ignore[reportMissingImports]
+
+    try:
+        names = tuple(fastexcel.read_excel(path).sheet_names)
+    except fastexcel.FastExcelError as problem:
+        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a workbook; save it again, or as CSV") from None
+    if not names:
+        raise InputInvalid(f"{path}: no sheet; expected a workbook with one; save it again, or as CSV")
+    return names
+
+
+def read_sheet(path: Path, sheet: str) -> list[tuple[str | None, ...]]:
+    """Return the lines of a sheet, the header too, as texts. The library must be installed, see `sheet_names`."""
+
+    def read(**options: Any) -> pl.DataFrame:
+        return pl.read_excel(
+            path,
+            sheet_name=sheet,
+            has_header=False,
+            read_options=options,
+            drop_empty_rows=False,
+            drop_empty_cols=False,
+            raise_if_empty=False,
+        )
+
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of each empty column
+    frame = read(dtypes="string")  # else a column of a few numbers among texts would lose them
+    numbers = read(skip_rows=1) if frame.height > 1 else frame.clear()  # as text they have nine digits
+    for name in numbers.columns:
+        if numbers[name].dtype.is_float() and numbers.height == frame.height - 1:
+            exact = [None if value is None else repr(value).removesuffix(".0") for value in numbers[name]]
+            frame = frame.with_columns(pl.Series(name, [frame[name][0], *exact]))
+    return frame.rows()
 
 
 def class_labels(path: Path) -> dict[str, list[str]]:

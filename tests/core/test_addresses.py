@@ -14,7 +14,7 @@ from excam.error_reports.records import Report
 from excam.inference.backends import openai
 from excam.macaron import derive, source
 from excam.scoring.models import parse
-from excam.scoring.served_model import open_server
+from excam.scoring.served_model import entry_of
 from tests.config.test_config import put
 from tests.inference.test_server_modes import MINI
 
@@ -45,7 +45,7 @@ def test_servers_behind_one_host_stay_apart():
     assert parse(deployments[0]).identified == deployments[0]
     assert {parse(deployment).shown for deployment in deployments} == {deployments[0]}
     assert parse("a folder?").identified == parse("a folder?").shown == "a folder?"
-    assert "deployment=a" not in open_server("m", "http://host/v1?deployment=a").identity
+    assert "deployment=a" not in entry_of("m", "http://host/v1?deployment=a").model.answer_settings
 
 
 @pytest.mark.parametrize(

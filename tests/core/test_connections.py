@@ -138,6 +138,7 @@ def test_a_connection_without_a_whole_request_is_closed(kind, tmp_path):
 
 
 @both
+@pytest.mark.variants
 @pytest.mark.parametrize("what", ["heads", "bodies"])
 @pytest.mark.parametrize(("descriptors", "many"), [(2000, 600), (200, 300)])
 def test_half_requests_lock_nobody_out_and_hold_no_server_up(kind, what, descriptors, many, tmp_path):

@@ -68,6 +68,25 @@ def test_near_duplicates_share_a_group_with_all_they_are_connected_to():
     assert {row.id: row.group for row in backwards} == {row.id: row.group for row in joined}
 
 
+def test_the_same_fact_in_other_words_is_in_one_group_and_leaks_across_benchmarks():
+    fact = base(0, question="What is the most popular hot drink in Algeria?", answer="Coffee", culture="Algeria")
+    said = {"question": "Which hot drink do people in Algeria like most?", "answer": "a cup of coffee"}
+    again = base(1, culture="Algeria", **said)
+    others = [
+        base(2, culture="Egypt", **said),
+        base(3, culture="Algeria", question=said["question"], answer="Tea"),
+        base(4, culture="Algeria", question="What was on the first ship from the west?", answer="Coffee"),
+        replace(base(5, culture="Algeria", **said), label="yes/no"),
+    ]
+    alike = duplicates.same_facts([fact, again, *others])
+    assert [(pair.first, pair.second) for pair in alike] == [(0, 1)]
+    first, second = duplicates.in_one_group([fact, again])
+    assert first.group == second.group
+    elsewhere = replace(again, id="culturalbench/1", dataset="culturalbench")
+    table = duplicates.near_duplicate_rows([fact, elsewhere], {fact.id: "train", elsewhere.id: "test"})
+    assert table["leak"].to_list() == [True]
+
+
 def test_a_topic_is_compared_with_its_text():
     topic = {"task": "generation", "question": "weddings in Georgian culture"}
     sample, other = base(0, answer=QUESTION, **topic), base(1, answer=FAR, **topic)
@@ -109,8 +128,10 @@ def test_same_texts_same_list():
 def test_a_row_that_was_lost_does_not_make_others_alike():
     """Eleven of fifty texts share a stem: boilerplate among fifty, and still among the forty-nine that are left."""
     stem = "At the feast of the valley the guests bring a gift for the host and it is usually wrapped in red paper: "
-    rows = [base(n, question=f"{stem}{n}") for n in range(11)]
-    rows += [base(n, question=f"{n * 7919:020d} {n * 104729:020d} {n * 1299709:020d}") for n in range(11, 50)]
+    rows = [base(n, question=f"{stem}{n}", answer=f"{n}") for n in range(11)]
+    rows += [
+        base(n, question=f"{n * 7919:020d} {n * 104729:020d} {n * 1299709:020d}", answer=f"{n}") for n in range(11, 50)
+    ]
     assert len({row.group for row in duplicates.in_one_group(rows)}) == 50
     splits = {row.id: "train" for row in rows[:-1]}
     assert duplicates.near_duplicate_rows(rows, splits).height == 0

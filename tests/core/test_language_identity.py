@@ -85,8 +85,8 @@ def test_without_pycld2_the_check_is_left_out_and_one_line_says_so():
     code = """
 import sys
 from importlib import util
-found = util.find_spec
-util.find_spec = lambda name, *rest: None if name == "pycld2" else found(name, *rest)
+find = util.find_spec
+util.find_spec = lambda name, *rest: None if name == "pycld2" else find(name, *rest)
 sys.modules["pycld2"] = None
 from excam.scoring import warnings
 print(warnings.of_texts(sys.argv[1], sys.argv[2]), warnings.unchecked_line(), sep="\\n")

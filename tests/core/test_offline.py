@@ -24,7 +24,6 @@ from excam import config
 from excam.inference import sources
 from excam.inference import Generate, Message, Sampling
 from excam.inference.backends import openai
-from excam.scoring.sharing import places
 
 def ask():
     backend = openai.Backend("m", config.Server(endpoint=f"{url}/v1", timeout=5), attempts=1)
@@ -40,7 +39,7 @@ ways = {
     "endpoint": lambda: list(excam.load(f"m@{url}/v1").score([{"instruction": "A?", "output": "x"}])),
     "hub": lambda: sources._from_hub("blend", "owner/name", "dataset", "main", ["*"], folder),
     "address": lambda: sources._download("blend", f"{url}/file.zip", folder),
-    "parcel": lambda: places.place("owner/name").pinned(),
+    "a name": lambda: excam.load("owner/name"),
     "wheel": pip,
     "a library": lambda: urllib.request.urlopen(f"{url}/", timeout=5),
 }
@@ -122,7 +121,9 @@ def test_offline_no_socket_is_opened(listening, tmp_path):
     assert len(outcomes) == 7
     assert server.accepted == 0
     for name, (kind, line) in outcomes.items():
-        if name != "a library":
+        if name == "a name":
+            assert "nor in the hub's cache" in line
+        elif name != "a library":
             assert kind == "InputInvalid", (name, line)
             assert "not asked, since EXCAM_OFFLINE (or --offline) is set" in line
     assert "refused, since EXCAM_OFFLINE=1" in outcomes["a library"][1]
@@ -149,6 +150,6 @@ def test_a_redirect_leads_nowhere_else(listening, elsewhere, tmp_path):
 def test_without_the_switch_the_same_ways_are_tried(listening, tmp_path):
     """The listener does count: online, each of these opens a socket."""
     server = listening()
-    for count, name in enumerate(("server", "hub", "address", "parcel", "wheel", "a library"), 1):
+    for count, name in enumerate(("server", "hub", "address", "a name", "wheel", "a library"), 1):
         tried(server.at, tmp_path, "", name)
         assert server.accepted >= count, name

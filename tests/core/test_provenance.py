@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import polars
 import pytest
 
 from excam.core import paths, provenance
@@ -171,7 +172,7 @@ def test_manifest_says_where_an_artifact_came_from(tmp_path):
     assert manifest["outputs"] == {"made.txt": provenance.sha256(made)}
     assert manifest["inputs"] == {str(used): provenance.sha256(used)}
     assert (manifest["settings"], manifest["seconds"], manifest["licence"]) == ({"a": 1}, 1.3, "MIT")
-    assert manifest["packages"]["polars"] == provenance.metadata.version("polars")
+    assert manifest["packages"]["polars"] == polars.__version__
     assert manifest["written"].endswith("+00:00")
     assert {"commit", "excam", "python"} <= manifest.keys()
 

@@ -15,11 +15,14 @@ import pytest
 import typer
 from one_line_errors import line_of
 
-from excam.core import row_files, row_layouts
+from excam.core import extras, row_files, row_layouts
 from excam.core.command_input import spooled
 from excam.core.exceptions import InputInvalid
-from excam.core.row_files import BadRow, log_status, records, rows
+from excam.core.extras import NotInstalled
+from excam.core.row_files import EMPTY, BadRow, log_status, records, rows
+from excam.core.row_layouts import layout_of
 from excam.core.terminal import stop
+from excam.scoring import result_files
 
 if sys.version_info >= (3, 14):
     import zipfile
@@ -231,8 +234,10 @@ def test_a_bad_line_of_a_table(tmp_path, body, numbered_rows):
         ("a.arrow", b"", ": "),
         ("a.eval", b"PK", ": "),
         ("a.eval", b"{}", ": "),
-        ("a.xlsx", b"PK\x03\x04", ": an Excel workbook or zip archive; expected text; unpack it, or save the sheet"),
-        ("a.xls", b"\xd0\xcf\x11\xe0", ": an old Excel workbook"),
+        ("a.csv", b"PK\x03\x04", ": a zip archive, or a workbook; expected text; unpack it, or name it .xlsx"),
+        ("a.tsv", b"\xd0\xcf\x11\xe0", ": an old Excel workbook; expected text; name it .xls"),
+        ("a.xlsx", b"<html", ": an HTML page"),
+        ("a.xlsx", b"id,output", ": no workbook, as its name says; expected one"),
         ("a.jsonl", b"<!DOCTYPE html>", ": an HTML page"),
         ("a.jsonl.gz", b"no gzip", ": is not packed, as its name says; expected gzip"),
         ("a.jsonl.zst", b"{}", ": is not packed, as its name says; expected zstd"),
@@ -392,10 +397,64 @@ def test_a_pipe_can_be_read_twice(tmp_path):
         writer.join()
 
 
-def test_an_address_is_refused_as_it_is():
-    for file in ("https://host/a.jsonl", "http://host/a b/"):
-        line = line_of(InputInvalid, lambda file=file: list(records(Path(file))))
-        assert line.startswith(f"{file.rstrip('/')}: is an address; expected a file")
+@pytest.mark.parametrize(
+    ("address", "command"),
+    [
+        ("https://host/a.jsonl", "curl -L -O 'https://host/a.jsonl'"),
+        ("http://host/a b/", "curl -L -O 'http://host/a b'"),
+        (
+            "https://docs.google.com/spreadsheets/d/1Ab_-/edit?gid=7#gid=7",
+            "curl -L -o sheet.csv 'https://docs.google.com/spreadsheets/d/1Ab_-/export?format=csv&gid=7'",
+        ),
+        (
+            "https://huggingface.co/datasets/org/data.x/viewer",
+            "hf download --repo-type dataset org/data.x --local-dir data.x",
+        ),
+        ("hf://datasets/org/data/a.csv", "hf download --repo-type dataset org/data --local-dir data"),
+    ],
+)
+def test_an_address_is_refused_with_the_command_that_fetches_it(address, command):
+    line = line_of(InputInvalid, lambda: list(records(Path(address))))
+    assert line.startswith(f"{address.rstrip('/')}: is an address; expected a file")
+    assert line.endswith(f"; fetch it first: {command}")
+
+
+def workbook(path, lines):
+    book = pytest.importorskip("xlsxwriter").Workbook(path)
+    sheet = book.add_worksheet("answers")
+    for at, line in enumerate(lines):
+        for column, cell in enumerate(line):
+            sheet.write(at, column, cell)
+    book.add_worksheet("notes").write(0, 0, "x")
+    book.close()
+    return path
+
+
+def test_a_workbook_is_read_as_texts_as_csv_is(tmp_path):
+    pytest.importorskip("fastexcel")
+    lines = [[None], ["id", "output", "mixed", None], [1, "a _x0041_", 5], [], [2, "0012", "text", "more"], [None]]
+    path = workbook(tmp_path / "a.xlsx", lines)
+    assert [row for _, row in records(path)] == [
+        {"id": "1", "output": "a _x0041_", "mixed": "5", "Unnamed: 3": None},
+        EMPTY,
+        {"id": "2", "output": "0012", "mixed": "text", "Unnamed: 3": "more"},
+    ]
+    assert layout_of(path).notes == ("sheet answers; not read: notes",)
+    assert list(records(workbook(tmp_path / "b.xlsx", []))) == []
+    twice = workbook(tmp_path / "c.xlsx", [["a", "a"], [1, 2]])
+    assert "column a: occurs twice" in line_of(InputInvalid, lambda: list(records(twice)))
+    (tmp_path / "d.xlsx").write_bytes(b"PK\x03\x04 and no more")
+    assert "expected a workbook; save it again" in line_of(InputInvalid, layout_of, tmp_path / "d.xlsx")
+
+
+def test_a_workbook_without_its_library_names_the_command(tmp_path, monkeypatch):
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    for problem in (layout_of, result_files.suffix_of):
+        line = line_of(NotInstalled, problem, tmp_path / "a.xlsx")
+        assert line.endswith(
+            "not installed; expected the extra excel: pip install 'excam[excel]', in a clone pip install '.[excel]'"
+        )
 
 
 def test_an_address_that_became_a_path_is_shown_as_it_was(capsys):

@@ -12,7 +12,8 @@ from excam.core.exceptions import InputInvalid
 from excam.core.row_files import BadRow
 from excam.scoring import joining, rows
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.metric import Row, available
+from excam.scoring.given_rows import rows_of
+from excam.scoring.metric import available
 
 EXCAM, RUBRIC, BLEU, CALMQA, CHRF = (available()[name] for name in ("excam", "rubric", "bleu", "calmqa", "chrf"))
 STANDING = EXCAM.lacking(["instruction"])
@@ -153,7 +154,7 @@ def test_a_column_is_the_id_if_its_name_says_so_and_it_is_complete_and_unique(tm
     ]
     if ids == ["1", "2"] and name == "question_id":
         assert row_file.said.startswith(f"{path}: question_id: not the id, as some rows lack it or share one; rows are")
-    assert [row.id for row in rows.of_mappings([json.loads(line) for line in path.open()], EXCAM)] == ids
+    assert [row.id for row in rows_of([json.loads(line) for line in path.open()], EXCAM)[0]] == ids
 
 
 def test_of_several_ids_the_first_is_taken_and_the_others_are_named(tmp_path):
@@ -238,7 +239,7 @@ def test_other_columns_are_kept_as_json_holds_them(tmp_path):
     pl.DataFrame({**GIVEN, "day": day, "odd": [odd], "raw": b"xyz", "none": None}).write_parquet(tmp_path / "a.parquet")
     (entry,) = read(tmp_path / "a.parquet")
     assert entry.others == {"day": "2024-05-01", "odd": odd, "raw": "3 bytes"}
-    (entry,) = rows.of_mappings([{**GIVEN, "share": math.nan, "nested": {1: math.inf}}], EXCAM)
+    (entry,) = rows_of([{**GIVEN, "share": math.nan, "nested": {1: math.inf}}], EXCAM)[0]
     assert entry.others == {"nested": {"1": None}}
 
 
@@ -289,29 +290,6 @@ def test_parts_of_a_log_are_named_for_a_metric_without_a_pair(tmp_path):
     assert [row.values for row in rows] == [{"translation": "A.", "reference": "B."}]
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        ("a.jsonl", "str"),
-        ({"output": "x"}, "dict"),
-        (5, "int"),
-        (None, "NoneType"),
-        (["x"], "str"),
-        (pl.DataFrame({"output": ["x"]}), "DataFrame"),
-    ],
-)
-def test_what_is_no_rows_is_named(value, kind):
-    line = line_of(InputInvalid, rows.of_mappings, value, EXCAM)
-    assert line.startswith(f"rows: found {kind}; expected dictionaries, one for each row")
-    assert ("give table.to_dicts()" in line) == (kind == "DataFrame")
-
-
-def test_a_program_is_told_of_keys_and_not_of_options():
-    line = line_of(InputInvalid, rows.of_mappings, [{"output": "x"}], EXCAM)
-    rename = 'rename the key, or open it with without=["instruction"] if there is none'
-    assert line == f"rows: column instruction: not found; found output; {rename}"
-
-
 def test_a_blank_text_has_a_score_where_the_metric_gives_it_one():
     columns = rows.columns_of(("translation", "reference"), CHRF, {})
     assert rows.row({"translation": "", "reference": "x"}, columns, CHRF).failure is None
@@ -350,17 +328,41 @@ def test_a_file_of_bad_rows_alone_is_read_as_failures(tmp_path):
     assert [row.failure for row in read(path)] == ["not-json", "not-an-object"]
 
 
-# --- rows of programs
+# --- systems
 
 
-def test_rows_of_a_program_are_found_by_the_same_names():
-    mappings = [{"prompt": "a", "response": "b", "id": 3}, {"prompt": "c", "response": None}, None]
-    entries = list(rows.of_mappings(mappings, EXCAM))
-    assert texts(entries)[:2] == [("a", "b"), ("c", None)]
-    assert [entry.failure for entry in entries] == [None, "missing-output", "not-an-object"]
-    own = [Row("x", {"output": "y"})]
-    assert list(rows.of_mappings(own, EXCAM)) == own
-    assert list(rows.of_mappings([], EXCAM)) == []
+def answers(path, **more):
+    return [(row.id, row.labels["system"], row.values.get("output"), row.failure) for row in read(path, **more)]
+
+
+def test_an_id_is_unique_within_a_system(tmp_path):
+    long = [{"qid": f"q{at}", "model": model, **GIVEN} for at in (1, 2) for model in ("a", "b")]
+    ids = [(entry["qid"], entry["model"], "x", None) for entry in long]
+    assert answers(file(tmp_path, *long)) == ids
+    again = file(tmp_path, *({**entry, "id": entry["qid"]} for entry in (*long, long[0])), name="b.jsonl")
+    assert answers(again) == [*ids, ("q1#5", "a", "x", "duplicate-id")]
+
+
+def test_a_wide_sheet_has_a_row_for_each_answer(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("nr,question,big,small,remark\n1,A?,x,y,\n2,B?,z,,r\n")
+    wide = ("small", "big")
+    assert answers(path, systems=wide) == [
+        ("1", "small", "y", None), ("1", "big", "x", None), ("2", "small", "", "empty-output"), ("2", "big", "z", None),
+    ]  # fmt: skip
+    assert len(read(path, systems=wide, limit=1)) == 2
+    assert (
+        "small, big: answers of a system each; read question as instruction, nr as id"
+        in rows.RowFile(path, EXCAM, systems=wide).said
+    )
+    assert line_of(InputInvalid, rows.RowFile, path, EXCAM).endswith(", or --systems A,B if each system has a column")
+    assert "column large: not found; found nr, question" in line_of(
+        InputInvalid, lambda: read(path, systems=("large",))
+    )
+    path.write_text("model,question,answer\na,A?,x\n")
+    assert "column of answers: found answer too; expected output in" in line_of(
+        InputInvalid, lambda: read(path, systems=("model",))
+    )
 
 
 # --- conversations and logs
