@@ -18,21 +18,21 @@ from yaml import YAMLError
 
 from excam.config.base import EACH, LEXICON, HubId, ModuleName, Name, Place, Section
 from excam.config.datasets import Construction, Dataset
-from excam.config.experiment import Experiment, check, first_error
+from excam.config.experiment import BY_DOCUMENTS, Experiment, check, first_error
 from excam.config.models import Model, Price, Sampling, Server, Wheel
-from excam.config.training import Evidence, Judging, Recipe, Wording
+from excam.config.training import Judging, Recipe
 from excam.core import yaml_text
 from excam.core.exceptions import ConfigInvalid, in_a_line
 from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in
 
 __all__ = [
+    "BY_DOCUMENTS",
     "CHAT_TEMPLATES",
     "LAYOUTS",
     "LEXICON",
     "ConfigInvalid",
     "Construction",
     "Dataset",
-    "Evidence",
     "Experiment",
     "HubId",
     "Judging",
@@ -45,7 +45,6 @@ __all__ = [
     "Section",
     "Server",
     "Wheel",
-    "Wording",
     "first_error",
     "json_schema",
     "load",

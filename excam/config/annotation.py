@@ -18,6 +18,9 @@ class Annotation(Section):
         default={}, description="rows per language, for datasets that are not only English"
     )
     annotators: dict[str, int] = Field(default={"English": 3}, description="people per row, by language; others: 2")
+    team: str | None = Field(
+        default=None, description="CSV file: annotator, languages, coauthor; empty: everybody gets every task"
+    )
     systems: list[str] = Field(
         default=[],
         max_length=2,

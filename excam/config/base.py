@@ -46,7 +46,7 @@ RESERVED = ("all", "permissive", "nothing")  # what stands in the place of a dat
 class Section(BaseModel):
     """A part of the configuration: immutable, and unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 @dataclass(frozen=True)

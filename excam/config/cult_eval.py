@@ -16,6 +16,7 @@ class CultEval(Section):
     folder: str = Field(description="local folder with items.jsonl, and translations/, labels.jsonl, example.jsonl")
     models: list[Name] = Field(default=[], description="models that translate the items")
     shots: list[Literal[0, 1]] = Field(default=[0], description="examples in the prompt; models of seq2seq take none")
+    no_example: list[Name] = Field(default=[], description="of `models`, those that never see an example")
     judges: list[Name] = Field(default=[], description="models that judge as ACRE, beside the judge without a model")
     mode: Literal["choose", "text"] = Field(
         default="text", description="how judges answer: a generated line, or the likelihood of each answer"
@@ -35,4 +36,4 @@ class CultEval(Section):
 
 def check(section: CultEval, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a model that is not there."""
-    at.known_models(section, "cult_eval", ("models", "judges", "encoder", "metricx"), models)
+    at.known_models(section, "cult_eval", ("models", "no_example", "judges", "encoder", "metricx"), models)

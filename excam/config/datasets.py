@@ -46,6 +46,11 @@ class Dataset(Section):
 class Construction(Section):
     """How ExCAM40k is built from samples."""
 
+    rows: Literal["by-rule", "as-published"] = Field(
+        default="by-rule",
+        description="texts of benchmarks: changed by counted rules (docs/workflow.md), or none; rows that cannot be "
+        "used so are dropped",
+    )
     cap_stage: Literal["before", "after"] = Field(default="after", description="cap base samples, or final rows")
     allocation: Literal["equal", "proportional"] = Field(
         default="equal", description="rows per stratum: as equal as possible, or as in the source"
@@ -58,11 +63,6 @@ class Construction(Section):
         default={"train": 0.7, "dev": 0.1, "test": 0.2}, description="shares of the splits, by base sample"
     )
     subset: int = Field(default=100, ge=2, description="rows of the balanced subset test-100 per dataset")
-    words: Literal["balanced", "as-made"] = Field(
-        default="balanced",
-        description="leave out pairs until words alone do not tell which row is wrong; as-made, as in the paper: "
-        "keep all",
-    )
     templates: Literal["english", "local", "both"] = Field(
         default="english",
         description="language of instruction, lead-in and explanation of a hard error: English around every row, as "

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from excam.config import annotation, calmqa, crossing, cult_eval, datasets, macaron, models, rubric
+from excam.config import annotation, calmqa, crossing, cult_eval, datasets, macaron, models, reader, rubric
 from excam.config.annotation import Annotation
 from excam.config.base import EACH, IN_WORDS, LEXICON, DatasetName, Name, Place, Section, json_escaped
 from excam.config.calmqa import Calmqa
@@ -20,10 +20,13 @@ from excam.config.cult_eval import CultEval
 from excam.config.datasets import Construction, Dataset
 from excam.config.macaron import Macaron
 from excam.config.models import Model
+from excam.config.reader import Reader
 from excam.config.rubric import Rubric
 from excam.config.training import Baselines, Generation, Judging, Recipe, Scoring, Tuned
 from excam.core.escapes import visible_line
 from excam.core.registries import LAYOUTS, modules_in, stems
+
+BY_DOCUMENTS = ("documents", "nothing", "words")  # the system without a model: `judging.documents`
 
 RENAMED = {  # one vocabulary: models answer, in a mode; people said; others have written
     "annotation.answers": "people",
@@ -59,6 +62,7 @@ class Experiment(Section):
     cult_eval: CultEval | None = None
     calmqa: Calmqa | None = None
     crossing: Crossing | None = None
+    reader: Reader | None = None
     audits: Literal["stop", "warn"] = Field(
         default="stop", description="a failed audit stops training and publishing, or is only said"
     )
@@ -107,16 +111,13 @@ class Experiment(Section):
         pairs = [(m, t) for m in self.tuned.models for t in self.tuned.mixtures]
         return tuple(dict.fromkeys(pairs + [(m, "all") for m in self.tuned.compared]))
 
-    def judges(self, model: str) -> list[str]:
-        """Return how the adapters of a model are asked: as they were trained, if to read passages."""
-        return ["grounded"] if self.recipe(model).report == "grounded" else self.tuned.judges
-
     @cached_property
     def systems(self) -> tuple[tuple[str, str, str], ...]:
         """(model, trained_on, judge) of all systems evaluated on the full test sets, baselines first."""
         plain = [(m, "nothing", j) for m in self.baselines.models for j in self.baselines.judges]
-        tuned = [(m, t, j) for m, t in self.adapters for j in self.judges(m)]
-        return tuple(dict.fromkeys(plain + tuned))
+        read = [BY_DOCUMENTS] if self.judging.documents else []
+        tuned = [(m, t, j) for m, t in self.adapters for j in self.tuned.judges]
+        return tuple(dict.fromkeys(plain + read + tuned))
 
     @cached_property
     def explainers(self) -> tuple[str, ...]:
@@ -148,6 +149,8 @@ def check(experiment: Experiment, at: Place) -> None:
         cult_eval.check(experiment.cult_eval, names, at)
     if experiment.calmqa:
         calmqa.check(experiment.calmqa, names, at)
+    if experiment.reader:
+        reader.check(experiment.reader, names, at)
     datasets.check_construction(experiment.construction, at)
 
 
@@ -171,7 +174,10 @@ def _check_documents(section: Crossing, documents: Calmqa | None, at: Place) -> 
 
 def _check_systems(experiment: Experiment, at: Place) -> None:
     """Raise ConfigInvalid for a model, judge, mixture, generator or layout that is not there."""
-    judges, models = modules_in("error_reports/judges"), tuple(experiment.models)
+    judges = [name for name in modules_in("error_reports/judges") if name != "grounded"]  # it reads documents
+    models = tuple(experiment.models)
+    if experiment.judging.documents and BY_DOCUMENTS[0] in models:
+        raise at.invalid(f"models.{BY_DOCUMENTS[0]}: is what `judging.documents` is called; expected another name")
     for role in ("tuned", "baselines", "external"):
         section = getattr(experiment, role)
         at.known_models(section, role, ("models",), models)

@@ -19,8 +19,9 @@ class Macaron(Section):
         description="local folder with templates.yaml, contexts.csv and exports/, or with the official tables"
     )
     models: list[Name] = Field(default=[], description="asked in each of `modes`")
-    modes: list[Literal["choose", "text"]] = Field(
-        default=["choose", "text"], description="the likelihood of each answer, or a generated line"
+    modes: list[Literal["choose", "letter", "text"]] = Field(
+        default=["choose", "text"],
+        description="the likelihood of each answer's line, of its letter as in the paper, or a generated line",
     )
     thinking: list[Name] = Field(default=[], description="models that reason before they answer")
     categories: dict[Name, Category] = Field(

@@ -120,7 +120,9 @@ class Model(Section):
         default="refuse",
         description="a prompt that leaves less than max_tokens: refuse it, or shorten the answer",
     )
-    dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field(
+        default="bfloat16", description="auto: float32 on a processor that has no arithmetic in bfloat16, else bfloat16"
+    )
     quantization: str | None = Field(default=None, description="of backend vllm, e.g. fp8")
     serve: Literal["lora", "merged"] = Field(
         default="lora", description="adapter applied at run time, or merged into the weights"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from excam.config.base import EACH, LEXICON, DatasetName, ModuleName, Name, Section
-
-Wording = Literal["qa", "statement", "prose"]  # of a passage: question and answer, one sentence, a document
 
 
 class Generation(Section):
@@ -16,36 +14,6 @@ class Generation(Section):
 
     generator: str = Field(description=f"a key of `models`, or `{LEXICON}`")
     shards: int = Field(default=2, ge=1, le=999, description="jobs per soft dataset and severity")
-
-
-class Evidence(Section):
-    """Passages before rows of a judge that reads evidence: shares of the rows, by pair."""
-
-    fact: float = Field(default=0.6, ge=0, le=1, description="one passage states the fact, the others nearly do")
-    near: float = Field(default=0.2, ge=0, le=1, description="near misses alone: the passages do not say")
-    contradicting: float = Field(default=0.1, ge=0, le=1, description="a right and a false passage")
-    unrelated: float = Field(default=0.1, ge=0, le=1, description="passages about something else")
-    planted: float = Field(default=0.0, ge=0, le=1, description="as fact, the wrong answer said of another culture")
-    paraphrased: float = Field(default=0.5, ge=0, le=1, description="share of rows with the question in other words")
-    orders: float = Field(default=0.1, ge=0, le=1, description="share of rows of which a passage gives an order")
-    passages: int = Field(default=5, ge=1, le=20, description="before a question, but for contradictions: two")
-    wordings: list[Wording] = Field(
-        default=["qa", "statement", "prose"], min_length=1, description="of passages, drawn evenly"
-    )
-    stated: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="in training: share of pairs asked to state; of the others, if a text is right",
-    )
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        """Raise ValueError unless the shares of the kinds sum to 1."""
-        total = self.fact + self.near + self.contradicting + self.unrelated + self.planted
-        if abs(total - 1) > 1e-6:
-            raise ValueError(f"fact + near + contradicting + unrelated + planted: found {total:g}; expected 1")
-        return self
 
 
 class Recipe(Section):
@@ -69,14 +37,9 @@ class Recipe(Section):
         default="report",
         description="on the report and the end of its turn, or on every token [not stated in the paper]",
     )
-    report: Literal["errors-first", "explanation-first", "grounded"] = Field(
+    report: Literal["errors-first", "explanation-first"] = Field(
         default="errors-first",
-        description="what a report states first; explanation-first: the expected answer, then the errors [ours]; "
-        "grounded: no report, but what passages say, for the judge `grounded` [ours]",
-    )
-    evidence: Evidence = Field(default=Evidence(), description="the passages of `report: grounded`")
-    verdict_weight: float = Field(
-        default=1.0, ge=1, description="weight in the loss of the token that opens the list of errors [ours]"
+        description="what a report states first; explanation-first: the expected answer, then the errors [ours]",
     )
     labels: Literal["gold", "permuted"] = Field(
         default="gold", description="permuted: a control; in half of the pairs the two reports are exchanged [ours]"
@@ -101,15 +64,6 @@ class Recipe(Section):
         default="none", description="loss tracker, writing below logs/; its package is not installed by default"
     )
 
-    @model_validator(mode="after")
-    def _grounded_has_no_report(self) -> Self:
-        """Raise ValueError for settings of reports beside `report: grounded`, and for its settings without it."""
-        if self.report == "grounded" and (self.labels != "gold" or self.verdict_weight != 1):
-            raise ValueError("report: grounded: expected labels: gold and verdict_weight: 1; it has no list of errors")
-        if self.report != "grounded" and self.evidence != Evidence():
-            raise ValueError(f"evidence: found settings with report: {self.report}; expected report: grounded")
-        return self
-
     @property
     def adapter_settings(self) -> str:
         """The settings that determine an adapter, as JSON: not devices, checkpoint interval and logging.
@@ -123,23 +77,21 @@ class Scoring(Section):
     """How answers become numbers."""
 
     end_token: bool = Field(default=True, description="p(R) includes the token that ends the answer")
+    significance: Literal["exact", "paper"] = Field(
+        default="exact",
+        description="tests of accuracies: over all swaps of base samples, two-sided, Holm; paper: 1,000 swaps of "
+        "rows, for the better of two, uncorrected",
+    )
     pairs: int | None = Field(
         default=None, ge=1, description="random pairs of rows for the tie-calibrated accuracy; null: all, exactly"
     )
 
 
 class Judging(Section):
-    """Passages that the judge `grounded` is shown before test rows, and when it gives a verdict.
+    """The judge without a model."""
 
-    Passages are made of facts of the same test set. `training.evidence` says those of training.
-    """
-
-    split: Literal["test", "test-100"] = Field(
-        default="test", description="which test rows; test-100: the balanced subset, `construction.subset` of a dataset"
-    )
-    evidence: Evidence = Field(default=Evidence(), description="`stated` does not count here")
-    least: float = Field(
-        default=0.75, ge=0.5, le=1, description="probability of a comparison from which on there is a verdict"
+    documents: str | None = Field(
+        default=None, min_length=1, description="folder that a judge without a model reads, beside the baselines"
     )
 
 
