@@ -60,33 +60,30 @@ def _checked(values: Predictions, also: tuple[None, ...]) -> Predictions:
 
 
 def accuracy_interval(
-    gold: Booleans,
-    predicted: Predictions,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
+    gold: Booleans, predicted: Predictions, clusters: Sequence[Hashable] | None = None, draws: int = 2000, seed: int = 0
 ) -> tuple[float, float]:
     """Return the interval of scaled accuracy over whole clusters, that of `bootstrap.share_interval`.
 
-    A cluster is a base sample: the two versions of a pair are not independent. By default every item is a cluster.
-    Raise InputInvalid as `scaled_accuracy` does, and for a level outside 0 to 1 or fewer than one draw.
+    Raise InputInvalid as `scaled_accuracy` does, and for fewer than one draw.
+
+    Args:
+        gold: what is right, of each item
+        predicted: what a judge says; None for a failure
+        clusters: the base sample of each item, since the two versions of a pair are not independent; without it, each
+            item is one
+        draws: as in `bootstrap.interval`
+        seed: of these
     """
     right = is_correct(gold, predicted)
-    low, high = bootstrap.share_interval(right, None, clusters, level, draws, seed) or (0.0, 1.0)
+    low, high = bootstrap.share_interval(right, None, clusters, draws, seed) or (0.0, 1.0)
     return 2 * low - 1, 2 * high - 1
 
 
 def summarise_accuracy(
-    gold: Booleans,
-    predicted: Predictions,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
+    gold: Booleans, predicted: Predictions, clusters: Sequence[Hashable] | None = None, draws: int = 2000, seed: int = 0
 ) -> Accuracy:
-    """Return accuracy with and without failures, and its interval. Raise InputInvalid as `accuracy_interval`."""
-    low, high = accuracy_interval(gold, predicted, clusters, level, draws, seed)
+    """Return accuracy with and without failures, and its interval; the arguments are those of `accuracy_interval`."""
+    low, high = accuracy_interval(gold, predicted, clusters, draws, seed)
     read = [position for position, value in enumerate(predicted) if value is not None]
     excluding = scaled_accuracy([gold[i] for i in read], [predicted[i] for i in read]) if read else None
     strict = scaled_accuracy(gold, predicted)

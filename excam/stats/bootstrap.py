@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from excam.core.exceptions import InputInvalid
 from excam.stats.clusters import cluster_numbers
-from excam.stats.few_clusters import FEW, FEWEST, ROUNDING, Interval, Scale, effective_size, jackknife, wilson
+from excam.stats.few_clusters import FEW, FEWEST, LEVEL, ROUNDING, Interval, Scale, effective_size, jackknife, wilson
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 Measures = Callable[[NDArray[np.intp]], Sequence[float]]
@@ -40,26 +40,39 @@ def ratio_interval(
     numerators: ArrayLike,
     denominators: ArrayLike,
     clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
 ) -> Interval | None:
-    """Return the interval of sum(numerators) / sum(denominators), with one of each per item; see `interval`."""
-    return interval([numerators, denominators], ratio, clusters, level, draws, seed)
+    """Return the interval of sum(numerators) / sum(denominators), by the rule of `interval`.
+
+    Args:
+        numerators: one per item
+        denominators: one per item
+        clusters: the name of each item's cluster; without it, each item is one
+        draws: with replacement, of more than `FEW` clusters
+        seed: of these
+    """
+    return interval([numerators, denominators], ratio, clusters, draws, seed)
 
 
 def share_interval(
     hits: ArrayLike,
     sizes: ArrayLike | None = None,
     clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
 ) -> Interval | None:
-    """Return the interval of sum(hits) / sum(sizes), with hits from 0 to the size of each item, which is 1 by default.
+    """Return the interval of a share, sum(hits) / sum(sizes).
 
     Wilson's of up to `FEW` clusters and where these are alike, such as for a share of 0 or 1, else that of `interval`.
     None without items. Raise InputInvalid as `interval` does, and for hits that are not from 0 to the size.
+
+    Args:
+        hits: of each item, from 0 to its size
+        sizes: of each item; without it, all are 1
+        clusters: the name of each item's cluster; without it, each item is one
+        draws: with replacement, of more than `FEW` clusters
+        seed: of these
     """
     columns = [np.asarray(hits, dtype=np.float64), np.ones(np.size(hits)) if sizes is None else sizes]
     sums = _cluster_sums(columns, clusters)
@@ -69,8 +82,8 @@ def share_interval(
     if not sums.size:
         return None
     share = float(ratio(_whole(sums))[0])
-    drawn = interval(columns, ratio, clusters, level, draws, seed) if sums.shape[1] > FEW else None
-    return drawn or wilson(share, effective_size(sums[0], sums[1], level), level)
+    drawn = interval(columns, ratio, clusters, draws, seed) if sums.shape[1] > FEW else None
+    return drawn or wilson(share, effective_size(sums[0], sums[1]))
 
 
 def estimate(
@@ -84,6 +97,14 @@ def estimate(
     """Return `value` of a statistic of column sums, with `low` and `high`, its 95 % interval over clusters.
 
     Undefined numbers are None. Raise InputInvalid as `interval` does.
+
+    Args:
+        columns: numbers that are summed, each with one per item
+        statistic: gets the sums of the columns, shape (columns, draws)
+        clusters: the name of each item's cluster
+        seed: of the draws
+        scale: a correlation has an interval within -1 and 1
+        mirror: as in `interval`
     """
     value = float(statistic(_whole(_cluster_sums(columns, clusters)))[0])
     return _estimate(value, interval(columns, statistic, clusters, seed=seed, scale=scale, mirror=mirror))
@@ -102,7 +123,7 @@ def mean(values: ArrayLike, clusters: Sequence[Hashable], seed: int) -> dict[str
 def share(
     hits: ArrayLike, clusters: Sequence[Hashable], seed: int, sizes: ArrayLike | None = None
 ) -> dict[str, float | None]:
-    """Return sum(hits) / sum(sizes), as `estimate` does, with the interval of `share_interval`."""
+    """Return sum(hits) / sum(sizes), as `estimate` does, with the interval of `share_interval`, which says of what."""
     sums = _cluster_sums([hits, np.ones(np.size(hits)) if sizes is None else sizes], clusters)
     value = float(ratio(_whole(sums))[0])
     return _estimate(value, share_interval(hits, sizes, clusters, seed=seed))
@@ -127,43 +148,54 @@ def interval(
     columns: Sequence[ArrayLike],
     statistic: Statistic,
     clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
     scale: Scale = "line",
     mirror: Mirror = _first_negated,
 ) -> Interval | None:
-    """Return the interval of a statistic of sums: `statistic` gets the k column sums of each draw, shape (k, draws).
+    """Return the interval of a statistic of sums.
 
-    By default every item is a cluster. Of up to `FEW` clusters it is `jackknife`'s, on `scale`, of more the percentiles
+    Of up to `FEW` clusters it is `jackknife`'s, on `scale`, of more the percentiles
     of draws with replacement; a draw for which the statistic is undefined (NaN) is left out. Return None for fewer than
     `FEWEST` clusters, if the statistic of all items is undefined, or if all draws are equal (only one cluster
     contributes, or all are alike), since an interval of width 0 would suggest certainty. The order of items decides
-    no bit, and the sums that `mirror` returns, by default with the first column negated, only turn the interval round.
-    Raise InputInvalid for columns of unequal length or without finite numbers, cluster names that are not one per item,
-    a level outside 0 to 1, or fewer than one draw.
+    no bit. Raise InputInvalid for columns of unequal length or without finite numbers, cluster names that are not one
+    per item, or fewer than one draw.
+
+    Args:
+        columns: numbers that are summed, each with one per item
+        statistic: gets the sums of the columns, shape (columns, draws)
+        clusters: the name of each item's cluster; without it, each item is one
+        draws: with replacement, of more than `FEW` clusters
+        seed: of these
+        scale: a correlation has an interval within -1 and 1
+        mirror: returns sums that only turn the interval round; without it, those with the first column negated
     """
-    if not 0 < level < 1 or draws < 1:
-        raise InputInvalid(f"bootstrap got level={level} and draws={draws}, expected 0 < level < 1 and draws >= 1")
+    if draws < 1:
+        raise InputInvalid(f"bootstrap got draws={draws}, expected 1 or more")
     sums, is_symmetric = _in_order(_cluster_sums(columns, clusters), mirror)
     whole = _whole(sums)
     value = float(statistic(whole)[0])
     if sums.shape[1] < FEWEST or np.isnan(value):
         return None
     if sums.shape[1] <= FEW:
-        return jackknife(value, statistic(whole - sums), level, scale)
+        return jackknife(value, statistic(whole - sums), scale)
     drawn = list(_drawn_sums(sums, draws, seed))
     drawn += map(mirror, drawn[:]) if is_symmetric else ()  # then the draws of both sides count
-    return _percentiles(np.concatenate(list(map(statistic, drawn))), level)
+    return _percentiles(np.concatenate(list(map(statistic, drawn))))
 
 
 def intervals(
-    measures: Measures, clusters: int, level: float = 0.95, draws: int = 2000, seed: int = 0, scale: Scale = "line"
+    measures: Measures, clusters: int, draws: int = 2000, seed: int = 0, scale: Scale = "line"
 ) -> list[Interval | None]:
     """Return the interval of each of some statistics that are not computed from sums, by the rule of `interval`.
 
-    `measures` gets how often each cluster is taken and returns the statistics, NaN where undefined. Clusters should be
-    numbered by their content (`clusters.by_content`).
+    Args:
+        measures: gets how often each cluster is taken, and returns the statistics, NaN where undefined
+        clusters: how many, numbered by their content (`clusters.by_content`)
+        draws: with replacement, of more than `FEW` clusters
+        seed: of these
+        scale: correlations have intervals within -1 and 1
     """
     once = np.ones(clusters, np.intp)
     whole = measures(once)
@@ -172,21 +204,19 @@ def intervals(
     if clusters <= FEW:
         without = np.array([measures(once - (np.arange(clusters) == left_out)) for left_out in range(clusters)])
         pairs = zip(whole, without.T, strict=True)
-        return [None if np.isnan(value) else jackknife(value, others, level, scale) for value, others in pairs]
+        return [None if np.isnan(value) else jackknife(value, others, scale) for value, others in pairs]
     generator = np.random.default_rng(seed)
     chosen = (generator.integers(clusters, size=clusters) for _ in range(draws))
     drawn = np.array([measures(np.bincount(places, minlength=clusters)) for places in chosen])
-    return [
-        None if np.isnan(value) else _percentiles(others, level) for value, others in zip(whole, drawn.T, strict=True)
-    ]
+    return [None if np.isnan(value) else _percentiles(others) for value, others in zip(whole, drawn.T, strict=True)]
 
 
-def _percentiles(drawn: NDArray[np.float64], level: float) -> Interval | None:
+def _percentiles(drawn: NDArray[np.float64]) -> Interval | None:
     """Return the interval between percentiles of the draws that are defined; None if these are all equal."""
     defined = drawn[~np.isnan(drawn)]
     if len(defined) == 0 or np.ptp(defined) <= ROUNDING * np.abs(defined).max():
         return None
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     return float(np.quantile(defined, tail)), -float(np.quantile(-defined, tail))
 
 

@@ -15,12 +15,13 @@ Floats = NDArray[np.floating[Any]]
 Interval = tuple[float, float]
 Scale = Literal["line", "correlation"]
 
+LEVEL = 0.95  # of every interval
 FEWEST = 8  # clusters for an interval of what is no share: of fewer, no method that was tried covers well
 FEW = 100  # up to so many clusters the intervals of this module, of more a bootstrap
 ROUNDING = 1e-12  # relative differences between values that are only rounding
 
 
-def jackknife(value: float, without: Floats, level: float = 0.95, scale: Scale = "line") -> Interval | None:
+def jackknife(value: float, without: Floats, scale: Scale = "line") -> Interval | None:
     """Return the interval of a statistic from its values without each of the clusters.
 
     It contains the t interval and that of Hall's transformation, which follows the skewness of the clusters' influence
@@ -36,7 +37,7 @@ def jackknife(value: float, without: Floats, level: float = 0.95, scale: Scale =
     influence = (n - 1) * (fsum(without) / n - without)
     spread = (fsum(influence**2) / (n - 1)) ** 0.5
     skewness = fsum(influence * influence**2) * n**0.5 / ((n - 1) * (n - 2)) / spread**3
-    most = float(stdtrit(n - 1, (1 + level) / 2))
+    most = float(stdtrit(n - 1, (1 + LEVEL) / 2))
     low, high = (max(most, sign * _without_skewness(sign * most, skewness)) for sign in (1, -1))
     error = spread / n**0.5
     low, high = value - low * error, value + high * error
@@ -55,17 +56,17 @@ def _without_skewness(t: float, skewness: float) -> float:
     return float(3 / skewness * (np.cbrt(1 + skewness * (t - skewness / 6)) - 1))
 
 
-def wilson(share: float, size: float, level: float = 0.95) -> Interval:
+def wilson(share: float, size: float) -> Interval:
     """Return Wilson's interval of a share of `size` independent items (Wilson 1927; Brown, Cai and DasGupta 2001)."""
     from scipy.special import ndtri
 
-    z2 = float(ndtri((1 + level) / 2)) ** 2
+    z2 = float(ndtri((1 + LEVEL) / 2)) ** 2
     half = (z2 * (share * (1 - share) * size + z2 / 4)) ** 0.5
     centre = share * size + z2 / 2
     return max(0.0, (centre - half) / (size + z2)), min(1.0, (centre + half) / (size + z2))
 
 
-def effective_size(hits: Floats, sizes: Floats, level: float = 0.95) -> float:
+def effective_size(hits: Floats, sizes: Floats) -> float:
     """Return how many independent items tell as much of a share as clusters with so many hits among so many items.
 
     After Korn and Graubard (1998): from the variance between clusters, with t for the normal quantile, at most the
@@ -83,5 +84,5 @@ def effective_size(hits: Floats, sizes: Floats, level: float = 0.95) -> float:
         return 0.0
     rest = hits - share * sizes
     variance = n / (n - 1) * float(rest @ rest) / items**2
-    tails = (float(ndtri((1 + level) / 2)) / float(stdtrit(n - 1, (1 + level) / 2))) ** 2
+    tails = (float(ndtri((1 + LEVEL) / 2)) / float(stdtrit(n - 1, (1 + LEVEL) / 2))) ** 2
     return min(items, tails * share * (1 - share) / variance) if variance > 0 else items

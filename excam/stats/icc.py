@@ -11,11 +11,9 @@ from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
-from excam.stats import bootstrap
+from excam.stats import bootstrap, few_clusters
 from excam.stats.clusters import table_by_content
 from excam.stats.item_sums import item_sums
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def icc21_bootstrap(
     if n < 2 or k < 2:
         return None
     columns = [*table.T, np.square(table).sum(axis=1), np.square(table.sum(axis=1)), np.ones(n)]
-    return bootstrap.interval(columns, _icc_of_sums, level=CONFIDENCE, seed=seed, scale="correlation")
+    return bootstrap.interval(columns, _icc_of_sums, seed=seed, scale="correlation")
 
 
 def _icc_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -217,7 +215,7 @@ def _interval(
     if spread == 0:  # no degrees of freedom, as of raters who disagree throughout
         return None, None
     freedom = (k - 1) * (n - 1) * (a + b) ** 2 / spread
-    upper = 1 - (1 - CONFIDENCE) / 2
+    upper = 1 - (1 - few_clusters.LEVEL) / 2
     below, above = fdtri(n - 1, freedom, upper), fdtri(freedom, n - 1, upper)
     both = k * raters + (k * n - k - n) * rest
     parts = [(items - below * rest, below * both + n * items), (above * items - rest, both + n * above * items)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -18,7 +18,6 @@ from excam.core.exceptions import InputInvalid
 from excam.stats.accuracy import Booleans, Predictions, is_correct
 from excam.stats.clusters import cluster_numbers
 
-Mode = Literal["exact", "draws", "paper"]
 BATCH = 256  # swap masks held in memory at once
 
 
@@ -31,52 +30,44 @@ class PairedPermutation:
     n: int  # items
     clusters: int  # units that are swapped; n if the test is at row level
     discordant: int  # items that exactly one of the two got right
-    draws: int | Literal["exact"]
-    sides: Literal["two-sided", "a-better"]
+    draws: Literal["exact"] | int = "exact"  # over all swaps, or so many random ones
+    sides: Literal["two-sided", "for the better"] = "two-sided"
 
 
 def paired_permutation(
-    gold: Booleans,
-    a: Predictions,
-    b: Predictions,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    mode: Mode = "exact",
-    draws: int = 1000,
-    seed: int = 0,
+    gold: Booleans, a: Predictions, b: Predictions, *, clusters: Sequence[Hashable] | None = None
 ) -> PairedPermutation:
-    """Test the difference in accuracy of judges a and b against every way of swapping them.
+    """Test the difference in accuracy of judges a and b against every way of swapping them, two-sided.
 
-    `exact`: two-sided, over all swaps; at row level this is the binomial test on the discordant items. `draws`:
-    two-sided from `draws` random swaps, p = (hits + 1) / (draws + 1). `paper`: random swaps, one-sided "a is better"
-    (ExCAM §4 states n = 1000 but not the side; the usual tool of the field is one-sided). Differences are drawn in
-    descending order of their size, so that no order of items decides p. A failure (None) is wrong. Raise InputInvalid
-    as `scaled_accuracy` does.
+    At row level this is the binomial test on the discordant items. A failure (None) is wrong. Raise InputInvalid as
+    `scaled_accuracy` does.
+
+    Args:
+        gold: what is right, of each item
+        a: what the first judge says
+        b: what the second judge says
+        clusters: the name of each item's cluster, which is swapped as a whole; without it, each item is one
     """
-    right_a, right_b = is_correct(gold, a), is_correct(gold, b)
-    step = right_a.astype(np.int64) - right_b
-    number = cluster_numbers(clusters, len(step))
-    differences = np.bincount(number, weights=step).astype(np.int64)
-    if mode == "exact":
-        p_value = _exact_p_value(differences)
-    elif mode in ("draws", "paper") and draws >= 1:
-        observed = differences.sum()
-        swapped = _swapped_sums(np.sort(np.abs(differences))[::-1], draws, np.random.default_rng(seed))
-        hits = (swapped >= observed) if mode == "paper" else (np.abs(swapped) >= abs(observed))
-        p_value = (int(np.count_nonzero(hits)) + 1) / (draws + 1)
-    else:
-        raise InputInvalid(
-            f"permutation test got mode={mode!r} with {draws} draws, expected exact, draws or paper, and >= 1"
-        )
+    step = is_correct(gold, a).astype(np.int64) - is_correct(gold, b)
+    differences = np.bincount(cluster_numbers(clusters, len(step)), weights=step).astype(np.int64)
     return PairedPermutation(
-        p_value=p_value,
+        p_value=_exact_p_value(differences),
         difference=float(step.mean()),
         n=len(step),
         clusters=len(differences),
         discordant=int(np.count_nonzero(step)),
-        draws="exact" if mode == "exact" else draws,
-        sides="a-better" if mode == "paper" else "two-sided",
     )
+
+
+def drawn_permutation(gold: Booleans, a: Predictions, b: Predictions, draws: int, seed: int) -> PairedPermutation:
+    """Test, by random swaps of single items, whether the better of two judges is as much better by chance: one-sided.
+
+    The p-value is (1 + swaps with such a lead) / (1 + draws). Raise InputInvalid as `paired_permutation` does.
+    """
+    result = paired_permutation(gold, a, b)
+    wins = np.random.default_rng(seed).binomial(result.discordant, 0.5, draws)  # of the better; only these items count
+    reached = np.count_nonzero(2 * wins - result.discordant >= round(abs(result.difference) * result.n))
+    return replace(result, p_value=(1 + int(reached)) / (1 + draws), draws=draws, sides="for the better")
 
 
 def _exact_p_value(differences: NDArray[np.int64]) -> float:
@@ -101,13 +92,6 @@ def swap_masks(clusters: int, draws: int, generator: np.random.Generator) -> Ite
     """Yield batches of random swaps (draws, clusters), 1 where a cluster is swapped; equal arguments, equal swaps."""
     for start in range(0, draws, BATCH):
         yield generator.integers(0, 2, (min(BATCH, draws - start), clusters), dtype=np.int8)
-
-
-def _swapped_sums(differences: NDArray[np.int64], draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """The total difference under each of `draws` random swaps."""
-    kept = differences.sum()
-    masks = swap_masks(len(differences), draws, generator)
-    return np.concatenate([kept - 2 * (swap.astype(np.float64) @ differences).astype(np.int64) for swap in masks])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -25,7 +25,6 @@ from excam.stats.permutation import swap_masks
 from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
 
 Measure = Literal["kendall", "tie-calibrated"]
-Sides = Literal["two-sided", "a-better"]
 Row = NDArray[np.float64]
 Correlations = Callable[[NDArray[np.bool_]], tuple[float, float]]  # of both metrics, after this swap of items
 Hit = Callable[[NDArray[np.bool_]], bool]  # whether this swap gives a difference at least as large as the observed one
@@ -46,8 +45,8 @@ class CorrelationPermutation:
     left_out: int  # items without a score of one or both
     clusters: int  # units that are swapped; n if the test is at row level
     draws: int
-    sides: Sides
     measure: Measure
+    sides: Literal["two-sided"] = "two-sided"
 
 
 def correlation_permutation(
@@ -57,29 +56,35 @@ def correlation_permutation(
     *,
     measure: Measure = "kendall",
     clusters: Sequence[Hashable] | None = None,
-    mode: Literal["draws", "paper"] = "draws",
     draws: int = 1000,
     seed: int = 0,
 ) -> CorrelationPermutation:
-    """Test the difference in correlation of metrics a and b with the gold scores: PERM-BOTH, p = (hits+1)/(draws+1).
+    """Test the difference in correlation of metrics a and b with gold scores, two-sided: PERM-BOTH, (hits+1)/(draws+1).
 
-    `draws` is two-sided; `paper` is one-sided "a is better" (see `paired_permutation`). None is a failure: an item that
-    one of the metrics failed is left out for both and counted. Neither the order of items nor that of the metrics
-    decides the draws. A draw with constant scores has tau-b 0. Raise InputInvalid for unequal lengths, fewer than two
-    items left, NaN or infinity, no draws, another mode or measure, and for tau-b when gold, a or b is constant.
+    None is a failure: an item that one of the metrics failed is left out for both and counted. Neither the order of
+    items nor that of the metrics decides the draws. A draw with constant scores has tau-b 0. Raise InputInvalid for
+    unequal lengths, fewer than two items left, NaN or infinity, no draws, another measure, and for tau-b when gold, a
+    or b is constant.
+
+    Args:
+        gold: the scores that both metrics are compared with, of each item
+        a: those of the first metric
+        b: those of the second metric
+        measure: Kendall's tau-b, or the tie-calibrated accuracy
+        clusters: the name of each item's cluster, which is swapped as a whole; without it, each item is one
+        draws: random swaps
+        seed: of these
     """
-    if draws < 1 or mode not in ("draws", "paper") or measure not in ("kendall", "tie-calibrated"):
+    if draws < 1 or measure not in ("kendall", "tie-calibrated"):
         raise InputInvalid(
-            f"correlation test got measure={measure!r}, mode={mode!r}, draws={draws}, expected kendall or "
-            "tie-calibrated, draws or paper, and >= 1"
+            f"correlation test got measure={measure!r}, draws={draws}, expected kendall or tie-calibrated, and >= 1"
         )
-    kept, scores = _items_with_both_scores(gold, a, b)
+    items, scores = _items_with_both_scores(gold, a, b)
     if measure == "kendall" and any(np.ptp(row) == 0 for row in scores):
         raise InputInvalid("Kendall's tau got a row of equal scores, which orders nothing; leave that metric out")
     gold_scores, rows = scores[0], [standardise(row) for row in scores[1:]]
-    number, turned = _units(cluster_numbers(clusters, len(gold))[kept], gold_scores, *rows)
-    sides: Sides = "a-better" if mode == "paper" else "two-sided"
-    found_a, found_b, hit = _observed_and_test(measure, gold_scores, rows[0], rows[1], sides)
+    number, turned = _units(cluster_numbers(clusters, len(gold))[items], gold_scores, *rows)
+    found_a, found_b, hit = _observed_and_test(measure, gold_scores, rows[0], rows[1])
     masks = swap_masks(int(number.max()) + 1, draws, np.random.default_rng(seed))
     hits = sum(hit(swap.astype(bool)[number] ^ turned) for batch in masks for swap in batch)
     return CorrelationPermutation(
@@ -87,11 +92,10 @@ def correlation_permutation(
         a=found_a,
         b=found_b,
         difference=found_a - found_b,
-        n=len(kept),
-        left_out=len(gold) - len(kept),
+        n=len(items),
+        left_out=len(gold) - len(items),
         clusters=int(number.max()) + 1,
         draws=draws,
-        sides=sides,
         measure=measure,
     )
 
@@ -138,7 +142,7 @@ def _items_with_both_scores(gold: Numbers, a: Scores, b: Scores) -> tuple[NDArra
     return kept, [gold_scores, first, score_vectors(gold_scores, [b[i] for i in kept])[1]]
 
 
-def _observed_and_test(measure: Measure, gold: Row, a: Row, b: Row, sides: Sides) -> tuple[float, float, Hit]:
+def _observed_and_test(measure: Measure, gold: Row, a: Row, b: Row) -> tuple[float, float, Hit]:
     """Return both observed correlations, and a function that tests whether a swap is as extreme."""
     if measure == "kendall":
         correlations = _taus_after_swapping(gold, a, b)
@@ -147,13 +151,13 @@ def _observed_and_test(measure: Measure, gold: Row, a: Row, b: Row, sides: Sides
         if swaps.fits_in_table:
             first, second = (tie_calibrated_accuracy(gold, scores).accuracy for scores in (a, b))
             agreeing = round(first * swaps.total) - round(second * swaps.total)  # as integers, so that ties are exact
-            return first, second, partial(_calibrated_hit, swaps, agreeing, sides)
+            return first, second, partial(_calibrated_hit, swaps, agreeing)
         correlations = _accuracies_after_swapping(gold, a, b)
     first, second = correlations(np.zeros(len(gold), dtype=bool))
 
     def hit(swap: NDArray[np.bool_]) -> bool:
         swapped_first, swapped_second = correlations(swap)
-        return _is_as_extreme(swapped_first - swapped_second, first - second, sides)
+        return abs(swapped_first - swapped_second) >= abs(first - second) - ROUNDING
 
     return first, second, hit
 
@@ -185,22 +189,16 @@ def _accuracies_after_swapping(gold: Row, a: Row, b: Row) -> Correlations:
     return accuracies
 
 
-def _is_as_extreme(difference: float, observed: float, sides: Sides) -> bool:
-    if sides == "two-sided":
-        return abs(difference) >= abs(observed) - ROUNDING
-    return difference >= observed - ROUNDING
-
-
-def _calibrated_hit(swaps: SwappedPairs, observed: int, sides: Sides, swap: NDArray[np.bool_]) -> bool:
+def _calibrated_hit(swaps: SwappedPairs, observed: int, swap: NDArray[np.bool_]) -> bool:
     """Return whether a swap is as extreme, refining both calibrations only as far as needed; ties are exact."""
-    if sides == "two-sided" and observed == 0:
+    if observed == 0:
         return True
     first, second = (AgreementSearch(drawn) for drawn in swaps.after_swapping(swap))
-    least = observed if sides == "a-better" else abs(observed)
+    least = abs(observed)
     while True:
         low, high = first.best - second.bound, first.bound - second.best
-        if low >= least or (sides == "two-sided" and high <= -least):
+        if low >= least or high <= -least:
             return True
-        if high < least and (sides == "a-better" or low > -least):
+        if -least < low and high < least:
             return False
         max(first, second, key=lambda search: search.slack).refine()

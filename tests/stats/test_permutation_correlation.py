@@ -11,7 +11,6 @@ from excam.core.exceptions import InputInvalid
 from excam.stats import (
     correlation_permutation,
     kendall,
-    paired_permutation,
     swapped_pairs,
     tie_calibrated_accuracy,
 )
@@ -131,9 +130,8 @@ def every_swap(gold, a, b, clusters, measure):
     return differences
 
 
-@pytest.mark.parametrize("mode", ["draws", "paper"])
 @pytest.mark.parametrize("measure", MEASURES)
-def test_the_p_value_is_the_share_of_swaps_as_extreme(monkeypatch, measure, mode):
+def test_the_p_value_is_the_share_of_swaps_as_extreme(monkeypatch, measure):
     """With every swap as the draws, p is (hits + 1) / (2^clusters + 1)."""
     rng = np.random.default_rng(3)
     for _ in range(8):
@@ -144,31 +142,23 @@ def test_the_p_value_is_the_share_of_swaps_as_extreme(monkeypatch, measure, mode
         a[:2], b[:2] = [0.7, -1], [-5, 0]
         masks = np.array(list(itertools.product((0, 1), repeat=5)), dtype=np.int8)
         monkeypatch.setattr(tested, "swap_masks", lambda n, draws, generator, masks=masks: iter([masks]))
-        comparison = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, mode=mode, draws=32)
+        comparison = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, draws=32)
         exact = [[Fraction(float(v)) for v in standardise(row)] for row in (a, b)]
         differences = every_swap(gold, *exact, clusters, measure)
         observed = differences[0]  # no cluster swapped
-        if mode == "paper":
-            hits = sum(d >= observed - Fraction(1, 10**12) for d in differences)
-        else:
-            hits = sum(abs(d) >= abs(observed) - Fraction(1, 10**12) for d in differences)
+        hits = sum(abs(d) >= abs(observed) - Fraction(1, 10**12) for d in differences)
         assert comparison.p_value == (hits + 1) / 33
         assert comparison.difference == pytest.approx(float(observed), abs=1e-12)
-        assert (comparison.n, comparison.clusters, comparison.sides) == (
-            7,
-            5,
-            "a-better" if mode == "paper" else "two-sided",
-        )
+        assert (comparison.n, comparison.clusters) == (7, 5)
 
 
-@pytest.mark.parametrize("mode", ["draws", "paper"])
-def test_the_shared_tables_change_no_p_value(monkeypatch, mode):
+def test_the_shared_tables_change_no_p_value(monkeypatch):
     rng = np.random.default_rng(4)
     gold = rng.choice([0.0, -1, -5], 60)
     a, b = (SCORES["excam"](rng, gold) for _ in range(2))
-    fast = correlation_permutation(gold, a, b, measure="tie-calibrated", mode=mode, draws=60, seed=5)
+    fast = correlation_permutation(gold, a, b, measure="tie-calibrated", draws=60, seed=5)
     monkeypatch.setattr(swapped_pairs, "TABLE", 0)
-    slow = correlation_permutation(gold, a, b, measure="tie-calibrated", mode=mode, draws=60, seed=5)
+    slow = correlation_permutation(gold, a, b, measure="tie-calibrated", draws=60, seed=5)
     assert (fast.p_value, fast.n, fast.draws) == (slow.p_value, slow.n, slow.draws)
     assert fast.difference == pytest.approx(slow.difference, abs=1e-12)
 
@@ -183,8 +173,6 @@ def test_a_large_difference_is_found_and_signed(measure):
     assert both.difference > 0.1
     assert both.difference == pytest.approx(both.a - both.b, abs=1e-12)
     assert correlation_permutation(gold, bad, good, measure=measure, draws=99).p_value == 0.01
-    assert correlation_permutation(gold, good, bad, measure=measure, draws=99, mode="paper").p_value == 0.01
-    assert correlation_permutation(gold, bad, good, measure=measure, draws=99, mode="paper").p_value == 1.0
     assert correlation_permutation(gold, good, good, measure=measure, draws=99).p_value == 1.0
 
 
@@ -220,20 +208,6 @@ def test_an_item_without_a_score_is_left_out_for_both_and_counted():
     assert comparison.a == pytest.approx(kendall([0, -5, -5], [0, -5, -1]), abs=1e-12)
 
 
-def test_the_swaps_are_those_of_the_accuracy_test():
-    """Equal seeds and clusters: with one error or none per item, both tests see the same swaps."""
-    from excam.stats.permutation import swap_masks
-
-    masks = np.concatenate(list(swap_masks(300, 600, np.random.default_rng(0))))
-    assert masks.shape == (600, 300)
-    right = np.random.default_rng(1).random(300) < 0.7
-    differences = right.astype(int) - np.random.default_rng(2).permutation(right)
-    swapped = np.abs((1 - 2 * masks.astype(int)) @ differences) >= abs(differences.sum())
-    other = right & (differences == 0) | (~right & (differences == -1))
-    comparison = paired_permutation([True] * 300, right, other, mode="draws", draws=600)
-    assert comparison.p_value == (swapped.sum() + 1) / 601
-
-
 @pytest.mark.parametrize(
     ("gold", "a", "b", "more"),
     [
@@ -245,7 +219,6 @@ def test_the_swaps_are_those_of_the_accuracy_test():
         ([0, 0, 0], [0, 1, 2], [0, 1, 2], {}),
         ([0, 1, 2], [5, 5, 5], [0, 1, 2], {}),
         ([0, 1, 2], [0, 1, 2], [0, 2, 1], {"draws": 0}),
-        ([0, 1, 2], [0, 1, 2], [0, 2, 1], {"mode": "exact"}),
         ([0, 1, 2], [0, 1, 2], [0, 2, 1], {"measure": "pearson"}),
         ([0, 1, 2], [0, 1, 2], [0, 2, 1], {"clusters": ["x"]}),
     ],
