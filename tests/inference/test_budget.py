@@ -142,12 +142,12 @@ def test_a_budget_below_one_request_is_one_line(served):
 def test_a_budget_needs_a_file_and_one_model_behind_a_server(served):
     words = ("--budget", "5", "--price", "1", "2")
     assert "--budget: found without --to; expected a file" in score(*words, model=model(served), to=None).stderr
-    result = score(*words, model="smollm2-135m/all")
+    result = score(*words, model="smollm2-135m")
     assert result.stderr == (
-        "excam: --budget: found smollm2-135m/all; expected one model behind a server, NAME@http://host/v1; leave it out\n"
+        "excam: --budget: found smollm2-135m; expected one model behind a server, NAME@http://host/v1; leave it out\n"
     )
-    assert score("--price", "1", "2", model="some/folder").stderr.startswith(
-        "excam: --price: found some/folder; expected"
+    assert score("--price", "1", "2", model="some-folder").stderr.startswith(
+        "excam: --price: found some-folder; expected"
     )
 
 

@@ -4,17 +4,7 @@ import json
 
 import pytest
 from jinja2 import TemplateError
-from tiny import (
-    CHATML,
-    GEMMA,
-    PHI3,
-    POISON,
-    QWEN3,
-    RIGHT_STRIPPED,
-    SPECIAL,
-    UNMARKED,
-    make_tokenizer,
-)
+from tiny import CHATML, GEMMA, PHI3, POISON, QWEN3, RIGHT_STRIPPED, SPECIAL, UNMARKED, make_tokenizer
 from tokenizers import models
 
 from excam.core.exceptions import ModelInvalid

@@ -216,8 +216,10 @@ def test_the_key_is_nowhere(kind, tmp_path, monkeypatch):
             assert code == 1
             assert "HTTP 401: Incorrect key: Bearer ***" in said
             assert server.asked.total() <= killed_jobs.CONCURRENCY
-            assert said.count("\nunanswered: ") + said.startswith("unanswered: ") == ROWS
-            is_one_line(said, f"{ROWS} requests unanswered, the first is blend/0/minor", ": HTTP 401: Incorrect key")
+            unanswered = said.count("\nunanswered: ") + said.startswith("unanswered: ")
+            assert unanswered in (0, ROWS), "0: the probe was refused"
+            counted = f"{ROWS} requests unanswered, the first is blend/0/minor" if unanswered else "served"
+            is_one_line(said, counted, ": HTTP 401: Incorrect key")
             assert "not asked any more" not in said.rstrip().splitlines()[-1], "the first reason is the informative one"
             assert killed_jobs.results(folder) == {}
 
@@ -237,7 +239,7 @@ def test_two_processes_on_one_journal(kind, tmp_path, server, undisturbed_run):
     assert not journal.damaged
     assert not journal.partial
     (answers,) = journal.answers.values()
-    assert len(answers) == ROWS
+    assert len(answers) - ROWS in (0, 1), "and what the server takes"
     assert max(server.asked.values()) <= 2
     before = server.asked.total()
     assert run(words, folder)[0] == 0

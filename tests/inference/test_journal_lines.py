@@ -9,7 +9,7 @@ from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Choice, Choose, Message, Missing, Sampling, fake, journal
 from excam.inference.journal import Entry, Identity, InMemory, Journal, Passing, ask, totals
-from excam.inference.journal_contents import Compacted, Contents, compact, contents
+from excam.inference.journal_contents import Contents, contents
 
 SAMPLING = Sampling(max_tokens=64)
 BY = journal._digest("m")
@@ -115,22 +115,6 @@ def test_contents_are_counted(tmp_path):
     assert contents(write_data(tmp_path / "j.jsonl", b"{")).partial
     with pytest.raises(ArtifactBroken, match="no such journal"):
         contents(tmp_path / "none.jsonl")
-
-
-def test_compacting_drops_and_counts(tmp_path):
-    path, aside = tmp_path / "j.jsonl", tmp_path / "j.jsonl.damaged"
-    write_data(path, b"damaged\n" + lines("a") + lines("a", "b") + b'{"by":"par')
-    assert compact(path) == Compacted(4, 2, aside), "damaged, partial, a second a and a second name"
-    assert path.read_bytes() == lines("a", "b")
-    assert aside.read_bytes() == b'damaged\n{"by":"par\n'
-    assert compact(path) == Compacted(0, 0, aside)
-    assert sorted(tmp_path.iterdir()) == [path, aside]
-    assert compact(write_data(path, lines("a") + b"more\n")) == Compacted(1, 1, aside)
-    assert aside.read_bytes() == b'damaged\n{"by":"par\nmore\n', "what was put aside before stays"
-    assert compact(write_data(path, b"")) == Compacted(0, 0, aside)
-    assert compact(write_data(path, lines())) == Compacted(0, 0, aside), "the name of a model alone"
-    with pytest.raises(ArtifactBroken, match="no such journal"):
-        compact(tmp_path / "none.jsonl")
 
 
 class Failing(fake.Backend):

@@ -427,6 +427,7 @@ def test_what_is_wrong_with_one_request(serve, refusal, times, is_first):
     assert answer == (Completion("", None, None, "refused", 0, 0, words) if times else Missing(words))
 
 
+@pytest.mark.variants  # of each the attempts are waited for
 @pytest.mark.parametrize("problem", [wrong(400, "no adapter"), wrong(500, "out of memory"), wrong(403, "no credit")])
 def test_what_all_requests_get_from_now_on_is_no_fault_of_a_row(serve, tmp_path, problem):
     """Nothing is kept of an outage, and the next run asks again."""

@@ -163,6 +163,12 @@ def test_messages_before_the_last_one_are_computed_once(weights):
     choices = sorted(pair for batch in backend.choose(chosen) for pair in batch)
     of_one = [1, *[1, 2, 2] * 2, *[1, 2] * 4]
     assert passes == [*of_one, *of_one], "each manual, then each prompt with the options of its requests"
+    alone = sorted(
+        pair for batch in backend.choose([replace(each, options=each.options[1:]) for each in chosen]) for pair in batch
+    )
+    assert [choice.logprobs[0] for _, choice in alone] == pytest.approx(
+        [pair.logprobs[1] for _, pair in choices], abs=1e-4
+    )
     backend.__dict__.update(_keeps_plain_prompt=False, _computes_in_parts=False)
     for each, answers in zip((asked, several), shared, strict=True):
         for answer, other in zip(answers, completed(backend, each, GREEDY), strict=True):
@@ -175,7 +181,8 @@ def test_messages_before_the_last_one_are_computed_once(weights):
 def test_an_answer_does_not_depend_on_what_was_asked_before(weights):
     """Also in bfloat16, where every other way of computing it rounds to other numbers."""
     backend = local.Backend(weights, dtype="bfloat16")
-    asked = [Choose(request.messages, ("a", "bcd e")) for request in with_manual(REQUESTS)]
+    options = (("a", "bcd e"), ("bcd e",))
+    asked = [Choose(request.messages, own) for request in with_manual(REQUESTS) for own in options]
     together = sorted(pair for batch in backend.choose(asked) for pair in batch)
     alone = [
         (at, choice) for at, request in enumerate(asked) for batch in backend.choose([request]) for _, choice in batch

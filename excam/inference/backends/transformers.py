@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-VERSION = 4
+VERSION = 5
 SHORTEST_PREFIX = 64  # tokens of the messages before the last one; fewer are not worth a pass of their own
 FEWEST_SHARING = 8  # requests to generate with one prefix; fewer are batched with others
 PACKAGES = ("torch", "transformers", "peft")
@@ -82,7 +82,7 @@ class Likelihoods:
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
         """Yield one batch per request; those that share the messages before the last one, or all, follow each other.
 
-        A prompt is computed once, then all options after it, in a few passes.
+        A prompt is computed once, then all options after it, in a few passes; a single option together with it.
         """
         self._forget()
         first = {
@@ -99,16 +99,13 @@ class Likelihoods:
                 yield [(at, Choice(None, None, prompt))]
                 continue
             options = [conversation.input_ids[prompt:-1] for conversation in both]  # without the end of turn
-            sums = self._option_logprobs(both[0].input_ids[:prompt], options, prefix)
+            sums = self._option_logprobs(both[0].input_ids[:prompt], options, prefix) if len(options) > 1 else None
             if sums is None:
-                sums = [sum(logprobs[:-1]) for start in self._starts(both) for logprobs in self.logprobs(start)]
+                rows = max(1, self.batch_tokens // max(len(conversation.input_ids) for conversation in both))
+                fitting = (both[start : start + rows] for start in range(0, len(both), rows))
+                sums = [sum(logprobs[:-1]) for part in fitting for logprobs in self.logprobs(part, prefix)]
             yield [(at, Choice(tuple(sums), tuple(map(len, options)), prompt))]
         self._forget()
-
-    def _starts(self, both: Sequence[chat.Encoded]) -> Iterator[Sequence[chat.Encoded]]:
-        """Yield the conversations in parts that fit `batch_tokens`."""
-        rows = max(1, self.batch_tokens // max(len(conversation.input_ids) for conversation in both))
-        return (both[start : start + rows] for start in range(0, len(both), rows))
 
     @cached_property
     def _keeps_plain_prompt(self) -> bool:
@@ -188,19 +185,23 @@ class Likelihoods:
                 for row, total, option in zip(row_of, sums, options, strict=True)
             ]
 
-    def logprobs(self, conversations: Sequence[chat.Encoded]) -> list[list[float]]:
-        """Return the log-probability of each token of each answer, including the end of turn, in one pass."""
+    def logprobs(self, conversations: Sequence[chat.Encoded], prefix: Sequence[int] = ()) -> list[list[float]]:
+        """Return the log-probability of each token of each answer, including the end of turn, in one pass.
+
+        `prefix`: ids of the messages with which all begin, which are computed once.
+        """
         import torch
 
-        ids, mask = self._padded([conversation.input_ids for conversation in conversations])
+        ids, mask = self._padded([conversation.input_ids[len(prefix) :] for conversation in conversations])
+        mask = torch.cat([mask.new_ones(len(ids), len(prefix)), mask], dim=-1)
         longest = max(len(conversation.input_ids) - conversation.completion_start for conversation in conversations)
         with torch.inference_mode():
-            positions = (mask.cumsum(-1) - 1).clamp(min=0)
             out = self.model(
                 input_ids=ids,
                 attention_mask=mask,
-                position_ids=positions,
-                use_cache=False,
+                position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :],
+                past_key_values=self._after_prefix(prefix, len(ids)),
+                use_cache=bool(prefix),
                 logits_to_keep=self._last_positions(ids, longest + 1),
             )
             scores = out.logits[:, :-1].float().log_softmax(-1)
