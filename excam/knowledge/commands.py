@@ -13,24 +13,29 @@ from excam.core.terminal import JSON, exit_on_error, print_json, print_text
 if TYPE_CHECKING:
     from excam.knowledge.documents import Reading
 
-app = typer.Typer(no_args_is_help=True, help="Make, search and describe packs of passages from your documents.")
+app = typer.Typer(no_args_is_help=True, help="Make and search packs of passages from your documents.")
 PACK = Annotated[Path, typer.Argument(help="folder that `excam knowledge build` wrote")]
 LISTED = 10  # skipped files and rows that are named
 
 
 @app.command()
 def build(
-    sources: Annotated[list[Path], typer.Argument(help="files or folders: Markdown, HTML, text, tables of documents")],
+    sources: Annotated[
+        list[Path], typer.Argument(help="files or folders: PDF, DOCX, PPTX, EPUB, Markdown, HTML, text, tables")
+    ],
     to: Annotated[Path, typer.Option(help="folder of the pack")],
     language: Annotated[str, typer.Option(help="of documents that state none: German, or de")] = "",
     culture: Annotated[str, typer.Option(help="of documents that state none, such as Norway")] = "",
     licence: Annotated[str, typer.Option(help="of documents that state none, such as CC-BY-SA-4.0")] = "",
     encoder: Annotated[Path | None, typer.Option(help="folder of a sentence encoder: embeddings beside BM25")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="replace a pack of other documents")] = False,
 ) -> None:
     """Make a pack of passages from documents, so that texts can be judged with them. No network.
 
-    Sources are Markdown, HTML, plain text (also of PDFs), JSON Lines, CSV or Parquet files with id, text and licence,
-    Wikipedia extracts, Mango's assertions, and folders of these. The same documents give the same bytes.
+    Sources are files as people have them and folders of these: PDF (cited with their pages), DOCX, PPTX, EPUB,
+    Markdown, HTML, plain text, and tables (XLSX, CSV, JSON Lines, Parquet), whose columns are found by their names.
+    PDF, office files and EPUB need the extra documents. The same documents give the same bytes. Exit codes: 0 built,
+    1 nothing could be read, 2 not built.
 
     Example: excam knowledge build notes/ norway.html --licence CC-BY-4.0 --culture Norway --to pack/
     """
@@ -41,8 +46,12 @@ def build(
     quiet_libraries()
     with exit_on_error():
         code = language_code(language) if language else ""
-        reading = documents.read(sources, documents.Stated(code, culture.strip(), licence.strip()))
-        pack = index.write(reading, to, encoder)
+        try:
+            reading = documents.read(sources, documents.Stated(code, culture.strip(), licence.strip()))
+        except documents.NothingRead as problem:
+            say(str(problem))
+            raise typer.Exit(1) from None
+        pack = index.write(reading, to, encoder, overwrite=overwrite)
         _say_what_was_read(reading)
         say(f"{to}: {len(pack.passages)} passages, {pack.signature}")
 
@@ -54,12 +63,16 @@ def _say_what_was_read(reading: Reading) -> None:
         files = [file for file in reading.files if file.kind == kind]
         documents, passages = (sum(getattr(file, name) for file in files) for name in ("documents", "passages"))
         say(f"{kind}: files: {len(files)}, documents: {documents}, passages: {passages}")
+    for note in reading.notes:
+        say(note)
     for skipped in reading.skipped[:LISTED]:
         say(f"skipped: {skipped.where}: {skipped.reason}")
     if len(reading.skipped) > LISTED:
         say(f"skipped: {len(reading.skipped) - LISTED} more")
+    total = len(reading.files) + reading.unread
+    say(f"files that could not be read: {reading.unread} of {total} ({reading.unread / total:.0%})")
     notes = {
-        "skipped files and rows": len(reading.skipped),
+        "skipped": len(reading.skipped),
         "passages that repeat another": repeated(reading.passages),
         "page numbers, running heads and hidden elements left out": reading.left_out,
     }
@@ -108,24 +121,3 @@ def search(
             close = " or is close to it" if index.embeddings else ""
             say(f"{pack}: no passage shares a word with the query{close}")
             raise typer.Exit(1)
-
-
-@app.command()
-def card(
-    pack: PACK, to: Annotated[Path | None, typer.Option(help="Markdown file to write, instead of stdout")] = None
-) -> None:
-    """Describe a pack in Markdown: passages, words, languages, cultures, licences, sources, how to build it again.
-
-    Example: excam knowledge card pack/ --to pack/README.md
-    """
-    from excam.core.provenance import write_text
-    from excam.knowledge import pack_card
-    from excam.knowledge.index import described_index
-
-    with exit_on_error():
-        text = pack_card.card(described_index(pack), pack.resolve().name)
-        if to:
-            write_text(to, text)
-            say(f"{to}: written")
-        else:
-            print(text, end="")

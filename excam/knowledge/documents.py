@@ -1,15 +1,17 @@
 """Documents of a knowledge pack: files and folders as people have them become passages.
 
-Tables of documents (JSON Lines, CSV, Parquet ...), Wikipedia extracts, Mango's assertions, Markdown, HTML, plain text.
-A document without a licence is refused. What is left out is named: a file or a row becomes passages, or is skipped.
+Tables of documents (JSON Lines, CSV, Parquet, XLSX ...), Markdown, HTML, plain text, PDF, DOCX, PPTX, EPUB. A document
+without a licence is refused. What is left out is named: a file or a row becomes passages, or is skipped.
 """
 
 from __future__ import annotations
 
-import html
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -18,13 +20,15 @@ import regex
 
 from excam.core import encodings, row_files
 from excam.core.command_input import refuse_address
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid, in_a_line
+from excam.core.extras import NotInstalled
 from excam.core.folders import files_below, is_hidden, refuse_special
 from excam.core.hashing import sha256
+from excam.core.package_tables import table_rows
 from excam.core.row_layouts import MAX_ROW, PACKED, START, mistaken_for
 from excam.core.row_layouts import SUFFIXES as TABLES
 from excam.core.text import id_text, is_text
-from excam.knowledge import markdown, prose, web_page
+from excam.knowledge import markdown, office_files, prose, web_page
 from excam.knowledge.passages import Passage, paragraphs, pieces
 
 PASSAGES, INDEX = "passages.parquet", "index.json"
@@ -32,18 +36,19 @@ FILES = (INDEX, PASSAGES)  # of a pack
 EMBEDDINGS, ENCODER = "embeddings.safetensors", "encoder.path"  # more of a pack with embeddings
 NEEDED = ("id", "text", "licence")  # of a document
 NUMBERS = ("id", "title", "revision")  # of a document, where a whole number is taken as text
-MANGO_LICENCE = "CC-BY-4.0"  # Nguyen et al., CIKM 2024: the data set's page
 PROSE: Mapping[str, tuple[str, Callable[[str, str], prose.Prose]]] = {
     **dict.fromkeys((".md", ".markdown"), ("Markdown", markdown.read_markdown)),
     **dict.fromkeys((".html", ".htm", ".xhtml"), ("HTML", web_page.read_html)),
     **dict.fromkeys((".txt", ".text"), ("plain text", prose.read_plain)),
 }
-_WIKI = regex.compile(r"wiki_\d+")  # files of wikiextractor have no suffix
-_PDF = "a PDF; expected its text; save it with `pdftotext FILE`"
-_OFFICE = "a document of an office program; expected text; save it as HTML or plain text"
-_ADVICE = {".pdf": _PDF, **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".epub"), _OFFICE)}
+OFFICE: Mapping[str, tuple[str, Callable[[Path, str], prose.Prose]]] = {
+    ".pdf": ("PDF", office_files.read_pdf),
+    **{f".{name.lower()}": (name, office_files.read_office) for name in ("DOCX", "PPTX", "EPUB")},
+}
+WORKBOOK = ".xlsx"
+OLDER = {".doc": "docx", ".odt": "docx", ".rtf": "docx", ".ppt": "pptx", ".odp": "pptx", ".xls": "xlsx", ".ods": "xlsx"}
+EXPECTED = f"tables of documents, or files of {', '.join((*PROSE, *OFFICE, WORKBOOK))}"
 _UNLICENSED = "give it with --licence NAME; of your own texts any words do, such as --licence 'not published'"
-_HEADING_WORDS = 4  # of a line of a Wikipedia extract that is taken for a heading, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,8 @@ class Reading:
     passages: list[Passage] = field(default_factory=list)
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    unread: int = 0  # files that became no passage
+    notes: list[str] = field(default_factory=list)  # columns that were found by what their names mean
     left_out: int = 0  # running heads, page numbers and hidden elements
 
     def facts(self) -> dict[str, Any]:
@@ -91,26 +98,32 @@ class Reading:
         return {"options": options, "files": [asdict(file) for file in self.files]}
 
 
+class NothingRead(InputInvalid):
+    """There are sources, and none of them has a document that can be read."""
+
+
 def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it is frozen
     """Return the passages of files, and of all files below folders, hidden ones apart, in the order of their names.
 
     A row of a table has `id`, `text` and `licence`, and may have `title`, `url`, `language`, `culture`, `revision`, and
-    `source` or a list `sources`; empty lines part its paragraphs. A file of prose is a document of its own, with its
-    name as its id.
+    `source` or a list `sources`; empty lines part its paragraphs. In a table without the columns id and text, they are
+    found by what their names mean, and rows without an id are numbered. A file of prose is a document of its own, with
+    its name as its id; passages of a PDF have their page in theirs.
 
     Raises InputInvalid naming a document without these, with one that is no text (`NUMBERS` may be whole numbers), or
     an id that occurs twice, be it of two documents, or of a document and a later paragraph of another; a file that was
-    given itself and cannot be read; and sources without a document.
+    given itself and cannot be read; and NothingRead for sources without a document.
     """
     reading = Reading(sources, stated)
     ids: set[str] = set()
     for file, name in files_of(sources, reading.skipped):
         try:
-            kind, documents, lines = _file(file, name, stated, reading.skipped)
-        except _Unusable as problem:
+            kind, documents = _file(file, name, reading)
+        except (_Unusable, NotInstalled) as problem:
             if file in sources:
-                raise InputInvalid(f"{file}: {problem}") from None
+                raise NothingRead(f"{file}: {problem}") from None
             reading.skipped.append(Skipped(name, str(problem)))
+            reading.unread += 1
             continue
         before, count = len(reading.passages), 0
         for where, passages in documents:
@@ -121,15 +134,14 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
                     raise InputInvalid(f"{at}: id {passage.id} of a passage occurs twice; expected unique ids")
                 ids.add(passage.id)
                 reading.passages.append(passage)
-        reading.left_out += lines
-        if added := len(reading.passages) - before:
+        added = len(reading.passages) - before
+        reading.unread += not added
+        if added:
             reading.files.append(SourceFile(name, kind, sha256(file), count, added))
     if not reading.passages:
         where = ", ".join(map(str, sources))
         first = f" ({reading.skipped[0].where}: {reading.skipped[0].reason})" if reading.skipped else ""
-        raise InputInvalid(
-            f"{where}: no documents{first}; expected tables of id, text, licence, or files of {', '.join(PROSE)}"
-        )
+        raise NothingRead(f"{where}: no documents{first}; expected {EXPECTED}")
     return reading
 
 
@@ -143,7 +155,9 @@ def files_of(sources: Sequence[Path], skipped: list[Skipped]) -> list[tuple[Path
         refuse_address(source)
         refuse_special(source)
         if not source.exists():
-            raise InputInvalid(f"{source}: no such file or folder; expected documents")
+            raise InputInvalid(
+                f"{source}: no such file or folder; expected documents, as in `excam knowledge build notes/ --to pack`"
+            )
         leading_out: list[Path] = []
         for file in files_below(source, leading_out) if source.is_dir() else [source]:
             below = file.relative_to(source) if source.is_dir() else Path(file.name)
@@ -164,84 +178,114 @@ class _Unusable(Exception):  # never leaves this module
 Documents = Iterator[tuple[str, list[Passage]]]  # where a document stands, and its passages
 
 
-def _file(file: Path, name: str, stated: Stated, skipped: list[Skipped]) -> tuple[str, Documents, int]:
-    """Return the kind of a file, its documents, and how much of it is left out."""
+def _file(file: Path, name: str, reading: Reading) -> tuple[str, Documents]:
+    """Return the kind of a file and its documents; what is left out of it is counted in `reading`."""
     suffix = file.suffix.lower()
+    title = Path(name).stem.replace("_", " ").replace("-", " ")
     if not file.is_file():
         raise _Unusable("a link to nothing; expected a file")
     if suffix in PROSE:
         kind, reader = PROSE[suffix]
-        content = reader(_text(file), Path(name).stem.replace("_", " ").replace("-", " "))
-        if not content.blocks:
-            raise _Unusable("no text")
-        return kind, iter([(str(file), _prose(name, content, stated, str(file)))]), content.left_out
+        return kind, _prose(file, name, reader(_text(file), title), reading)
+    try:
+        if suffix in OFFICE:
+            kind, office_reader = OFFICE[suffix]
+            return kind, _prose(file, name, office_reader(file, title), reading)
+        if suffix == WORKBOOK:
+            sheets = list(office_files.sheets(file))
+            return "workbook", (
+                document for sheet, rows in sheets for document in _sheet(file, name, sheet, rows, reading)
+            )
+    except InputInvalid as problem:
+        raise _Unusable(str(problem)) from None
     suffixes = [part.lower() for part in file.suffixes if part.lower() not in PACKED]
-    if not (suffixes and suffixes[-1] in TABLES) and not _WIKI.fullmatch(file.name.partition(".")[0]):
-        expected = f"expected tables of documents, or {', '.join(PROSE)}"
-        raise _Unusable(_ADVICE.get(suffix, f"of no known type; {expected}"))
-    kind = _table_kind(file)
-    return kind, _rows(file, name, kind, stated, skipped), 0
+    if not (suffixes and suffixes[-1] in TABLES):
+        convert = f"convert it: `soffice --headless --convert-to {OLDER.get(suffix)} {shlex.quote(file.name)}`"
+        raise _Unusable(f"of no known type; expected {EXPECTED}" + (f"; {convert}" if suffix in OLDER else ""))
+    row = next((row for _, row in row_files.rows(file)), None)
+    if row is None:
+        raise _Unusable("no row")
+    columns = _columns(row)
+    if "text" not in columns:
+        raise _Unusable(f"no column text, nor one that means it; found {in_a_line(', '.join(row))}; rename one to text")
+    _note(name, columns, reading)
+    return "documents", _rows(file, name, row_files.rows(file), columns, reading)
 
 
 # --- tables of documents
 
 
-def _table_kind(file: Path) -> str:
-    """Return what the rows of a table are by its first: documents, Wikipedia's or Mango's."""
-    row = next((row for _, row in row_files.rows(file)), None)
-    if row is None:
-        raise _Unusable("no row")
-    if {"assertion", "culture", "concept"} <= row.keys() and "text" not in row:
-        return "Mango"
-    if absent := [name for name in ("id", "text") if name not in row]:
-        raise _Unusable(f"no column {', '.join(absent)}; found {', '.join(map(str, row))[:100]}")
-    return "Wikipedia" if "curid=" in str(row.get("url")) and "licence" not in row else "documents"
+@cache
+def _usual_names() -> dict[str, frozenset[str]]:
+    """Return the usual names of each column of a document, in lower case and without `_`."""
+    lines = table_rows("excam.knowledge", "column_names.tsv")[1:]
+    return {column: frozenset(names.replace("_", " ") for names in usual.split()) for column, usual in lines}
 
 
-def _rows(file: Path, name: str, kind: str, stated: Stated, skipped: list[Skipped]) -> Documents:
-    for number, row in row_files.rows(file):
+def _columns(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name of each column of a document in a table, by its first row.
+
+    Names are looked at for what they mean only where id or text is not there by its name.
+    """
+    columns = {column: column for column in _usual_names() if column in row}
+    if {"id", "text"} <= columns.keys():
+        return columns
+    for column, usual in _usual_names().items():
+        free = [name for name in row if name not in columns.values()]
+        names = [name for name in free if " ".join(name.replace("_", " ").casefold().split()) in usual]
+        if column not in columns and len(names) > 1 and column == "text":
+            raise _Unusable(f"columns {', '.join(names)}: each may be the text; rename one to text")
+        if column not in columns and len(names) == 1:
+            columns[column] = names[0]
+    return columns
+
+
+def _note(name: str, columns: Mapping[str, str], reading: Reading) -> None:
+    renamed = [f"{in_a_line(theirs)} as {column}" for column, theirs in columns.items() if theirs != column]
+    if renamed:
+        reading.notes.append(f"{name}: read {', '.join(renamed)}")
+
+
+def _sheet(file: Path, name: str, sheet: str, rows: Sequence[Mapping[str, Any]], reading: Reading) -> Documents:
+    """Yield the rows of a sheet of a workbook as documents, or, if no column means a text, each as what it says."""
+    if not rows:
+        return
+    where = f"{name}:{sheet}"
+    columns = _columns(rows[0])
+    numbered = enumerate(({column: _cell(value) for column, value in row.items()} for row in rows), 2)  # 1: the header
+    if "text" in columns:
+        _note(where, columns, reading)
+        yield from _rows(file, where, numbered, columns, reading)
+        return
+    for number, row in numbered:
+        if text := "; ".join(f"{column}: {value}" for column, value in row.items() if value.strip()):
+            own = {"id": f"{where}:{number}", "title": sheet, "text": text, "source": name}
+            document = replace(_document(own, f"{file}:{sheet}:{number}", reading.stated), document=name)
+            yield f"{file}:{sheet}:{number}", [document]
+
+
+def _cell(value: Any) -> str:
+    """Return a cell of a workbook as text: of a whole number without a point, of a day without its time."""
+    if value is None:
+        return ""
+    return (id_text(value) if isinstance(value, float) else None) or str(value).removesuffix(" 00:00:00")
+
+
+Rows = Iterable[tuple[int, Mapping[str, Any]]]
+
+
+def _rows(file: Path, name: str, rows: Rows, columns: Mapping[str, str], reading: Reading) -> Documents:
+    """Yield the rows of a table as documents, numbered without a column of ids; one without a text is skipped."""
+    numbers = {} if "id" in columns else {"id": name}
+    for number, row in rows:
+        own = {**row, **{column: row.get(theirs) for column, theirs in columns.items()}}
+        own |= {column: f"{place}:{number}" for column, place in numbers.items()}
+        if own["text"] is None or (isinstance(own["text"], str) and not own["text"].strip()):
+            reading.skipped.append(Skipped(f"{name}:{number}", "no text"))
+            continue
         where = f"{file}:{number}"
-        if kind == "documents":
-            document = _document(row, where, stated)
-            yield where, _numbered(document, [(document.title, text) for text in paragraphs(document.text)])
-            continue
-        text = row.get("assertion" if kind == "Mango" else "text")
-        if text is None or (isinstance(text, str) and not text.strip()):
-            skipped.append(Skipped(f"{name}:{number}", "no text"))
-            continue
-        if kind == "Mango":
-            document = _document(_of_mango(row), where, replace(stated, licence=stated.licence or MANGO_LICENCE))
-            yield where, _numbered(document, [(document.title, text) for text in pieces(document.text)])
-        else:
-            document = _document(_of_wikipedia(row), where, stated)
-            yield where, _numbered(document, _sections(document))
-
-
-def _of_mango(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {"language": "en"} | dict(row) | {"text": row["assertion"], "title": row["concept"]}
-
-
-def _of_wikipedia(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of wikiextractor as a document: ids are numbers there, and each Wikipedia has its own."""
-    match = regex.match(r"https?://([a-z-]+)\.(?:m\.)?wikipedia\.org/", str(row.get("url")))
-    text = html.unescape(row["text"]) if isinstance(row["text"], str) else row["text"]
-    from_address = {"language": match[1]} if match else {}
-    return from_address | dict(row) | {"id": row["url"], "text": text, "revision": row.get("revid")}
-
-
-def _sections(document: Passage) -> list[tuple[str, str]]:
-    """Return title and text of the paragraphs of a Wikipedia extract, a line each; a short line is a heading."""
-    lines = [line.strip() for line in document.text.split("\n") if line.strip()]
-    outline = prose.Outline(document.title)
-    for at, line in enumerate(lines):
-        if at == 0 and line == document.title and len(lines) > 1:
-            continue
-        is_short = len(line.split()) <= _HEADING_WORDS and at + 1 < len(lines)
-        if is_short and len(lines[at + 1].split()) > _HEADING_WORDS and any(map(str.isalpha, line)):
-            outline.heading(2, line.strip("# ").removesuffix("."))
-        else:
-            outline.paragraph(line)
-    return [(block.title, piece) for block in outline.blocks() for piece in pieces(block.text)]
+        document = _document(own, where, reading.stated)
+        yield where, _numbered(document, [(document.title, text) for text in paragraphs(document.text)])
 
 
 def _document(row: Mapping[str, Any], where: str, stated: Stated) -> Passage:
@@ -289,14 +333,36 @@ def _numbered(document: Passage, passages: Sequence[tuple[str, str]]) -> list[Pa
 # --- prose
 
 
-def _prose(name: str, content: prose.Prose, stated: Stated, where: str) -> list[Passage]:
-    own = content.stated
+def _prose(file: Path, name: str, content: prose.Prose, reading: Reading) -> Documents:
+    if not content.blocks:
+        raise _Unusable(content.unread or "no text")
+    if content.unread:
+        reading.skipped.append(Skipped(name, content.unread))
+    reading.left_out += content.left_out
+    own, stated = content.stated, reading.stated
     values = {option.name: own.get(option.name) or getattr(stated, option.name) for option in fields(Stated)}
     if not values["licence"]:
-        raise InputInvalid(f"{where}: no licence; expected one; {_UNLICENSED}")
+        raise InputInvalid(f"{file}: no licence; expected one; {_UNLICENSED}")
     rest = {"url": own.get("url", ""), "revision": own.get("revision", ""), "source": own.get("source", "") or name}
     document = Passage(name, "", "", document=name, **values, **rest)
-    return _numbered(document, [(block.title, piece) for block in content.blocks for piece in pieces(block.text)])
+    texts = [(block.title, piece) for block in content.blocks for piece in pieces(block.text)]
+    numbered = _paged(document, texts, content.part) if content.part else _numbered(document, texts)
+    return iter([(str(file), numbered)])
+
+
+def _paged(document: Passage, texts: Sequence[tuple[str, str]], part: str) -> list[Passage]:
+    """Return texts as passages with the page that each begins on: `a.pdf#page=3`, `a.pdf#page=3#2`."""
+    passages: list[Passage] = []
+    on_page: Counter[str] = Counter()
+    page = 0
+    for title, text in texts:
+        begins = page + len(text) - len(text.lstrip(prose.PAGE))
+        page += text.count(prose.PAGE)
+        place = f"{document.id}#{part}={begins}"
+        on_page[place] += 1
+        name = place if on_page[place] == 1 else f"{place}#{on_page[place]}"
+        passages.append(replace(document, id=name, title=title, text=text.replace(prose.PAGE, "")))
+    return passages
 
 
 def _text(file: Path) -> str:

@@ -56,29 +56,32 @@ def build(
     return write(documents.read(sources, stated), to, encoder)
 
 
-def write(reading: Reading, to: Path, encoder: Path | None = None) -> Index:
+def write(reading: Reading, to: Path, encoder: Path | None = None, *, overwrite: bool = False) -> Index:
     """Write documents that were read as a pack, with embeddings by the encoder of a folder, and return its index.
 
-    Raises InputInvalid if no passage has a word, or `to` is the index of other documents or of another encoder, and
-    ModelInvalid if there is no encoder. If it cannot be written, `to` is left without an index, or with the one that it
-    had.
+    Raises InputInvalid if no passage has a word, or `to` is the index of other documents or of another encoder and is
+    not to be overwritten, and ModelInvalid if there is no encoder. If it cannot be written, `to` is left without an
+    index, or with the one that it had.
     """
     passages = reading.passages
     _refuse_wordless(passages, ", ".join(map(str, reading.sources)))
     chosen = embeddings.encoder_folder(encoder) if encoder else None
-    is_known = (to / INDEX).is_file()
+    is_known = (to / INDEX).is_file() and not overwrite
     if is_known:
         _refuse_other(to, _identity(passages), chosen)
     index = in_memory(passages, chosen)
-    index.built = reading.facts()
+    for name in (INDEX, PASSAGES, EMBEDDINGS, ENCODER) if overwrite else ():
+        if (to / name).is_file():
+            remove_published(to / name)
+    built = reading.facts()
     if chosen:
-        index.built["options"]["encoder"] = chosen.name
+        built["options"]["encoder"] = chosen.name
     try:
         tables.write_frame(to / PASSAGES, _frame(passages))
         digests = {PASSAGES: sha256(to / PASSAGES)}
         if index.embeddings:
             digests[EMBEDDINGS] = embeddings.write(to, index.embeddings)
-        write_json(to / INDEX, _facts(index, digests) | {"built": index.built})
+        write_json(to / INDEX, _facts(index, digests) | {"built": built})
     except BaseException:
         for name in () if is_known else (PASSAGES, EMBEDDINGS, ENCODER):
             if (to / name).is_file():
@@ -95,23 +98,23 @@ def _refuse_other(to: Path, expected: str, chosen: EncoderFolder | None) -> None
     if there != (expected, chosen.sha256 if chosen else None):
         raise InputInvalid(
             f"{to}: holds the index {str(facts['identity'])[:12]} of other documents or of another encoder; expected "
-            f"that of {expected[:12]}; delete it, or name another folder"
+            f"that of {expected[:12]}; name another folder with --to, or give --overwrite to replace it"
         )
 
 
 def in_memory(passages: Sequence[Passage], chosen: EncoderFolder | None = None) -> Index:
     """Return the index of passages that lie in no folder, with embeddings if an encoder is given."""
     searched = _bm25(passages)  # first: it says which package is missing
-    return Index(passages, searched, embeddings=embeddings.embed(passages, chosen) if chosen else None)
+    return Index(passages, searched, embeddings.embed(passages, chosen) if chosen else None)
 
 
 def open_index(folder: Path, encoder: Path | None = None) -> Index:
     """Return the index of a pack, with the encoder of its embeddings: of the folder `encoder`, or where it was built.
 
-    Raises InputInvalid and ArtifactBroken as `described_index`, InputInvalid if an encoder is given for a pack without
+    Raises InputInvalid and ArtifactBroken as `_read_index`, InputInvalid if an encoder is given for a pack without
     embeddings, and ModelInvalid if there is no encoder or another one.
     """
-    index = described_index(folder)
+    index = _read_index(folder)
     if index.embeddings:
         index.embeddings = embeddings.with_encoder(folder, index.embeddings, encoder)
     elif encoder:
@@ -122,8 +125,8 @@ def open_index(folder: Path, encoder: Path | None = None) -> Index:
     return index
 
 
-def described_index(folder: Path) -> Index:
-    """Return the index of a pack, to be described: its encoder is not looked for, so embeddings cannot be searched.
+def _read_index(folder: Path) -> Index:
+    """Return the index of a pack; its encoder is not looked for.
 
     Raises InputInvalid if there is none, or its passages are none, and ArtifactBroken if `index.json` is not that of
     the passages: the identity is computed from them again, and so are the arrays that BM25 searches.
@@ -138,9 +141,8 @@ def described_index(folder: Path) -> Index:
             f"{folder / PASSAGES}: not the file of this index; expected {str(recorded)[:12]}; build it again"
         )
     passages = _opened_passages(folder / PASSAGES)
-    built = facts.get("built")
     stored = embeddings.read(folder, facts, len(passages)) if "encoder" in facts else None
-    index = Index(passages, _bm25(passages), built if isinstance(built, dict) else {}, stored)
+    index = Index(passages, _bm25(passages), stored)
     if index.identity != facts["identity"]:
         raise ArtifactBroken(
             f"{folder}: passages of {index.identity[:12]}; expected those of {str(facts['identity'])[:12]}; build it "
@@ -216,15 +218,8 @@ def _bm25(passages: Iterable[Passage]) -> BM25:
 class Index:
     """Passages that can be searched. Build one with `build`, open one with `open_index`."""
 
-    def __init__(
-        self,
-        passages: Sequence[Passage],
-        searched: BM25,
-        built: dict[str, Any] | None = None,
-        embeddings: Embeddings | None = None,
-    ) -> None:
-        """`built` is what the pack was built from, as its writer recorded it: no passage proves it."""
-        self.passages, self.built, self.embeddings, self._searched = passages, built or {}, embeddings, searched
+    def __init__(self, passages: Sequence[Passage], searched: BM25, embeddings: Embeddings | None = None) -> None:
+        self.passages, self.embeddings, self._searched = passages, embeddings, searched
         self._masks: dict[tuple[str, str], np.ndarray] = {}
 
     @cached_property
@@ -250,8 +245,14 @@ class Index:
         """Return up to `count` passages that share a word with the query, best first; equal scores in file order.
 
         With embeddings, BM25 and cosines are joined, and a passage close to the query need not share a word with it.
-        Only passages of `language` and `culture` are returned, or that state none; none with a source in `without`.
         Of passages with the same title and text, the first is returned.
+
+        Args:
+            query: in any language
+            count: of passages, at most
+            language: a name or code; passages of another are left out, those that state none are not
+            culture: as the language
+            without: sources whose passages are left out
         """
         import numpy as np
 
@@ -270,32 +271,23 @@ class Index:
                 best.append(Found(passage, float(scores[at])))
         return best
 
-    def passages_for(
-        self,
-        instruction: str,
-        output: str,
-        *,
-        language: str = "",
-        culture: str = "",
-        without: Collection[str] = frozenset(),
-    ) -> list[Passage]:
+    def passages_for(self, instruction: str, output: str, *, culture: str = "") -> list[Passage]:
         """Return the passages of an open book for a pair, see `search`."""
-        query = f"{instruction}\n{output}"
-        hits = self.search(query, OPEN_BOOK_PASSAGES, language=language, culture=culture, without=without)
+        hits = self.search(f"{instruction}\n{output}", OPEN_BOOK_PASSAGES, culture=culture)
         return [hit.passage for hit in hits]
 
     def _scores(self, query: str) -> np.ndarray:
         """Return the BM25 score of each passage, shape (passages,); 0 where no word is shared."""
         import numpy as np
 
-        known = self._searched.vocab_dict
-        asked = [known[word] for word in words(query) if word in known]
-        return self._searched.get_scores_from_ids(asked) if asked else np.zeros(len(self.passages))
+        numbers = self._searched.vocab_dict
+        of_query = [numbers[word] for word in words(query) if word in numbers]
+        return self._searched.get_scores_from_ids(of_query) if of_query else np.zeros(len(self.passages))
 
     def mismatch(self, language: str = "", culture: str = "") -> str | None:
         """Return in a line why no passage can be of use for texts of a language and culture; None if one can."""
-        for name, kept in (("language", self._allowed(language, "")), ("culture", self._allowed("", culture))):
-            if not kept.any():
+        for name, allowed in (("language", self._allowed(language, "")), ("culture", self._allowed("", culture))):
+            if not allowed.any():
                 wanted = language if name == "language" else culture
                 return f"no passage of {name} {_shown(name, wanted)}; the pack has {self._named(name)}"
         if not self._allowed(language, culture).any():

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import regex
 
 HEADING_WORDS = 10  # of a line of plain text that is taken for a heading, at most
+PAGE = "\ufdd0"  # in a text: here a page or a slide begins; a sign that no text holds
 HEADS = 3  # pages that begin or end with one line before it is taken for a running head
 _EMPTY_LINE = regex.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
-_HYPHEN = regex.compile(r"(\p{L}+)[-\u2010\u00ad]\n[^\S\n]*(\p{Ll}[\p{L}\p{M}]*)")
+_HYPHEN = regex.compile(rf"(\p{{L}}+)[-\u2010\u00ad]\n[^\S\n]*({PAGE}*)(\p{{Ll}}[\p{{L}}\p{{M}}]*)")
 _ENDS = regex.compile(r"[.!?…؟।。！？:;,][\"'”’»)\]」』]*$")
 _UNDERLINE = regex.compile(r"\n[ \t]*(?:={3,}|-{3,}|~{3,})[ \t]*$")
 
@@ -31,6 +32,8 @@ class Prose:
     blocks: Sequence[Block]
     stated: Mapping[str, str] = field(default_factory=dict)
     left_out: int = 0  # running heads and page numbers, or hidden elements
+    part: str = ""  # what a `PAGE` in the blocks begins: "page" or "slide"
+    unread: str = ""  # what of the document has no text
 
 
 class Outline:
@@ -79,17 +82,27 @@ def read_plain(text: str, title: str) -> Prose:
     Of the text of a PDF, words that a line end parts are joined, and so are paragraphs that a page end parts; page
     numbers, and lines that many pages begin or end with, are left out and counted.
     """
-    pages = [page.strip("\n") for page in regex.sub(r"\r\n?", "\n", text).split("\f")]
+    prose = read_pages(regex.sub(r"\r\n?", "\n", text).split("\f"), title)
+    return Prose([Block(block.title, block.text.replace(PAGE, "")) for block in prose.blocks], {}, prose.left_out)
+
+
+def read_pages(pages: Sequence[str], title: str) -> Prose:
+    """Return the paragraphs of pages as `read_plain`, with a `PAGE` where the text of a page begins."""
+    pages = [page.replace(PAGE, "").strip("\n") for page in pages]
     kept, left_out = _without_heads(pages) if len(pages) > 1 else (pages, 0)
     joined = _joined_lines(_joined_pages(kept))
-    paragraphs = [paragraph.strip() for paragraph in _EMPTY_LINE.split(joined) if paragraph.strip()]
+    marked = [paragraph.strip() for paragraph in _EMPTY_LINE.split(joined) if paragraph.strip()]
+    paragraphs = [paragraph.replace(PAGE, "") for paragraph in marked]
     outline = Outline(title)
+    above = ""  # marks of headings, which belong to what is below
     for at, paragraph in enumerate(paragraphs):
         heading = _heading(paragraph)
         if heading and at + 1 < len(paragraphs) and not _heading(paragraphs[at + 1]):
             outline.heading(2, heading)
+            above += PAGE * marked[at].count(PAGE)
         else:
-            outline.paragraph(_UNDERLINE.sub("", paragraph) if heading else paragraph)
+            outline.paragraph(above + (_UNDERLINE.sub("", marked[at]) if heading else marked[at]))
+            above = ""
     return Prose(outline.blocks(), left_out=left_out)
 
 
@@ -121,11 +134,14 @@ def _head(line: str) -> str:
 
 def _joined_pages(pages: Sequence[str]) -> str:
     """Return the text of pages: a paragraph goes on if a page ends within a sentence and the next begins within one."""
-    text = ""
+    text = marks = ""
     for page in pages:
-        begins_within = bool(regex.match(r"\s*\p{Ll}", page))
-        within = text and begins_within and (not _ENDS.search(text) or text[-1] in ",;")
-        text += ("\n" if within else "\n\n") + page
+        marks += PAGE
+        if page.strip():
+            begins_within = bool(regex.match(r"\s*\p{Ll}", page))
+            within = text and begins_within and (not _ENDS.search(text) or text[-1] in ",;")
+            text += ("\n" if within else "\n\n") + marks + page.lstrip()
+            marks = ""
     return text
 
 
@@ -134,7 +150,7 @@ def _joined_lines(text: str) -> str:
     compounds = {match.casefold() for match in regex.findall(r"\p{L}+-\p{L}+", text)}
 
     def joined(match: regex.Match[str]) -> str:
-        is_compound = f"{match[1]}-{match[2]}".casefold() in compounds
-        return f"{match[1]}{'-' if is_compound else ''}{match[2]}"
+        is_compound = f"{match[1]}-{match[3]}".casefold() in compounds
+        return f"{match[1]}{'-' if is_compound else ''}{match[3]}{match[2]}"
 
     return _HYPHEN.sub(joined, text)

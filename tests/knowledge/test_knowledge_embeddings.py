@@ -142,15 +142,6 @@ def test_options_that_fit_no_pack_are_refused(built, pack, encoders, tmp_path):
         assert "of other documents or of another encoder" in line
 
 
-def test_a_card_needs_no_encoder(pack, encoders):
-    (pack / ENCODER).unlink()
-    done = excam_knowledge("card", pack)
-    assert done.exit_code == 0
-    assert f"`{embeddings.encoder_folder(encoders[0]).sha256}`, vectors of 16 numbers" in done.stdout
-    assert "excam knowledge build SOURCE --encoder letters --to pack" in done.stdout
-    assert "without its encoder" in line_of(InputInvalid, packs.described_index(pack).search, QUERY, 1)
-
-
 def test_a_pack_among_documents_is_no_document(built, pack):
     (pack.parent / "notes.txt").write_text("A note.")
     reading = documents.read([pack.parent], documents.Stated(licence="CC0-1.0"))
