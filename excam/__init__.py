@@ -54,7 +54,6 @@ def load(
     rate: int | None = None,
     timeout: float | None = None,
     omit: Sequence[str] = (),
-    limit_field: str | None = None,
 ) -> Scorer | Ensemble:
     """Open a metric with its model: an adapter's folder, or its name below ./results/adapters (`smollm2-135m/all`).
 
@@ -66,7 +65,7 @@ def load(
     `budget` is what a model behind a server may cost, at the `price` of a million prompt tokens and of a million answer
     tokens (by default that of its entry in ./config.yaml); BudgetSpent is raised before a request that could exceed it.
     `concurrency` is the number of requests that are open there at once, 64 by default; fewer while the server is busy.
-    `rate` limits the requests of a minute, `timeout` the seconds for an answer; `omit` and `limit_field` say what a
+    `rate` limits the requests of a minute, `timeout` the seconds for an answer; `omit` says what a
     server does not take, which is otherwise found out with the first request.
 
     Raise ModelInvalid, listing the available adapters, if there is no such model; InputInvalid for an option. See
@@ -100,6 +99,5 @@ def load(
         rate=rate,
         timeout=timeout,
         omit=tuple(omit),
-        limit_field=limit_field,
     )
     return open_scorer(options)

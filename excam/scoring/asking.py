@@ -1,39 +1,118 @@
-"""Ask a model in a command, with the record that the workflow keeps: a transcript and a manifest beside the result."""
+"""Ask a model, in a command and in a job alike: with a journal, a transcript, and a manifest beside the result."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
+from excam.core.names import shown_name
 from excam.core.provenance import Progress, quiet_libraries, say, write_manifest
-from excam.inference import Flow, Generate, Message, R, Sampling, transcript
+from excam.inference import Answer, Ask, Flow, R, Sampling, transcript
 from excam.inference.journal import Journal, ask, totals
 from excam.inference.run import ItemT
 from excam.scoring.files import journal_of
 from excam.scoring.models import open_model
+from excam.scoring.opened_model import OpenedModel
+from excam.scoring.scorer import ask_nobody
 from excam.scoring.server_options import Serving
 
-SHORT = Generate((Message("system", "Answer briefly."), Message("user", "Answer with {}")))
+
+class Asker:
+    """An open model, how it decodes, and the journal of its answers."""
+
+    def __init__(self, opened: OpenedModel, sampling: Sampling, journal: Journal) -> None:
+        self.opened, self.sampling, self.journal = opened, sampling, journal
+        self.backend = opened.backend
+
+    def ask_with_progress(self, what: str, rows: int | None) -> Ask:
+        """Return the function that asks this model, keeps answers in the journal, and prints how many rows are done.
+
+        `rows` is None where it is not known how many requests there will be.
+        """
+        return partial(ask, self.backend, self.sampling, self.journal, progress=Progress(what, rows))
+
+    def facts(self, answers: Iterable[Answer]) -> dict[str, Any]:
+        """Return what a manifest records: identity and engine, and counts, tokens and cost of these answers.
+
+        Say so if the model was asked for reasoning and gave none, or the reverse.
+        """
+        name, model = self.backend.name, self.backend.model
+        counted = totals(answers, model.server and model.server.price)
+        if problem := thinking_problem(model.thinking, counted):
+            say(f"{name}: {problem}; check its chat template, or the server's setting for reasoning")
+        return {"identity": self.backend.identity, "engine": self.backend.settings, **counted}
 
 
-class Asked(Protocol):
-    """Run a flow for every item, and return the results in the order of the items, which have an `id`.
+class Recorder:
+    """Writes a transcript of all that a model is asked, and a manifest. Without a model there is no `asker`.
 
-    `what` is the first part of the progress lines.
+    The manifest has the settings of the model, and the files that it is made of.
     """
 
-    def __call__(self, flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], what: str) -> list[R]: ...
+    def __init__(
+        self,
+        asker: Asker | None,
+        transcript_path: Path,
+        manifest_path: Path,
+        settings: Mapping[str, Any],
+        model_files: Sequence[Path] = (),
+    ) -> None:
+        self.asker, self._settings, self._model_files = asker, settings, model_files
+        self._transcript, self._manifest, self._started = transcript_path, manifest_path, time.monotonic()
+        self._entries: list[transcript.Entry] = []
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since this was made."""
+        return time.monotonic() - self._started
+
+    @property
+    def model_name(self) -> str:
+        """Return the name of the model for tables. Raises InputInvalid for one that cannot be shown."""
+        assert self.asker, "a table of answers has a model"
+        return shown_name(self.asker.opened.label, "--model")
+
+    def record(self, what: str, flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], rows: int | None) -> list[R]:
+        """Run the flow for every item, write the transcript, and return the results in the order of the items.
+
+        `what` is the first part of the progress lines; they count to `rows`, None where that is not known.
+        """
+        ask_model = self.asker.ask_with_progress(what, rows) if self.asker else ask_nobody
+        results, self._entries = transcript.record(flow, items, ask_model)
+        transcript.write(self._transcript, self._entries)
+        return results
+
+    def write_manifest(
+        self,
+        inputs: Iterable[Path | None],
+        outputs: Iterable[Path] = (),
+        settings: Mapping[str, Any] | None = None,
+        **facts: Any,
+    ) -> None:
+        """Write the manifest: these inputs and the model's; the transcript and these outputs; what was asked.
+
+        The settings are by default those of the model.
+        """
+        write_manifest(
+            self._manifest,
+            inputs=[path for path in (*inputs, *self._model_files) if path],
+            outputs=[self._transcript, *outputs],
+            settings=self._settings if settings is None else settings,
+            seconds=self.seconds,
+            **(self.asker.facts(transcript.answers(self._entries)) if self.asker else {}),
+            **facts,
+        )
 
 
 @contextmanager
 def recorded_answers(
     model: str, engine: str | None, serving: Serving, max_tokens: int, source: Path, to: Path
-) -> Iterator[Asked]:
-    """Open a model and yield the function that asks it about items that were read from `source`.
+) -> Iterator[Recorder]:
+    """Open a model and yield what asks it about items that were read from `source`.
 
     Answers are kept in a journal beside `to`: a killed command continues. At the end of the block, where `to` is
     written, `<to>.transcript.jsonl` holds every request and answer, and `<to>.manifest.json` the hashes of the files,
@@ -41,30 +120,25 @@ def recorded_answers(
     `open_model` does.
     """
     quiet_libraries()
-    started = time.monotonic()
-    sampling = Sampling(max_tokens=max_tokens, logprobs=False)
-    opened = open_model(model, engine=engine, serving=serving, probe=lambda _: (SHORT, sampling))
-    journal = journal_of(to)
-    entries: list[transcript.Entry] = []
+    journal = Journal(journal_of(to))
+    opened = open_model(model, engine=engine, serving=serving, journal=journal)
+    asker = Asker(opened, Sampling(max_tokens=max_tokens, logprobs=False), journal)
+    asked, manifest = (to.with_name(f"{to.name}.{kind}") for kind in ("transcript.jsonl", "manifest.json"))
+    recorder = Recorder(asker, asked, manifest, {"model": opened.described, "max_tokens": max_tokens})
+    yield recorder
+    recorder.write_manifest([source], [to])
+    journal.path.unlink(missing_ok=True)
 
-    def asked(flow: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], what: str) -> list[R]:
-        say(f"{source}: {len(items)} to ask about, with one request each or more")
-        put = partial(ask, opened.backend, sampling, Journal(journal), progress=Progress(what, None))
-        results, new = transcript.record(flow, items, put)
-        entries.extend(new)
-        return results
 
-    yield asked
-    written = to.with_name(f"{to.name}.transcript.jsonl")
-    transcript.write(written, entries)
-    write_manifest(
-        to.with_name(f"{to.name}.manifest.json"),
-        inputs=[source],
-        outputs=[to, written],
-        settings={"model": opened.described, "max_tokens": max_tokens},
-        seconds=time.monotonic() - started,
-        identity=opened.backend.identity,
-        engine=opened.backend.settings,
-        **totals(transcript.answers(entries)),
-    )
-    journal.unlink(missing_ok=True)
+def thinking_problem(asked: bool | None, counted: Mapping[str, Any]) -> str:
+    """Return how the reasoning in answers, counted by `totals`, contradicts what was asked for; "" if it does not.
+
+    Answers that were cut are not held against a model: the end of their reasoning is missing.
+    """
+    finished, total = counted["answers"].get("stop", 0), sum(counted["answers"].values())
+    with_reasoning = counted["thinking"]
+    if asked and finished and not with_reasoning:
+        return f"thinking was asked for, and none of {finished} answers holds any; expected it in each"
+    if asked is False and with_reasoning:
+        return f"thinking was switched off, and {with_reasoning} of {total} answers hold it; expected none"
+    return ""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-async def to_async(results: Iterator[T]) -> AsyncIterator[T]:
+async def to_async(results: Iterable[T]) -> AsyncIterator[T]:
     """Yield the same items, each computed in a thread, so that the event loop is not blocked."""
-    end = object()
-    while (result := await asyncio.to_thread(next, results, end)) is not end:
+    end, coming = object(), iter(results)
+    while (result := await asyncio.to_thread(next, coming, end)) is not end:
         yield result  # pyright: ignore[reportReturnType]  # what is not `end` came from results

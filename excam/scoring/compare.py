@@ -9,7 +9,7 @@ permuted and resampled together, see `clusters_of_texts`; p-values are adjusted 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid, in_a_line
+from excam.core.text import plain_name
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.joining import distinct, join, same_text
 from excam.scoring.metric import Description
@@ -131,6 +132,72 @@ class Standing:
     low: float | None
     high: float | None
     with_errors: float | None  # share of the n rows; None for a metric that lists no errors
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Every two of some systems, and the standing of each of three or more. Printed as by `excam compare`."""
+
+    comparisons: Sequence[Comparison]
+    standings: Sequence[Standing]
+
+    def __repr__(self) -> str:
+        from excam.scoring import compare_display
+
+        return compare_display.text(self)
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return JSON-ready lines: one for each system of several, then those of each comparison."""
+        systems = [{"kind": "system", **asdict(standing)} for standing in self.standings]
+        return [*systems, *(line for comparison in self.comparisons for line in comparison.lines())]
+
+
+def compare_all(files: Sequence[System], rows: int = 5) -> Compared:
+    """Compare every two files, or the systems of one file. Raises InputInvalid as `compare` and `systems_of`."""
+    systems, key = (files, OWN_ID) if len(files) > 1 else systems_of(*files)
+    comparisons = compare(systems, rows, key)
+    return Compared(comparisons, standings(systems, key) if len(systems) > 2 else [])
+
+
+def with_system(name: str, results: Sequence[Result], column: str) -> list[Result]:
+    """Return results with the system that another column of their rows names. Raises InputInvalid if none has it."""
+    if not any(column in result.columns for result in results):
+        found = in_a_line(", ".join(dict.fromkeys(name for result in results for name in result.columns)))
+        raise InputInvalid(f"{name}: column {column}: not found; found {found or 'none'}; expected that of the systems")
+    return [replace(result, system=plain_name(str(result.columns.get(column) or ""))) for result in results]
+
+
+def systems_of(file: System) -> tuple[list[System], Key]:
+    """Return the systems of one file, and what joins their rows: the id where several share one, else the instruction.
+
+    Raises InputInvalid for a row without a system, one system only, and two answers of a system to one instruction.
+    """
+    name, results = file
+    if lacking := next((result.id for result in results if not result.system), None):
+        raise InputInvalid(
+            f"{name}: id {lacking}: no system; expected one for each row; name its column with --system, or give a "
+            "file for each system"
+        )
+    key = OWN_ID if len({result.id for result in results}) < len(results) else _instruction
+    systems: dict[str, list[Result]] = defaultdict(list)
+    seen: dict[tuple[str, str], str] = {}
+    for result in sorted(results, key=lambda result: result.system):  # else the first row would decide which is A
+        systems[result.system].append(result)
+        if (same := seen.setdefault((result.system, key(result)), result.id)) != result.id:
+            raise InputInvalid(
+                f"ids {same} and {result.id}: two answers of {result.system} to one instruction; expected one id for "
+                "all answers to it; score again with --id"
+            )
+    if len(systems) < 2:
+        raise InputInvalid(
+            f"{name}: {len(results)} answers, of {', '.join(systems) or 'no system'} alone; expected two systems or "
+            "more: name their column with --system, or give a file for each"
+        )
+    return list(systems.items()), key
+
+
+def _instruction(result: Result) -> str:
+    return same_text(result.instruction) or result.id
 
 
 def compare(systems: Sequence[System], rows: int = 5, key: Key = OWN_ID) -> list[Comparison]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.text import Text
 
 from excam.core.escapes import visible_line
 from excam.scoring import display
-from excam.scoring.compare import DRAWS, Comparison, Denominators, Group, Measure, Standing, what_decides
+from excam.scoring.compare import DRAWS, Compared, Comparison, Denominators, Group, Measure, Standing, what_decides
 from excam.scoring.joining import repeated_note
 from excam.stats.few_clusters import FEWEST
 from excam.stats.permutation import floor_note
@@ -17,15 +18,22 @@ from excam.stats.permutation import floor_note
 MAX_GROUPS = 20  # shown in a table
 
 
-def show(comparisons: Sequence[Comparison], standings: Sequence[Standing]) -> None:
-    """Print the comparison of two systems on stdout, or the standings of several and all their pairs."""
-    out = display.console()
+def show(out: Console, compared: Compared) -> None:
+    """Print the comparison of two systems, or the standings of several and all their pairs."""
+    comparisons = compared.comparisons
     if len(comparisons) == 1:
         _show_two(out, comparisons[0])
         return
     _text(out, visible_line(comparisons[0].signature))
-    _standings(out, standings, comparisons[0].measures[-1].name)
+    _standings(out, compared.standings, comparisons[0].measures[-1].name)
     _pairs(out, comparisons)
+
+
+def text(compared: Compared) -> str:
+    """Return what `show` prints."""
+    kept = io.StringIO()
+    show(Console(file=kept, highlight=False, width=display.MAX_WIDTH), compared)
+    return kept.getvalue().rstrip()
 
 
 def _text(out: Console, line: str) -> None:

@@ -10,7 +10,7 @@ import json
 import math
 import tempfile
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -23,11 +23,11 @@ from excam.core.release import VERSION
 from excam.inference import Request
 from excam.inference.budget import Budget
 from excam.inference.journal import Journal
-from excam.scoring import async_bridge, files, result_files
-from excam.scoring import rows as reading
+from excam.scoring import async_bridge, files, given_rows, result_files
 from excam.scoring.agreement import COMBINE, Combine, agreement, combined
 from excam.scoring.calibration import verdict
 from excam.scoring.defaults import BAND, BATCH
+from excam.scoring.given_rows import GivenRows
 from excam.scoring.metric import Row
 from excam.scoring.result_files import Growing
 from excam.scoring.results import Result
@@ -115,7 +115,7 @@ class Ensemble:
 
     def score(
         self,
-        rows: Iterable[Mapping[str, Any] | Row],
+        rows: GivenRows,
         journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> Results:
@@ -123,13 +123,13 @@ class Ensemble:
 
         Answers are kept in files of their own until then; `journal` and `progress` are not used.
         """
-        coming = reading.of_mappings(rows, self.metric)
+        coming, total = given_rows.rows_of(rows, self.metric)
         if not self.metric.needs_file:
-            return Results(self._spooled(coming))
+            return Results(self._spooled(coming), keeps=total is not None)
         whole = list(coming)
         return Results(self.for_rows(whole)._spooled(iter(whole)))
 
-    def ascore(self, rows: Iterable[Mapping[str, Any] | Row]) -> AsyncIterator[Result]:
+    def ascore(self, rows: GivenRows) -> AsyncIterator[Result]:
         """Score rows as `score` does, for `async for`."""
         return async_bridge.to_async(self.score(rows))
 

@@ -32,10 +32,10 @@ def distinct(names: Sequence[Hashable], contents: Sequence[Hashable]) -> list[in
     Of rows with equal contents, everything that numbers are made of, that of the first name is kept, in any order of
     the rows. A row whose content is empty is kept: it may be any.
     """
-    kept: dict[Hashable, int] = {}
+    places: dict[Hashable, int] = {}
     for at in sorted(range(len(names)), key=lambda at: (str(names[at]), at)):
-        kept.setdefault(contents[at] or at, at)
-    return sorted(kept.values())
+        places.setdefault(contents[at] or at, at)
+    return sorted(places.values())
 
 
 def repeated_note(rows: int) -> str:
@@ -45,14 +45,14 @@ def repeated_note(rows: int) -> str:
 
 def without_repeated(where: str, names: Sequence[Hashable], contents: Sequence[Hashable]) -> list[int]:
     """Return the places of `distinct`, and say how many of the rows it left out."""
-    kept = distinct(names, contents)
-    if note := repeated_note(len(names) - len(kept)):
+    places = distinct(names, contents)
+    if note := repeated_note(len(names) - len(places)):
         say(f"{where}:{note}")
-    return kept
+    return places
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedIds:
     """How ids of one file are found in another: `theirs` by our id; `note` says what was joined beside equal ids.
 
     `ambiguous`: ids that differ in form alone could not be joined, because several of one file are alike.
@@ -63,21 +63,21 @@ class Joined:
     ambiguous: bool = False
 
 
-def join(ours: Collection[str], theirs: Collection[str]) -> Joined:
+def join(ours: Collection[str], theirs: Collection[str]) -> JoinedIds:
     """Return which ids are the same row: equal ones, and those that differ in form alone where that is unambiguous.
 
     Ids such as 1, 1.0, 0001 and "1 " are one id, if neither file has two of them. Otherwise only equal ids are joined,
     and the note says so.
     """
-    known = set(theirs)
-    matches = {name: name for name in ours if name in known}
-    left, right = [name for name in ours if name not in matches], known - set(matches)
+    their_ids = set(theirs)
+    matches = {name: name for name in ours if name in their_ids}
+    left, right = [name for name in ours if name not in matches], their_ids - set(matches)
     if not left or not right:
-        return Joined(matches)
+        return JoinedIds(matches)
     by_form = _by_form(theirs)
     candidates = {name: by_form[plain_id(name)] for name in left if plain_id(name) in by_form}
     if not candidates:
-        return Joined(matches)
+        return JoinedIds(matches)
     ours_by_form = _by_form(ours)
     ambiguous = [
         name
@@ -88,9 +88,9 @@ def join(ours: Collection[str], theirs: Collection[str]) -> Joined:
     other = candidates[example][0]
     if ambiguous:
         note = f"ids differ in form ({example!r}, {other!r}) and are ambiguous; only equal ones are joined"
-        return Joined(matches, note, ambiguous=True)
+        return JoinedIds(matches, note, ambiguous=True)
     matched = {name: others[0] for name, others in candidates.items()}
-    return Joined(
+    return JoinedIds(
         matches | matched, f"{len(matched)} ids joined although they differ in form ({example!r} as {other!r})"
     )
 

@@ -7,9 +7,9 @@ import hashlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from excam.config import Model
 from excam.core import extras, hashing
@@ -21,24 +21,10 @@ from excam.inference.cache_keys import canonical_json
 from excam.inference.vllm_environment import python_with_vllm
 from excam.scoring import adapters, manifests
 from excam.scoring.manifests import AdapterManifest, BaseManifest, BaseSettings
+from excam.scoring.opened_model import Entry, OpenedModel
 
 ENGINES = ("transformers", "vllm")
 DTYPES = ("float32", "bfloat16", "float16")
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedModel:
-    """A base model that can be asked, its manifest, its number format, and one of ENGINES or "classifier"."""
-
-    backend: backend_factory.LazyBackend
-    base: BaseManifest
-    dtype: str
-    engine: str
-
-    @property
-    def computed(self) -> str:
-        """The part of a signature that says how answers are computed. Another engine may round differently."""
-        return f"dtype:{self.dtype}" + f"|engine:{self.engine}" * (self.engine != "transformers")
 
 
 def choose_engine(wanted: str | None) -> str:
@@ -62,30 +48,61 @@ def choose_engine(wanted: str | None) -> str:
 
 def open_adapter(
     adapter: str | Path, base: str | Path | None = None, engine: str | None = None, dtype: str | None = None
-) -> tuple[Path, AdapterManifest, OpenedModel]:
-    """Return the folder of an adapter, its manifest, and its base model with the adapter.
+) -> OpenedModel:
+    """Open a base model with an adapter.
 
     `adapter` is a folder, or a name below ./results/adapters; `base` the folder of the base model, by default where the
-    workflow or `excam pull` put it; `engine` is one of ENGINES (`choose_engine`), `dtype` one of DTYPES (`_opened`).
-    Raises ModelInvalid if one of them is missing or not what the adapter's manifest says, NotInstalled in a light
-    install.
+    workflow put it or as the adapter records it; `engine` is one of ENGINES (`choose_engine`), `dtype` one of DTYPES
+    (`_opened`). Raises ModelInvalid if one of them is missing or not what the adapter's manifest says, NotInstalled in
+    a light install.
     """
     extras.require_extra("inference", "torch", "transformers", "peft")
-    folder = adapters.folder(adapter)
-    manifest = adapters.manifest(folder)
-    say(f"using {folder}")
-    _check_weights(folder, manifest.outputs)
-    lora.read(folder)
-    weights = Path(base) if base else adapters.base_of(folder, manifest)
-    base_manifest = manifests.read(
-        weights / adapters.MANIFEST, BaseManifest, "its base model; name its folder with --base"
+    folder, manifest, weights, base_manifest = adapters.opened(adapter, base)
+    source = base_manifest.settings
+    names = (manifest.model, source.hub, source.wheel and source.wheel.gguf, source.folder)
+    opened = _opened(manifest.model, base_manifest, weights, folder, engine, dtype)
+    return replace(opened, described=_adapter_part(manifest), names=names, tuned=manifest, folder=folder)
+
+
+def open_entry(at: Entry) -> OpenedModel:
+    """Open a model of the configuration, whose engine jobs share; its signature is that of its weights."""
+    assert at.weights, "the rules name the weights of each model of this machine"
+    base = manifests.read(at.weights, BaseManifest, "a fetched model")
+    tuned = manifests.read(at.adapter, AdapterManifest, "an adapter") if at.adapter else None
+    backend = backend_factory.SharedBackend(at.name, at.model, at.weights, at.adapter)
+    opened = _described(backend, at.name, base, (at.name, at.model.hub, base.settings.hub))
+    if not tuned:
+        return opened
+    return replace(opened, described=_adapter_part(tuned), tuned=tuned, folder=at.adapter and at.adapter.parent)
+
+
+def _described(
+    backend: backend_factory.LazyBackend, name: str, base: BaseManifest, names: tuple[str | None, ...]
+) -> OpenedModel:
+    """Return a base model with its parts of a signature. Another engine may round differently."""
+    engine, weights = backend.model.backend, backend.weights
+    assert weights, "a model of this machine has weights"
+    return OpenedModel(
+        backend,
+        f"{_base_part(name, base.revision)}|on:nothing",
+        f"dtype:{backend.model.dtype}" + f"|engine:{engine}" * (engine != "transformers"),
+        names,
+        folder=weights.parent,
+        weights=weights.parent / "files",
+        constrained=engine == "vllm",
+        label=name,
     )
-    say(f"using {weights}")
-    if base_manifest.revision != manifest.base:
-        raise ModelInvalid(
-            f"{weights}: base model at revision {base_manifest.revision}; the adapter was trained on {manifest.base}"
-        )
-    return folder, manifest, _opened(manifest.model, base_manifest, weights, folder, engine, dtype)
+
+
+def _base_part(name: str, revision: str) -> str:
+    """Return a base model's part of a signature: its name, and the beginning of its revision."""
+    return f"model:{name}@{revision.removeprefix('sha256:')[:8]}"
+
+
+def _adapter_part(manifest: AdapterManifest) -> str:
+    """Return an adapter's part of a signature: its base, and its weights."""
+    base = _base_part(manifest.model, manifest.base)
+    return f"{base}|on:{manifest.trained_on}@{manifest.outputs[adapters.ADAPTER][:8]}"
 
 
 def is_weights(folder: Path) -> bool:
@@ -108,7 +125,7 @@ def open_weights(folder: Path, engine: str | None = None, dtype: str | None = No
     extras.require_extra("inference", "torch", "transformers", "peft")
     if (folder / "files").is_dir():
         base_manifest = manifests.read(folder / adapters.MANIFEST, BaseManifest, "a model that the workflow fetched")
-        return _opened(folder.name, base_manifest, folder, None, engine, dtype)
+        return _opened(folder.resolve().name, base_manifest, folder, None, engine, dtype)
     files = sources.model_files(folder)
     say(f"using {folder}: hashing {sum(file.stat().st_size for file in files) / 1e9:.1f} GB")
     outputs = {file.relative_to(folder).as_posix(): digest for file, digest in hashing.digests(files).items()}
@@ -126,7 +143,7 @@ def open_weights(folder: Path, engine: str | None = None, dtype: str | None = No
         (link := place / "files" / name).parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to((folder / name).resolve())
     (place / adapters.MANIFEST).write_text(base_manifest.model_dump_json(), encoding="utf-8")
-    return _opened(folder.resolve().name, base_manifest, place, None, engine, dtype)
+    return replace(_opened(folder.resolve().name, base_manifest, place, None, engine, dtype), folder=folder)
 
 
 def _opened(
@@ -146,22 +163,19 @@ def _opened(
     engine = "classifier" if classifies else choose_engine(wanted_engine)
     cards = min(1, len(gpus.visible_gpus()))
     dtype = wanted or ("bfloat16" if cards else "float32")
-    model = Model(gpus=0, backend=engine, dtype=dtype, licence=base.licence, hub=base.settings.hub or "local")
+    is_exact = dtype == "float32" and engine == "transformers"
+    tuned = manifests.read(adapter / adapters.MANIFEST, AdapterManifest, "an adapter") if adapter and is_exact else None
+    # a reader is faster merged, with the same verdicts; other adapters answer as in the workflow, apart
+    serve: Literal["lora", "merged"] = "merged" if tuned and tuned.fitted else "lora"
+    model = Model(
+        gpus=0, backend=engine, dtype=dtype, serve=serve, licence=base.licence, hub=base.settings.hub or "local"
+    )
     manifests_ = weights / adapters.MANIFEST, adapter / adapters.MANIFEST if adapter else None
     if engine != "vllm":
         gpus.refuse_unusable(cards, f"set {gpus.VISIBLE}= (nothing)")
-        return OpenedModel(backend_factory.LazyBackend(name, model, *manifests_), base, dtype, engine)
+        return _described(backend_factory.LazyBackend(name, model, *manifests_), name, base, (name, base.settings.hub))
     gpus.refuse_unusable(
         cards, f"give --backend transformers, or set {gpus.VISIBLE}= (nothing)", python_with_vllm() or sys.executable
     )
     backend = backend_factory.SharedBackend(name, model.model_copy(update={"gpus": cards}), *manifests_)
-    return OpenedModel(backend, base, dtype, engine)
-
-
-def _check_weights(folder: Path, outputs: Mapping[str, str]) -> None:
-    """Raise ModelInvalid if the weights are not those of the manifest, because the signature would be wrong."""
-    file = folder / adapters.ADAPTER
-    expected = outputs.get(adapters.ADAPTER, "none")
-    if actual := hashing.mismatches({file: expected}).get(file):
-        actual = "no such file" if actual == hashing.GONE else actual
-        raise ModelInvalid(f"{file}: expected sha256 {expected}, as in its manifest; found {actual}; train it again")
+    return _described(backend, name, base, (name, base.settings.hub))

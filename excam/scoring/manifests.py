@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
@@ -23,46 +23,22 @@ Manifest = TypeVar("Manifest", bound="_Manifest")
 
 
 class _Manifest(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
     EXPECTED: ClassVar[str]
 
 
-class AdapterEvidence(BaseModel):
-    """The passages that an adapter learned from: the share of rows that were asked what passages say."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    stated: float = 0.5
-
-
 class AdapterSettings(BaseModel):
-    """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`), its passages."""
+    """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`)."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
-    report: Name = "errors-first"
-    evidence: AdapterEvidence = AdapterEvidence()
-
-
-class AdapterManifest(_Manifest):
-    """An adapter: its name, the revision of its base, what it was trained on, the sha256 of its files."""
-
-    EXPECTED = "the manifest of an adapter"
-
-    model: Name
-    weights: Name | None = None  # the base model's name if it is not `model`
-    base: Revision
-    trained_on: Name
-    outputs: dict[str, Digest]
-    languages: list[Words] | None = None
-    inputs: dict[str, Digest] = {}
-    settings: AdapterSettings = AdapterSettings()
+    report: Literal["errors-first", "explanation-first"] = "errors-first"
 
 
 class BaseSettings(BaseModel):
     """The source of a base model, from its entry in the configuration."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     hub: HubId | None = None
     wheel: Wheel | None = None
@@ -92,12 +68,37 @@ class BaseManifest(_Manifest):
         """Return the id on the hub; None if the revision is not a commit and so can change."""
         return self.settings.hub if COMMIT.fullmatch(self.revision) else None
 
+    def public(self) -> dict[str, Any]:
+        """Return what anybody may know of it: no path of this machine."""
+        kept = self.model_dump(mode="json", include=set(BaseManifest.model_fields), exclude_unset=True)
+        if self.origin.startswith("folder "):
+            kept["origin"] = f"folder {Path(self.origin.removeprefix('folder ')).name}"
+            kept["settings"]["folder"] = None
+        return kept
+
     @property
     def described(self) -> str:
         """Return a description: where it can be fetched, or its recorded origin, with revision and licence."""
         wheel, hub = self.pinned_wheel, self.pinned_hub
         place = f"wheel {wheel.package}=={wheel.version}" if wheel else f"hub {hub}" if hub else self.origin
         return f"{place} at revision {self.revision} ({self.licence})"
+
+
+class AdapterManifest(_Manifest):
+    """An adapter: its name, the revision of its base, what it was trained on, the sha256 of its files."""
+
+    EXPECTED = "the manifest of an adapter"
+
+    model: Name
+    weights: Name | None = None  # the base model's name if it is not `model`
+    base: Revision
+    trained_on: Name
+    outputs: dict[str, Digest]
+    languages: list[Words] | None = None
+    inputs: dict[str, Digest] = {}
+    settings: AdapterSettings = AdapterSettings()
+    fitted: dict[str, Any] | None = None  # what a reader of passages was fitted to
+    base_model: BaseManifest | None = None  # what its base model is, for those who have only the adapter
 
 
 def read(path: Path, kind: type[Manifest], what: str) -> Manifest:

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from excam.core.exceptions import InputInvalid
-from excam.scoring import rows as reading
-from excam.scoring import summary
+from excam.scoring import given_rows, summary
 from excam.scoring.metric import Description, Metric, Row
 from excam.scoring.results import Result
 
@@ -92,7 +91,7 @@ def read(body: bytes, metric: Metric, max_rows: int) -> list[Row]:
         raise InputInvalid(
             f"rows: found {len(rows)}; expected 1 to {max_rows}; send the others in a request of their own"
         )
-    return list(reading.of_mappings(rows, metric))
+    return list(given_rows.rows_of(rows, metric)[0])
 
 
 def answer(results: Sequence[Result], signature: str) -> bytes:

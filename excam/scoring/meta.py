@@ -51,7 +51,7 @@ class Joined:
     scored: int
     repeated: int  # rows that repeat another under a new id, in no number
     repeated_failures: int  # of these
-    baseline: bool  # a trivial baseline, such as the length, or a model's likelihoods
+    baseline: bool  # a trivial baseline, such as the length
     without_icc: str  # why some of its rows have none with labels of more than two values; empty if all have one
     note: str = ""  # how its ids were joined beside equal ones
     worth: str = ""  # what the judge is worth in a sentence; empty for a baseline

@@ -33,7 +33,7 @@ def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> N
     print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.{notes}")
     if result.without_text:
         lacking = f"{result.without_text} of {result.common} rows lack {visible(text)}"
-        print(f"No (length), (surface) and (words): {lacking}; name the column of the rated texts with --text.")
+        print(f"No (length), (surface) and (words): {lacking}; name the column of the rated texts with --output.")
     else:
         if not has_surface:
             print("No (surface): it needs the extra calmqa.")
@@ -58,8 +58,6 @@ def _rows(metric: Joined) -> None:
     )
     repeated = f", {metric.repeated} repeated ({metric.repeated_failures} failed)" * bool(metric.repeated)
     print(f"{name}: {counts}{repeated}, {metric.missing} labelled rows missing; {visible(metric.signature)}")
-    if metric.baseline:
-        print(f"{name}: a baseline: likelihoods of a model that was not trained to judge")
     if metric.note:
         print(f"{name}: {visible(metric.note)}")
     if metric.direction == "lower":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,9 +19,9 @@ from excam.core.text import plain_name, respelled
 from excam.scoring import result_files
 from excam.scoring.compare import results_by_id, shared_signature
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.joining import distinct, join, same_text
+from excam.scoring.joining import distinct, join, plain_id, same_text
 from excam.scoring.metric import Direction
-from excam.scoring.results import Result
+from excam.scoring.results import Result, is_result
 from excam.scoring.rows import id_columns, is_absent, text_of
 
 FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
@@ -29,7 +29,6 @@ SAID = (*FACETS, "instruction", "output", "verdict")  # what scored rows say of 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 MISSING = ("", "n/a", "na", "nan", "null", "none")  # in place of a label
-LIKELIHOOD = re.compile(r"(?<![a-z])likelihoods?(?![a-z])", re.IGNORECASE)  # in the signature of a baseline
 UNSCORED = "unscored"  # in place of the score of a row that a metric's file lacks
 ERROR = "error"  # the column of truths of `excam calibrate`, in which more is worse
 TEXT = "output"  # the column of rated texts, if none is named
@@ -62,6 +61,7 @@ class Labels:
     without_label: int
     spaced: int = 0  # labels with spaces around them
     repeated: int = 0
+    scored: Sequence[Result] = ()  # of a scored file, which has labels among the columns of its rows
 
     @property
     def line(self) -> str:
@@ -86,8 +86,8 @@ class Column:
 
     @property
     def is_baseline(self) -> bool:
-        """Return whether this is a trivial baseline: made of the labelled rows, or likelihoods of a model."""
-        return not self.signature or bool(LIKELIHOOD.search(self.signature))
+        """Return whether this is a trivial baseline, made of the labelled rows."""
+        return not self.signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,14 +119,18 @@ def shortest(number: float) -> str:
 def read_gold(path: Path, columns: GoldColumns) -> Labels:
     """Read labelled rows: `id`, a number as the label, and the named columns. Rows without a label are counted.
 
-    Of labels more is better; those in a column `error` are read by `as_penalties`.
+    A scored file has them among its columns. An id that comes again for another system is that of both together. Of
+    labels more is better; those in a column `error` are read by `as_penalties`.
     Without a cluster, rows with the same instruction share content, or of the same item, or else with the same text. A
     value is missing if it is null, blank or NaN, a label also as N/A. Raises InputInvalid for a row without id, a label
     that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
     item, one of these or a group that is no name, a named column that no row has, and a file without labels.
     """
-    numbered = list(rows(path))  # a pipe can be read once
-    columns = replace(columns, id=_id_column(path, columns.id, [row for _, row in numbered]))
+    numbered, scored = _labelled_rows(path)
+    system = columns.facets.get("system", "system")
+    columns = replace(columns, id=_id_column(path, columns.id, system, [row for _, row in numbered]))
+    ids = [(str(row.get(columns.id)), _text(row.get(system)) or "") for _, row in numbered]
+    is_shared = len(set(ids)) > len({name for name, _ in ids})
     labelled, seen = dict[str, Gold](), set[str]()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
     without, spaced, lacking, kinds, names = 0, 0, dict[str, str](), dict[bool, str](), dict[str, None]()
@@ -142,6 +146,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
             without += 1
             continue
         key = _name(row, columns.id, where)
+        key = id_of_system(key, _text(row.get(system)) or "") if is_shared else key
         if key in labelled:
             raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
         for name in filter(None, (cluster, item)):
@@ -171,20 +176,52 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
             item=plain_name(item_name),
             facets={name: plain_name(value) for name, value in facets.items()},
         )
-    if not labelled and (label in seen or not without):
-        what = f"{without} rows, none with a number in {label}" if without else "0 rows"
-        raise InputInvalid(f"{path}: {what}; expected rows with id and {label}; name the column with --label")
-    for name in columns.named:
-        if name not in seen:
-            option = "; name that of the labels with --label" if name == label else ""
-            raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}{option}")
-    for name, where in lacking.items():
-        what = "item" if name == item else "cluster"
-        raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
+    _refuse_lacking(path, columns, bool(labelled), without, seen, lacking)
     if note := respelled(names):
         say(f"{path}: {note}")
     gold = list(labelled.values())
-    return Labels(as_penalties(gold, path, label) if label == ERROR else gold, without, spaced)
+    return Labels(as_penalties(gold, path, label) if label == ERROR else gold, without, spaced, scored=scored)
+
+
+def _refuse_lacking(
+    path: Path, columns: GoldColumns, is_labelled: bool, without: int, seen: Collection[str], lacking: Mapping[str, str]
+) -> None:
+    """Raise InputInvalid for no labels, a named column that no row has, and the rows in `lacking` without a value."""
+    if not is_labelled and (columns.label in seen or not without):
+        what = f"{without} rows, none with a number in {columns.label}" if without else "0 rows"
+        raise InputInvalid(f"{path}: {what}; expected rows with id and {columns.label}; name the column with --label")
+    for name in columns.named:
+        if name not in seen:
+            option = "; name that of the labels with --label" if name == columns.label else ""
+            raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}{option}")
+    for name, where in lacking.items():
+        what = "item" if name == columns.item else "cluster"
+        raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
+
+
+def _labelled_rows(path: Path) -> tuple[list[tuple[int, Mapping[str, Any]]], list[Result]]:
+    """Return the numbered rows of a file and, of a scored one, its results, which are rows with what they say."""
+    numbered = list(rows(path))  # a pipe can be read once
+    if not numbered or not is_result(numbered[0][1]):
+        return numbered, []
+    scored = with_own_ids([result_files.from_row(row, f"{path}:{number}") for number, row in numbered])
+    labelled: list[tuple[int, Mapping[str, Any]]] = []
+    for (number, row), result in zip(numbered, scored, strict=True):
+        said = {name: value for name in ("id", *FACETS, "instruction", "output") if (value := getattr(result, name))}
+        labelled.append((number, {**row, **result.columns, **result.texts, **said}))
+    return labelled, scored
+
+
+def id_of_system(name: str, system: str) -> str:
+    """Return the id of a row where systems share ids."""
+    return f"{plain_id(name)}, {system}"
+
+
+def with_own_ids(results: Sequence[Result]) -> list[Result]:
+    """Return results with ids of their own, where systems share ids."""
+    if len({result.id for result in results}) == len({(result.id, result.system) for result in results}):
+        return list(results)
+    return [replace(result, id=id_of_system(result.id, result.system)) for result in results]
 
 
 def as_penalties(rows: Sequence[Gold], path: Path, label: str) -> list[Gold]:
@@ -206,10 +243,10 @@ def _is_missing(value: Any) -> bool:
     return is_absent(value) or (isinstance(value, str) and not value.strip())
 
 
-def _id_column(path: Path, name: str, gold: Sequence[Mapping[str, Any]]) -> str:
+def _id_column(path: Path, name: str, system: str, gold: Sequence[Mapping[str, Any]]) -> str:
     """Return the column of ids: the one of this name, else of `id` the first of `id_columns`; say which."""
     first = gold[0] if gold else {}
-    complete = [] if name != "id" or name in first else id_columns(first, gold)
+    complete = [] if name != "id" or name in first else id_columns(first, gold, system)
     if complete:
         say(f"{path}: read {complete[0]} as id")
     return complete[0] if complete else name
@@ -249,15 +286,15 @@ def _label(value: Any, where: str, label: str) -> tuple[float, bool]:
     return number, text in WORDS
 
 
-def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Column]:
-    """Read scored files as columns of scores, more is better: of each file its score, then those `parts` that it has.
+def read_metrics(files: Mapping[Path, Sequence[Result]], parts: Iterable[str] = ()) -> list[Column]:
+    """Return scored files as columns of scores, more is better: of each its score, then those `parts` that it has.
 
     A file is called by its name, with its folder where two have one name. Raises InputInvalid for an id that occurs
     twice, several signatures or directions in a file, a file without rows, and a part that no file has.
     """
     columns: list[Column] = []
-    for path, name in zip(paths, names_of(paths), strict=True):
-        results = list(result_files.read(path))
+    for (path, results), name in zip(files.items(), names_of(list(files)), strict=True):
+        results = with_own_ids(results)
         whole = _column(path, name, results)
         columns.append(whole)
         for part in parts:
@@ -308,9 +345,9 @@ def _column(path: Path, name: str, results: Sequence[Result]) -> Column:
     if not results:
         raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
     by_id, signature = results_by_id(results, str(path)), shared_signature({str(path): results})
-    said = {facet: {row.id: value for row in results if (value := getattr(row, facet))} for facet in SAID}
+    facets = {facet: {row.id: value for row in results if (value := getattr(row, facet))} for facet in SAID}
     scores = {row_id: row.rising_score for row_id, row in by_id.items()}
-    return Column(name, scores, signature, results[0].metric.direction, facets=said)
+    return Column(name, scores, signature, results[0].metric.direction, facets=facets)
 
 
 def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: bool) -> list[Gold]:

@@ -35,7 +35,7 @@ from excam.scoring.spans import ErrorSpan, Severity
 
 if TYPE_CHECKING:
     from excam.knowledge.index import Index
-    from excam.scoring.models import OpenedModel
+    from excam.scoring.opened_model import OpenedModel
 
 Direction = Literal["higher", "lower"]  # which scores are better
 Asks = Literal["texts", "likelihoods", "nothing"]  # what a metric asks a model for

@@ -14,12 +14,13 @@ from excam.inference.budget import Budget
 from excam.knowledge.index import Index, open_index
 from excam.scoring import budgets, calibration, metric
 from excam.scoring.agreement import Combine
-from excam.scoring.asking import SHORT
 from excam.scoring.defaults import BAND
 from excam.scoring.ensemble import Ensemble, Repetition
 from excam.scoring.metric import Metric, Row, Setup
-from excam.scoring.models import Address, OpenedModel, open_model, parse
+from excam.scoring.models import Address, open_model, parse
+from excam.scoring.opened_model import OpenedModel
 from excam.scoring.scorer import Scorer
+from excam.scoring.served_model import SHORT
 from excam.scoring.server_options import Serving
 
 DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
@@ -52,7 +53,6 @@ class Options:
     rate: int | None = None
     timeout: float | None = None
     omit: tuple[str, ...] = ()
-    limit_field: str | None = None
 
     @property
     def serving(self) -> Serving:
@@ -168,7 +168,6 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
 def _model(
     wanted: Metric, options: Options, index: Index | None, address: Address, base: Path | None, limit: Budget | None
 ) -> OpenedModel:
-    may_write = wanted.asks != "nothing" and wanted.max_tokens > 1  # those that read likelihoods ask for texts too
     return open_model(
         address,
         base,
@@ -176,11 +175,11 @@ def _model(
         limit,
         options.serving,
         dtype=options.dtype,
-        probe=partial(_first_request, wanted, options, index) if may_write else None,
+        probe=partial(first_request, wanted, options, index) if wanted.asks != "nothing" else None,
     )
 
 
-def _first_request(
+def first_request(
     wanted: Metric, options: Options, index: Index | None, model: OpenedModel
 ) -> tuple[Generate, Sampling]:
     """Return what a metric asks first about its example, and how; a short request for a metric without one."""
@@ -196,14 +195,22 @@ def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index
     return wanted.prepared(Setup(model, index, options.judge, options.qualification))
 
 
+def scorer_of(
+    wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None, sampling: Sampling | None = None
+) -> Scorer:
+    """Return a metric with one model, and with passages; a job gives the sampling of its model's entry."""
+    ready = _prepared(wanted, options, model, index)
+    scorer = Scorer(ready, model, sampling or Sampling(options.max_tokens or wanted.max_tokens))
+    return scorer.with_open_book(index) if index and not ready.reads_evidence else scorer
+
+
 def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Scorer:
-    """Return a metric with one model: with passages, and with the calibration that is given or lies beside its adapter.
+    """Return a metric with one model, and with the calibration that is given or lies beside its adapter.
 
     One beside an adapter is of its plain judgements: with passages or sampled answers there is none.
     """
-    ready = _prepared(wanted, options, model, index)
-    scorer = Scorer(ready, model, Sampling(options.max_tokens or wanted.max_tokens))
-    scorer = scorer.with_open_book(index) if index and not ready.reads_evidence else scorer
+    scorer = scorer_of(wanted, options, model, index)
+    ready = scorer.metric
     beside = model.folder / calibration.FILE if model and model.tuned and model.folder else None
     plain = not (options.evidence or options.temperature or ready.reads_evidence) and wanted.name == "excam"
     file = options.calibration or (beside if beside and plain and beside.exists() else None)

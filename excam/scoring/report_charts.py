@@ -8,17 +8,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from excam.pages.bar_charts import SHOWN, Bar, chart
 from excam.pages.row_browser import escape, folded_table
 from excam.scoring.metric import Description
-from excam.scoring.report_numbers import (
-    Interval,
-    Kind,
-    Line,
-    counts,
-    failure,
-    kinds,
-    outcome,
-    verdict,
-    words,
-)
+from excam.scoring.report_numbers import Interval, Kind, Line, counts, failure, kinds, outcome, verdict, words
 from excam.scoring.results import Result
 from excam.scoring.spans import SEVERITIES, ErrorSpan
 from excam.stats.few_clusters import FEWEST
@@ -77,9 +67,10 @@ def tables(groups: Groups, whole: Line, about: Description) -> str:
 
 
 def region(parts: Iterable[str]) -> str:
-    """Return the place of some charts."""
+    """Return the place of some charts, which a narrow screen shows on demand."""
     label = "Charts of all rows; a bar filters the rows"
-    return f'<div class="charts" role="region" aria-label="{label}" tabindex="0">\n{"".join(parts)}</div>\n'
+    place = f'<div class="charts" role="region" aria-label="{label}" tabindex="0">\n{"".join(parts)}</div>'
+    return f'<details class="folded" open><summary>Charts</summary>\n{place}</details>\n'
 
 
 def of_kinds(title: str, filter_name: str, counted: Sequence[Kind], unit: str) -> str:

@@ -14,6 +14,7 @@ from excam.scoring.joining import distinct, repeated_note
 from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Bands, bands, failure, line, lines, outcome, outcomes, verdict, words
 from excam.scoring.results import FOR_PROGRAMS, NOT_KNOWN, Result, confidence_lines, part_lines
+from excam.scoring.scores import marked
 from excam.scoring.spans import SEVERITIES, Severity
 from excam.scoring.warnings import UNQUALIFIED, warning_lines
 
@@ -63,6 +64,9 @@ def write(name: str, digest: str, all_rows: Sequence[Result]) -> str:
         title=about.title,
         head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n{_judged(rows, len(all_rows))}'
         + report_charts.numbers(whole, about)
+        + _meaning(about)
+        + how_right(rows)
+        + worst(rows)
         + "<details><summary>What these numbers are worth</summary>\n"
         f"{CAUTION.format(errors=OF_ERRORS if about.lists_errors else '')}"
         f"{_mean(about)}<p>Judged as <code>{escape(signature)}</code></p>\n"
@@ -179,7 +183,32 @@ def _listed(value: object) -> list[str]:
 def _judged(rows: Sequence[Result], in_file: int) -> str:
     """Return the line with the number of rows and what judged, the head of its signature."""
     head, note = "|".join(rows[0].signature.split("|")[:2]), repeated_note(in_file - len(rows))
-    return f"<p>{len(rows):,} rows, judged by <code>{escape(head)}</code>.{note}</p>\n{how_right(rows)}"
+    return f"<p>{len(rows):,} rows, judged by <code>{escape(head)}</code>.{note}</p>\n"
+
+
+def _meaning(about: Description) -> str:
+    """Return in words what the score of a row is: what an error costs, and what a score without errors says."""
+    by_cost = sorted(about.weights.items(), key=lambda weight: weight[1])
+    costs = [f"{rounded(weight)} a {severity} error" for severity, weight in by_cost]
+    words = [f"{', '.join(costs)}."] if costs and about.lists_errors else []
+    words += [f"{escape(about.legend[:1].upper() + about.legend[1:])}."] if about.legend else []
+    return f"<p>What a score means: {' '.join(words)}</p>\n" if words else ""
+
+
+def worst(rows: Sequence[Result]) -> str:
+    """Return the text with the worst score: its marked words, why, and the passage that says so; "" without errors."""
+    row = min((row for row in rows if row.errors), key=lambda row: (row.score or 0.0, row.id), default=None)
+    if row is None:
+        return ""
+    texts = [f"<dt>{escape(name)}</dt><dd>{marked(row, name)}</dd>" for name in row.texts]
+    why = [row.report.explanation] if row.report and row.report.explanation else []
+    kinds = dict.fromkeys(f"{error.severity}: {error.type}" for error in row.errors)
+    said = f"<dt>why</dt><dd>{escape('; '.join([*kinds, *why]))}</dd>"
+    cited = "".join(
+        f"<dt>passage</dt><dd>{escape(f'{name}: {text}' if text else name)}</dd>" for name, text in _passages(row)[:1]
+    )
+    return f"""<section class="worst"><h2>The worst text: {rounded(row.score or 0)}, row {escape(row.id)}</h2>
+<dl>{"".join(texts)}{said}{cited}</dl></section>\n"""
 
 
 def _mean(about: Description) -> str:

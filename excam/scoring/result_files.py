@@ -20,25 +20,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from excam.core.exceptions import InputInvalid
+from excam.core.extras import require_extra
 from excam.core.provenance import NO_LOCKS, is_same_file, open_plain, publish, say
 from excam.core.row_files import BadRow, records
 from excam.core.spreadsheets import guard_cell, remove_guard
 from excam.core.text import plain_name, respelled
+from excam.scoring import result_tables
 from excam.scoring.metric import LABELS, Metric, Row
+from excam.scoring.result_tables import COLUMNS, NUMBERS, TEXTS
 from excam.scoring.results import Result, from_dict, is_result
 
 if TYPE_CHECKING:
     import polars as pl
 
 CHUNK = 4096  # rows in memory at once, and of a row group
-SUFFIXES = (".jsonl", ".parquet", ".csv")
-NUMBERS = ("score", "certainty", "probability")
-TEXTS = ("id", "failure", "verdict", "thinking", "answered_by", *LABELS, "signature")  # not as JSON text
-COLUMNS = ("id", "score", "failure", "verdict", "texts", "report", "parts", "certainty", "probability", "warnings",
-           "recovered", "thinking", "answered_by", *LABELS, "columns",
-           "agreement", "metric", "signature")  # fmt: skip
+SUFFIXES = (".jsonl", ".parquet", ".csv", ".xlsx")
 OF_IDS = ("duplicate-id", "no-id")  # failures of rows that another column of ids does not have
-SHOWN = 4  # of these columns stand before those that only people read
 BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
 
 
@@ -56,11 +53,13 @@ class Maker(Protocol):
 
 
 def suffix_of(path: Path) -> str:
-    """Return the format of a file to write. Raises InputInvalid for a suffix that names none."""
+    """Return the format of a file to write. Raises InputInvalid for another, NotInstalled without its library."""
     suffix = path.suffix.lower() or ".jsonl"
     suffix = ".jsonl" if suffix in (".json", ".ndjson") else suffix
     if suffix not in SUFFIXES:
         raise InputInvalid(f"{path}: unknown kind {path.suffix}; expected {', '.join(SUFFIXES)}")
+    if suffix == ".xlsx":
+        require_extra("excel", "xlsxwriter")
     return suffix
 
 
@@ -77,7 +76,7 @@ def read(path: Path) -> Iterator[Result]:
     names: dict[str, None] = {}
     try:
         for number, row in records(path):
-            result = _from_row(row, f"{path}:{number}")
+            result = from_row(row, f"{path}:{number}")
             labels = {label: getattr(result, label) for label in LABELS}
             names |= dict.fromkeys(labels.values())
             result = replace(result, **{label: plain_name(name) for label, name in labels.items()})
@@ -92,7 +91,7 @@ def read(path: Path) -> Iterator[Result]:
     except InputInvalid as problem:
         if "scored row" in str(problem):
             raise
-        raise InputInvalid(f"{problem}; expected what `excam score --to` wrote") from None
+        raise InputInvalid(f"{problem}; `excam score FILE --to {path}` writes such a file") from None
 
 
 def is_scored(path: Path) -> bool:
@@ -104,7 +103,8 @@ def is_scored(path: Path) -> bool:
     return first is not None and is_result(first[1])
 
 
-def _from_row(row: Mapping[str, Any] | BadRow, where: str) -> Result:
+def from_row(row: Mapping[str, Any] | BadRow, where: str) -> Result:
+    """Return the result in a row of a file. Raises InputInvalid, naming `where` it is, for any other row."""
     if isinstance(row, BadRow):
         raise InputInvalid(f"{where}: no scored row: {row.detail}")
     return from_dict(_from_cells(row) if "texts" in row and not isinstance(row["texts"], dict) else row, where)
@@ -120,7 +120,8 @@ def _from_cells(row: Mapping[str, Any]) -> dict[str, Any]:
             values[name] = remove_guard(cell)
         else:
             try:
-                values[name] = json.loads(cell) if isinstance(cell, str) else cell
+                whole = float if name in NUMBERS else int  # a sheet has 0 for 0.0
+                values[name] = json.loads(cell, parse_int=whole) if isinstance(cell, str) else cell
             except (ValueError, RecursionError):
                 values[name] = cell
     return {"score": None, **values}
@@ -132,16 +133,23 @@ def _from_cells(row: Mapping[str, Any]) -> dict[str, Any]:
 def write(path: Path, results: Iterable[Result]) -> None:
     """Write results in the format of the suffix, atomically, in the memory of a few; equal results give equal bytes.
 
-    Tables have nested values as JSON text in ASCII; there, a lone surrogate elsewhere becomes a question mark. CSV has
-    the texts of the first row's columns, those that no metric read and the explanation also as cells of their own,
-    which `read` leaves out; a column of a name that results have is in `columns` alone. Cells that a spreadsheet would
-    run as a formula are guarded; `read` removes the guard.
+    Tables are those of `result_tables`; of CSV, cells that a spreadsheet would run as a formula are guarded; `read`
+    removes the guard, and leaves out cells that `COLUMNS` have not.
     """
-    {".jsonl": _write_lines, ".parquet": _write_parquet, ".csv": _write_csv}[suffix_of(path)](path, results)
+    writers = {".jsonl": _write_lines, ".parquet": _write_parquet, ".csv": _write_csv, ".xlsx": _write_workbook}
+    writers[suffix_of(path)](path, results)
 
 
 def _line(result: Result) -> bytes:
     return f"{json.dumps(result.to_dict())}\n".encode("ascii")
+
+
+def digest(results: Iterable[Result]) -> str:
+    """Return the sha256 of the JSON Lines that `write` makes of results."""
+    made = hashlib.sha256()
+    for line in map(_line, results):
+        made.update(line)
+    return made.hexdigest()
 
 
 def _write_lines(path: Path, results: Iterable[Result]) -> None:
@@ -150,11 +158,9 @@ def _write_lines(path: Path, results: Iterable[Result]) -> None:
 
 
 def _write_parquet(path: Path, results: Iterable[Result]) -> None:
-    import polars as pl
-
     from excam.core.tables import write_frames
 
-    schema = {name: pl.Float64 if name in NUMBERS else pl.String for name in COLUMNS}
+    schema = result_tables.schema()
     write_frames(path, _frames(iter(results), schema), schema, CHUNK)
 
 
@@ -162,39 +168,29 @@ def _frames(results: Iterator[Result], schema: Mapping[str, Any]) -> Iterator[pl
     import polars as pl
 
     while part := list(islice(results, CHUNK)):
-        yield pl.DataFrame([_cells(result) for result in part], schema=dict(schema), orient="row")
+        yield pl.DataFrame(list(map(result_tables.plain_cells, part)), schema=dict(schema), orient="row")
+
+
+def _lines(results: Iterable[Result]) -> Iterator[list[result_tables.Cell]]:
+    """Yield the header of a table, and its lines; the columns of its rows are those of the first ones."""
+    coming = iter(results)
+    first = list(islice(coming, CHUNK))
+    own = result_tables.own_columns(first)
+    yield list(result_tables.header(own))
+    yield from (result_tables.line(result, own) for result in chain(first, coming))
 
 
 def _write_csv(path: Path, results: Iterable[Result]) -> None:
-    coming = iter(results)
-    first = list(islice(coming, 1))
-    all_names = dict.fromkeys(name for result in first for name in (*result.texts, *result.columns))
-    names = [name for name in all_names if name not in (*COLUMNS, "explanation")]
     with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         stream.write(BOM)
         table = csv.writer(stream)
-        table.writerow([*COLUMNS[:SHOWN], *names, "explanation", *COLUMNS[SHOWN:]])
-        for result in chain(first, coming):
-            shown = [_shown({**result.columns, **result.texts}.get(name)) for name in names]
-            shown.append(_shown(result.report.explanation if result.report else None))
-            cells = _cells(result)
-            row = [*cells[:SHOWN], *shown, *cells[SHOWN:]]
-            table.writerow([guard_cell(cell) if isinstance(cell, str) else cell for cell in row])
+        for cells in _lines(results):
+            table.writerow([guard_cell(cell) if isinstance(cell, str) else cell for cell in cells])
 
 
-def _cells(result: Result) -> list[str | float | None]:
-    row = result.to_dict()
-    return [_cell(name, row.get(name)) for name in COLUMNS]
-
-
-def _shown(value: Any) -> str | float | None:
-    return value if isinstance(value, int | float) else _cell("id" if isinstance(value, str) else "columns", value)
-
-
-def _cell(name: str, value: Any) -> str | float | None:
-    if value is None or name in NUMBERS:
-        return value
-    return str(value).encode(errors="replace").decode() if name in TEXTS else json.dumps(value)
+def _write_workbook(path: Path, results: Iterable[Result]) -> None:
+    with publish(path) as temporary:
+        result_tables.write_workbook(temporary, _lines(results))
 
 
 # --- growing
@@ -323,7 +319,11 @@ class Growing:
             self.part.replace(self.path)
         else:
             results = read_part(self.part)
-            write(self.path, map(Result.of_row, results, items) if self._is_renamed else results)
+            try:
+                write(self.path, map(Result.of_row, results, items) if self._is_renamed else results)
+            except InputInvalid as problem:
+                kept = f"mv {self.part} {self.path.with_suffix('.jsonl')}"
+                raise InputInvalid(f"{self.path}: {problem}; the results are kept: {kept}") from None
             self.part.unlink()
         self.seals.unlink(missing_ok=True)
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring.agreement import Agreement, agreement_from_dict, agreement_is_sound
 from excam.scoring.metric import LABELS, Description, Direction, Row
 from excam.scoring.spans import SEVERITIES, ErrorSpan, Report
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Verdict = Literal["error", "clean", "unsure"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -266,40 +262,6 @@ def _lies_in(error: ErrorSpan, texts: Mapping[str, str]) -> bool:
     placed = isinstance(error.start, int) and isinstance(error.end, int)
     length = len(texts[error.where])
     return known and placed and (error.start == error.end == -1 or 0 <= error.start <= error.end <= length)
-
-
-def frame(results: Iterable[Result]) -> pl.DataFrame:
-    """Return one row per result: its texts by column, the errors as JSON text, the explanation, what else is known.
-
-    A lone surrogate becomes a question mark because no table can hold it.
-    """
-    import polars as pl
-
-    all_results = list(results)
-    columns = dict.fromkeys(name for result in all_results for name in result.texts)
-    schema: dict[str, Any] = {"id": pl.String, **dict.fromkeys(columns, pl.String), "score": pl.Float64}
-    schema |= dict.fromkeys(("failure", "errors", "explanation", *LABELS, "verdict", "signature"), pl.String)
-    schema |= {"errors_found": pl.Int64, "certainty": pl.Float64, "probability": pl.Float64}
-    schema |= {"warnings": pl.List(pl.String), "judgements": pl.Int64, "found": pl.Int64, "spread": pl.Float64}
-    return pl.DataFrame([_table_row(result, schema) for result in all_results], schema=schema, orient="row")
-
-
-def _table_row(result: Result, schema: Iterable[str]) -> dict[str, Any]:
-    """Return a row of the table; a text in a column of such a name gives way to what is known of the result."""
-    known = ("id", "score", "failure", *LABELS, "verdict", "signature", "certainty", "probability")
-    row: dict[str, Any] = {**result.texts, **{name: getattr(result, name) for name in known}}
-    row["warnings"] = list(map(_encodable, result.warnings))
-    row |= {name: getattr(result.agreement, name, None) for name in ("judgements", "found", "spread")}
-    row |= dict.fromkeys(("errors", "errors_found", "explanation"))
-    if result.report is not None:
-        errors = [asdict(error) for error in result.report.errors]
-        row |= {"errors": json.dumps(errors, ensure_ascii=False), "errors_found": len(errors)}
-        row["explanation"] = result.report.explanation
-    return {name: _encodable(value) if isinstance(value := row.get(name), str) else value for name in schema}
-
-
-def _encodable(text: str) -> str:
-    return text.encode(errors="replace").decode()
 
 
 def confidence_lines(result: Result) -> list[str]:

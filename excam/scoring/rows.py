@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,13 @@ _OF_RESULTS = {*FIELDS, "explanation"} - {"id", *LABELS}  # columns there that a
 MADE = ("instruction", "output")  # columns that are made of turns
 LOOKED_AT = 1000  # rows whose columns are taken for those of the file
 ROLES = ("id", *LABELS)  # of columns beside those of the metric
+ANSWERS = ("given", "translation")  # roles of columns with texts that a model wrote
 PROGRAM = "rows"  # the place of rows that are in no file
 OPTIONS = (*MADE, *ROLES)  # names of columns that have an option of their own
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class FileColumns:
     """Where a metric's columns and the labels are in a file: `theirs` by our name; `renamed` are those said.
 
     `turns` is a column of conversations, which have the columns MADE of a row that lacks them.
@@ -95,7 +96,7 @@ def _means(name: str, role: str) -> bool:
     return not _says_id(name) and (" ".join(words) in known or (bool(telling) and single))
 
 
-def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str], where: str = PROGRAM) -> Columns:
+def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str], where: str = PROGRAM) -> FileColumns:
     """Return where the columns of a metric are among the `names` of a file.
 
     `named` has the user's choices: our name, or `instruction` and `output` for the two columns of `metric.pair`. Other
@@ -136,16 +137,18 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
         if standing := [column for column in absent if column in metric.stand_ins]:
             how = f"--without {standing[0]}" if where != PROGRAM else f'open it with without=["{standing[0]}"]'
             option += f", or {how} if there is none"
+        if where != PROGRAM and any(_role(column, metric) in ANSWERS for column in absent):
+            option += ", or --systems A,B if each system has a column"
         raise InputInvalid(f"{where}: column {', '.join(absent)}: not found; found {_listed(names)}; {option}")
     turns = turns if made or not set(MADE).isdisjoint(theirs.values()) else ""
     renamed = [f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column and name in names]
-    return Columns(
+    return FileColumns(
         theirs,
         tuple(renamed),
         tuple(name for name in names if name not in {*theirs.values(), turns}),
         turns,
         tuple(name for name in MADE if turns and name in theirs.values() and name not in names),
-        frozenset(column for column in metric.columns if _role(column, metric) in ("given", "translation")),
+        frozenset(column for column in metric.columns if _role(column, metric) in ANSWERS),
     )
 
 
@@ -191,10 +194,10 @@ def _listed(names: Collection[str]) -> str:
     return in_a_line(", ".join(names)) if names else "none"
 
 
-def with_id(columns: Columns, records: Iterable[Record]) -> tuple[Columns, str]:
+def with_id(columns: FileColumns, records: Iterable[Record]) -> tuple[FileColumns, str]:
     """Return columns with an id where no column is called so, see `id_columns`, and what is said of it."""
     names = [] if "id" in columns.theirs else [name for name in columns.unread if _says_id(name)]
-    if not (complete := id_columns(names, records) if names else []):
+    if not (complete := id_columns(names, records, columns.theirs.get("system")) if names else []):
         repeated = f"{_listed(names)}: not the id, as some rows lack it or share one; rows are numbered"
         return columns, repeated if names else ""
     first, *others = complete
@@ -206,19 +209,19 @@ def with_id(columns: Columns, records: Iterable[Record]) -> tuple[Columns, str]:
     ), f"{_listed(others)} may be the id too: --id NAME" if others else ""
 
 
-def id_columns(names: Iterable[str], records: Iterable[Record]) -> list[str]:
-    """Return which columns have ids: their name says so, and they have another one in each of the `records`."""
+def id_columns(names: Iterable[str], records: Iterable[Record], system: str | None = None) -> list[str]:
+    """Return which columns have ids: their name says so, and of a system all `records` have another one there."""
     seen: dict[str, set[int]] = {name: set() for name in names if _says_id(name)}
     for record in records:
         if not seen:
             break
         if not isinstance(record, BadRow):
-            values = {name: id_text(record.get(name)) for name in seen}
-            seen = {name: known for name, known in seen.items() if (value := values[name]) and _is_new(value, known)}
+            values, of = {name: id_text(record.get(name)) for name in seen}, system and record.get(system)
+            seen = {name: ids for name, ids in seen.items() if (value := values[name]) and _is_new((value, of), ids)}
     return list(seen)
 
 
-def row(record: Record, columns: Columns, metric: Metric) -> Row:
+def row(record: Record, columns: FileColumns, metric: Metric) -> Row:
     """Return a record as a row, without an id if it has none; with a failure if the metric cannot score it."""
     cells = _with_turns(record, columns, metric)
     if isinstance(cells, BadRow):
@@ -260,7 +263,7 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
     return Row(name or "", values, labels, failures[0] if failures else None, others, notes)
 
 
-def _with_turns(record: Record, columns: Columns, metric: Metric) -> Record:
+def _with_turns(record: Record, columns: FileColumns, metric: Metric) -> Record:
     """Return a record with the turns of its conversation in place of the columns that it lacks."""
     if isinstance(record, BadRow) or (turns := record.get(columns.turns)) is None:
         return record
@@ -302,69 +305,28 @@ def text_of(value: str | float) -> str:
 
 
 def with_unique_ids(rows: Iterable[tuple[int, Row]], *, have_ids: bool) -> Iterator[Row]:
-    """Yield rows with unique ids: a row without one gets its number; one that repeats an id becomes a failure.
+    """Yield rows with ids, unique within a system: a row without one gets its number; one that repeats it is a failure.
 
     The number follows a # where other rows have ids, which may be numbers, and behind an id that is there already.
     """
     seen: set[int] = set()  # digests instead of ids: 8 bytes each however long an id is
     for number, original in rows:
         name, failure = original.id or f"{'#' * have_ids}{number}", original.failure
-        if not _is_new(name, seen):
+        system = original.labels.get("system", "")
+        if not _is_new((name, system), seen):
             failure = failure or ("duplicate-id" if original.id else None)
             name += f"#{number}"
-            while not _is_new(name, seen):
+            while not _is_new((name, system), seen):
                 name += "#"
         yield original if name == original.id else replace(original, id=name, failure=failure)
 
 
-def _is_new(name: str, seen: set[int]) -> bool:
-    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+def _is_new(name: object, seen: set[int]) -> bool:
+    digest = hashlib.blake2b(repr(name).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     number = int.from_bytes(digest)  # collision probability for a million ids: 3e-8
     is_new = number not in seen
     seen.add(number)
     return is_new
-
-
-_NO_ROW = BadRow("not-an-object", "")
-_EXPECTED = 'expected dictionaries, one for each row, such as [{"instruction": "...", "output": "..."}]'
-
-
-def _refuse_no_rows(rows: Any) -> None:
-    """Raise InputInvalid for what programs give in place of rows: a path, one row, a table of pandas or polars."""
-    kind = type(rows).__name__
-    table = {"pandas": 'table.to_dict("records")', "polars": "table.to_dicts()"}.get(
-        type(rows).__module__.split(".")[0]
-    )
-    if table:
-        raise InputInvalid(f"rows: found {kind}; {_EXPECTED}; give {table}")
-    if isinstance(rows, str | Mapping | Path) or not isinstance(rows, Iterable):
-        raise InputInvalid(f"rows: found {kind}; {_EXPECTED}")
-
-
-def of_mappings(rows: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Iterator[Row]:
-    """Return an iterator over the rows of a program; their columns are found as those of a file.
-
-    Raises InputInvalid for a column that no row has: of a sequence at once, else where the first row is read.
-    """
-    _refuse_no_rows(rows)
-    coming = iter(rows)
-    first = list(coming) if isinstance(rows, list | tuple) else list(islice(coming, 1))
-    names = dict.fromkeys(name for entry in first if isinstance(entry, Mapping) for name in entry)
-    are_rows = all(isinstance(entry, Row) for entry in first)
-    if first and not names and not are_rows:
-        raise InputInvalid(f"rows: found {type(first[0]).__name__}; {_EXPECTED}")
-    columns = Columns({}) if are_rows else columns_of(list(map(str, names)), metric, {})
-    if isinstance(rows, list | tuple):
-        columns, _ = with_id(columns, (entry if isinstance(entry, Mapping) else _NO_ROW for entry in first))
-
-    def numbered_rows() -> Iterator[tuple[int, Row]]:
-        for number, entry in enumerate(chain(first, coming), 1):
-            if isinstance(entry, Row):
-                yield number, entry
-            else:
-                yield number, row(entry if isinstance(entry, Mapping) else _NO_ROW, columns, metric)
-
-    return with_unique_ids(numbered_rows(), have_ids=are_rows or "id" in columns.theirs)
 
 
 @dataclass
@@ -386,30 +348,61 @@ class RowFile:
         named: Mapping[str, str] | None = None,
         encoding: str | None = None,
         limit: int | None = None,
+        systems: Sequence[str] = (),
     ) -> None:
-        """Find out how the file is read and where its columns are. Raises InputInvalid as `columns_of`."""
-        self.path, self.metric, self.limit = path, metric, limit
+        """Find out how the file is read and where its columns are. Raises InputInvalid as `columns_of`.
+
+        `systems` are the columns of a wide sheet, each with the answers of the system that it names.
+        """
+        self.path, self.metric, self._systems = path, metric, systems
+        self._limit = limit and limit * max(1, len(systems))
         self._layout: Layout = layout_of(path, encoding)
         self._logs: set[str] = set()  # of which programs samples were read
         self._left_out = 0  # samples of the harness whose answers another sample has, see `_records`
-        first = [record for _, record in islice(self._records(), LOOKED_AT)]
+        self._answer = next((name for name in metric.columns if _role(name, metric) in ANSWERS), "")
+        first = [record for _, record in islice(self._sheet(), LOOKED_AT)]
         if not first:
             raise InputInvalid(f"{path}: 0 rows; expected one JSON object a line, or a table with a header")
         objects = [record for record in first if not isinstance(record, BadRow)]
         names = dict.fromkeys(name for record in objects for name in record)
-        columns = columns_of(list(names), metric, named or {}, str(path)) if objects else Columns({})
+        names = self._made_long(names) if systems else list(names)
+        columns = columns_of(names, metric, named or {}, str(path)) if objects else FileColumns({})
         self.columns, note = with_id(columns, (record for _, record in self._records()))
-        self._notes = [note] * bool(note)
+        self._notes = [note] * bool(note) + [f"{', '.join(systems)}: answers of a system each"] * bool(systems)
         if columns.made:
-            told = {"instruction": "earlier turns and the last one of a person", "output": "the last answer"}
-            read = ", ".join(f"{told[name]} as {name}" for name in columns.made)
+            contents = {"instruction": "earlier turns and the last one of a person", "output": "the last answer"}
+            read = ", ".join(f"{contents[name]} as {name}" for name in columns.made)
             self._notes.append(f"{columns.turns}: {read}; not what a system or a tool says")
 
     def __iter__(self) -> Iterator[Row]:
         numbered = ((number, row(record, self.columns, self.metric)) for number, record in self._records())
-        return islice(with_unique_ids(numbered, have_ids="id" in self.columns.theirs), self.limit)
+        return islice(with_unique_ids(numbered, have_ids="id" in self.columns.theirs), self._limit)
+
+    def _made_long(self, names: Collection[str]) -> list[str]:
+        """Return the columns of the rows that a wide sheet with these `names` gives.
+
+        Raises InputInvalid if it lacks the column of a system, or has one of those that are made of them.
+        """
+        if absent := [name for name in self._systems if name not in names]:
+            raise InputInvalid(f"{self.path}: column {in_a_line(absent[0])}: not found; found {_listed(names)}")
+        rest = [name for name in names if name not in self._systems]
+        found = _matches(self._answer, rest, self.metric) if self._answer else [f"none that {self.metric.name} reads"]
+        if taken := [*found, *(name for name in rest if name == "system")]:
+            expected = f"expected {self._answer or 'answers'} in the columns of --systems alone; leave it out"
+            raise InputInvalid(f"{self.path}: column of answers: found {in_a_line(taken[0])} too; {expected}")
+        return [*rest, self._answer, "system"]
 
     def _records(self) -> Records:
+        """Yield the rows of the file; of a wide sheet, one for each answer."""
+        for number, record in self._sheet():
+            if isinstance(record, BadRow) or not self._systems:
+                yield number, record
+                continue
+            shared = {name: value for name, value in record.items() if name not in self._systems}
+            for system in self._systems:
+                yield number, {**shared, self._answer: record.get(system), "system": system}
+
+    def _sheet(self) -> Records:
         """Yield the rows of the file; of a sample of lm-evaluation-harness that occurs once for each filter, one."""
         seen: set[int] = set()
         self._left_out = 0
@@ -418,16 +411,17 @@ class RowFile:
                 yield number, record
             elif log_rows.is_of_harness(record):
                 self._logs.add(log_rows.HARNESS)
-                if _is_new(repr((record["doc_id"], record["resps"])), seen):
+                if _is_new((record["doc_id"], record["resps"]), seen):
                     yield from ((number, answer) for answer in log_rows.of_harness(record))
                 else:
                     self._left_out += 1
             elif log_rows.is_of_inspect(record):
                 self._logs.add(log_rows.INSPECT)
                 yield number, log_rows.of_inspect(record)
-            elif self._layout.kind == "csv" and record.keys() >= WRITTEN:
+            elif self._layout.kind in ("csv", "workbook") and record.keys() >= WRITTEN:
                 texts = {name: value for name, value in record.items() if name not in _OF_RESULTS}
-                yield number, {name: remove_guard(value) for name, value in texts.items()}
+                is_guarded = self._layout.kind == "csv"
+                yield number, {name: remove_guard(value) for name, value in texts.items()} if is_guarded else texts
             else:
                 yield number, record
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -25,16 +25,15 @@ from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import next_requests, run
 from excam.knowledge.index import Index
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES, open_book
-from excam.scoring import async_bridge, calibration, own_metrics
-from excam.scoring import rows as reading
+from excam.scoring import async_bridge, calibration, given_rows, own_metrics, warnings
 from excam.scoring.calibration import Calibrated
 from excam.scoring.defaults import BAND, BATCH
+from excam.scoring.given_rows import GivenRows
 from excam.scoring.metric import Metric, Outcome, Row
-from excam.scoring.models import OpenedModel
+from excam.scoring.opened_model import OpenedModel
 from excam.scoring.results import Result
 from excam.scoring.scores import Results
 from excam.scoring.spans import Report
-from excam.scoring.warnings import WarningRules
 
 
 class Scorer:
@@ -50,7 +49,7 @@ class Scorer:
         self._of_file = False  # whether `metric` is that of a file, see `for_rows`
         probabilities = metric.probabilities and model is not None and model.probabilities
         self._sampling = replace(sampling or Sampling(metric.max_tokens), logprobs=probabilities)
-        self._warnings = WarningRules.of_judge(model.names if model else (), metric.tested_languages(model))
+        self._warnings = warnings.WarningRules.of_judge(model.names if model else (), metric.tested_languages(model))
 
     @property
     def described(self) -> str:
@@ -132,27 +131,27 @@ class Scorer:
 
     def score(
         self,
-        rows: Iterable[Mapping[str, Any] | Row],
+        rows: GivenRows,
         journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> Results:
         """Score rows with the metric's columns and, optionally, `id`, `language`, `system`, `culture`.
 
-        Results come in order, batch by batch, so an iterator of any length takes the memory of one batch. With
-        `journal`, answers are kept there and a second call asks only for missing ones. A row that cannot be scored is a
-        result with a failure. Raises InputInvalid for a column that no row has.
+        `rows` are dictionaries, a table of pandas or polars, a `datasets.Dataset`, or the path of a file. Results come
+        in order, batch by batch, so an iterator of any length takes the memory of one batch. With `journal`, answers
+        are kept there and a second call asks only for missing ones. A row that cannot be scored is a result with a
+        failure. Raises InputInvalid for a column that no row has.
         """
-        coming = reading.of_mappings(rows, self.metric)
-        total = len(rows) if isinstance(rows, Sequence) else None
+        coming, total = given_rows.rows_of(rows, self.metric)
         progress = progress or Progress("scoring, rows", total)
         if not self.metric.needs_file or self._of_file:
-            return Results(self._results(coming, journal, progress))
+            return Results(self._results(coming, journal, progress), keeps=total is not None)
         whole = list(coming)
         return Results(self.for_rows(whole)._results(iter(whole), journal, progress))
 
     def ascore(
         self,
-        rows: Iterable[Mapping[str, Any] | Row],
+        rows: GivenRows,
         journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> AsyncIterator[Result]:
@@ -219,6 +218,12 @@ class Scorer:
         signal = metric.error_signal(outcome.score, outcome.certainty) if outcome.score is not None else None
         chance = self._calibrated.probability(signal) if self._calibrated else None
         band = self._calibrated.band if self._calibrated else BAND
+        of_judge = {
+            warnings.UNCERTAIN: self._sampling.logprobs and known and outcome.certainty is None,
+            warnings.UNQUALIFIED: metric.asks != "nothing" and not metric.measured,
+            warnings.PARTLY: outcome.is_partly_decided,
+            warnings.OTHER_MODEL: self.model is not None and any(map(self.model.is_another, answered_by)),
+        }
         labels: dict[str, Any] = dict(row.labels)
         return Result(
             id=row.id,
@@ -235,10 +240,7 @@ class Scorer:
                 metric.pair,
                 outcome.failure,
                 report.errors if report else (),
-                lacks_certainty=self._sampling.logprobs and known and outcome.certainty is None,
-                is_unqualified=metric.asks != "nothing" and not metric.measured,
-                is_partly_decided=outcome.is_partly_decided,
-                is_other_model=self.model is not None and any(map(self.model.is_another, answered_by)),
+                [code for code, holds in of_judge.items() if holds],
             ),
             recovered=outcome.recovered,
             thinking=outcome.thinking,

@@ -6,9 +6,10 @@ a word such as `seed` in a refusal only says what is left out first.
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,67 +19,133 @@ from pydantic import ValidationError
 from excam.config import Model, Server
 from excam.core import offline
 from excam.core.addresses import key_in, without_secrets
-from excam.core.exceptions import ModelInvalid
+from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
-from excam.inference import Backend, Generate, Sampling, backend_factory
+from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Message, Sampling, Window
+from excam.inference.backend_factory import LazyBackend
 from excam.inference.backends import _openai_connection, openai
 from excam.inference.backends.openai import Refusal, is_same_reason
 from excam.inference.budget import Budget
-from excam.scoring.server_options import Serving, without
+from excam.inference.cache_keys import cache_key
+from excam.inference.journal import InMemory, Journal
+from excam.scoring.opened_model import Entry, OpenedModel, Probe
+from excam.scoring.server_options import Serving
 
 KEY = "EXCAM_ENDPOINT_KEY"
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY, OPENAI_ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"  # environment variables that others read too
+# OpenAI-compatible addresses, as the providers document them, and the environment variables with their keys.
+# <PROVIDER>_BASE_URL in the environment is another address; that of Azure is each customer's own.
+PROVIDERS = {
+    "openai": (OPENAI, OPENAI_KEY),
+    "azure": ("", "AZURE_OPENAI_API_KEY"),
+    "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "anthropic": ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+    "google": ("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "together": ("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "ollama": ("http://127.0.0.1:11434/v1", ""),
+    "vllm": ("http://127.0.0.1:8000/v1", ""),
+    "lmstudio": ("http://127.0.0.1:1234/v1", ""),
+}
 OPENAI_NAMES = re.compile(r"(gpt|chatgpt|o\d)[\w.\-]*$")
 LISTING = 5.0  # seconds for the list of a server's models
+SAMPLINGS = [Sampling(1, logprobs=logprobs) for logprobs in (False, True)]
 MOST_NAMES = 8  # of them in one line
-LOWER_LIMIT = "; expected --max-tokens"
+SHORT = Generate((Message("system", "Answer briefly."), Message("user", "Answer with {}")))
 
 
-class ServedBackend(backend_factory.LazyBackend):
-    """A model behind a server, within a budget if there is one. Nothing is requested before the first question."""
+class ServedBackend(LazyBackend):
+    """A model behind a server, within a budget if there is one. Nothing is requested before the first question.
 
-    def __init__(self, server: Server, budget: Budget | None) -> None:
-        model = Model(gpus=0, backend="openai", server=server, licence="the server's")
-        super().__init__(server.name or "", model, None, None)
-        self.server, self._budget = server, budget
+    Then it is found out what the server takes: of texts, and of those with a schema or log-probabilities. What is left
+    out is kept in the journal of the answers. It stands in `settings`, and not in `identity`: the same questions find
+    their answers again.
+    """
 
-    def with_what_it_takes(self, request: Generate, sampling: Sampling) -> ServedBackend:
-        """Return the backend that leaves out of this request, and of others, what the server refuses; say what.
+    def __init__(self, name: str, model: Model, budget: Budget | None = None, journal: Journal | None = None) -> None:
+        assert model.server, "callers have looked"
+        super().__init__(name, model, None, None)
+        self.server, self._budget, self._journal = model.server, budget, InMemory() if journal is None else journal
+        self._tried: set[str] = set()  # by `_key`
 
-        Raises ModelInvalid if it gets no answer at all: results of an earlier run would otherwise be taken for those of
-        another judge.
+    def find_out(self, request: Generate, sampling: Sampling) -> None:
+        """Find out now what the server refuses of this request, and of others; nothing is requested if it is known.
+
+        Raises ModelInvalid if there is no answer at all: results of an earlier run would otherwise be taken for those
+        of another judge.
         """
+        known = self._key(request, sampling)
+        if known in self._journal:
+            self.server = without(self.server, *self._kept(known))
+        else:
+            self._find_out(request, sampling, now=True)
 
-        self._opened_server()  # raises for an invalid address or key
-        try:
-            server, lines = self._negotiated(request, sampling)
-        except ModelInvalid as problem:
-            reason = str(problem)
-            if "; expected " not in reason:
-                reason += f"; expected {_expected_instead(reason, self.server)}"
-            raise ModelInvalid(f"{self.name}: {reason}") from None
-        for line in lines:
-            say(f"{self.name}: {line}")
-        return ServedBackend(server, self._budget)
+    def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Batch[Completion]]:
+        """Yield answers to texts, without what the server refuses of a short one. Raises as `find_out`."""
+        self._find_out(replace(SHORT, schema=requests[0].schema), sampling)
+        return super().generate(requests, sampling)
 
-    def settings_needed(self, request: Generate, sampling: Sampling) -> dict[str, Any]:
-        """Return the settings that the server needs to answer a request, beside those it has; none if it answers none.
+    def choose(self, requests: Sequence[Choose]) -> Iterator[Batch[Choice]]:
+        """Yield choices, without what the server refuses of a short text. Raises as `find_out`."""
+        self._find_out(SHORT, Sampling(max_tokens=1, logprobs=False))
+        return super().choose(requests)
 
-        For the configuration of an experiment, which decides what is asked, so that nothing is left out unseen.
-        """
-        try:
-            server, _ = self._negotiated(request, sampling)
-        except ModelInvalid:
-            return {}
-        return {name: value for name, value in server.model_dump().items() if value != getattr(self.server, name)}
+    def window(self, sampling: Sampling) -> Window:
+        """Return a window of open requests, without what the server refuses. Raises as `find_out`."""
+        if not self._tried:
+            self._find_out(SHORT, sampling)
+        return super().window(sampling)
 
-    def _negotiated(self, request: Generate, sampling: Sampling) -> tuple[Server, list[str]]:
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The server, what was requested of it, and what is left out of requests without having been told so."""
+        keys = [self._key(replace(SHORT, schema=schema), how) for schema in ("", "{}") for how in SAMPLINGS]
+        left_out = dict.fromkeys(name for key in keys for name in self._kept(key))
+        return {**super().settings, **({"left_out": [*left_out]} if left_out else {})}
+
+    def _key(self, request: Generate, sampling: Sampling) -> str:
+        """Return the key for all requests that have a schema, and log-probabilities, as this one has or has not."""
+        alike = replace(SHORT, schema="{}" if request.schema else "")
+        return cache_key(f"takes|{self.identity}", alike, SAMPLINGS[sampling.logprobs])
+
+    def _kept(self, key: str) -> list[str]:
+        """Return the names of the parts that are left out of such requests, as far as the journal knows."""
+        if key not in self._journal:
+            return []
+        answer = self._journal[key]
+        assert isinstance(answer, Completion), "as `_find_out` keeps it"
+        return json.loads(answer.text)
+
+    def _find_out(self, request: Generate, sampling: Sampling, *, now: bool = False) -> None:
+        key = self._key(request, sampling)
+        if key in self._tried:
+            return
+        opened = self._opened_server()  # raises for an invalid address or key
+
         def attempt(server: Server, max_tokens: int = sampling.max_tokens) -> None:
-            opened = ServedBackend(server, self._budget)._opened_server()
+            opened.server = server
             opened.attempt(request, replace(sampling, max_tokens=max_tokens))
 
-        return negotiate(self.server, request, sampling, attempt)
+        try:
+            self.server, left_out = negotiate(self.server, request, sampling, attempt)
+        except ModelInvalid as problem:
+            reason = str(problem)
+            if not now and reason.startswith("ConnectError"):
+                return  # the questions wait for the server
+            if "; expected " not in reason:
+                reason += f"; expected {_expected_instead(reason, opened.name, self.server.endpoint)}"
+            raise ModelInvalid(f"{self.name}: {reason}") from None
+        finally:
+            opened.server = self.server
+        for part in left_out:
+            say(f"{self.name}: {part.line}")
+        names = [part.name for part in left_out]
+        if key not in self._journal or self._kept(key) != names:
+            self._journal.add(self.identity, {key: Completion(json.dumps(names), None, None, "stop", 0, 0)})
+        self._tried.add(key)
 
     def left_out(self, request: Generate) -> str:
         """Return the part of a signature that says what is left out of requests, since it may change answers."""
@@ -92,37 +159,62 @@ class ServedBackend(backend_factory.LazyBackend):
         )
         return "|".join(filter(None, parts))
 
-    def _open(self) -> Backend:
-        return self._opened_server()
-
     def _opened_server(self) -> openai.Backend:
-        return openai.open_model(self.name, self.model, None, None, self.identity, self._budget)
+        opened = self._opened()
+        assert isinstance(opened, openai.Backend), "as `_open` returns it"
+        return opened
+
+    def _open(self) -> Backend:
+        opened = openai.open_model(self.name, self.model, None, None, self.identity, self._budget)
+        opened.server = self.server
+        return opened
 
 
-def open_server(
-    name: str, endpoint: str, budget: Budget | None = None, serving: Serving | None = None
-) -> ServedBackend:
-    """Return the model or adapter that a server calls `name`. Nothing is requested yet, and nothing over the budget.
+def opened(at: Entry, budget: Budget | None, probe: Probe | None, journal: Journal | None) -> OpenedModel:
+    """Open a model behind a server. Its version is unknown: the signature says so, and what the server does not take.
+
+    A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
+    any other. Raises as `ServedBackend.find_out`, if there is a `probe`.
+    """
+    backend, first = ServedBackend(at.name, at.model, budget, journal), Generate(())
+    names = (backend.server.name or at.model.hub or at.name, at.name, at.model.hub)
+    model = OpenedModel(
+        backend, f"model:{names[0]}|on:served", names=names, constrained=True, served=True, label=at.name
+    )
+    if probe:
+        first, sampling = probe(model)
+        backend.find_out(first, sampling)
+    return replace(
+        model,
+        computed=backend.left_out(first),
+        constrained=backend.server.structure and (bool(first.schema) or not probe),
+        probabilities="logprobs" not in backend.server.omit,
+    )
+
+
+def entry_of(name: str, endpoint: str, serving: Serving | None = None) -> Entry:
+    """Return an entry of `models:` for the model or adapter that a server calls `name`.
 
     Raises InputInvalid with --offline, ModelInvalid for an invalid address. The server's key, if it needs one, is in
     EXCAM_ENDPOINT_KEY; EXCAM_SERVER_KEY is that of `excam serve`.
     """
+    key_env = key_variable(endpoint)
     offline.refuse(f"{name} at a server", endpoint)
     if key_in(endpoint) == "user":
         raise ModelInvalid(f"{name}: found a user in the server's address; expected none; set {KEY} to the key")
+    asked = (serving or Serving()).checked()
     try:
-        server = Server(endpoint=endpoint, name=name, key_env=key_variable(endpoint))
+        server = without(Server(endpoint=endpoint, name=name, key_env=key_env, **asked.settings), *asked.omit)
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
-    return ServedBackend((serving or Serving()).checked().applied(server), budget)
+    return Entry(name, Model(gpus=0, backend="openai", server=server, licence="the server's"))
 
 
-def _expected_instead(reason: str, server: Server) -> str:
+def _expected_instead(reason: str, name: str, endpoint: str) -> str:
     """Return what is expected of a server that did not answer the first request for this reason."""
-    endpoint = server.endpoint
     if not re.match(r"HTTP 4(?!01|02|03|08|09|25|29)", reason):
         names: list[str] = []
-    elif (names := listed(endpoint)) and server.name not in names:
+    elif (names := listed(endpoint)) and name not in names:
         return f"a name that the server lists: {_shown(names)}"
     expected = {
         r"HTTP 404": "an address that ends with /v1, and a name that /v1/models lists",
@@ -137,13 +229,43 @@ def _expected_instead(reason: str, server: Server) -> str:
 def key_variable(endpoint: str) -> str | None:
     """Return the environment variable with the key of a server, None if it gets none.
 
-    OPENAI_API_KEY is sent to OpenAI and to the address in OPENAI_BASE_URL, and to nobody else.
+    The key of a provider is sent to its address and to the one in <PROVIDER>_BASE_URL, and to nobody else.
     """
     if os.environ.get(KEY):
         return KEY
-    known = (OPENAI, os.environ.get(OPENAI_ADDRESS, ""))
-    own = any(address and endpoint.rstrip("/") == address.rstrip("/") for address in known)
-    return OPENAI_KEY if own and os.environ.get(OPENAI_KEY) else None
+    for provider, (documented, key) in PROVIDERS.items():
+        known = (documented, _own_address(provider))
+        own = any(address and endpoint.rstrip("/") == address.rstrip("/") for address in known)
+        if own and os.environ.get(key):
+            return key
+    return None
+
+
+def _own_address(provider: str) -> str:
+    return os.environ.get(f"{provider.upper()}_BASE_URL", "").strip()
+
+
+def of_provider(text: str) -> tuple[str, str] | None:
+    """Return the name and the address of a model named PROVIDER/NAME; None for another name.
+
+    Raises InputInvalid if its key or its address is missing.
+    """
+    provider, _, name = text.partition("/")
+    if not name or "@" in name or provider not in PROVIDERS:
+        return None
+    address, key = PROVIDERS[provider]
+    own = _own_address(provider)
+    address = own or address
+    if not address:
+        raise InputInvalid(
+            f"--model: {text}: no address of your {provider}; set {provider.upper()}_BASE_URL, such as "
+            "https://RESOURCE.openai.azure.com/openai/v1"
+        )
+    if key and not own and not key_variable(address):  # at an own address there may be none
+        other = "" if "/" in name else f"; the hub's model of this name is {text}@main"
+        raise InputInvalid(f"--model: {text}: no key for {without_secrets(address)}; set {key}{other}")
+    say(f"{text}: {name} of {provider}, at {without_secrets(address)}")
+    return name, address
 
 
 def address_of(name: str) -> str:
@@ -159,7 +281,8 @@ def address_of(name: str) -> str:
 
 def hint(name: str) -> str:
     """Return what to type for the name of a model of OpenAI, "" for any other."""
-    return f"{name} of OpenAI is {name}@{OPENAI}, with the key in {OPENAI_KEY}" if OPENAI_NAMES.match(name) else ""
+    line = f"{name} of OpenAI: `export {OPENAI_KEY}=...`, then --model openai/{name}"
+    return line if OPENAI_NAMES.match(name) else ""
 
 
 def listed(endpoint: str) -> list[str]:
@@ -204,6 +327,23 @@ def without_name(endpoint: str) -> str:
 
 # --- what a server takes
 
+SETTINGS: dict[str, dict[str, Any]] = {  # without a part of requests that is no field to omit
+    "schema": {"structure": False},
+    "system": {"system": False},
+    "limit": {"limit_field": "max_completion_tokens"},  # it gets another name
+}
+
+
+def without(server: Server, *parts: str) -> Server:
+    """Return the settings of a server without these parts of requests: of OMITTED, the limit, or an answer at once."""
+    for name in parts:
+        changed = SETTINGS.get(name) or {"omit": [*server.omit, name]}
+        if name == "stream":
+            changed = {"request_fields": {**server.request_fields, "stream": True}}
+        server = server.model_copy(update=changed)
+    return server
+
+
 # Sends the request once, with another limit if `max_tokens` is given; raises Refusal, or ModelInvalid for no answer
 Attempt = Callable[..., None]
 
@@ -229,8 +369,8 @@ SYSTEM = Part("system", "the server takes no system messages; they begin the use
 STREAM = Part("stream", "answers are read from a stream, the only form that the server has")
 
 
-def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: Attempt) -> tuple[Server, list[str]]:
-    """Return the settings with which a server answers a request, and a line for each part that is left out.
+def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: Attempt) -> tuple[Server, list[Part]]:
+    """Return the settings with which a server answers a request, and each part that is left out.
 
     A part that the refusal names is left out if the next refusal is another one. If none helps, the request is sent
     without all of them, and then with one after the other again. Raises ModelInvalid with the server's words.
@@ -248,7 +388,7 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     for limit in _lower_limits(first or "", sampling.max_tokens):
         shorter = partial(attempt, max_tokens=limit)
         if _refusal(server, shorter) is None and (first := _refusal(server, attempt)):
-            raise ModelInvalid(f"{first}{LOWER_LIMIT} {limit}")
+            raise ModelInvalid(f"{first}; expected --max-tokens {limit}")
     while refusal:
         sent = [part for part in parts if part not in left_out]
         for part in [part for part in sent if re.search(part.words or part.name, refusal.lower())]:
@@ -263,7 +403,7 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
             break
     if left_out and _refusal(whole, attempt) is None:  # a fault that passed
         return whole, []
-    return server, [part.line for part in parts if part in left_out]
+    return server, [part for part in parts if part in left_out]
 
 
 def _barest(server: Server, parts: Sequence[Part], attempt: Attempt, words: str) -> tuple[Server, list[Part]]:

@@ -4,48 +4,41 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from excam.core.exceptions import InputInvalid
 
-if TYPE_CHECKING:
-    from excam.config import Server
-
 MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
 ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
 OMITTED = ("temperature", "top_p", "seed", "logprobs", "schema", "system")  # what people may leave out of requests
-SETTINGS: dict[str, dict[str, Any]] = {  # without a part of requests that is no field to omit
-    "schema": {"structure": False},
-    "system": {"system": False},
-    "limit": {"limit_field": "max_completion_tokens"},  # it gets another name
-}
-
-
-def without(server: Server, *parts: str) -> Server:
-    """Return the settings of a server without these parts of requests: of OMITTED, the limit, or an answer at once."""
-    for name in parts:
-        changed = SETTINGS.get(name) or {"omit": [*server.omit, name]}
-        if name == "stream":
-            changed = {"request_fields": {**server.request_fields, "stream": True}}
-        server = server.model_copy(update=changed)
-    return server
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
     """How a server is asked, beside what is found out with the first request. None or () is not given."""
 
-    concurrency: int | None = None  # open requests at most
-    rate: int | None = None  # requests a minute
-    timeout: float | None = None  # seconds for an answer
-    omit: tuple[str, ...] = ()  # of OMITTED
-    limit_field: str | None = None  # the field of a request for the longest answer
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="requests open at a server at once, at most; by default 64, fewer while it is busy or slow"
+        ),
+    ] = None
+    rate: Annotated[int | None, typer.Option(min=1, help="requests to a server in a minute, at most")] = None
+    timeout: Annotated[float | None, typer.Option(help="seconds to wait for an answer of a server, 600 by default")] = (
+        None
+    )
+    omit: Annotated[
+        tuple[str, ...],  # of OMITTED
+        typer.Option(
+            help="what is left out of requests to a server: temperature, top_p, seed, logprobs, schema or system; "
+            "repeat the option for several; what a server refuses is left out without it"
+        ),
+    ] = ()
 
     def checked(self) -> Serving:
         """Return itself. Raise InputInvalid for a value that it cannot have."""
@@ -56,10 +49,6 @@ class Serving:
             raise InputInvalid(f"--timeout: found {self.timeout}; expected seconds above 0")
         if unknown := [name for name in self.omit if name not in OMITTED]:
             raise InputInvalid(f"--omit: found {unknown[0]}; expected {', '.join(OMITTED)}")
-        if self.limit_field is not None and not re.fullmatch(r"[a-z_]+", self.limit_field):
-            raise InputInvalid(
-                f"--limit-field: found {self.limit_field}; expected the name of a field, such as max_completion_tokens"
-            )
         return self
 
     @property
@@ -67,68 +56,54 @@ class Serving:
         """Return the names of the options that are given."""
         return [item.name for item in fields(self) if getattr(self, item.name) != item.default]
 
-    def applied(self, server: Server) -> Server:
-        """Return the settings of a server with these."""
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return those that are given, as settings of a server, beside what is omitted."""
         named = {"concurrency": self.concurrency, "requests_per_minute": self.rate, "timeout": self.timeout}
-        named["limit_field"] = self.limit_field
-        changed: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        return without(server.model_copy(update=changed), *self.omit)
+        return {name: value for name, value in named.items() if value is not None}
 
 
-OPTIONS: dict[str, Any] = {  # by their names in `Serving`
-    "concurrency": Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="requests open at a server at once, at most; by default 64, fewer while it is busy or slow"
-        ),
-    ],
-    "rate": Annotated[int | None, typer.Option(min=1, help="requests to a server in a minute, at most")],
-    "timeout": Annotated[float | None, typer.Option(help="seconds to wait for an answer of a server, 600 by default")],
-    "omit": Annotated[
-        list[str] | None,
-        typer.Option(
-            help="what is left out of requests to a server: temperature, top_p, seed, logprobs, schema or system; "
-            "repeat the option for several; what a server refuses is left out without it"
-        ),
-    ],
-    "limit_field": Annotated[
-        str | None, typer.Option(help="the field for the longest answer, such as max_completion_tokens")
-    ],
-}
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of its parameters that are dataclasses, as options of their own in the same place.
 
-
-def with_options(
-    parameter: str, options: Mapping[str, Any], make: Callable[..., Any], **defaults: Any
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that gives a command `options` in place of a parameter, which is what `make` returns for them.
-
-    `options` are what typer reads of each, by its name; one that is None, by default or given, is left out, and lists
-    become tuples. An option that the command has itself, under the same name, stays its own.
+    A field with the name of another parameter is no option: `excam serve` has a --timeout that is not a server's.
     """
+    signature = inspect.signature(command, eval_str=True)
+    listed = signature.parameters
+    groups: dict[str, Any] = {name: item.annotation for name, item in listed.items() if is_dataclass(item.annotation)}
+    parameters: list[inspect.Parameter] = []  # typer reads the signature
+    for name, item in listed.items():
+        options = (
+            [option for option in _options(groups[name]) if option.name not in listed] if name in groups else [item]
+        )
+        parameters += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
 
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command, eval_str=True)
-        own = signature.parameters
-        added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=option)
-            for name, option in options.items()
-            if name not in own
-        ]
+    @wraps(command)
+    def with_fields(**values: Any) -> None:
+        for name, group in groups.items():
+            chosen = {field.name: values.pop(field.name) for field in fields(group) if field.name not in listed}
+            values[name] = group(
+                **{
+                    field: tuple(value) if isinstance(value, list) else value
+                    for field, value in chosen.items()
+                    if value is not None
+                }
+            )
+        command(**values)
 
-        @wraps(command)
-        def with_added(**values: Any) -> None:
-            chosen = {item.name: value for item in added if (value := values.pop(item.name)) is not None}
-            chosen = {name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()}
-            command(**values, **{parameter: make(**chosen)})
-
-        parameters: list[inspect.Parameter] = []  # typer reads the signature
-        for item in own.values():
-            parameters += added if item.name == parameter else [item.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
-        with_added.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportAttributeAccessIssue]
-        with_added.__annotations__ = {item.name: item.annotation for item in parameters} | {"return": None}
-        return with_added
-
-    return decorated
+    with_fields.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    with_fields.__annotations__ = {item.name: item.annotation for item in parameters} | {"return": None}
+    return with_fields
 
 
-with_server_options = with_options("serving", OPTIONS, Serving)
+def _options(group: Any) -> Iterator[inspect.Parameter]:
+    """Yield the fields of a dataclass as typer reads options: one that takes several values is a list, or None."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        kind, *facts = get_args(hints[field.name])
+        if get_args(kind)[1:] == (...,):
+            kind = list[get_args(kind)[0]] | None
+        default = None if field.default == () else field.default
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, *facts]
+        )

@@ -67,19 +67,20 @@ class WarningRules:
         pair: tuple[str, str] | None,
         failure: str | None,
         spans: Iterable[ErrorSpan] = (),
-        *,
-        lacks_certainty: bool = False,
-        is_unqualified: bool = False,
-        is_partly_decided: bool = False,
-        is_other_model: bool = False,
+        further: Iterable[str] = (),
     ) -> tuple[str, ...]:
-        """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text.
+        """Return the warnings of one row, in the order of LINES; a row that nothing was asked about has none.
 
-        A row that nothing was asked about has none.
+        Args:
+            row: as it was read
+            pair: the columns of instruction and text; None for a metric that has no such pair
+            failure: why it has no score
+            spans: what was marked in it
+            further: warnings of the judge, which no text shows
         """
         if row.failure:
             return ()
-        codes = set(row.notes)
+        codes = {*row.notes, *further}
         if pair:
             instruction, output = (row.texts.get(name, "") for name in pair)
             codes.update(self._language_codes(row.labels.get("language", ""), instruction, output))
@@ -90,14 +91,6 @@ class WarningRules:
             codes.add(CONTROL)
         if any(span.start < 0 for span in spans):
             codes.add(NOT_FOUND)
-        if lacks_certainty:
-            codes.add(UNCERTAIN)
-        if is_unqualified:
-            codes.add(UNQUALIFIED)
-        if is_partly_decided:
-            codes.add(PARTLY)
-        if is_other_model:
-            codes.add(OTHER_MODEL)
         if failure == "truncated":
             codes.add("truncated")
         if self.families & families(row.labels.get("system", "")):

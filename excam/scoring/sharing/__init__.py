@@ -1,1 +1,0 @@
-"""Sharing of adapters: their files, their card, and checksums that are verified before anything is used."""
