@@ -1,38 +1,48 @@
 """Results in a notebook and in data libraries, and the arguments of `excam.load` beside the options of the command."""
 
 import inspect
+import json
 import re
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 
+import polars as pl
 import pytest
+from one_line_errors import line_of
 from test_scored_page import ATTACKS, SIX, failed, judged
 
 import excam
+from excam.core import row_files
+from excam.core.exceptions import InputInvalid
 from excam.core.extras import NotInstalled
+from excam.scoring import result_files
+from excam.scoring.given_rows import rows_of
+from excam.scoring.metric import Row, available
 from excam.scoring.options import Options
-from excam.scoring.scores import Results, Scores
+from excam.scoring.scores import Results
+
+EXCAM = available()["excam"]
 
 
 def test_results_show_their_mean_and_their_failures():
-    few = Results(iter(SIX)).collect()
-    assert repr(few) == "Scores(n = 6, mean -2.77 of 4, 3 with errors, 2 failed)"
-    many = Scores([*(judged(n, "Sushi", *[(0, 5, "major", "t")] * (n % 4 == 0)) for n in range(40)), failed(40)])
+    few = Results(iter(SIX))
+    assert repr(few) == "Results(n = 6, mean -2.77 of 4, 3 with errors, 2 failed)"
+    many = Results([*(judged(n, "Sushi", *[(0, 5, "major", "t")] * (n % 4 == 0)) for n in range(40)), failed(40)])
     assert re.fullmatch(
-        r"Scores\(n = 41, mean -0\.88 \[-1\.\d\d, -?0\.\d\d\] of 40, 10 with errors, 1 failed\)", repr(many)
+        r"Results\(n = 41, mean -0\.88 \[-1\.\d\d, -?0\.\d\d\] of 40, 10 with errors, 1 failed\)", repr(many)
     )
-    assert repr(Scores([])) == "Scores(n = 0, 0 failed)"
+    assert repr(Results([])) == "Results(n = 0, 0 failed)"
     assert (len(many[:3]), many[40].failure) == (3, "truncated")
 
 
 def test_a_notebook_shows_marked_words_and_no_markup_of_texts():
-    shown = Scores(SIX)._repr_html_()
+    shown = Results(SIX)._repr_html_()
     assert "<td>Greeks eat <mark>Sushi</mark>.</td>" in shown
     assert "<td><mark>שלום</mark> <mark>עולם</mark>, כן</td>" in shown
     assert "<td>truncated</td>" in shown
     long = judged(7, f"{'a' * 1000}Sushi{'b' * 1000}", (1000, 1005, "major", "t"))
-    assert f"<td> … {'a' * 120}<mark>Sushi</mark>{'b' * 120} … </td>" in Scores([long])._repr_html_()
-    hostile = Scores([judged(n, attack, (0, 3, "major", attack), id=attack) for n, attack in enumerate(ATTACKS)])
+    assert f"<td> … {'a' * 120}<mark>Sushi</mark>{'b' * 120} … </td>" in Results([long])._repr_html_()
+    hostile = Results([judged(n, attack, (0, 3, "major", attack), id=attack) for n, attack in enumerate(ATTACKS)])
     assert set(re.findall(r"</?([a-z]+)", hostile._repr_html_())) <= {
         "p",
         "table",
@@ -43,13 +53,62 @@ def test_a_notebook_shows_marked_words_and_no_markup_of_texts():
         "td",
         "mark",
     }
-    assert Scores([SIX[0]] * 30)._repr_html_().count("<tr>") == 1 + 20
-    assert "the first 20 shown" in Scores([SIX[0]] * 21)._repr_html_()
-    assert "shown" not in Scores([SIX[0]] * 20)._repr_html_()
+    assert Results([SIX[0]] * 30)._repr_html_().count("<tr>") == 1 + 20
+    assert "the first 20 shown" in Results([SIX[0]] * 21)._repr_html_()
+    assert "shown" not in Results([SIX[0]] * 20)._repr_html_()
 
 
-def test_tables_of_data_libraries(monkeypatch):
-    scores = Scores(SIX)
+COLUMNS = [
+    "id",
+    "score",
+    "failure",
+    "verdict",
+    "instruction",
+    "output",
+    "explanation",
+    "texts",
+    "report",
+    "parts",
+    "certainty",
+    "probability",
+    "warnings",
+    "recovered",
+    "thinking",
+    "answered_by",
+    "language",
+    "system",
+    "culture",
+    "columns",
+    "agreement",
+    "metric",
+    "signature",
+]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv", "xlsx"])
+def test_all_outputs_have_the_same_columns(tmp_path, suffix):
+    """They are part of what people build on: a name that changes here breaks their programs."""
+    if suffix == "xlsx":
+        pytest.importorskip("xlsxwriter")
+        pytest.importorskip("fastexcel")
+    scores, path = Results(replace(row, columns={"share": 0.5, "score": 3}) for row in SIX), tmp_path / f"a.{suffix}"
+    scores.save(path)
+    table = scores.to_polars()
+    assert [name for name in table.columns if name != "share"] == COLUMNS
+    assert (table["share"].mean(), table["score"].null_count()) == (0.5, 2)
+    names = {name: None for _, row in row_files.rows(path) for name in row}
+    of_rows = {"instruction", "output", "explanation", "share"}
+    if suffix in ("csv", "xlsx"):
+        assert list(names) == table.columns
+    else:
+        assert [*names] == sorted({*COLUMNS} - of_rows & {*names}, key=COLUMNS.index) or suffix == "jsonl"
+        assert names.keys() <= {*COLUMNS} - of_rows
+    assert list(result_files.read(path)) == list(scores)
+    assert line_of(InputInvalid, scores.save, path).startswith(f"{path}: is there already; expected none")
+
+
+def test_tables_of_pandas(monkeypatch):
+    scores = Results(SIX)
     table = scores.to_polars()
     pytest.importorskip("pandas")
     assert scores.to_pandas()["score"].dropna().to_list() == table["score"].drop_nulls().to_list()
@@ -57,6 +116,105 @@ def test_tables_of_data_libraries(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(NotInstalled, match="pandas: not installed; expected it for to_pandas: pip install pandas"):
         scores.to_pandas()
+
+
+def test_results_come_one_by_one_and_what_needs_all_waits():
+    judged_rows = []
+    coming = (judged_rows.append(row) or row for row in SIX)
+    scores = Results(coming)
+    assert (next(iter(scores)), len(judged_rows)) == (SIX[0], 1)
+    assert (scores.mean, [row.id for row in scores]) == (pytest.approx(-2.77, abs=0.01), [row.id for row in SIX])
+    passing = Results(iter(SIX), keeps=False)
+    assert repr(passing).startswith("Results: iterate over them, once")
+    assert sum(1 for _ in passing) == 6
+    assert line_of(InputInvalid, len, passing).startswith("results: 6 were read and not kept")
+    broken = Results(replace(row, score=1 / (row.score is not None)) for row in SIX)
+    for _ in range(2):  # never the mean of those before
+        with pytest.raises(ZeroDivisionError):
+            broken.mean  # noqa: B018
+
+
+def test_results_are_compared_and_have_a_page(tmp_path):
+    ours, theirs = ([replace(row, system=name) for row in SIX] for name in ("ours", "theirs"))
+    compared = Results(ours).compare(Results(theirs))
+    assert repr(compared).startswith("A: ours\nB: theirs\n")
+    assert compared.lines() == Results([*ours, *theirs]).compare().lines()
+    assert repr(Results(SIX).compare(Results(SIX))).startswith("A: A\nB: B\n")
+    page = tmp_path / "page.html"
+    for _ in range(2):
+        Results(SIX).report(page)
+    assert "6 rows, judged by" in page.read_text(encoding="utf-8")
+    page.write_text("of somebody")
+    assert line_of(InputInvalid, Results(SIX).report, page).startswith(f"{page}: is there already")
+    assert line_of(InputInvalid, Results([]).report, tmp_path / "b.html").endswith("score some rows")
+
+
+# --- rows of programs
+
+ROWS = [{"prompt": "a", "response": "b", "id": 3, "day": None}, {"prompt": "c", "response": None, "id": 4, "day": 1}]
+
+
+def given(rows):
+    return [(row.id, row.texts, row.failure, row.others) for row in rows_of(rows, EXCAM)[0]]
+
+
+def of_pandas():
+    return pytest.importorskip("pandas").DataFrame(ROWS)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        of_pandas,
+        lambda: of_pandas().set_index("id"),
+        lambda: of_pandas().convert_dtypes(),
+        lambda: pl.DataFrame(ROWS),
+        lambda: pl.DataFrame(ROWS).lazy(),
+        lambda: pytest.importorskip("datasets").Dataset.from_list(ROWS),
+        lambda: iter(ROWS),
+    ],
+)
+def test_tables_are_rows_as_dictionaries_are(table):
+    assert given(table()) == given(ROWS) == [("3", {"instruction": "a", "output": "b"}, None, {}),
+                                             ("4", {"instruction": "c"}, "missing-output", {"day": 1})]  # fmt: skip
+
+
+def test_files_and_data_sets_are_rows(tmp_path, capsys):
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    assert given(path) == given(str(path)) == given(ROWS)
+    assert "read prompt as instruction" in capsys.readouterr().err
+    datasets = pytest.importorskip("datasets")
+    split = datasets.Dataset.from_list([{**ROWS[0], "language": 1}])
+    split = split.cast_column("language", datasets.ClassLabel(names=["de", "el"]))
+    (row,) = rows_of(split, EXCAM)[0]
+    assert row.labels == {"language": "el"}
+    line = line_of(InputInvalid, rows_of, datasets.DatasetDict(train=split, test=split), EXCAM)
+    assert line.startswith("rows: found DatasetDict of train, test; expected dictionaries, such as")
+
+
+def test_rows_of_a_program_may_be_none_or_rows():
+    entries = list(rows_of([*ROWS, None], EXCAM)[0])
+    assert [entry.failure for entry in entries] == [None, "missing-output", "not-an-object"]
+    own = [Row("x", {"output": "y"})]
+    assert list(rows_of(own, EXCAM)[0]) == own
+    assert list(rows_of([], EXCAM)[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("none.jsonl", "none.jsonl: no such file"),
+        ({"output": "x"}, "rows: found dict of output; expected dictionaries, such as"),
+        (5, "rows: found int; expected dictionaries"),
+        (None, "rows: found NoneType"),
+        (["x"], "rows: found str"),
+        ([{"output": "x"}], "rows: column instruction: not found; found output; rename the key, or open it with "
+                            'without=["instruction"] if there is none'),
+    ],
+)  # fmt: skip
+def test_what_is_no_rows_is_named(value, said):
+    assert line_of(InputInvalid, rows_of, value, EXCAM).startswith(said)
 
 
 def test_load_has_every_option_of_scoring():

@@ -292,9 +292,28 @@ def test_one_file_with_several_systems_is_compared_as_several_files(tmp_path):
         write_results(tmp_path / f"{rows[0].system}.jsonl", [replace(row, id=row.id[:-1]) for row in rows])
         for rows in (a, b)
     ]
-    assert run(whole, "--json").stdout.splitlines()[0] == run(*files, "--json").stdout.splitlines()[0]
-    alone = run(write_results(tmp_path / "alone.jsonl", a))
-    assert "12 answers, of a alone; expected two systems or more: a file for each, or one with" in alone.stderr
+    of_files = run(*files, "--json").stdout.splitlines()[0]
+    assert run(whole, "--json").stdout.splitlines()[0] == of_files
+    unlike = [replace(row, id=row.id[:-1], texts={"output": f"Sushi {row.id}"}) for row in (*a, *b)]
+    shared = write_results(tmp_path / "shared.jsonl", unlike)
+    assert json.loads(run(shared, "--json").stdout.splitlines()[0])["compared"] == 12, (
+        "joined by the ids that they share"
+    )
+    renamed = [replace(row, system="", columns={"model": row.system}) for row in (*a, *b)]
+    by_column = write_results(tmp_path / "renamed.jsonl", renamed)
+    assert run(by_column, "--system", "model", "--json").stdout.splitlines()[0] == of_files
+    refused = {
+        (by_column,): "id 0a: no system; expected one for each row; name its column with --system",
+        (by_column, "--system", "name"): "column name: not found; found model",
+        (*files, "--system", "model"): "found 2 files, each a system",
+        (files[0],): "12 answers, of a alone; expected two systems or more: name their column",
+        (
+            write_results(tmp_path / "twice.jsonl", [*a, *b, replace(a[0], id="x")]),
+        ): "ids 0a and x: two answers of a to",
+    }
+    for words, said in refused.items():
+        done = run(*words)
+        assert (done.exit_code, done.stdout, said in done.stderr) == (2, "", True)
 
 
 def test_the_command_stops_in_one_line(tmp_path):

@@ -29,6 +29,7 @@ def test_two_systems_row_by_row(browser, tmp_path):
     assert browser.js(heads)[:3] == ["instruction", "output, A", "output, B"]
     first = browser.js("document.querySelector('#rows tbody tr').textContent")
     assert "A1 majorSushi" in first and "Greeks eat moussaka." in first  # noqa: PT018
+    browser.js("document.querySelectorAll('.folded').forEach((charts) => (charts.open = true))")
     browser.click("button.bar[data-filter=type_b][data-value='\"taste\"']")
     assert shown(browser) == ["r2", "r1"]
     choose(browser, "type_b", "")

@@ -117,6 +117,10 @@ def test_the_report_is_that_of_the_majority_and_nearest_in_score(two_adapters, l
     assert len(result.report.errors) == 1, "-5 and -6 are equally near: the first is kept"
     (result,) = excam.load([*reversed(two_adapters)]).score([{**Q, "output": "Sushi and Ramen"}])
     assert len(result.report.errors) == 2
+    third = room.make(two_adapters[0].parents[2], trained_on="without-epic")  # knows what the first knows
+    room.change_manifest(third, model="third", weights="tiny")
+    (result,) = excam.load([*reversed(two_adapters), third]).score([{**Q, "output": "Sushi and Ramen"}])
+    assert len(result.report.errors) == 1, "-5 is nearer to the mean than -6"
 
 
 def test_where_it_is_even_what_was_found_is_shown(two_adapters, loaded):
@@ -211,13 +215,6 @@ def test_nothing_to_judge(two_adapters, loaded):
     assert list(excam.load(two_adapters).score([])) == []
 
 
-def test_texts_that_no_file_likes(two_adapters, loaded):
-    (result,) = excam.load(two_adapters).score(
-        iter([{**Q, "output": "Sushi \ud800\u2028\r\n", "system": "m", "language": "en"}])
-    )
-    assert (result.output, result.system, result.language) == ("Sushi \ud800\u2028\r\n", "m", "en")
-
-
 def test_a_warning_of_several_judges_is_listed_once(two_adapters, loaded):
     room.change_manifest(two_adapters[1], languages=["Yoruba"])
     (result,) = excam.load(two_adapters).score([{**Q, "output": "Sushi", "language": "English"}])
@@ -240,7 +237,7 @@ def test_a_probability_is_the_mean_of_all_or_none(two_adapters, loaded):
     assert (both.verdict, single.verdict) == ("error", "error")
     assert half.probability == pytest.approx(sure), "of what could be read"
     assert (unread.probability, unread.verdict) == (None, None)
-    assert excam.load(two_adapters, band=(0.1, 0.9)).score(ROWS[:1]).__next__().verdict == "unsure"
+    assert excam.load(two_adapters, band=(0.1, 0.9)).score(ROWS[:1])[0].verdict == "unsure"
 
 
 def test_a_killed_run_leaves_complete_results_and_can_continue(two_adapters, loaded, tmp_path, monkeypatch):
@@ -269,13 +266,6 @@ def test_a_killed_run_leaves_complete_results_and_can_continue(two_adapters, loa
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
 
 
-def test_a_table_has_the_agreement_of_judges(two_adapters, loaded):
-    table = excam.load(two_adapters).score(ROWS).to_polars()
-    assert table["judgements"].to_list() == [2, 2, 2, 1, 0]
-    assert table["found"].to_list() == [2, 1, 0, 1, 0]
-    assert table["verdict"].to_list() == ["error", "unsure", "clean", "error", None]
-
-
 def test_a_trip_through_json(two_adapters, loaded):
     for result in excam.load(two_adapters).score(ROWS):
         assert results.from_dict(json.loads(json.dumps(result.to_dict()))) == result
@@ -295,7 +285,7 @@ def test_how_far_judgements_agree_is_said_to_people(two_adapters, loaded):
         "output, 'Ramen': marked by 1",
     ]
     assert lines["unread"] == ["0 of 0 readable judgements found an error; scores none, none"]
-    alone = next(excam.load(two_adapters[0]).score(ROWS))
+    alone = excam.load(two_adapters[0]).score(ROWS)[0]
     assert results.confidence_lines(alone) == []
     shown = replace(alone, probability=0.55, verdict="unsure")
     assert results.confidence_lines(shown) == ["probability of an error 0.55: unsure"]

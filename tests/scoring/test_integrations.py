@@ -47,6 +47,7 @@ def test_evaluate_has_the_mean_of_the_judged_texts(place, capsys):
     assert numbers == {"excam": -5.0, "not_judged": 1}
 
 
+@pytest.mark.nightly
 def test_inspect_scores_a_task_and_has_no_score_for_what_was_not_judged(place):
     from inspect_ai import Task
     from inspect_ai import eval as run
@@ -74,6 +75,7 @@ def test_inspect_scores_a_task_and_has_no_score_for_what_was_not_judged(place):
     assert failed.explanation == "no-json"
 
 
+@pytest.mark.nightly
 def test_samples_of_the_harness_are_rows(place):
     """The task of the page, answered by the harness's own model that says the same of everything."""
     from lm_eval import simple_evaluate

@@ -2,24 +2,22 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from one_line_errors import line_of
 from typer.testing import CliRunner
 
 from excam.cli import app
 from excam.core.exceptions import InputInvalid
-from excam.scoring import meta, meta_baselines, meta_numbers, meta_rows, worth
+from excam.scoring import meta, meta_baselines, meta_numbers, meta_rows, result_files, worth
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats import correlation, icc21
 from excam.stats.binary_gold import Estimate
 
-RATINGS = Path(__file__).parents[3] / "shared/data/calmqa/human_ratings.csv.gz"
 GOLD = [
     {"id": f"{n}/{side}", "label": int(side == "right"), "question": f"q{n}", "error": kind * (side == "wrong")}
     for n, kind in enumerate(["omission", "factual"] * 12)
@@ -202,7 +200,7 @@ def test_missing_baselines_and_tests_are_named(files, tmp_path):
     gold, facts, _ = files
     texts = write(tmp_path / "texts.jsonl", [row | {"answer": "x" * (at + 1)} for at, row in enumerate(GOLD)])
     assert "No (length), (surface) and (words): 48 of 48 rows lack output; name the column" in run(texts, facts).stdout
-    assert "(length)" in run(texts, facts, "--text", "answer").stdout
+    assert "(length)" in run(texts, facts, "--output", "answer").stdout
     even = scored(tmp_path / "even.jsonl", {row["id"]: 3.0 for row in GOLD}, "even|1")
     lost = scored(tmp_path / "lost.jsonl", {row["id"]: None for row in GOLD}, "lost|1")
     said = run(gold, facts, even, lost).stdout
@@ -241,9 +239,9 @@ def test_a_line_of_another_program_is_refused_with_the_field_that_it_lacks(tmp_p
     file = write(tmp_path / "m.jsonl", [row, {"id": "y", "score": 2, "signature": "m|1", "parts": {"s": 1}}])
     if said:
         with pytest.raises(InputInvalid, match=said):
-            meta_rows.read_metrics([file])
+            meta_rows.read_metrics({file: list(result_files.read(file))})
         return
-    whole, part = meta_rows.read_metrics([file], ["s"])
+    whole, part = meta_rows.read_metrics({file: list(result_files.read(file))}, ["s"])
     assert (whole.scores, whole.direction) == ({str(row["id"]): 1.0, "y": 2}, "higher")
     assert part.scores == {str(row["id"]): None, "y": 1.0}
 
@@ -392,7 +390,7 @@ def test_bad_input_is_one_line(files, tmp_path):
     )
     empty = write(tmp_path / "unlabelled.jsonl", [row | {"label": None} for row in GOLD])
     assert "48 rows, none with a number in label; expected rows with id and label" in refused(empty, facts)
-    assert "no column nope; found error, id, label, question" in refused(gold, facts, "--text", "nope")
+    assert "no column nope; found error, id, label, question" in refused(gold, facts, "--output", "nope")
     halves = [
         scored(tmp_path / f"{half}.jsonl", {row["id"]: 1.0 for row in GOLD[half::2]}, f"half|{half}") for half in (0, 1)
     ]
@@ -542,19 +540,15 @@ def test_it_says_which_language_or_system_makes_a_number(tmp_path):
     assert "soft accuracy" in said
 
 
-def test_likelihoods_are_a_baseline_and_baselines_need_no_scored_file(tmp_path):
+def test_baselines_need_no_scored_file(tmp_path):
     rows = answers()
     gold = write(tmp_path / "gold.jsonl", rows)
-    scores = {row["id"]: float(row["label"]) for row in rows}
-    said = run(gold, scored(tmp_path / "lm.jsonl", scores, "excam|likelihood:gain@0|v1"))
-    assert "\n(lm) " in said.stdout
-    assert "lm: a baseline: likelihoods" in said.stdout
-    assert of_kind("test", lines(gold, tmp_path / "lm.jsonl"), a="lm", b="(length)")
     alone = lines(gold)
     listed = {record["metric"] for record in of_kind("rows", alone)}
     assert listed >= {"(constant)", "(length)", "(words)", "(system)"}
     assert not of_kind("test", alone)
-    assert "None is of tie-calibrated or ordered" in run(gold, tmp_path / "lm.jsonl", "--item", "instruction").stdout
+    file = scored(tmp_path / "lm.jsonl", {row["id"]: float(row["label"]) for row in rows})
+    assert "None is of tie-calibrated or ordered" in run(gold, file, "--item", "instruction").stdout
 
 
 def test_rows_without_the_facet_of_an_option_are_refused(files, tmp_path):
@@ -564,27 +558,6 @@ def test_rows_without_the_facet_of_an_option_are_refused(files, tmp_path):
     some = write(tmp_path / "some.jsonl", [row | {"who": "x" * (at > 2)} for at, row in enumerate(GOLD)])
     assert "3 of 48 labelled rows without system" in refused(some, facts, "--system", "who")
     assert "No (system): it needs the system of every row" in run(gold, facts).stdout
-
-
-@pytest.mark.skipif(not RATINGS.exists(), reason="the public ratings are not here")
-def test_what_the_docs_say_of_the_public_ratings(tmp_path):
-    """The table of docs/results.md: one model makes the number of surface."""
-    names = {"question": "instruction", "answer": "output", "model": "system"}
-    frame = pl.read_csv(RATINGS).rename(names)
-    gold = tmp_path / "ratings.csv"
-    frame.with_columns(pl.concat_str("annotation_id", "system", separator="/").alias("id")).write_csv(gold)
-    records = lines(gold, "--label", "rating", "--item", "instruction", "--within", "language")
-    numbers = {(record["metric"], record["within"]): record for record in of_kind("agreement", records, on="own")}
-    assert {record["pairs"] for record in numbers.values()} == {208}
-    ordered = {name: round(record["ordered"]["value"], 2) for (name, within), record in numbers.items() if not within}
-    assert ordered["(length)"] == 0.66
-    assert ordered["(surface)"] == 0.63
-    assert ordered["(surface, length)"] == 0.80
-    assert ordered["(system)"] == 0.84
-    tau = {key: round(record["kendall"]["value"], 2) for key, record in numbers.items() if key[0] == "(surface)"}
-    assert tau == {("(surface)", ""): 0.42, ("(surface)", "language"): 0.38}
-    (told,) = of_kind("influence", records, metric="(surface)", number="tau_b", without=None)
-    assert (told["facet"], told["name"], told["n"]) == ("system", "mixtral22b", 200)
 
 
 @pytest.mark.parametrize("values", [(True, False), ("yes", "no"), (1, 0), (-5, 0)])
@@ -617,3 +590,22 @@ def test_a_metric_that_sees_every_error_goes_with_that_truth(tmp_path):
     numbers = next(line for line in done.stdout.splitlines() if line.startswith("right "))
     assert "1.00" in numbers
     assert "-1.00" not in numbers
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_labels_in_a_scored_file_need_no_second_file(tmp_path, files, suffix):
+    """Also where systems share ids: then a row is known by both."""
+    gold, facts, _ = files
+    labels = {row["id"]: row for row in GOLD}
+    results = [replace(row, columns=labels[row.id]) for row in result_files.read(facts)]
+    whole = tmp_path / f"facts.{suffix}"
+    result_files.write(whole, results)
+    numbers = [line for line in lines(gold, facts) if line["kind"] == "agreement"]
+    assert [line for line in lines(whole, "--label", "label") if line["kind"] == "agreement"] == numbers
+    shared = [replace(row, id=row.id.split("/")[0], system=row.id.split("/")[1]) for row in results]
+    result_files.write(whole, shared)
+    (counts, *_) = (line for line in lines(whole) if line["kind"] == "rows")
+    assert (counts["rows"], counts["scored"], counts["unlabelled"]) == (len(results), len(results), 0)
+    by_both = [row | {"id": row["id"].split("/")[0], "system": row["id"].split("/")[1]} for row in GOLD]
+    (counts, *_) = (line for line in lines(write(tmp_path / "both.jsonl", by_both), whole) if line["kind"] == "rows")
+    assert (counts["scored"], counts["unlabelled"], counts["missing"]) == (len(results), 0, 0)

@@ -312,12 +312,6 @@ def left_out(trial):
     return done, done.exit_code == 0 and "seed" not in body and body["messages"][0]["role"] == "user"
 
 
-def limit_field(trial):
-    done = trial.with_("--limit-field", "max_completion_tokens")
-    body = trial.server.calls[-1] if trial.server.calls else {}
-    return done, done.exit_code == 0 and "max_completion_tokens" in body and "max_tokens" not in body
-
-
 OPTIONS = {
     "several `--model`": several_models,
     "`--base`": another_base,
@@ -335,7 +329,6 @@ OPTIONS = {
     "`--budget`, `--price`": budget,
     "`--concurrency`, `--rate`, `--timeout`": one_request_at_a_time,
     "`--omit`": left_out,
-    "`--limit-field`": limit_field,
     "`--fail-on`": fail_on,
     "`--instruction`, `--output`": pair_is_named,
     "`--column`": column_is_named,

@@ -123,7 +123,7 @@ TWICE = "a.jsonl:25: the scored row r0 is there twice, and would count twice; ex
 
 
 @pytest.mark.parametrize("command", ["report a.jsonl --to a.html", "report b.jsonl --against a.jsonl --to a.html",
-                                     "compare a.jsonl b.jsonl", "compare a.jsonl b.jsonl --pairs", "meta gold.jsonl a.jsonl",
+                                     "compare a.jsonl b.jsonl", "meta gold.jsonl a.jsonl",
                                      "calibrate a.jsonl --gold gold.jsonl --to c.json"])  # fmt: skip
 @pytest.mark.parametrize(
     ("change", "said"),
@@ -159,8 +159,6 @@ def test_repeated_rows_are_counted_and_left_out(printed):
         printed(doubled(A), doubled(other), GOLD, "report", *words, "--to", "page.html", "--overwrite")
         assert numbers("page.html") == shown
         assert "24 rows that repeat another under a new id are left out." in Path("page.html").read_text("utf-8")
-    pairs = printed(doubled(A), doubled(other), GOLD, "compare", "a.jsonl", "b.jsonl", "--pairs")
-    assert "of 21 items. Left out: 3 with fewer than two scores, 24 that repeat another under new ids." in pairs
 
 
 def test_names_that_look_alike_are_one(printed):

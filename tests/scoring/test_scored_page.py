@@ -20,7 +20,8 @@ from excam.scoring import metric, report_page, summary
 from excam.scoring import report_numbers as numbers
 from excam.scoring.agreement import agreement
 from excam.scoring.metric import Description
-from excam.scoring.results import NOT_KNOWN, frame, part_lines
+from excam.scoring.result_tables import frame
+from excam.scoring.results import NOT_KNOWN, part_lines
 
 EXCAM = metric.load("excam").description
 ATTACKS = (
@@ -81,7 +82,9 @@ def test_a_table_holds_no_half_of_a_character():
     row = judged(0, half, (0, 8, "major", half), warnings=(half,), **fields)
     table = frame([row, failed(1, half), judged(2, "שלום 👍")])
     assert half.replace("\ud83d", "?") == table["id"][0] == table["output"][0] == table["failure"][1]
-    assert json.loads(table["errors"][0])[0]["type"] == table["warnings"][0][0] == "half ? a sign"
+    assert (
+        json.loads(table["report"][0])["errors"][0]["type"] == json.loads(table["warnings"][0])[0] == f"half {half[5:]}"
+    )
     assert table["output"][2] == "שלום 👍"
 
 
@@ -103,7 +106,7 @@ def test_a_table_of_texts_whose_columns_have_names_of_ours():
     assert table["text"].to_list() == ["T", None]
     assert table["certainty"].to_list() == [0.5, 0.5]
     assert table["score"].to_list() == [None, 0.5]
-    assert table["errors"].to_list() == [None, "[]"]
+    assert table["errors"].to_list() == ["many", None]
     assert len(set(table.columns)) == len(table.columns)
 
 
@@ -175,6 +178,18 @@ def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
     assert "with errors" not in head
     assert "overlook errors" not in text
     assert "<summary>By system</summary>\n<p>Means are of the scored rows." in text
+
+
+def test_the_worst_text_stands_above_with_its_passage_and_what_a_score_means():
+    parts = {"evidence": ["a.pdf#page=3"], "passages": ["a.pdf#page=3: Food: <b>Stew</b> of eel."]}
+    bad = judged(6, "Stew & sushi.", (7, 12, "major", "dish"), score=-7.0, parts=parts)
+    page = report_page.write("a.jsonl", "0" * 64, [*SIX, bad])
+    (worst,) = re.findall('<section class="worst">(.*?)</section>', page, re.S)
+    assert "<h2>The worst text: −7, row <bdi>" in worst
+    assert "Stew &amp; <mark>sushi</mark>." in worst
+    assert "a.pdf#page=3: Food: &lt;b&gt;Stew&lt;/b&gt; of eel." in worst
+    assert "What a score means: −5 a major error, −1 a minor error. " in page
+    assert 'class="worst"' not in report_page.write("a.jsonl", "0" * 64, [judged(1, "Fine.")])
 
 
 def test_bars_of_means_begin_at_0_also_below_it():
@@ -338,6 +353,7 @@ def test_how_sure_a_row_is(browser, tmp_path):
 def test_a_bar_is_a_filter_that_shows_that_it_is_on_and_can_be_removed(browser, tmp_path):
     odd = judged(6, "half \ud83d", (0, 4, "minor", "<b>'\"\ud83d"))
     opened(browser, tmp_path, [*SIX, odd])
+    browser.js("document.querySelector('.folded').open = true")  # closed in a narrow window
 
     def bar(name, value):
         return f"button.bar[data-filter={name}][data-value='{json.dumps(value)}']"

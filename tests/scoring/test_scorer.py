@@ -137,7 +137,7 @@ def test_an_iterator_of_any_length_takes_the_memory_of_a_batch(adapter, backend,
     rows = ({**Q, "output": str(numbers.append(number) or number)} for number in range(1, 1000))
     results = excam.load(adapter).score(rows)
     assert numbers == [1], "the first row says where the columns are"
-    assert next(results).output == "1"
+    assert next(iter(results)).output == "1"
     assert numbers == [1, 2, 3, 4]
 
 
@@ -184,9 +184,9 @@ def test_results_as_a_table(adapter, backend):
         {**Q, "output": "x"},
     ]
     table = excam.load(adapter).score(rows).to_polars()
-    assert table["errors_found"].to_list() == [1, None, 0]
+    assert table["output"].to_list() == ["Sushi.", "mumble", "x"]
     assert table["failure"].to_list() == [None, "no-json", None]
-    assert json.loads(table["errors"][0])[0]["span"] == "Sushi"
+    assert json.loads(table["report"][0])["errors"][0]["span"] == "Sushi"
     assert (table["system"][0], table["language"][0]) == ("m", "English")
 
 
@@ -225,7 +225,7 @@ def test_an_adapter_that_is_not_there(adapter, tmp_path, monkeypatch, place, kno
     line_of(ModelInvalid, excam.load, tmp_path)
     assert line_of(ModelInvalid, excam.load, "no-such-folder") == (
         "no-such-folder: no such model; expected the folder of a model or adapter, an adapter in ./results/adapters "
-        f"(there: {known}), or NAME@http://host/v1"
+        f"(there: {known}), ORG/NAME of the hub, or NAME@http://host/v1"
     )
 
 

@@ -13,18 +13,25 @@ from excam.config import Server
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.inference import Generate, Message, Sampling
 from excam.scoring import served_model
-from excam.scoring.models import open_model, parse
-from excam.scoring.served_model import negotiate
+from excam.scoring.models import Address, open_model, parse
+from excam.scoring.served_model import entry_of, negotiate
 from excam.scoring.server_options import Serving
 
 SERVER = Server(endpoint="http://host/v1", name="m")
 
 
+def applied(serving: Serving) -> Server:
+    server = entry_of("m", SERVER.endpoint, serving).model.server
+    assert server
+    return server.model_copy(update={"name": SERVER.name})
+
+
 def test_options_change_the_settings_of_a_server() -> None:
-    asked = Serving(2, 60, 5.0, ("seed", "schema", "top_p"), "max_completion_tokens").applied(SERVER)
+    asked = Serving(2, 60, 5.0, ("seed", "schema", "top_p"))
+    asked = applied(asked)
     assert (asked.concurrency, asked.requests_per_minute, asked.timeout) == (2, 60, 5.0)
-    assert (asked.omit, asked.structure, asked.limit_field) == (["seed", "top_p"], False, "max_completion_tokens")
-    assert Serving().applied(SERVER) == SERVER
+    assert (asked.omit, asked.structure) == (["seed", "top_p"], False)
+    assert applied(Serving()) == SERVER
 
 
 @pytest.mark.parametrize(
@@ -37,10 +44,6 @@ def test_options_change_the_settings_of_a_server() -> None:
             Serving(omit=("logits",)),
             "--omit: found logits; expected temperature, top_p, seed, logprobs, schema, system",
         ),
-        (
-            Serving(limit_field="max tokens"),
-            "--limit-field: found max tokens; expected the name of a field, such as max",
-        ),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_in_one_line(serving: Serving, line: str) -> None:
@@ -50,16 +53,14 @@ def test_a_value_that_cannot_be_is_refused_in_one_line(serving: Serving, line: s
 
 
 def test_a_model_of_this_machine_has_none(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputInvalid, match=r"^--concurrency, --limit-field: found for .*, on this machine; leave it out"
-    ):
-        open_model(tmp_path, serving=Serving(concurrency=2, limit_field="n"))
+    with pytest.raises(InputInvalid, match=r"^--concurrency, --rate: found for .*, on this machine; leave it out"):
+        open_model(tmp_path, serving=Serving(concurrency=2, rate=9))
 
 
 def test_what_people_leave_out_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Server] = []
     request = Generate((Message("system", "s"), Message("user", "u")), "{}")
-    asked = Serving(omit=("logprobs", "system"), limit_field="n").applied(SERVER)
+    asked = applied(Serving(omit=("logprobs", "system")))
     left, lines = negotiate(asked, request, Sampling(max_tokens=8), sent.append)
     assert (left, lines, sent) == (asked, [], [asked])
 
@@ -72,9 +73,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_a_name_alone_is_asked_for_at_the_address_of_the_environment(environment: pytest.MonkeyPatch) -> None:
-    with pytest.raises(
-        InputInvalid, match=r"gpt-x of OpenAI is gpt-x@https://api.openai.com/v1, with the key in OPENAI"
-    ):
+    with pytest.raises(InputInvalid, match="then --model openai/gpt-x"):
         parse("gpt-x")
     environment.setenv("OPENAI_API_KEY", "k")
     assert parse("gpt-x").endpoint == "https://api.openai.com/v1"
@@ -82,6 +81,28 @@ def test_a_name_alone_is_asked_for_at_the_address_of_the_environment(environment
     environment.setenv("OPENAI_BASE_URL", "http://host/v1")
     assert parse("gpt-x").endpoint == parse("qwen3").endpoint == "http://host/v1"
     assert parse("./qwen3").endpoint == parse("results/models/qwen3").endpoint == ""
+
+
+def test_a_provider_is_asked_at_its_address_with_its_key_alone(
+    environment: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment.chdir(tmp_path)
+    environment.delenv("GEMINI_API_KEY", raising=False)
+    with pytest.raises(InputInvalid, match=r"set GEMINI_API_KEY; the hub's model of this name is google/gemma@main$"):
+        parse("google/gemma")
+    environment.setenv("GEMINI_API_KEY", "k")
+    google = parse("google/gemma")
+    assert (google.name, google.endpoint) == ("gemma", served_model.PROVIDERS["google"][0])
+    assert "google/gemma: gemma of google, at https://generativelanguage" in capsys.readouterr().err
+    assert served_model.key_variable(google.endpoint) == "GEMINI_API_KEY"
+    assert served_model.key_variable(served_model.OPENAI) is None
+    environment.setenv("OLLAMA_BASE_URL", "http://host:1/v1")
+    assert parse("ollama/llama3") == Address("ollama/llama3", "llama3", "http://host:1/v1")
+    with pytest.raises(InputInvalid, match=r"set AZURE_BASE_URL, such as https://RESOURCE"):
+        parse("azure/mine")
+    (tmp_path / "ollama/llama3").mkdir(parents=True)
+    assert parse("ollama/llama3").endpoint == ""
+    assert "ollama/llama3: the folder here, not a model of this name elsewhere" in capsys.readouterr().err
 
 
 def test_the_key_of_openai_is_sent_to_openai_and_openai_base_url_only(environment: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from excam.error_reports.records import CulturalError, Report
 from excam.inference import Missing, Sampling, fake, gpus
 from excam.scoring import local_model, metric, result_files, shard_scoring, shard_summary, shards
 from excam.scoring.metric import Outcome, Setup
-from excam.scoring.models import OpenedModel
+from excam.scoring.opened_model import OpenedModel
 from excam.scoring.results import NOT_KNOWN
 from excam.scoring.rows import RowFile
 from excam.scoring.scorer import Scorer
@@ -263,18 +263,6 @@ def test_a_model_that_is_down_is_asked_about_three_shards(tmp_path):
     backend = Down()
     counts, problems = score(tmp_path / "texts", tmp_path / "scores", backend)
     assert (counts, len(problems), len(backend.asked)) == ({}, 3, 3)
-
-
-def test_a_table_holds_every_field(tmp_path):
-    sample = {**Q, "output": "Tea \ud800.", "language": "English", "system": "m", "culture": "Peru"}
-    (result,) = scorer(fake.Backend(answer)).score([sample])
-    result_files.write(tmp_path / "a.parquet", [result])
-    (row,) = pl.read_parquet(tmp_path / "a.parquet").to_dicts()
-    assert json.loads(row["texts"])["output"] == "Tea \ud800.", "as JSON, half a character too"
-    assert (row["language"], row["system"], row["culture"]) == ("English", "m", "Peru")
-    assert json.loads(row["report"]) == {"errors": [], "explanation": "so"}
-    pl.DataFrame(ROWS).write_parquet(tmp_path / "b.parquet")
-    assert not result_files.is_scored(tmp_path / "b.parquet")
 
 
 def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts_folder, tmp_path, monkeypatch, capsys):
