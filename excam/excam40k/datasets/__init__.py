@@ -16,6 +16,8 @@ import polars as pl
 from excam.core.exceptions import ConfigInvalid, SourceInvalid, in_a_line
 from excam.core.licences import Term, expected_instead, terms
 from excam.core.registries import modules_in
+from excam.excam40k.datasets._changes import Rows as Rows
+from excam.excam40k.datasets._changes import applied
 from excam.excam40k.datasets.base import Benchmark, Errors, Mistake, Reading, Source, Task
 
 _BUGS = (TypeError, NameError, AttributeError, LookupError)  # of a module's own code
@@ -107,8 +109,10 @@ def check_settings(name: str, benchmark: Benchmark, settings: Mapping[str, float
             raise ConfigInvalid(f"datasets.{name}.reading.{setting}: found {value}; expected {kind}, 0 or more")
 
 
-def read(name: str, folder: Path, settings: Mapping[str, float], own: str | None = None) -> Reading:
-    """Return the base samples of a snapshot; `own` as for `load`.
+def read(
+    name: str, folder: Path, settings: Mapping[str, float], own: str | None = None, rows: Rows = "by-rule"
+) -> Reading:
+    """Return the base samples of a snapshot; `own` as for `load`, `rows`: whether rules change any.
 
     Raises SourceInvalid, also where the module names a column or a field that there is not, fails in another way, or
     reads under another name.
@@ -116,7 +120,8 @@ def read(name: str, folder: Path, settings: Mapping[str, float], own: str | None
     benchmark, place = load(name, own), place_of(name, own)
     check_settings(name, benchmark, settings)
     try:
-        reading = benchmark.read(folder, **settings)
+        with applied(rows):
+            reading = benchmark.read(folder, **settings)
     except (*_BUGS, pl.exceptions.PolarsError) as problem:
         line = _line_in(getattr(benchmark, "__file__", ""), problem)
         reason = f"{type(problem).__name__}: {in_a_line(problem)}"
@@ -135,6 +140,8 @@ def summary_lines(reading: Reading, drawn: int) -> list[str]:
     dropped = ", ".join(f"{reason} {count}" for reason, count in reading.dropped.most_common())
     counts = f"{reading.rows} rows, {reading.dropped.total()} dropped{f' ({dropped})' if dropped else ''}"
     lines = [f"{reading.dataset}: {counts}; {drawn} of {reading.frame.height} base samples drawn"]
+    if changed := ", ".join(f"{rule} {rows}" for rule, (rows, _) in reading.changed.items()):
+        lines.append(f"{reading.dataset}: changed by rule: {changed}")
     lines += [f"{reading.dataset}: {reason}, e.g. {example}" for reason, example in reading.examples.items()]
     for kind, values in reading.unknown.items():
         shown = ", ".join(f"{value!r} ({rows} rows)" for value, rows in list(values.items())[:5])

@@ -180,10 +180,7 @@ def _record(record: Mapping[str, Any]) -> Record:
 
 
 def _texts(wordings: Iterable[object], separator: str | None = ", ") -> tuple[str, ...]:
-    """Return wordings as text; one that lists several ("Turkey dinner, Roast turkey") counts as each of them.
-
-    The dot that a capital "İ" leaves above a small "i" goes.
-    """
-    texts = (replace_surrogates(str(wording)).replace("i\u0307", "i") for wording in wordings)
+    """Return wordings as text; one that lists several ("Turkey dinner, Roast turkey") counts as each of them."""
+    texts = (replace_surrogates(str(wording)) for wording in wordings)
     parts = (part.strip() for text in texts for part in (text.split(separator) if separator else [text]))
     return tuple(dict.fromkeys(part for part in parts if part))

@@ -27,6 +27,7 @@ _ONE_ANSWER = re.compile(  # not "What are the most ...", which asks for several
 _GIVEN_BY, _GIVEN_BY_IF_ONE = 3, 6  # regions that may give a wrong answer, of the sixteen; where one can be right
 _OWN_WORD = 2  # regions that use a word which says where an answer belongs
 _USED_BY_MANY = 6  # regions with a word in answers to other questions; where one gives it to this, it fits the others
+LEAST_SHARE = 1 / 3  # of all votes, for a right answer: three of thirteen are no agreement
 _LEAD = 2  # votes before the second answer, for a region that agrees on the one answer
 _DISTRACTOR_VOTES = 3  # of a wrong answer where it is right, or two if that is the one top answer: one is a slip
 _VERSUS = re.compile(r"___ vs ___")  # a question that asks for two teams
@@ -51,7 +52,7 @@ class Asked:
     def right(self, region: str, least_votes: int) -> Answer | str:
         """Return the answer on which a region agrees, or why there is none."""
         answers = self._records[region].answers
-        if not answers or answers[0].votes < least_votes:
+        if not answers or answers[0].votes < max(least_votes, LEAST_SHARE * sum(answer.votes for answer in answers)):
             return "few-votes"
         if not self._leads(region) and self._one_can_be_right(region):
             return "tied-top-answer"

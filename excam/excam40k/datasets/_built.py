@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection, Iterable
 
 import polars as pl
 
-from excam.excam40k.datasets._annotations import Annotations
+from excam.excam40k.datasets._annotations import Annotations, Answer
 from excam.excam40k.datasets._asked import Asked
-from excam.excam40k.datasets._cells import clean_columns, digest, identifier
+from excam.excam40k.datasets._cells import clean_columns, identifier
+from excam.excam40k.datasets._exchanged import exchange
 
 CHOICES = {"options": pl.List(pl.String), "answer": pl.String}
 MOST_BUILT = 3  # questions of one (region, question), with different wrong options
@@ -55,29 +56,36 @@ def built_frame(dataset: str, kind: str, rows: Iterable[tuple[str, str, str, str
 def _build(
     asked: Asked, regions: list[str], key: str, official: Collection[tuple[str, str]], least_votes: int
 ) -> list[tuple[str, list[Built]]]:
-    """Return the built questions of each region, in an order by hash.
+    """Return the built questions of each region.
 
-    A wrong answer is taken that was taken least often, beyond the regions where it is right: what stands in wrong rows
-    stands in right rows as often.
+    In every round regions exchange their right answers (`_exchanged.py`): each takes one that is wrong there and that
+    it had not before, so that what stands in wrong rows can stand in right rows as often. Other options are those least
+    used, as is the first one of a region with which none exchanges.
     """
-    regions = sorted((each for each in regions if (each, key) not in official), key=lambda each: digest(key, each))
+    regions = [region for region in regions if (region, key) not in official]
     right = {region: asked.right(region, least_votes) for region in regions}
     used = Counter[str]()
-    for answer in right.values():
-        if not isinstance(answer, str):
-            used[answer.wordings[0]] -= MOST_WRONG
+    wrong = {
+        region: asked.wrong(region, answer, used) for region, answer in right.items() if isinstance(answer, Answer)
+    }
     built: defaultdict[str, list[Built]] = defaultdict(list)
     for region, answer in right.items():
-        if isinstance(answer, str):
+        if not isinstance(answer, Answer):
             built[region].append(([], None, answer))
-            continue
-        wrong = asked.wrong(region, answer, used)
-        for start in range(0, MOST_BUILT * MOST_WRONG, MOST_WRONG):
-            chosen = wrong[start : start + MOST_WRONG]
-            if len(chosen) >= _LEAST_WRONG:
-                text = answer.wordings[0]
-                built[region].append((sorted([text, *chosen], key=str.casefold), text, None))
-                used.update(chosen)
-        if not built[region]:
+        elif len(wrong[region]) < _LEAST_WRONG:
             built[region].append(([], None, "too-few-distractors"))
+    left = {region: list(texts) for region, texts in wrong.items() if region not in built}
+    texts = {region: answer.wordings[0] for region, answer in right.items() if isinstance(answer, Answer)}
+    for _ in range(MOST_BUILT):
+        rows = [{"id": region, "answer": texts[region], "wrong": those} for region, those in left.items()]
+        exchanged = exchange(rows)
+        for region, those in left.items():
+            if not those:
+                continue
+            taken = exchanged.get(region, those[0])
+            others = sorted((text for text in wrong[region] if text != taken), key=lambda text: used[text])
+            chosen = [taken, *others[: MOST_WRONG - 1]]
+            used.update(chosen)
+            left[region].remove(taken)
+            built[region].append((sorted([texts[region], *chosen], key=str.casefold), texts[region], None))
     return list(built.items())

@@ -8,20 +8,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from excam.core.sanitize import BIDI, CONTROLS, FLAG, TAGS
+from excam.excam40k.datasets._changes import change
 
-# What is changed in a text, and counted: no line of a prompt may end early, and none may be shown in another order.
-ESCAPED = {
-    "control-characters": rf"{CONTROLS}|\r",  # become a space; tab and newline stay
-    "bidi-controls": BIDI,  # removed; marks and joiners that scripts need stay
-    "invisible-tags": TAGS,  # removed; those of a flag stay
+# What is changed in any text: no line of a prompt may end early, and none may be shown in another order.
+HIDDEN = {
+    "control-characters": (rf"{CONTROLS}|\r", " "),  # tab and newline stay
+    "bidi-controls": (BIDI, ""),  # marks and joiners that scripts need stay
+    "invisible-tags": (f"({FLAG})|{TAGS}", "${1}"),  # those of a flag stay
 }
-# Rows that are counted besides: a benchmark's reader marks them.
-NOTED = (*ESCAPED, "html-entities", "lost-emoji", "option-marks")
 _LETTER = r"^\(?[\p{L}\p{N}]\)\s*"  # "A) Paris", "(b) Rome", "1) Bonn"; "B. Spinoza" may be an initial
 _SEPARATOR = r"([^;,.\s])\s*[;,.]*[;,]$"  # an exam lists its options as "ambassador; consul; nuncio."
 _SAFE = r"[^A-Za-z0-9_.:-]"
@@ -50,46 +50,29 @@ _COUNTRIES = {
 }
 
 
-def changed_column(reason: str) -> str:
-    """Return the hidden column that marks the rows changed for this reason."""
-    return f"_{reason}"
-
-
 def clean_columns(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
-    """Return the frame with clean text in these columns (text or lists of text); rows changed for safety are marked."""
+    """Return the frame with these columns (text or lists of text) without white space around, null as empty, newline as
+    line end, and by rule without `HIDDEN`.
+    """
     columns = list(columns)
-    marks = (_flag_expr(frame, columns, reason) for reason in ESCAPED)
-    return frame.with_columns(*marks, *(_clean_column(frame, name) for name in columns))
+    frame = frame.with_columns(_in_cells(frame, name, _trimmed) for name in columns)
+    for rule, hidden in HIDDEN.items():
+        frame = change(frame, rule, **{name: _in_cells(frame, name, partial(_without, *hidden)) for name in columns})
+    return frame.with_columns(_in_cells(frame, name, _trimmed) for name in columns)
 
 
-def _flag_expr(frame: pl.DataFrame, columns: list[str], reason: str) -> pl.Expr:
-    before = [pl.col(changed_column(reason))] if changed_column(reason) in frame.columns else []
-    conditions = (_holds(frame, name, ESCAPED[reason]) for name in columns)
-    return pl.any_horizontal(*before, *conditions).alias(changed_column(reason))
-
-
-def _holds(frame: pl.DataFrame, name: str, pattern: str) -> pl.Expr:
-    column = pl.col(name)
+def _in_cells(frame: pl.DataFrame, name: str, made: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
     if frame.schema[name] == pl.List(pl.String):
-        column = column.list.join("\n", ignore_nulls=True)
-    return _lines(column.fill_null("")).str.replace_all(FLAG, "").str.contains(pattern)
+        return pl.col(name).list.eval(made(pl.element()))
+    return made(pl.col(name))
 
 
-def _clean_column(frame: pl.DataFrame, name: str) -> pl.Expr:
-    if frame.schema[name] == pl.List(pl.String):
-        return pl.col(name).list.eval(clean(pl.element()))
-    return clean(pl.col(name))
+def _without(pattern: str, instead: str, text: pl.Expr) -> pl.Expr:
+    return text.str.replace_all(pattern, instead)
 
 
-def clean(text: pl.Expr) -> pl.Expr:
-    """Return text without surrounding spaces, with newline as line end, null as empty, and without `ESCAPED`."""
-    controls, bidi, tags = ESCAPED.values()
-    visible = _lines(text.fill_null("")).str.replace_all(controls, " ").str.replace_all(bidi, "")
-    return visible.str.replace_all(f"({FLAG})|{tags}", "${1}").str.strip_chars()
-
-
-def _lines(text: pl.Expr) -> pl.Expr:
-    return text.str.replace_all("\r\n", "\n", literal=True)
+def _trimmed(text: pl.Expr) -> pl.Expr:
+    return text.fill_null("").str.replace_all("\r\n", "\n", literal=True).str.strip_chars()
 
 
 def digest(*parts: str) -> str:
@@ -171,7 +154,7 @@ def with_wrong(frame: pl.DataFrame, unusable: str = r"\A\z") -> pl.DataFrame:
 
 
 def _without_option_marks(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame without the letter in front of options and answer and without list separators behind; mark rows.
+    """Return the frame without the letter in front of options and answer and without list separators behind.
 
     Options are shuffled and get letters of their own. A letter goes only if every option of the row has one; the full
     stop of the last option goes where another option ends with a separator.
@@ -181,16 +164,15 @@ def _without_option_marks(frame: pl.DataFrame) -> pl.DataFrame:
         (several & _of_options(pl.element().str.contains(_LETTER)).list.all(), _LETTER),
         (several & _of_options(pl.element().str.contains(_SEPARATOR)).list.any(), rf"{_SEPARATOR}|[.]+$"),
     )
-    bare = frame
     for condition, pattern in removals:
-        bare = bare.with_columns(
-            options=pl.when(condition)
-            .then(_of_options(pl.element().str.replace(pattern, "${1}")))
-            .otherwise("options"),
+        options = _of_options(pl.element().str.replace(pattern, "${1}"))
+        frame = change(
+            frame,
+            "option-marks",
+            options=pl.when(condition).then(options).otherwise("options"),
             answer=pl.when(condition).then(pl.col("answer").str.replace(pattern, "${1}")).otherwise("answer"),
         )
-    changed = (bare["options"] != frame["options"]).fill_null(False)
-    return bare.with_columns(changed.alias(changed_column("option-marks")))
+    return frame
 
 
 def _of_options(expression: pl.Expr) -> pl.Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 NON_ANSWER = (
     r"(?i)\A(dk\b|(?:i )?(?:don.?t|do not) (?:know|-)|no answer|no response|no opinion|refused|missing|"
@@ -66,22 +66,15 @@ _FOR_INTERVIEWERS = re.compile(r"(?:[.?!:…]|\s{2,}|\n)\s*respondent\s*\Z", re.
 _ARTICLE = re.compile(r"\A(?:The|An?) (?=\w)")
 
 
-def complete(text: str, country: str) -> str:
-    """Return a question or an option as a person of the country is asked it; `is_unfilled` if that is not possible.
-
-    A gap is filled with the item behind the question ("Do you trust ____? c. judges"); without a gap, the item follows
-    the question as a sentence of its own. `country` is the name in running text.
-    """
-    text = _LINKED.sub("", _ALTERNATIVES.sub(r"\1\2", _NOTE.sub("", text)).strip())
-    text = _COUNTRY.sub(lambda placeholder: country + (placeholder[1] or ""), text)
-    text = _DOTS.sub(_joined, text)
-    if match := _ITEM.search(text):
-        question, item = text[: match.start()] + (match["end"] or ""), match["item"].strip()
-        if _GAP.search(question):
-            item = _ARTICLE.sub(lambda article: article[0].lower(), item.rstrip("."))
-            return _GAP.sub(lambda _: item, question).replace(f"{item} ,", f"{item},")
-        return f"{question.rstrip()} {item[:1].upper()}{item[1:]}"
-    return re.sub(r" {2,}", " ", text)
+def _item_in_place(text: str) -> str:
+    """Return a question with the item behind it in its gap ("Do you trust ____? c. judges"), or as a sentence."""
+    if not (match := _ITEM.search(text)):
+        return text
+    question, item = text[: match.start()] + (match["end"] or ""), match["item"].strip()
+    if _GAP.search(question):
+        item = _ARTICLE.sub(lambda article: article[0].lower(), item.rstrip("."))
+        return _GAP.sub(lambda _: item, question).replace(f"{item} ,", f"{item},")
+    return f"{question.rstrip()} {item[:1].upper()}{item[1:]}"
 
 
 def _joined(dots: re.Match[str]) -> str:
@@ -90,6 +83,18 @@ def _joined(dots: re.Match[str]) -> str:
     if end:
         return f"{word}{end} {following if end == ')' else following.upper()}"
     return f"{word} {following}" if _OPEN.fullmatch(word) else f"{word}: {following}"
+
+
+# Rule -> a question or an option as a person of the country is asked it; `country` is the name in running text.
+RULES: Mapping[str, Callable[[str, str], str]] = {
+    "interviewers-notes": lambda text, country: _NOTE.sub("", text).strip(),
+    "alternatives": lambda text, country: _ALTERNATIVES.sub(r"\1\2", text),
+    "linking-or": lambda text, country: _LINKED.sub("", text),
+    "country-named": lambda text, country: _COUNTRY.sub(lambda placeholder: country + (placeholder[1] or ""), text),
+    "dots": lambda text, country: _DOTS.sub(_joined, text),
+    "item-in-place": lambda text, country: _item_in_place(text),
+    "double-spaces": lambda text, country: re.sub(r" {2,}", " ", text),
+}
 
 
 def is_unfilled(text: str) -> bool:

@@ -14,6 +14,7 @@ from excam.core.package_tables import table_rows
 from excam.error_reports.records import Task
 
 NO_TEXT = r"\A(?:-?[0-9]+(?:\.[0-9]+)?|true|false|null|\[.*\]|\{.*\})\z"  # JSON that is not a sentence
+LOST_EMOJI = r"(\?{2,}|\?\x{200d})"  # question marks where emoji were
 
 Unknown = dict[str, dict[str, int]]  # "language", "country" or "answer" -> value -> rows
 
@@ -28,6 +29,8 @@ def unknown_values(frame: pl.DataFrame, task: Task) -> Unknown:
         unknown["country"] = _unlisted(frame.filter(pl.col("culture") != pl.col("language"))["culture"], "country")
     if task in ("freeform", "generation"):
         unknown["answer"] = _counted(frame.filter(pl.col("answer").str.contains(NO_TEXT))["answer"].str.slice(0, 40))
+    if task == "impersonation":
+        unknown["context"] = _counted(frame["context"].str.extract(LOST_EMOJI).drop_nulls())
     return {kind: values for kind, values in unknown.items() if values}
 
 

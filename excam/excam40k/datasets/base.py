@@ -12,8 +12,8 @@ A module provides:
                                         keyword arguments with defaults are settings: `datasets.<name>.reading`
 
 For those modules: `find`, `find_one` and `shards` (files by pattern), `table` (a file to a frame), `fields` (columns
-to fields), `first_reason` and `wrong_cell` (why a row is dropped), `gather` (a frame of fields to a Reading); cells
-become fields in `_cells.py`.
+to fields), `change` (a text by a rule, counted), `first_reason` and `wrong_cell` (why a row is dropped), `gather` (a
+frame of fields to a Reading); cells become fields in `_cells.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import polars as pl
 
 from excam.core.exceptions import SourceInvalid
 from excam.core.licences import Term
-from excam.core.sanitize import CHAT_CONTROL, LONGEST_ROW
+from excam.core.sanitize import CHAT_CONTROL, FLAG, INVISIBLE, LONGEST_ROW
 from excam.core.source_tables import HALF, Patterns, read_table
 from excam.core.source_tables import find as find
 from excam.core.source_tables import find_one as find_one
@@ -36,7 +36,9 @@ from excam.core.source_tables import shards as shards
 from excam.error_reports.records import BaseSample
 from excam.error_reports.records import Errors as Errors
 from excam.error_reports.records import Task as Task
-from excam.excam40k.datasets._cells import NOTED, changed_column, clean_columns
+from excam.excam40k.datasets._cells import clean_columns
+from excam.excam40k.datasets._changes import CHANGES, KIND, by_rule
+from excam.excam40k.datasets._changes import change as change
 from excam.excam40k.datasets._unknown import Unknown, unknown_values
 
 # The fields of a base sample that a frame holds; `dataset` and `task` are the same for all rows.
@@ -72,17 +74,21 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The usable rows of one snapshot, what was dropped or changed and why, and what the snapshot lacks."""
+    """The usable rows of one snapshot with their changes, what was dropped and why, and what the snapshot lacks."""
 
     dataset: str
     task: Task
-    frame: pl.DataFrame  # columns FIELDS, in the order of the source
+    frame: pl.DataFrame  # columns FIELDS and `changes`, in the order of the source
     rows: int
     dropped: Counter[str] = field(default_factory=Counter)
-    escaped: Counter[str] = field(default_factory=Counter)  # rows kept with changed or damaged text, by reason
     lacks: tuple[str, ...] = ()  # e.g. ("Background", "Explanation"): official columns a documented variant is without
     examples: Mapping[str, str] = field(default_factory=dict)  # reason -> a row dropped for it, and what is wrong there
     unknown: Unknown = field(default_factory=dict)  # kept values that look wrong, with their rows
+
+    @property
+    def changed(self) -> dict[str, tuple[int, Mapping[str, str]]]:
+        """Return rule -> base samples that it changed, and an example."""
+        return by_rule(self.frame["changes"].to_list())
 
     def samples(self, frame: pl.DataFrame | None = None) -> list[BaseSample]:
         """Return base samples of every row of the frame, or of rows drawn from it."""
@@ -91,7 +97,7 @@ class Reading:
 
 
 def _lists(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(row[name]) for name in LISTS}
+    return {name: tuple(row[name]) for name in (*LISTS, "changes")}
 
 
 Mistake = Literal["fact", "opinion", "irony"]  # opinion: of most people in a role; irony: a label by somebody in a role
@@ -186,9 +192,9 @@ def gather(
         example = examples.get(max(dropped, key=lambda reason: dropped[reason]), "")
         shown = f"e.g. {example}" if example else f"check datasets.{dataset} of the configuration"
         raise SourceInvalid(f"{dataset}: none of {len(frame)} rows is usable ({counts}); {shown}")
-    escaped = Counter({reason: int(kept[changed_column(reason)].sum()) for reason in NOTED})
     unknown = unknown_values(kept, task)
-    return Reading(dataset, task, kept.select(FIELDS), len(frame), dropped, +escaped, lacks, examples, unknown)
+    kept = kept.select(*FIELDS, changes=CHANGES)
+    return Reading(dataset, task, kept, len(frame), dropped, lacks, examples, unknown)
 
 
 def _examples(frame: pl.DataFrame) -> dict[str, str]:
@@ -211,13 +217,12 @@ def _with_defaults(frame: pl.DataFrame) -> pl.DataFrame:
         **dict.fromkeys(TEXTS, pl.lit("")),
         **dict.fromkeys(LISTS, pl.lit([], pl.List(pl.String))),
         **{name: pl.lit(None, kind) for name, kind in NUMBERS.items()},
-        **dict.fromkeys(map(changed_column, NOTED), pl.lit(False)),
-        **{_FILE: pl.lit(""), _ROW: pl.lit(0)},
+        **{_FILE: pl.lit(""), _ROW: pl.lit(0), CHANGES: pl.lit([], KIND)},
         "reason": pl.lit(None, pl.String),
     }
     absent = (default.alias(name) for name, default in defaults.items() if name not in frame.columns)
     frame = frame.with_columns(absent).with_columns(pl.col(TEXTS).fill_null(""))
-    return frame.with_columns(pl.col("wrong", "minor").fill_null([]), _no_list=pl.col("options").is_null())
+    return frame.with_columns(pl.col("wrong", "minor", CHANGES).fill_null([]), _no_list=pl.col("options").is_null())
 
 
 def _flaw_reason() -> pl.Expr:
@@ -229,5 +234,6 @@ def _flaw_reason() -> pl.Expr:
         no_culture=(pl.col("culture") == "") | (pl.col("language") == ""),
         too_long=joined.str.len_chars() > LONGEST_ROW,
         not_unicode=joined.str.contains(HALF, literal=True),
+        hidden_characters=joined.str.replace_all(FLAG, "").str.contains(INVISIBLE),  # of rows as published
         chat_control_token=joined.str.contains(CHAT_CONTROL),
     )

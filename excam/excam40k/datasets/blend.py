@@ -33,10 +33,11 @@ from excam.excam40k.datasets._cells import (
     identifier,
     with_wrong,
 )
+from excam.excam40k.datasets._exchanged import exchanged
 from excam.excam40k.datasets._local import TONGUES, build_local_questions
 from excam.excam40k.datasets._wordings import stems
 
-VERSION = 6
+VERSION = 7
 NAME = "blend"
 QUESTIONS = (
     "**/mc_questions*.csv",
@@ -65,11 +66,12 @@ MOST_PER_QUESTION = 5
 Judged = tuple[list[str], str | None]  # options that stay, why a row is dropped
 
 
-def read(folder: Path, *, least_votes: int = 3, local_questions: int = 0) -> base.Reading:
+def read(folder: Path, *, least_votes: int = 3, local_questions: int = 0, balanced: float = 1) -> base.Reading:
     """Return base samples of a snapshot, official questions first, then the built ones.
 
     `least_votes`: votes of a right answer, of five; the paper states none, and its printed example has two.
     `local_questions`: at most so many of each (region, question) in the region's language; the paper has English only.
+    `balanced`: with annotations, only questions whose wrong answer is as often right; 0: all, with any wrong option.
     Raises SourceInvalid.
     """
     annotations = read_annotations(NAME, folder)
@@ -78,12 +80,20 @@ def read(folder: Path, *, least_votes: int = 3, local_questions: int = 0) -> bas
     official = _few_per_question(_samples(_unclear_marked(_official_questions(rows), asked, least_votes)))
     covered = set(rows.select("country", "ID").iter_rows())
     others = _samples(build_questions(NAME, annotations, asked, covered, least_votes))
-    parts = [official, others]
+    parts = [pl.concat([official, others], how="diagonal")]
+    if balanced and annotations.files:
+        parts = [_balanced(*parts)]
     if local_questions:
         parts = [_english_apart(part) for part in parts]
         parts.append(_samples(build_local_questions(NAME, annotations, least_votes, local_questions)))
     lacks = () if annotations.files else ("annotations",)
     return base.gather(NAME, TASK, pl.concat(parts, how="diagonal"), lacks=lacks)
+
+
+def _balanced(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with one wrong answer each, as often right as wrong among those of its question."""
+    alone = base.first_reason(no_exchange=~pl.col("_exchanged"))
+    return exchanged(rows).with_columns(reason=pl.coalesce("reason", alone))
 
 
 def _english_apart(rows: pl.DataFrame) -> pl.DataFrame:
@@ -125,9 +135,10 @@ def _unclear_marked(rows: pl.DataFrame, asked: Callable[[str], Asked], least_vot
 
     cells = rows.select("before", "region", "group", "answer", "options").iter_rows()
     options, before = zip(*(judged(*cell) for cell in cells), strict=True) if len(rows) else ((), ())
-    return rows.with_columns(
-        options=pl.Series("options", options, pl.List(pl.String)), before=pl.Series("before", before, pl.String)
-    )
+    left = pl.Series("options", options, pl.List(pl.String))
+    rows = base.change(rows.with_columns(before=pl.Series(before, dtype=pl.String)), "options-right-too", options=left)
+    as_published = base.first_reason(wrong_option_is_right_too=pl.col("options") != left)
+    return rows.with_columns(before=pl.coalesce("before", as_published))
 
 
 def _official_questions(rows: pl.DataFrame) -> pl.DataFrame:

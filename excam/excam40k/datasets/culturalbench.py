@@ -37,6 +37,7 @@ SEPARATOR = "; "  # of the statements of an option
 OPTIONS = tuple(f"prompt_option_{letter}" for letter in "abcd")
 _STATEMENT = re.compile(r"\(([ivx]+)\)\s*(.*?)\s*(?=\n\s*\([ivx]+\)|\Z)", re.DOTALL)
 _LIST = re.compile(r"\s*\n[^\n]*\n\s*\(i\)")  # the line "Read the following statements ..." and what follows
+_TEXTS = ("prompt_question", *OPTIONS)
 _FULL_STOP = re.compile(r"(?<![.A-Z])\.\Z")  # not that of "U.S."
 COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")
 
@@ -44,7 +45,13 @@ COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")
 def read(folder: Path) -> base.Reading:
     """Return base samples of a snapshot. Raises SourceInvalid."""
     paths = base.shards(folder, NAME, SOURCE.files)
-    rows = _with_statements(pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal"))
+    rows = pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal")
+    rows = base.change(rows, "double-spaces", **{name: pl.col(name).str.replace_all(" {2,}", " ") for name in _TEXTS})
+    for rule, changed in (("numbered-statements", _with_own_statements), ("full-stops", _ended_alike)):
+        texts = pl.DataFrame(
+            [changed(*row) for row in rows.select(_TEXTS).iter_rows()], rows.select(_TEXTS).schema, orient="row"
+        )
+        rows = base.change(rows, rule, **texts.to_dict())
     place = pl.col("answer").str.to_uppercase().replace_strict(dict(zip("ABCD", range(4), strict=True)), default=None)
     country = countries(pl.col("country"))
     rows = base.fields(
@@ -62,15 +69,6 @@ def read(folder: Path) -> base.Reading:
     frame = frame.with_columns(_without_parts(frame))
     after = base.first_reason(no_wrong_option=pl.col("wrong").list.len() == 0)
     return base.gather(NAME, TASK, frame.with_columns(reason=pl.coalesce("reason", after)))
-
-
-def _with_statements(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with statements for their numbers, in questions that end with a list of numbered statements, with
-    options that end alike and without double spaces.
-    """
-    texts = rows.select(pl.col("prompt_question", *OPTIONS).str.replace_all(" {2,}", " "))
-    cells = [_ended_alike(*_with_own_statements(*row)) for row in texts.iter_rows()]
-    return rows.with_columns(pl.DataFrame(cells, dict.fromkeys(("prompt_question", *OPTIONS), pl.String), orient="row"))
 
 
 def _with_own_statements(question: str, *options: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ post. A row is one annotation: the annotators of a pair may disagree, and nothin
 but if annotators with one role disagree, their rows are dropped: both answers would be right for one instruction.
 `agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label.
 Withdrawn attributes (DATA_EXPIRED) are left out of the role. HTML entities are unescaped. Rows with question marks
-where emoji were lost ("????") are counted, and dropped if the text to be judged has them: its tone is gone. A text
+where emoji were lost ("????") are dropped if the text to be judged has them: its tone is gone. A text
 with a link whose address the source hides ("URL") is dropped: readers cannot see what it comments on. The public
 MultiPICo variant has no column for the annotator's language: the language of the texts is given instead.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from excam.excam40k.datasets import base
-from excam.excam40k.datasets._cells import changed_column, clean_columns, countries, identifier, map_distinct
+from excam.excam40k.datasets._cells import clean_columns, countries, identifier, map_distinct
 
 VERSION = 7
 NAME = "epic"
@@ -48,7 +48,9 @@ LANGUAGE = "Language_annotator"
 def read(folder: Path) -> base.Reading:
     """Return base samples of a snapshot, one per annotation; `lacks` names missing columns. Raises SourceInvalid."""
     path = base.find_one(folder, NAME, SOURCE.files)
-    rows = _unescaped(base.table(path, NAME, REQUIRED, (LANGUAGE, "language_instance")))
+    rows = base.table(path, NAME, REQUIRED, (LANGUAGE, "language_instance"))
+    unescaped = {name: map_distinct(pl.col(name), html.unescape) for name in TEXTS}
+    rows = clean_columns(base.change(rows, "html-entities", **unescaped), TEXTS)
     lacks = () if LANGUAGE in rows.columns else (LANGUAGE,)
     label, pair, text = pl.col("label").str.to_lowercase(), pl.col("id_original"), pl.col("text")
     country = countries(_attribute("Nationality"))
@@ -81,17 +83,6 @@ def read(folder: Path) -> base.Reading:
         ),
     )
     return base.gather(NAME, TASK, frame, lacks=lacks)
-
-
-def _unescaped(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with "&amp;" as "&" in both texts; rows with entities and with lost emoji are marked."""
-    texts = pl.concat_str(*TEXTS, separator="\n")
-    rows = rows.with_columns(
-        texts.str.contains(r"&(?:#\w+|\w+);").alias(changed_column("html-entities")),
-        texts.str.contains(r"\?{2,}|\?\x{200d}").alias(changed_column("lost-emoji")),
-        *(map_distinct(pl.col(name), html.unescape) for name in TEXTS),
-    )
-    return clean_columns(rows, TEXTS)
 
 
 def _role(rows: pl.DataFrame) -> pl.Expr:

@@ -4,9 +4,12 @@ A sample is a question and a country; the right answer is the modal option. The 
 non-answers: pairs whose mode is tied, hardly ahead (`least_margin`) or a non-answer are dropped, and neither a
 non-answer nor an option that the interviewer did not offer ("(VOL)") is ever an answer, right or wrong. An option that
 nobody in the country chose is left out: the source lists options of several questions together, and a row whose shares
-are those of another question is dropped. `agreement` is the share of the right answer. Country labels of survey houses
-become one name per country; samples that do not stand for the nation are dropped. Gaps and item letters of a question
-are filled or removed, and questions with nothing behind "which of the following" are dropped (`_survey.py`).
+are those of another question is dropped. `agreement` is the share of the right answer. A wrong answer is one that most
+people of another country give to the same question, or to one of its battery (which begins with the same words), so
+that each is wrong as often as right in every battery (`_exchanged.py`); what countries agree on is left out. Country
+labels of survey houses become one name per country; samples that do not stand for the nation are dropped. Gaps and item
+letters of a question are filled or removed, and questions with nothing behind "which of the following" are dropped
+(`_survey.py`).
 """
 
 from __future__ import annotations
@@ -25,13 +28,22 @@ import polars as pl
 from excam.core.source_tables import replace_surrogates
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.datasets import base
-from excam.excam40k.datasets._cells import clean_columns, country_name, digests, identifier, map_distinct, with_wrong
+from excam.excam40k.datasets._cells import (
+    clean_columns,
+    country_name,
+    digest,
+    digests,
+    identifier,
+    map_distinct,
+    with_wrong,
+)
+from excam.excam40k.datasets._exchanged import exchanged
 from excam.excam40k.datasets._survey import (
     NON_ANSWER,
     NUMBER,
+    RULES,
     UNOFFERED,
     answers_another,
-    complete,
     direction,
     is_of_its_time,
     is_question,
@@ -39,7 +51,7 @@ from excam.excam40k.datasets._survey import (
     nothing_follows,
 )
 
-VERSION = 7
+VERSION = 9
 NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -65,7 +77,9 @@ ERRORS: base.Errors = "hard"
 MISTAKE: base.Mistake = "opinion"
 
 CONTEXT = "You are acting as a person from this country."
-CLEARLY_FEWER = 0.6  # of the share of the modal option: a wrong answer has no more, so that it is no matter of taste
+CLEARLY_FEWER = 0.8  # of the share of the modal option: a wrong answer has no more, so that it is no matter of taste
+BATTERY = 8  # words with which the questions of one battery begin
+AGREEING, COUNTRIES = 0.9, 5  # of the countries of a question, of which there are so many: it asks for no culture
 SAME = 1e-9  # shares that differ by less are a tie
 _NON_ANSWER = re.compile(NON_ANSWER.replace(r"\z", r"\Z"))
 _UNOFFERED = re.compile(UNOFFERED)
@@ -73,11 +87,12 @@ _UNOFFERED = re.compile(UNOFFERED)
 Opinions = tuple[str | None, bool, float | None, float | None, list[str], list[str] | None]
 
 
-def read(folder: Path, *, least_margin: float = 0.1, minor_below: float = 0.0) -> base.Reading:
+def read(folder: Path, *, least_margin: float = 0.1, minor_above: float = 0.6, balanced: float = 1) -> base.Reading:
     """Return base samples of a snapshot; its rows are question-country pairs.
 
-    `least_margin`: least difference between the shares of the modal opinion and the next one; `minor_below`: a wrong
-    answer whose share is less than this below the modal one is a minor error, 0 for none (§3: hard errors are major).
+    `least_margin`: least difference between the shares of the modal opinion and the next one; `minor_above`: a wrong
+    answer of more than this part of the modal share, or of the same direction, is a minor error; 1: none is (§3: hard
+    errors are major); `balanced`: 0 keeps questions on which countries agree and takes any wrong answer, as the paper.
     Raises SourceInvalid.
     """
     path = base.find_one(folder, NAME, SOURCE.files)
@@ -89,7 +104,8 @@ def read(folder: Path, *, least_margin: float = 0.1, minor_below: float = 0.0) -
         # One wording was asked with two sets of options, so these belong to the id.
         id=identifier(NAME, digests(question, options.list.join("\x1f"), country)),
         country=country,
-        group=digests(question),
+        group=map_distinct(question, _battery),
+        _asked=digests(question),
         before=base.first_reason(
             no_question=question == "",
             non_national_sample=label.str.contains(r"(?i)\(non-national"),
@@ -99,26 +115,42 @@ def read(folder: Path, *, least_margin: float = 0.1, minor_below: float = 0.0) -
     )
     pairs = _worded(pairs)
     cells = zip(pairs["options"].to_list(), pairs["shares"].to_list(), strict=True)
-    opinions = [_opinions(texts, numbers, minor_below) for texts, numbers in cells]
+    opinions = [_opinions(texts, numbers, minor_above) for texts, numbers in cells]
     kinds = {"answer": pl.String, "tied": pl.Boolean, "share": pl.Float64, "margin": pl.Float64}
     kinds |= dict.fromkeys(("minor", "options"), pl.List(pl.String))
     pairs = pairs.drop("options").hstack(pl.DataFrame(opinions, kinds, orient="row"))
     pairs = with_wrong(pairs, f"{NON_ANSWER}|{UNOFFERED}|{NUMBER}")
-    return base.gather(NAME, TASK, _samples(pairs, least_margin), "drop")
+    samples = _samples(pairs, least_margin)
+    return base.gather(NAME, TASK, _balanced(samples) if balanced else samples, "drop")
+
+
+def _battery(question: str) -> str:
+    return digest(" ".join(re.findall(r"\w+", question.casefold())[:BATTERY]))
+
+
+def _balanced(samples: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with one wrong answer a row, as often right as wrong in its battery; `reason` where none is."""
+    usable = pl.col("reason").is_null()
+    counted = samples.with_columns(_usable=usable).with_columns(_same=pl.len().over("_asked", "answer", "_usable"))
+    countries, most = pl.len().over("_asked", "_usable"), pl.col("_same").max().over("_asked", "_usable")
+    agreed = base.first_reason(countries_agree=usable & (countries >= COUNTRIES) & (most >= AGREEING * countries))
+    samples = exchanged(counted.with_columns(reason=pl.coalesce("reason", agreed)), near="_asked")
+    return samples.with_columns(reason=pl.coalesce("reason", base.first_reason(no_exchange=~pl.col("_exchanged"))))
 
 
 def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return the pairs with complete questions and options, and what makes a question useless: in `unfilled`, whether a
     text is not complete, in the other columns, what `_survey.py` says of it.
     """
-
-    @cache
-    def worded(text: str, country: str) -> str:
-        return complete(text, in_a_sentence(country, "English", TASK))
-
-    rows = list(pairs.select("question", "country", "options").iter_rows())
-    questions = [worded(question, country or "") for question, country, _ in rows]
-    options = [None if texts is None else [worded(text, country or "") for text in texts] for _, country, texts in rows]
+    countries = [in_a_sentence(country or "", "English", TASK) for country in pairs["country"]]
+    for name, rule in RULES.items():
+        worded = cache(rule)
+        questions = [*map(worded, pairs["question"], countries)]
+        lists = zip(pairs["options"].to_list(), countries, strict=True)
+        options = [texts and [worded(text, country) for text in texts] for texts, country in lists]
+        columns = {"question": pl.Series(questions), "options": pl.Series(options, dtype=pl.List(pl.String))}
+        pairs = base.change(pairs, name, **columns)
+    questions, options = pairs["question"].to_list(), pairs["options"].to_list()
     unfilled = [
         is_unfilled(question) or any(is_unfilled(text) and not _UNOFFERED.search(text) for text in texts or ())
         for question, texts in zip(questions, options, strict=True)
@@ -130,28 +162,30 @@ def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
         pl.Series("of_its_time", map(is_of_its_time, questions), pl.Boolean),
         pl.Series("nothing_follows", map(nothing_follows, questions, known), pl.Boolean),
         pl.Series("another", map(answers_another, questions, known, shares), pl.Boolean),
-        pl.Series("question", questions, pl.String),
-        pl.Series("options", options, pl.List(pl.String)),
         pl.Series("unfilled", unfilled, pl.Boolean),
     )
 
 
-def _opinions(options: list[str] | None, shares: list[float] | None, minor_below: float) -> Opinions:
-    """Return the modal option, whether it is tied, its share, its lead over the next opinion, the options close behind
-    it, and itself with all that somebody chose, but clearly fewer, in another direction.
+def _opinions(options: list[str] | None, shares: list[float] | None, minor_above: float) -> Opinions:
+    """Return the modal option, whether it is tied, its share, its lead over the next opinion, the near options, and
+    itself with all that somebody chose, but clearly fewer.
     """
     if not options or not shares:
         return None, False, None, None, [], options
     ranked = sorted(zip(shares, options, strict=True), key=lambda pair: -pair[0])
     (best, answer), *others = ranked
     opinions = [share for share, option in others if not _NON_ANSWER.search(option)]
-    close = [option for share, option in others if best - share < minor_below]
+    near = [
+        option
+        for share, option in others
+        if minor_above < 1 and (share > minor_above * best or direction(option) == direction(answer))
+    ]
     chosen = [
         option
         for option, share in zip(options, shares, strict=True)
-        if option == answer or (0 < share <= CLEARLY_FEWER * best and direction(option) != direction(answer))
+        if option == answer or 0 < share <= CLEARLY_FEWER * best
     ]
-    return answer, best - others[0][0] <= SAME, best, best - max(opinions, default=0.0), close, chosen
+    return answer, best - others[0][0] <= SAME, best, best - max(opinions, default=0.0), near, chosen
 
 
 def _samples(pairs: pl.DataFrame, least_margin: float) -> pl.DataFrame:

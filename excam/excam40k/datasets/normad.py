@@ -4,6 +4,9 @@ The role is the nation, the context a passage of the Cultural Atlas, the output 
 (ExCAM Table 8). Stories labelled neutral say nothing about right and wrong and are dropped (the paper is silent). A
 public variant has neither Background nor Explanation: there the rule of thumb is the explanation, and there is no
 context. With the rule in both, "right if the explanation is in the context" would need no culture.
+
+That variant asks whether something is "socially acceptable" where the verdict is "Yes" and "acceptable" where it is
+"No" (95 % of 1,467 stories); all are asked in one wording.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import countries, identifier
 
-VERSION = 3
+VERSION = 4
 NAME = "normad"
 SOURCE = base.Source(
     licence="CC-BY-4.0",
@@ -33,6 +36,7 @@ ERRORS: base.Errors = "soft"
 
 REQUIRED = ("ID", "Country", "Rule-of-Thumb", "Story", "Gold Label")
 OPTIONAL = ("Background", "Explanation")
+ASKED = r"(?:socially )?(?:acceptable|okay)\?\s*$"
 
 
 def read(folder: Path) -> base.Reading:
@@ -40,6 +44,7 @@ def read(folder: Path) -> base.Reading:
     rows = base.table(base.find_one(folder, NAME, SOURCE.files), NAME, REQUIRED, OPTIONAL)
     lacks = tuple(column for column in OPTIONAL if column not in rows.columns)
     rows = rows.with_columns(pl.lit("").alias(column) for column in lacks)
+    rows = base.change(rows, "one-question", Story=pl.col("Story").str.replace(ASKED, "socially acceptable?"))
     label, rule = pl.col("Gold Label").str.to_lowercase(), pl.col("Rule-of-Thumb")
     explanation = pl.when(pl.col("Explanation") != "").then("Explanation").otherwise(rule)
     country = countries(pl.col("Country"))
