@@ -177,14 +177,6 @@ def paraphrases(base: BaseSample) -> tuple[str, ...]:
     place, question = _place(base), clean(base.question)
     if base.language != "English":
         return (question,)
-    if _NORM.match(base.answer):
-        story = re.sub(r"\s*Is what (?P<who>\w+) did (?:socially )?acceptable\?$", "", question)
-        asked = (
-            f"Would people in {place} approve?",
-            f"Does this fit the manners of {place}?",
-            f"How is this seen in {place}?",
-        )
-        return tuple(f"{story} {ending}" for ending in asked)
     if base.task == "impersonation":
         if asked := survey_statements.questions(base.question, place):
             return asked

@@ -9,6 +9,8 @@
   Its score is the probability that it gives to "no error", its answer is the more probable one.
 - **vote-of-others**, where labels are those of single annotators (EPIC): the label that most other annotators of the
   text chose. It is no baseline to be above, but what a judge reaches that knows everything except the one annotator.
+- **share of words**, **question where the answer stands**, where a judge reads documents: floors that read the same
+  passages, without a threshold to fit. No baselines for judges without documents.
 - **random**: the gold scores themselves in another order: as many errors, as grave, in the wrong places. The mean of
   `DRAWS` seeded orders; its interval holds 95 % of them, which is what chance alone reaches.
 
@@ -25,6 +27,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from excam.error_reports.floors import FLOORS
 from excam.excam40k import text_classifier
 from excam.excam40k.agreement import chance_of_no_error
 from excam.excam40k.audits import shortcuts
@@ -37,12 +40,16 @@ FITTED: Mapping[str, tuple[shortcuts.View, shortcuts.Matrix]] = {
     "template-only": shortcuts.AT_CHANCE["templates"],
 }
 VOTE = "vote-of-others"
+WORDS_HELD, QUESTION_HELD = FLOORS
 RULES: Mapping[str, str] = {
     "constant": "the test set's more frequent answer for every row",
     "length-only": "logistic regression on lengths, fitted on train and dev",
     "words-only": "logistic regression on the words of the output, fitted on train and dev",
     "template-only": "logistic regression on paraphrase ids, fitted on train and dev",
     VOTE: "the label that most other annotators of the text chose; no baseline, the most that can be known",
+    WORDS_HELD: "an error, if a content word of the answer stands in no passage of the judge with documents",
+    QUESTION_HELD: "an error, if more of the question stands in another sentence of these passages than in that with "
+    "the answer",
     "random": f"the gold scores in another order; mean of {DRAWS}, and where 95 % of them lie",
 }
 NAMES = tuple(RULES)
@@ -67,11 +74,16 @@ class TrivialBaseline:
 
 
 def measure_baselines(
-    learned: pl.DataFrame, tested: pl.DataFrame, seed: int, agreement: Mapping[str, float] | None = None
+    learned: pl.DataFrame,
+    tested: pl.DataFrame,
+    seed: int,
+    agreement: Mapping[str, float] | None = None,
+    heights: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Iterator[TrivialBaseline]:
     """Return every trivial baseline of one test set, in the order of `NAMES`; `VOTE` where every row has an agreement.
 
-    `agreement`: id of a base sample -> share of the other annotators with its label (`excam40k.agreement`).
+    `agreement`: id of a base sample -> share of the other annotators with its label (`excam40k.agreement`). `heights`:
+    id of a row -> name of a floor that reads passages -> its height (`excam40k.by_documents`).
     Both frames have the columns of `SAMPLE_SCHEMA`; `learned` holds the rows of train and dev, `tested` those of
     the test set. Raises InputInvalid if `tested` is empty.
     """
@@ -85,6 +97,10 @@ def measure_baselines(
     if agreement and set(tested["base"]) <= agreement.keys():
         followed = chance_of_no_error(tested, agreement)
         judged[VOTE] = (followed < 0.5, followed)
+    if heights and set(tested["id"]) <= heights.keys():
+        for name, least in ((WORDS_HELD, 1.0), (QUESTION_HELD, 0.0)):
+            held = np.array([heights[row][name] for row in tested["id"]])
+            judged[name] = (held < least, held)
     for name, (predicted, scores) in judged.items():
         result = accuracy.summarise_accuracy(wrong, predicted, clusters=groups.to_list(), seed=seed)
         yield TrivialBaseline(
@@ -98,8 +114,8 @@ def highest(lines: Iterable[Mapping[str, str]], dataset: str, measure: str) -> f
 
     `lines` are the rows of results/paper/floors.csv. A score that is not above this shows no judgement.
     """
-    here = (line for line in lines if (line["dataset"], line["split"]) == (dataset, "test") and line["floor"] != VOTE)
-    own = (line[measure] for line in here)
+    here = (line for line in lines if (line["dataset"], line["split"]) == (dataset, "test"))
+    own = (line[measure] for line in here if line["floor"] not in (VOTE, *FLOORS))
     return max((float(value) for value in own if value), default=-math.inf)
 
 

@@ -1,16 +1,18 @@
 """Check that nothing about the form of a row predicts its label: words, characters, lengths, templates, copying.
 
 For each dataset a logistic regression sees one view of a row (`views`) and predicts whether it is corrupted. It is
-trained on train and dev and tested on test; if the test set has fewer than `ENOUGH` groups, on all rows by
-cross-validation over groups. If a view is the same in both rows of every pair, any prediction is right in exactly one
-of them: the accuracy is 1/2 and nothing is fitted.
+fitted on one half of the groups (a question, a battery of a survey) and asked about the other, both ways; views of
+`IN_KNOWN_GROUPS` on one half of the base samples, so that it knows other countries' answers to the same question.
+Construction fits no classifier, so it has seen neither half. If a view is the same in both rows of every pair, any
+prediction is right in exactly one of them: the accuracy is 1/2 and nothing is fitted.
 
 **The rule.** Scaled accuracy 2a - 1 gets a two-sided t interval over groups. A view is "at chance" only if the high end
 of its 95 % interval is below `BOUND`. It "tells the label", and the check fails, if it is above chance even in an
 interval that is so wide that all of an audit hold together with 95 % (Bonferroni: 1 - .05 / tests for each); else it is
-"not decidable". With fewer groups than `fewest` says even perfect predictions could be chance (2 ** -groups). An
-interval below 0 is no shortcut: a wrong answer is chosen for being right elsewhere; this is called "below chance". What
-the words of an instruction tell is reported and cannot fail: with the rows in pairs it can only be chance.
+"not decidable". With fewer groups than `fewest` says even perfect predictions could be chance (2 ** -groups); nor does
+a classifier that calls all rows alike show anything in fewer than `ENOUGH`. An interval below 0 is no shortcut: a wrong
+answer is chosen for being right elsewhere; this is called "below chance". What the words of an instruction tell is
+reported and cannot fail: with the rows in pairs it can only be chance. So is an answer with its group.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from excam.excam40k.text_classifier import Labels
 
 LEVEL = 0.95  # of an interval that shows chance, and of all together that show a shortcut
 BOUND = 0.15  # scaled accuracy; a view that may tell more is not at chance
-ENOUGH = 100  # groups of a test set; with fewer, cross-validation over all rows
+ENOUGH = 100  # groups in which a classifier that calls all rows alike has shown that there is nothing to learn
 SAME = "the same in both rows of every pair"
 
 View = Callable[[pl.DataFrame], Sequence[Any]]
@@ -47,12 +49,16 @@ AT_CHANCE: Mapping[str, tuple[View, Matrix]] = {
     "option letter": (views.letter, text_classifier.token_matrix),
     "copied from the instruction": (views.copied, text_classifier.token_matrix),
 }
+IN_KNOWN_GROUPS: Mapping[str, tuple[View, Matrix]] = {
+    "words, in known groups": (views.words, text_classifier.word_matrix),
+    "answer": (views.answer, text_classifier.token_matrix),
+}
+IN_ITS_GROUP = "answer in its group", views.answer_in_group, text_classifier.token_matrix
 REPORTED: Mapping[str, tuple[View, Matrix]] = {
     "words of the instruction": (lambda rows: rows["instruction"].to_list(), text_classifier.word_matrix),
 }
 
 Verdict = Literal["at chance", "below chance", "tells the label", "not decidable"]
-Guesses = tuple[NDArray[np.intp], Labels]  # places of the rows that were tested, and whether each was guessed wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,12 @@ def audit(rows: pl.DataFrame) -> Audit:
     for _, own in by_dataset(in_splits(rows)):
         for view, shown in AT_CHANCE.items():
             required += _test(own, view, *shown)
+        for view, shown in IN_KNOWN_GROUPS.items():
+            required += _test(own, view, *shown, unit="base")
         for view, shown in REPORTED.items():
             reported += _test(own, view, *shown)
+        # Where annotators judge one text (EPIC) this is what the others said, which is no fault of the rows
+        reported += _test(own, *IN_ITS_GROUP, unit="base")
     checks = [_check(result, len(required)) for result in required]
     checks += [_check(result, len(required), fails=False) for result in reported]
     note = f"An interval has a confidence of {LEVEL:.0%}; at chance: its high end is below {BOUND:g}. A view tells the "
@@ -99,8 +109,10 @@ def _all_together(tests: int) -> float:
     return 1 - (1 - LEVEL) / max(tests, 1)
 
 
-def _test(rows: pl.DataFrame, view: str, show: View, matrix_of: Matrix) -> list[Found]:
-    """Test one view of one dataset; none if no row shows anything."""
+def _test(
+    rows: pl.DataFrame, view: str, show: View, matrix_of: Matrix, unit: Literal["group", "base"] = "group"
+) -> list[Found]:
+    """Test one view of one dataset, a half of its units by the other one; none if no row shows anything."""
     tokens_of_rows = show(rows)
     there = [place for place, tokens in enumerate(tokens_of_rows) if tokens]
     rows, shown = rows[there], [tokens_of_rows[place] for place in there]
@@ -108,11 +120,11 @@ def _test(rows: pl.DataFrame, view: str, show: View, matrix_of: Matrix) -> list[
     if not there or wrong.all() or not wrong.any():
         return []
     if _same_in_pairs(rows["pair"].to_list(), shown, wrong):
-        how, tested, hits = SAME, np.arange(len(shown)), ~wrong
+        how, hits = SAME, ~wrong
     else:
-        how, (tested, guesses) = _guess(rows, matrix_of(shown), wrong)
-        hits = guesses == wrong[tested]
-    sums, sizes = text_classifier.by_group(rows["group"].to_numpy()[tested], hits)
+        how, guesses = _guess(rows[unit], matrix_of(shown), wrong)
+        hits = guesses == wrong
+    sums, sizes = text_classifier.by_group(rows["group"].to_numpy(), hits)
     return [Found(str(rows["dataset"][0]), view, how, sums, sizes)]
 
 
@@ -123,18 +135,13 @@ def _same_in_pairs(pairs: Sequence[str], shown: Sequence[Any], wrong: Labels) ->
     return all(len(two) == 2 and two[0][0] != two[1][0] and two[0][1] == two[1][1] for two in sides.values())
 
 
-def _guess(rows: pl.DataFrame, matrix: Any, wrong: Labels) -> tuple[str, Guesses]:
-    """Return predictions for rows that were not trained on."""
-    test, groups = (rows["part"] == "test").to_numpy(), rows["group"].to_numpy()
-    if len(set(groups[test])) >= ENOUGH:
-        tested = np.flatnonzero(test)
-        return "train and dev, tested on test", (tested, _fit_guess(matrix, wrong, np.flatnonzero(~test), tested))
-    guesses = np.zeros(len(rows), dtype=np.bool_)
-    folds = list(text_classifier.folds(groups))
-    for learned, tested in folds:
+def _guess(units: pl.Series, matrix: Any, wrong: Labels) -> tuple[str, Labels]:
+    """Return whether each row is called wrong by a classifier that was fitted on the other half of the units."""
+    guesses = np.zeros(len(units), dtype=np.bool_)
+    halves = list(text_classifier.halves(units.to_numpy()))
+    for learned, tested in halves:
         guesses[tested] = _fit_guess(matrix, wrong, learned, tested)
-    how = f"{len(folds)} folds over all rows" if folds else "one group"
-    return how, (np.arange(len(rows)), guesses)
+    return f"halves of the {units.name}s" if halves else f"one {units.name}", guesses
 
 
 def _fit_guess(matrix: Any, wrong: Labels, learned: NDArray[np.intp], tested: NDArray[np.intp]) -> Labels:
@@ -147,6 +154,8 @@ def verdict(result: Found, tests: int) -> Verdict:
     """Return what is known of one view, of `tests` that are judged together."""
     if result.how == SAME:
         return "at chance"
+    if not result.sums.any() and len(result.sums) < ENOUGH:
+        return "not decidable"
     high = result.interval(LEVEL)[1]
     if high < 0:
         return "below chance"

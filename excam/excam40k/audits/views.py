@@ -64,6 +64,16 @@ def answers(rows: pl.DataFrame) -> list[str]:
     return [_answer(output, template) for output, template in _texts(rows, "output")]
 
 
+def answer(rows: pl.DataFrame) -> Tokens:
+    """Return the answer as one token: what is right, or wrong, wherever it stands, is learned with it."""
+    return [[text.casefold()] for text in answers(rows)]
+
+
+def answer_in_group(rows: pl.DataFrame) -> Tokens:
+    """Return the answer with the group of its question: what most countries say to it is learned, and no country."""
+    return [[f"{group} {text.casefold()}"] for group, text in zip(rows["group"], answers(rows), strict=True)]
+
+
 def options_shown(rows: pl.DataFrame) -> list[int]:
     """Return how many options the instruction lists: "Option A:", "Option B:", ... in this order, as the language of
     its templates writes them.

@@ -69,20 +69,32 @@ def wrong_answers(bases: Iterable[BaseSample], seed: int) -> dict[str, str]:
     """Return id of a base sample -> the answer that replaces the right one, equal in every pair of the base sample.
 
     The paper is silent on the choice. Random wrong answers differ from right ones as a set: "Yes" is more often right,
-    and distractors are shorter. So each base sample, in an order by hash, takes the wrong answer whose wording is most
-    often right and was least often taken, and among equals the one closest in length to the right one: then neither
-    predicts the label. Raises InputInvalid if a base sample has no wrong answer, or if the right one or an empty one is
-    among them.
+    and distractors are shorter. So each base sample, in an order by hash, takes the wrong answer whose wording, and
+    then whose words, are most often right and were least often taken, and among equals the one closest in length to the
+    right one: then none predicts the label. Raises InputInvalid if a base sample has no wrong answer, or if the right
+    one or an empty one is among them.
     """
     bases = sorted(bases, key=lambda base: digest(seed, "wrong", base.id))
     left = Counter(base.answer for base in bases)
+    right_words = Counter(word for base in bases for word in _words(base.answer))
+    wrong_words = Counter[str]()
+
+    def surplus(answer: str) -> float:
+        words = _words(answer)
+        return sum(log((right_words[word] + 1) / (wrong_words[word] + 1)) for word in words) / max(len(words), 1)
+
     taken = {}
     for base in bases:
         order = sorted(_usable(base), key=lambda wrong: digest(seed, "wrong", base.id, wrong))
-        wrong = max(order, key=lambda wrong: (left[wrong], -abs(log(len(wrong) / len(base.answer)))))
+        wrong = max(order, key=lambda wrong: (left[wrong], surplus(wrong), -abs(log(len(wrong) / len(base.answer)))))
         left[wrong] -= 1
+        wrong_words.update(_words(wrong))
         taken[base.id] = wrong
     return taken
+
+
+def _words(answer: str) -> set[str]:
+    return set(regex.findall(r"\w+", answer.casefold()))
 
 
 def _usable(base: BaseSample) -> Sequence[str]:

@@ -2,8 +2,9 @@
 ExCAM's.
 
 It changes only the output. Where two base samples hold norms that exclude one another, each gets the other's answer
-(`norms`). Elsewhere it changes whole words for which another of the same form and agreement is listed
-(`lexicon_exchanges`). A row in which nothing can be exchanged safely is left out: `answer` returns a `LeftOut`.
+(`norms`); years and percentages of long answers are exchanged among them (`figures`). Elsewhere it changes whole words
+for which another of the same form and agreement is listed (`lexicon_exchanges`). A row in which nothing can be
+exchanged safely is left out: `answer` returns a `LeftOut`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import json
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 from typing import Literal
 
 from excam.core.hash_order import digest
@@ -21,11 +20,12 @@ from excam.error_reports.records import Sample, Severity
 from excam.excam40k.construction import lexicon_exchanges, spans
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.lexicon_exchanges import Swap
-from excam.excam40k.construction.lexicon_tables import table
-from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, OTHER_NORM, TYPES
-from excam.excam40k.construction.norms import VERDICT, Exchange
+from excam.excam40k.construction.lexicon_tables import is_rejected
+from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, OTHER_NORM, RULE_DECIDES, TYPES
+from excam.excam40k.construction.norms import VERDICT, Exchange, states_a_rule
 
 NAME = "lexicon"
+MISJUDGED = "misjudged behaviour"  # the type of an error in a verdict
 LAST = "general"  # the family that is used only if no other minor error is possible
 
 # Why a row is left out: we read its answer and found it false, unreadable or demeaning (`lexicon_rejected.tsv`; answers
@@ -44,32 +44,40 @@ class LeftOut:
 def answer(right: Sample, severity: Severity, seed: int, exchange: Exchange | None = None) -> str | LeftOut:
     """Return a generator's answer about `right` in the form of Table 7, or the reason why the row is left out.
 
-    With an exchange, the answer of its partner stands in the place of the right one. Otherwise a minor error misstates
-    one detail of a custom; a major one inverts a norm or names a thing of a distant culture, and half of the rows get
-    two.
+    With an exchange, a number of another answer, a whole one, or else the other verdict stands in the place of the
+    right one. Otherwise a minor error misstates one detail of a custom; a major one inverts a norm or names a thing of
+    a distant culture, and half of the rows get two.
     """
-    if exchange:
-        told = right.output.removesuffix(right.answer) + exchange.partner.answer
+    if exchange and exchange.swaps:
+        rule = "A number of another answer stands in the place of the right one; all else is kept."
+        return _with_swaps(right, severity, exchange.swaps, rule, seed)
+    if exchange and not exchange.partner:
+        verdict, _, rest = right.answer.partition(",")
+        output = f"{right.output.removesuffix(right.answer)}{'No' if verdict == 'Yes' else 'Yes'},{rest}"
+        rule = "The verdict is turned round; the story and the rule that decides it are kept."
+        return _written(right, severity, MISJUDGED, rule, _other_norm(right, exchange, seed), output)
+    if exchange and exchange.partner:
+        output = right.output.removesuffix(right.answer) + exchange.partner.answer
         rule = "A norm of another culture stands in the place of the right one; all else is kept."
-        return _written(right, severity, TYPES["norm"], rule, _other_norm(right, exchange, seed), told)
-    if sha256(right.answer.encode()).hexdigest()[:16] in _rejected():
+        return _written(right, severity, TYPES["norm"], rule, _other_norm(right, exchange, seed), output)
+    if is_rejected(right.answer):
         return LeftOut("read-and-rejected")
     if right.language not in HOMES:
         return LeftOut("unknown-language")
     if not lexicon_exchanges.is_cultural(right):
         return LeftOut("no-cultural-word")
+    if right.task == "impersonation" and states_a_rule(right):
+        return LeftOut("no-safe-exchange")  # one other word in a rule tells by itself that it is wrong
     swaps = _chosen(right, severity, seed)
     if not swaps:
         return LeftOut("no-safe-exchange")
     rule = "Single words are exchanged for others of the same form; all else is kept."
-    kind, changed = TYPES[swaps[0].family], _apply(right.output, swaps)
-    return _written(right, severity, kind, rule, _explanation(right, swaps, seed), changed)
+    return _with_swaps(right, severity, swaps, rule, seed)
 
 
-@cache
-def _rejected() -> frozenset[str]:
-    """Return digests of answers that must not stand as right ones."""
-    return frozenset(digest_of_answer for digest_of_answer, *_ in table("lexicon_rejected.tsv"))
+def _with_swaps(right: Sample, severity: Severity, swaps: Sequence[Swap], rule: str, seed: int) -> str:
+    changed = _apply(right.output, swaps)
+    return _written(right, severity, TYPES[swaps[0].family], rule, _explanation(right, swaps, seed), changed)
 
 
 def _written(right: Sample, severity: Severity, kind: str, rule: str, explanation: str, output: str) -> str:
@@ -89,7 +97,8 @@ def _other_norm(right: Sample, exchange: Exchange, seed: int) -> str:
     """Return one or two sentences that say which norm holds in the culture, and what follows for the story."""
     verdict = VERDICT.fullmatch(right.answer)
     assert verdict
-    phrasing = OTHER_NORM[int(digest(seed, NAME, right.pair, "other norm"), 16) % len(OTHER_NORM)]
+    phrasings = OTHER_NORM if exchange.partner else RULE_DECIDES
+    phrasing = phrasings[int(digest(seed, NAME, right.pair, "other norm"), 16) % len(phrasings)]
     culture = in_a_sentence(right.culture, right.language, right.task)
     values = {"custom": exchange.custom, "culture": culture, "right": verdict[2].rstrip("."), "verdict": verdict[1]}
     return phrasing.format_map(values)
@@ -143,5 +152,5 @@ def _explanation(right: Sample, swaps: Sequence[Swap], seed: int) -> str:
         owner = in_a_sentence(swap.owner, "", "freeform")
         wrong = phrasing.format_map({"new": span.text, "owner": owner, "culture": culture})
         parts.append(f"{wrong}, it should be '{right.output[swap.start : swap.end]}'")
-    text = "; ".join(parts) + "."
+    text = "; ".join(dict.fromkeys(parts)) + "."
     return text[:1].upper() + text[1:]

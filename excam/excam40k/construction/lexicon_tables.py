@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 
 import regex
 
@@ -47,6 +48,16 @@ class Edit:
 def items() -> tuple[Item, ...]:
     """Return the rows of `lexicon.tsv`."""
     return tuple(Item(*cells) for cells in table("lexicon.tsv"))
+
+
+@cache
+def _rejected() -> frozenset[str]:
+    return frozenset(digest_of_answer for digest_of_answer, *_ in table("lexicon_rejected.tsv"))
+
+
+def is_rejected(answer: str) -> bool:
+    """Return whether an answer must not stand as a right one, by its digest in `lexicon_rejected.tsv`."""
+    return sha256(answer.encode()).hexdigest()[:16] in _rejected()
 
 
 @cache

@@ -23,6 +23,7 @@ TYPES: Mapping[str, str] = {
     "gesture": "incorrect information about a custom",
     "number": "incorrect information about a custom",
     **dict.fromkeys(("time", "date", "calendar"), "incorrect information about the time of a custom"),
+    **dict.fromkeys(("year", "share"), "incorrect date or number"),
     **dict.fromkeys(("person", "people"), "misrepresented social roles"),
     "gift": "incorrect information about gifts",
     "general": "overgeneralisation",
@@ -58,6 +59,8 @@ EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
     ),
     **dict.fromkeys(("time", "date", "calendar"), _TIME),
     **dict.fromkeys(("gesture", "object", "food", "dress"), _PLAIN),
+    "year": ("'{new}' is not the year in question", "the year '{new}' is wrong"),
+    "share": ("'{new}' is not the percentage in question", "the percentage '{new}' is wrong"),
     "person": ("'{new}' names the wrong person in this custom", "with '{new}', the custom is about the wrong people"),
     "gift": ("'{new}' is not what a gift is expected to be here", "with '{new}', the custom of giving is misstated"),
     "general": (
@@ -71,6 +74,12 @@ OTHER_NORM = (
     "This is not how people of {culture} see it ({custom}). What holds there: {right}. So the answer is '{verdict}'.",
     "On the question {custom}, another norm holds in {culture}: {right}. By that norm the answer is '{verdict}'.",
     "The norm that is given belongs to other places. In {culture}: {right}. Hence the answer should be '{verdict}'.",
+)
+
+RULE_DECIDES = (
+    "In {culture} this rule decides: {right}. By it the answer is '{verdict}'.",
+    "The verdict does not follow from the rule of {culture}: {right}. It should be '{verdict}'.",
+    "What is done in the story is judged by this rule of {culture}: {right}. So the answer is '{verdict}'.",
 )
 
 # Families of items that are more than a place or people only in a sentence about a custom.

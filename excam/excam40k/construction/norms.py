@@ -5,12 +5,15 @@ another, as patterns of the sentence that states one and of a story in which it 
 same norm is followed, one is judged "Yes" by that norm and the other "No" by another: each answer is wrong as the
 other's, and fits the story. What stands in the wrong row of one base sample stands in the right row of the other, so
 that no word tells which of the two a row is.
+
+Elsewhere the rule that an answer states decides: its verdict on the story is turned round and the rule stays, for as
+many stories judged "Yes" as "No". An answer that tells the story again is left: the other verdict would refute itself.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -20,6 +23,7 @@ import regex
 
 from excam.core.hash_order import digest
 from excam.error_reports.records import Sample, Severity
+from excam.excam40k.construction.lexicon_exchanges import Swap
 from excam.excam40k.construction.lexicon_tables import table
 
 VERDICT = regex.compile(r"(Yes|No), explanation: (.+)", regex.DOTALL)
@@ -47,10 +51,14 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The sample whose answer replaces the right one, and the custom that both answers are about."""
+    """The sample whose answer replaces the right one, and the custom that both answers are about.
 
-    partner: Sample
-    custom: str
+    Or swaps of numbers. Without either, only the verdict is replaced.
+    """
+
+    partner: Sample | None = None
+    custom: str = ""
+    swaps: tuple[Swap, ...] = ()
 
 
 @cache
@@ -92,7 +100,20 @@ def exchanges(samples: Sequence[Sample], severity: Severity, seed: int) -> Mappi
         else:
             for custom, followed in islice(customs.items(), 1):
                 waiting[sample.split, custom, followed, yes, stop].append(sample)
+    if severity == "major":
+        by_pair |= dict.fromkeys(_turned_round(samples, by_pair, seed), Exchange())
     return by_pair
+
+
+def _turned_round(samples: Sequence[Sample], taken: Container[str], seed: int) -> Iterator[str]:
+    """Yield pairs with a rule as the reason of a verdict, in each split as many of either verdict."""
+    waiting: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
+    for sample in sorted(samples, key=lambda sample: digest(seed, "verdict", sample.pair)):
+        if sample.pair.endswith("/major") and sample.pair not in taken and states_a_rule(sample):
+            waiting[sample.split, sample.answer.startswith("Yes")].append(sample.pair)
+    for split in {split for split, _ in waiting}:
+        for both in zip(waiting[split, True], waiting[split, False], strict=False):
+            yield from both
 
 
 @cache
@@ -113,10 +134,14 @@ def _story(instruction: str) -> str:
 def _may_be_told(sample: Sample) -> bool:
     """Return whether an answer fits other stories and cultures: one statement, without names of the story."""
     verdict = VERDICT.fullmatch(sample.answer)
-    if not verdict or not sample.output.endswith(sample.answer):
+    if not verdict or ENDS_INSIDE.search(verdict[2]) or CLAUSE.search(verdict[2]):
         return False
-    if ENDS_INSIDE.search(verdict[2]) or CLAUSE.search(verdict[2]):
-        return False
-    names = {match[0] for match in NAME.finditer(verdict[2])}
+    return sample.culture.casefold() not in verdict[2].casefold() and states_a_rule(sample)
+
+
+def states_a_rule(sample: Sample) -> bool:
+    """Return whether a verdict has a reason without names of the story."""
+    verdict = VERDICT.fullmatch(sample.answer)
+    names = {match[0] for match in NAME.finditer(verdict[2])} if verdict else set()
     story = {match[0] for match in INSIDE.finditer(sample.instruction)}
-    return sample.culture.casefold() not in verdict[2].casefold() and not names & story
+    return bool(verdict) and sample.output.endswith(sample.answer) and not names & story

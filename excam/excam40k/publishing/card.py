@@ -13,6 +13,7 @@ from excam.error_reports.records import Sample, to_row
 from excam.excam40k import agreement
 from excam.excam40k.audits.page import CONTENT_NOTICE
 from excam.excam40k.construction import splits
+from excam.excam40k.datasets._changes import by_rule
 from excam.excam40k.publishing import EXAMPLE_TABLES, examples, folder_of, prose
 from excam.excam40k.publishing.about import EXCAM, codes
 from excam.excam40k.publishing.columns import COLUMNS, ERROR_COLUMNS
@@ -20,6 +21,7 @@ from excam.excam40k.publishing.parts import HEAD, LABELS, Part
 from excam.pages.markdown import demote_headings, escape, remove_page_links, table
 
 NAME = "ExCAM40k, rebuilt"
+_SHOWN = 300  # characters of an example
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -38,6 +40,7 @@ def card_text(build: str, parts: Sequence[Part], withheld: Sequence[Part], audit
         "Columns": _columns(),
         "How it was made": prose.MAKING,
         "Rows (Table 2)": _counts(parts),
+        "Rows changed by rule": _changes(parts),
         "A soft and a hard error (Table 1)": f"{examples.RULE} {examples.ENGLISH}\n\n{examples.of_errors(tests)}",
         **{f"Errorless pairs (Table {n})": examples.of_datasets(EXAMPLE_TABLES[n], tests) for n in EXAMPLE_TABLES},
         "Splits": prose.SPLITS,
@@ -192,6 +195,19 @@ def _counts(parts: Sequence[Part]) -> str:
         lines.append([part.title, *counted, sum(counted)])
     total = [sum(line[at] for line in lines) for at in range(1, len(lines[0]))]  # pyright: ignore[reportArgumentType, reportCallIssue]
     return f"{table(['dataset', *HEAD, 'rows'], [*lines, ['all', *total]])}\n{prose.COUNTS}"
+
+
+def _changes(parts: Sequence[Part]) -> str:
+    """Return what readers changed, with the shortest example of each dataset and rule."""
+    lines: list[list[object]] = []
+    for part in parts:
+        kept = {sample.base for sample in part.samples}
+        rules = by_rule(base.changes for name, base in part.bases.items() if name in kept)
+        for rule, (count, example) in rules.items():
+            texts = (escape(example[which][:_SHOWN]) for which in ("published", "ours"))
+            lines.append([part.title, rule, f"{count} of {len(kept)}", *texts])
+    head = ["dataset", "rule", "base samples", "published, e.g.", "ours"]
+    return f"{prose.CHANGES}\n\n{table(head, lines)}" if lines else "None: every text stands as published."
 
 
 def _votes(parts: Sequence[Part]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from excam.error_reports.records import CulturalError, Sample, Where
 from excam.excam40k.publishing import EXAMPLE_TABLES
@@ -75,14 +75,17 @@ def page(number: int, samples: Sequence[Sample]) -> str:
     return f"{title}\n\n{RULE}\n\n{of_datasets(EXAMPLE_TABLES[number], samples)}"
 
 
-def mark_errors(text: str, where: Where, errors: Iterable[CulturalError]) -> str:
-    """Return a text, escaped, with its erroneous words bold in brackets; a span inside a marked one is not marked
-    again.
-    """
+def mark_errors(
+    text: str,
+    where: Where,
+    errors: Iterable[CulturalError],
+    mark: str = "<strong>\\[{}\\]</strong>",
+    escape: Callable[[str], str] = escape,
+) -> str:
+    """Return a text, escaped, with its erroneous words marked; a span inside a marked one is not marked again."""
     shown, at = "", 0
     for error in sorted((e for e in errors if e.where == where and e.start >= 0), key=lambda e: (e.start, -e.end)):
         if error.start >= at and error.end > error.start:
-            wrong = escape(text[error.start : error.end])
-            shown += f"{escape(text[at : error.start])}<strong>\\[{wrong}\\]</strong>"
+            shown += escape(text[at : error.start]) + mark.format(escape(text[error.start : error.end]))
             at = error.end
     return shown + escape(text[at:])

@@ -62,12 +62,12 @@ MAKING = """1. **Rows of benchmarks** that people have verified count as right; 
 2. **Wrapping.** Each becomes an instruction and an output by templates, 50 paraphrases to choose from (12 in another
    language than English), used equally often.
 3. **Hard errors**, where a benchmark has options: a wrong option takes the place of the right answer (for irony, the
-   other label). One error, always major; the explanation is a template that names the right answer.
+   other label), one that is right elsewhere where there is one. One error, major unless the wrong opinion is near to
+   the right one; the explanation is a template that names the right answer.
 4. **Soft errors**, where it has none: a generator is asked to build minor and, a second time, major cultural errors
    into the pair. Its answers are read, compared word by word with the original, and the changed places become the
    spans. Answers that cannot be read, change nothing or are not about a culture are dropped with their right row.
-   Training rows that are too long for a model that the workflow trains are left out before. Then pairs are left out
-   until words alone do not tell the wrong rows, of hard and of soft errors.
+   Training rows that are too long for a model that the workflow trains are left out before.
 5. **Pairs.** Every wrong row has exactly one right row with the same templates, so that no template predicts
    the label.
 
@@ -76,6 +76,9 @@ the hash of every input. `docs/reading-the-paper.md` there lists what the paper 
 chosen."""
 
 COUNTS = "The paper's printed numbers are beside ours in `results/paper/table-2.md` of the workflow."
+
+CHANGES = """Readers changed these rows of the benchmarks before templates were filled. White space around a text, and
+a benchmark's own prompt around a question, are no part of it. `construction.rows: as-published` applies no rule."""
 
 SPLITS = """Train, dev and test hold complete groups of base rows: a row, the other row of its pair, its other
 forms and the rows its source relates to it are always in one split. `in_test_100` marks a balanced part of the

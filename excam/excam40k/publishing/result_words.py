@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from excam.error_reports.floors import FLOORS
+from excam.error_reports.record_files import report_from_json
 from excam.error_reports.records import Sample
 from excam.excam40k.publishing.about import title
-from excam.excam40k.publishing.examples import shortest
+from excam.excam40k.publishing.examples import mark_errors, shortest
 from excam.pages.markdown import with_interval
 
 Line = Mapping[str, str]
@@ -18,48 +21,68 @@ def run(about: Mapping[str, Any], rows: int, audits: str) -> str:
     """Return what was run, in plain words; `audits` is the page of the audits, whose first line is their verdict."""
     names = ", ".join(title(name) for name in about["datasets"])
     adapters = "; ".join(escape(name) for name in about["adapters"]) or "none"
-    said = (
+    text = (
         f"<p>Questions of {len(about['datasets'])} benchmarks ({names}) became instructions with right and wrong "
         f"answers. Judges said of {rows:,} test answers whether they have a cultural error, and where. Adapters that "
         f"learnt it from the other rows: {adapters}. Models asked as they are: {escape(', '.join(about['models']))}. "
         f"Errors in long texts were written by the generator <code>{escape(about['generator'])}</code>.</p>"
     )
     if about["small"]:
-        said += (
+        text += (
             "<p><b>The rows are few and were written for this repository.</b> Their numbers say that everything works, "
             "and nothing about a method; what was measured on real rows is in "
             '<a href="../docs/results.md">docs/results.md</a>.</p>'
         )
     verdict = audits.partition("\n")[0].replace("*", "")
     if verdict:
-        said += (
+        text += (
             "<p>Is it right? <code>excam audit</code> proves that every file is what its job wrote. The data set's "
             f'audits: <a href="audits/summary.md">{escape(verdict)}</a>.</p>'
         )
     data = "published/all"
-    return said + f'<p>The data set: <a href="{data}">{data}</a>, <a href="{data}/README.md">its card</a>.</p>'
+    return text + f'<p>The data set: <a href="{data}">{data}</a>, <a href="{data}/README.md">its card</a>.</p>'
 
 
-def report(samples: Iterable[Sample]) -> str:
-    """Return an error report of the data set on a free text, its erroneous words marked."""
+def report(samples: Iterable[Sample], judged: Iterable[Mapping[str, Any]]) -> str:
+    """Return an error report on a test row, its erroneous words marked: one that documents led to, else a gold one.
+
+    `judged` are the judgements by documents.
+    """
     free = [sample for sample in samples if sample.task in ("generation", "freeform") and sample.report.errors]
-    sample = shortest(free, first_in="English")
+    marking = {row["id"]: row for row in judged if row["errors_found"]}
+    sample = shortest([sample for sample in free if sample.id in marking] or free, first_in="English")
     if not sample:
         return "<p>No test row is a free text with an error.</p>"
-    at, marked = 0, ""
-    for error in sorted(sample.report.errors, key=lambda error: error.start):
-        if error.where == "output" and error.start >= at:
-            wrong = sample.output[error.start : error.end]
-            marked += f"{escape(sample.output[at : error.start])}<mark>{escape(wrong)}</mark>"
-            at = error.end
-    errors = "; ".join(
-        f"{escape(error.span)}: {error.severity}, {escape(error.type)}" for error in sample.report.errors
-    )
+    example, score, by, read = sample.report, sample.score, "The right report: what a judge is to write", ""
+    if row := marking.get(sample.id):
+        example, score = report_from_json(row["report"]), row["score"]
+        by = "What <i>documents (words)</i> wrote, without a model"
+        right = ", ".join(error.span for error in sample.report.errors)
+        passages = " ".join(json.loads(row["parts"])["passages"])
+        read = f"It read: {escape(passages)} The right report marks: {escape(right)}. "
+    marked = mark_errors(sample.output, "output", example.errors, "<mark>{}</mark>", escape)
+    errors = "; ".join(f"{escape(error.span)}: {error.severity}, {escape(error.type)}" for error in example.errors)
     return (
-        f"<p>Of a test row: what a judge is to write ({title(sample.dataset)}). Score {sample.score:g}.</p><blockquote>"
-        f"<p>{escape(sample.instruction)}</p><p>{marked}{escape(sample.output[at:])}</p><p><small>{errors}. "
-        f"{escape(sample.report.explanation)}</small></p></blockquote><p>What the judges of this run wrote about every "
+        f"<p>{by}, about a test row ({title(sample.dataset)}). Score {score:g}.</p><blockquote>"
+        f"<p>{escape(sample.instruction)}</p><p>{marked}</p><p><small>{errors}. "
+        f"{escape(example.explanation)}</small></p></blockquote><p>{read}What the judges of this run wrote about every "
         "row: the pages to browse below, <i>judged-rows</i>.</p>"
+    )
+
+
+def by_documents(judged: Sequence[Mapping[str, Any]], about: Mapping[str, Any], floors: Iterable[Line]) -> str:
+    """Return how many rows the documents decide, and what floors get that read the same; "" if no judge read any."""
+    if not judged:
+        return ""
+    decided = [row for row in judged if "because" not in json.loads(row["parts"])]
+    right = sum(bool(row["errors_found"]) == row["gold_error"] for row in decided)
+    here = {line["floor"]: line for line in floors if (line["dataset"], line["split"]) == ("all", "test")}
+    reached = "; ".join(f"{name} {_interval(here[name], 'scaled_accuracy')}" for name in FLOORS if name in here)
+    page = "paper/judged-rows/documents/nothing/words.html"
+    return (
+        f"<p><b>documents (words)</b> asks no model. It reads <code>{escape(about['documents'])}</code>, which decides "
+        f"{len(decided)} of {len(judged)} rows, {right} rightly; of the others it reports no error "
+        f'(<a href="{page}">every row</a>). Floors that read the same passages: {escape(reached)}.</p>'
     )
 
 
@@ -81,7 +104,7 @@ def elsewhere(taught: Sequence[Line], reading: Sequence[Line]) -> str:
 
 def cost(hours: Iterable[Line]) -> str:
     """Return what the paper's experiment would cost."""
-    whole = _only(hours, what="together, with the mfu of an H100 (bench.card) | H100-hours")
+    whole = _only(hours, what="together | H100-hours")
     return (
         f"<p>The paper's experiment (<code>config.yaml</code>) would take {escape(whole['value'])} hours of one H100: "
         'computed, not measured (<a href="../docs/workflow.md">docs/workflow.md</a>).</p>'

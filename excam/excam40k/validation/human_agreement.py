@@ -23,7 +23,7 @@ COLUMNS = (*COLUMNS, "few", "why")
 EXTENT = ("not_valid", "partly", "valid")
 
 
-class Question(NamedTuple):
+class RatedQuestion(NamedTuple):
     """Ratings per item, the possible values, and the scale on which they are compared."""
 
     name: str
@@ -37,37 +37,39 @@ def lines(campaign: Campaign, items: Sequence[Item], seed: int) -> Iterator[dict
     """Return alpha and kappas of every question, one line each."""
     for question in _questions(campaign, items):
         values = set(question.values)
-        kept = [[rating for rating in item if rating in values] for item in question.ratings]
-        left_out = sum(map(len, question.ratings)) - sum(map(len, kept))
+        ratings = [[rating for rating in item if rating in values] for item in question.ratings]
+        left_out = sum(map(len, question.ratings)) - sum(map(len, ratings))
         common = {"question": question.name, "annotators": question.annotators, "left_out": left_out}
-        alpha = agreement.alpha(kept, question.values, question.scale, seed)
+        alpha = agreement.alpha(ratings, question.values, question.scale, seed)
         yield common | {"scale": question.scale, "measure": "alpha", "raters": "2 or more"} | _agreement_columns(alpha)
         for raters in (3, 2):
-            kappa = agreement.kappa(kept, question.values, raters, seed)
+            kappa = agreement.kappa(ratings, question.values, raters, seed)
             if kappa.n or raters == 3:
                 yield common | {"scale": "nominal", "measure": "kappa", "raters": raters} | _agreement_columns(kappa)
 
 
-def _questions(campaign: Campaign, items: Sequence[Item]) -> Iterator[Question]:
-    asked = human_votes
-    yield _asked("Culture-related", items, asked.CULTURE, ("no", "yes"), "nominal")
-    yield _asked("Error valid, partly or not", items, asked.STRICT, EXTENT, "ordinal")
-    yield _asked("Error: any answer but don't know", items, asked.STRICT, (*EXTENT, "no_change"), "nominal")
-    yield _asked("Explanation valid, partly or not", items, asked.EXPLANATION, EXTENT, "ordinal")
-    yield _asked("Changed mind", items, asked.CHANGED, ("no", "yes"), "nominal")
-    for criterion in (*asked.VOTED, asked.SEVERITY, asked.TYPE):
+def _questions(campaign: Campaign, items: Sequence[Item]) -> Iterator[RatedQuestion]:
+    criteria = human_votes
+    yield _asked("Culture-related", items, criteria.CULTURE, ("no", "yes"), "nominal")
+    yield _asked("Error valid, partly or not", items, criteria.STRICT, EXTENT, "ordinal")
+    yield _asked("Error: any answer but don't know", items, criteria.STRICT, (*EXTENT, "no_change"), "nominal")
+    yield _asked("Explanation valid, partly or not", items, criteria.EXPLANATION, EXTENT, "ordinal")
+    yield _asked("Changed mind", items, criteria.CHANGED, ("no", "yes"), "nominal")
+    for criterion in (*criteria.VOTED, criteria.SEVERITY, criteria.TYPE):
         votes = [["yes" if vote else "no" for vote in criterion.votes(item)] for item in items]
         name = f"{criterion.name}: yes or not"
-        yield Question(name, votes, ("no", "yes"), "nominal", _annotators(items, criterion.step))
+        yield RatedQuestion(name, votes, ("no", "yes"), "nominal", _annotators(items, criterion.step))
     for system in systems(campaign):
         shown_items = human_ratings.of_system(items, system)
         ratings = [ratings for _, text, ratings in shown_items if text is not None]
         name = f"Similarity of {system}"
-        yield Question(name, ratings, human_ratings.GRADES, "ordinal", _annotators(items, human_ratings.STEP))
+        yield RatedQuestion(name, ratings, human_ratings.GRADES, "ordinal", _annotators(items, human_ratings.STEP))
 
 
-def _asked(name: str, items: Sequence[Item], criterion: Criterion, values: Sequence[str], scale: Scale) -> Question:
-    return Question(name, list(map(criterion.values, items)), values, scale, _annotators(items, criterion.step))
+def _asked(
+    name: str, items: Sequence[Item], criterion: Criterion, values: Sequence[str], scale: Scale
+) -> RatedQuestion:
+    return RatedQuestion(name, list(map(criterion.values, items)), values, scale, _annotators(items, criterion.step))
 
 
 def _annotators(items: Sequence[Item], step: int) -> int:

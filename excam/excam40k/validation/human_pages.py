@@ -148,8 +148,8 @@ def page_agreement(lines: Lines, counted: Mapping[str, Any]) -> str:
         + [line[name] for name in ("n", "ratings", "annotators", "left_out")]
         for line in lines
     ]
-    told = "Left out: ratings that are no point on the scale (“don't know”, “highlighted without changes”).\n"
-    return _page("How far annotators agree", NOTE_AGREEMENT, told, head, body, counted)
+    rule = "Left out: ratings that are no point on the scale (“don't know”, “highlighted without changes”).\n"
+    return _page("How far annotators agree", NOTE_AGREEMENT, rule, head, body, counted)
 
 
 _COUNTS = ("n", "don't know", "no change", "items left out")
