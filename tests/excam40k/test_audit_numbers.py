@@ -3,14 +3,11 @@
 import numpy as np
 import polars as pl
 import pytest
-from base_samples import base
 
 from excam.excam40k import text_classifier
-from excam.excam40k.audits import balance, inventory, leaks, licences, page, pairs, passages, shortcuts, views
+from excam.excam40k.audits import balance, inventory, leaks, licences, page, pairs, shortcuts, views
 from excam.excam40k.audits.checks import Audit, Check, absence_check, by_dataset
 from excam.excam40k.construction import duplicates
-from excam.excam40k.evidence import EvidencePassage
-from excam.excam40k.shown_evidence import Shown
 
 
 def view_result(*sums: float, size: float = 1.0, how: str = "") -> shortcuts.Found:
@@ -30,8 +27,8 @@ def test_so_many_groups_are_needed():
     [
         (view_result(*[1.0] * 5), "tells the label"),
         (view_result(*[1.0] * 4), "not decidable"),
-        (view_result(*[0.0] * 5), "at chance"),
-        (view_result(*[0.0] * 4), "not decidable"),
+        (view_result(*[0.0] * 99), "not decidable"),  # all rows are called alike
+        (view_result(*[0.0] * 100), "at chance"),
         (view_result(*[-1.0] * 5), "below chance"),
         (view_result(*[-1.0] * 4), "below chance"),
         (view_result(*[-1.0] * 5, how=shortcuts.SAME), "at chance"),
@@ -77,7 +74,7 @@ def test_a_check_and_its_line():
     assert shortcuts._check(telling, 4) == Check("at chance: lengths", "blend", shown, expected, "failed")
     reported = shortcuts._check(telling, 4, fails=False)
     assert (reported.outcome, reported.expected) == ("reported", "nothing, reported")
-    assert [shortcuts._check(view_result(*[sums] * 7), 4).outcome for sums in (0, -1)] == ["passed"] * 2
+    assert [shortcuts._check(view_result(*[sums] * 7), 4).outcome for sums in (0.1, -1)] == ["passed"] * 2
     table = shortcuts._table([view_result(5, 5, size=8, how="h")], 4)
     assert table.rows() == [("blend", "lengths", 0.625, 0.625, 0.625, 16, 2, "h", "not decidable")]
 
@@ -101,9 +98,10 @@ def found_tokens(frame: pl.DataFrame) -> list[shortcuts.Found]:
     return shortcuts._test(frame, "templates", lambda rows: rows["tokens"].to_list(), text_classifier.token_matrix)
 
 
-def guessed(frame: pl.DataFrame) -> tuple[str, shortcuts.Guesses]:
+def guessed(frame: pl.DataFrame) -> tuple[str, list[bool]]:
     wrong = (frame["origin"] != "source").to_numpy()
-    return shortcuts._guess(frame, text_classifier.token_matrix(frame["tokens"].to_list()), wrong)
+    how, guesses = shortcuts._guess(frame["group"], text_classifier.token_matrix(frame["tokens"].to_list()), wrong)
+    return how, guesses.tolist()
 
 
 def test_pairs_that_show_the_same_are_not_fitted():
@@ -128,31 +126,33 @@ def test_rows_that_show_nothing_are_left_out():
 def test_rows_are_predicted_by_others():
     """Twelve pairs, of which the wrong row has a token of its own: always predicted."""
     frame = rows_with_tokens(*["right", "wrong"] * 12)
-    how, (places, guesses) = guessed(frame)
-    assert how == "5 folds over all rows"
-    assert places.tolist() == list(range(24))
-    assert guesses.tolist() == [False, True] * 12
-    assert guessed(frame.head(6))[0] == "3 folds over all rows", "no more than groups"
-    assert guessed(frame.head(4))[0] == "2 folds over all rows"
-    how, (_, guesses) = guessed(frame.with_columns(group=pl.lit("g")))
-    assert (how, guesses.any()) == ("one group", False)
+    assert guessed(frame) == ("halves of the groups", [False, True] * 12)
+    assert guessed(frame.with_columns(group=pl.lit("g"))) == ("one group", [False] * 24)
     (result,) = found_tokens(frame)
     assert result.sums.tolist() == [2] * 12
 
 
-def test_a_test_set_of_a_hundred_groups_is_predicted_by_train_and_dev():
-    frame = rows_with_tokens(*["right", "wrong"] * 110)
-
-    def guess(others: int) -> tuple[str, shortcuts.Guesses]:
-        """Predicted from so many pairs that are in dev, or by folds."""
-        part = pl.when(pl.int_range(pl.len()) < 2 * others).then(pl.lit("dev")).otherwise(pl.lit("test"))
-        return guessed(frame.with_columns(part=part))
-
-    how, (places, guesses) = guess(10)
-    assert how == "train and dev, tested on test"
-    assert places.tolist() == list(range(20, 220))
-    assert guesses.tolist() == [False, True] * 100
-    assert guess(11)[0] == "5 folds over all rows"
+def test_what_most_countries_say_is_learned_from_other_base_samples_of_the_group():
+    """In each of two groups one answer is right in eight countries and another wrong; in new groups both are unknown."""
+    labels = [(group, base, side) for group in "gh" for base in range(8) for side in ("source", "hard")]
+    frame = pl.DataFrame(
+        {
+            "dataset": ["blend"] * 32,
+            "pair": [f"{group}{base}" for group, base, _ in labels],
+            "base": [f"{group}{base}" for group, base, _ in labels],
+            "group": [group for group, *_ in labels],
+            "origin": [side for *_, side in labels],
+            "output": [
+                f"Answer: {'tea' if (side == 'hard') == (group == 'g') else 'mate'}" for group, _, side in labels
+            ],
+            "templates": [["freeform/output/03"]] * 32,
+        }
+    )
+    (known,) = shortcuts._test(frame, *shortcuts.IN_ITS_GROUP, unit="base")
+    (new,) = shortcuts._test(frame, *shortcuts.IN_ITS_GROUP)
+    assert (known.how, known.scaled) == ("halves of the bases", 1)
+    assert (new.how, new.scaled) == ("halves of the groups", 0)
+    assert shortcuts.verdict(new, 1) == "not decidable", "it calls all rows alike"
 
 
 def test_in_one_group_nothing_is_called_wrong():
@@ -186,17 +186,12 @@ def test_texts_that_have_nothing_in_common_show_nothing(texts):
         assert (matrix.shape, matrix.nnz) == ((2, 1), 0)
 
 
-def test_folds_by_size_and_by_a_number():
-    """Each group is tested once and never learned from; another number divides in another way, the same in the same."""
-    groups = [f"g{at // 2}" for at in range(40)]
-    divisions = [[tuple(places) for _, places in text_classifier.folds(groups, number)] for number in (None, 0, 1, 1)]
-    for division in divisions:
-        assert sorted(at for fold in division for at in fold) == list(range(40))
-        assert all(len({groups[at] for at in fold}) == 4 for fold in division)
-    assert divisions[2] == divisions[3]
-    assert len({tuple(division) for division in divisions}) == 3
-    assert all(not set(a) & set(b) for a, b in text_classifier.folds(groups))
-    assert list(text_classifier.folds(["g"] * 4)) == []
+def test_halves_share_no_group_and_every_row_is_tested_once():
+    groups = np.array([f"g{at // 2}" for at in range(40)])
+    (first, second), back = text_classifier.halves(groups)
+    assert (second.tolist(), first.tolist()) == tuple(each.tolist() for each in back)
+    assert (len(first), len(second), set(groups[first]) & set(groups[second])) == (20, 20, set())
+    assert list(text_classifier.halves(np.array(["g"] * 4))) == []
 
 
 # --- views
@@ -477,18 +472,3 @@ def test_two_rows_may_share_one_of_many_templates():
     assert balance.p_of_equal([30] + [0] * 49) < 1e-40
     assert balance.p_of_equal([60] + [0] * 49) < 1e-40, "chi-square"
     assert balance.p_of_equal([1] * 12) == 1.0
-
-
-# --- passages
-
-
-def test_passages_of_a_kind_are_counted_and_averaged():
-    def shown(number: int, passages_before: int) -> Shown:
-        before = tuple(EvidencePassage("t", f"text {at}", ()) for at in range(passages_before))
-        row = base(number)
-        return Shown(f"row-{number}", f"pair-{number}", row.id, "near", "prose", row.question, "tea", (), before)
-
-    rows = [shown(number, count) for number, count in enumerate((1, 2, 2))]
-    audit = passages.audit({"blend/test": rows}, {f"blend/{number}": base(number) for number in range(3)})
-    (line,) = audit.tables["Rows"].rows(named=True)
-    assert (line["rows"], line["passages"]) == (3, 1.67)

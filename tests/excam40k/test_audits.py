@@ -206,17 +206,18 @@ def test_a_built_data_set_has_no_shortcut():
     assert failed(audit) == set()
     must, reported = audit.tables.values()
     by_view = {line["view"]: line for line in must.iter_rows(named=True)}
-    assert set(by_view) == set(shortcuts.AT_CHANCE)
+    assert set(by_view) == {*shortcuts.AT_CHANCE, *shortcuts.IN_KNOWN_GROUPS}
     assert by_view["templates"]["how"] == by_view["lead-in"]["how"] == SAME
     assert (by_view["templates"]["scaled accuracy"], by_view["templates"]["n"]) == (0.0, 1200)
     assert by_view["option letter"]["n"] == 600, "rows without options name no letter"
     assert by_view["copied from the instruction"]["how"] == SAME, "an option stands there whole, an answer without not"
-    assert reported["view"].to_list() == list(shortcuts.REPORTED)
+    assert reported["view"].to_list() == [*shortcuts.REPORTED, shortcuts.IN_ITS_GROUP[0]]
     assert audit.notes[0].startswith("An interval has a confidence of 95%; at chance: its high end is below 0.15.")
-    assert "at a confidence of 99.38%: 95% for all 8 tests together" in audit.notes[0]
+    assert "at a confidence of 99.50%: 95% for all 10 tests together" in audit.notes[0]
     assert "of 95.00%: 95% for all 0 tests" in shortcuts.audit(rows().clear()).notes[0]
     expected = {check.check: check.expected for check in audit.checks}
     assert expected.pop("at chance: words of the instruction") == "nothing, reported"
+    assert expected.pop("at chance: answer in its group") == "nothing, reported"
     assert set(expected.values()) == {"an interval (95%) below 0.15"}
 
 
@@ -226,7 +227,7 @@ def test_words_are_of_the_first_1500_characters(view):
     texts = [f"{'so ' * 500}{word}" for word in ("gut", "bad")], [f"{'so ' * 499}{word}" for word in ("gut", "bad")]
     for (right, wrong), told in zip(texts, (False, True), strict=True):
         frame = with_values(with_values(rows().head(200), WRONG, output=pl.lit(wrong)), ~WRONG, output=pl.lit(right))
-        assert verdicts(frame)[view] == ("tells the label" if told else "at chance")
+        assert (verdicts(frame)[view] == "tells the label") == told
 
 
 RULE = "On such a day people drink it before noon, and "
@@ -251,10 +252,7 @@ def with_rule(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("view", PLANTED)
-@pytest.mark.parametrize("enough", [1, 10**6])
-def test_a_planted_shortcut_of_each_kind_is_found(view, enough, monkeypatch):
-    """Tested on the test set, and by cross-validation."""
-    monkeypatch.setattr(shortcuts, "ENOUGH", enough)
+def test_a_planted_shortcut_of_each_kind_is_found(view):
     planted = with_values(with_rule(rows()) if "copied" in view else rows(), WRONG, **PLANTED[view])
     assert verdicts(planted)[view] == "tells the label"
     assert {check for check, _ in failed(shortcuts.audit(planted))} >= {f"at chance: {view}"}
@@ -269,7 +267,7 @@ def test_the_words_of_the_instruction_are_reported_and_cannot_fail():
     audit = shortcuts.audit(
         with_values(rows(), WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly")))
     )
-    assert audit.tables["Reported"]["scaled accuracy"].to_list() == [1]
+    assert audit.tables["Reported"]["scaled accuracy"].to_list()[0] == 1
     (told,) = (check for check in audit.checks if "words of the instruction" in check.check)
     assert told.outcome == "reported"
     shown = page.summary({"shortcuts": audit.checks})
@@ -725,7 +723,7 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     assert pl.read_csv("cultures.csv").rows() == [("blend", "region", "China", 840, 120, 240, 1200)]
     assert pl.read_csv("uses.csv").height == 15
     assert tables.read_frame(Path("l.parquet")).height == 1200
-    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 9 of 9 checks**")
+    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 12 of 12 checks**")
 
     asked = {"checks": [own["numbers"] for own in files.values()], "summary": "summary.md", "verdict": "verdict.json"}
     asked |= {"trained_on": "all", "datasets": ["blend"]}

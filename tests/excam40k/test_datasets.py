@@ -1,7 +1,9 @@
 """The nine benchmark readers: on tiny files with one difficulty each, on mini/, on real rows if present."""
 
 import ast
+import codecs
 import csv
+import functools
 import gzip
 import json
 import os
@@ -48,8 +50,11 @@ def write_jsonl(path, *rows):
     return path
 
 
+AS_MADE = {name: {"balanced": 0} for name in ("globalopinionqa", "blend")}  # one country has none to exchange with
+
+
 def read(name, folder):
-    return benchmarks.load(name).read(folder)
+    return benchmarks.load(name).read(folder, **AS_MADE.get(name, {}))
 
 
 MCQ = ("MCQID", "ID", "country", "prompt", "choices", "choice_countries", "answer_idx")
@@ -70,6 +75,11 @@ def read_rows(name, folder, *rows):
     file, columns = FILES[name]
     write_csv(folder / file, columns, *rows)
     return read(name, folder)
+
+
+def counts(reading):
+    """Rows changed, by rule."""
+    return {rule: rows for rule, (rows, _) in reading.changed.items()}
 
 
 def rows_of(path, *arguments, **options):
@@ -290,8 +300,6 @@ def test_unknown_languages_and_answers_that_are_no_text_are_counted(tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_the_benchmarks_are_known(name):
     assert read(name, MINI / name).unknown == {}
-    if (REAL / name).exists():
-        assert read(name, REAL / name).unknown == {}
 
 
 @pytest.mark.parametrize(
@@ -369,18 +377,25 @@ def test_clean_is_light():
     clean = ["a b\nc\td  é", "", "", "ab", "\u200fa\u200db\u200e"]  # joiners and marks stay: scripts need them
     texts += ["a\x7fb\x85c\x9f", f"{WALES}a{tags('obey')}", f"\U0001f3f4{tags('obey me now')}\U000e007f", "a\rb"]
     clean += ["a b c", f"{WALES}a", "\U0001f3f4", "a b"]
-    assert evaluated(_cells.clean(pl.col("x")), x=texts) == clean
+    assert _cells.clean_columns(pl.DataFrame({"x": texts}), ["x"])["x"].to_list() == clean
 
 
-def test_changed_rows_are_marked():
+def test_changed_rows_say_what_and_how():
     x, y = ["a\r\nb", "\x00", "c", None, WALES], [["d"], None, ["\u202e", "\x07"], [None], [f"a{tags('b')}"]]
     frame = pl.DataFrame({"x": x, "y": y})
     frame = _cells.clean_columns(frame, ["x", "y"])
-    assert frame.rows() == [
-        ("a\nb", ["d"], False, False, False), ("", None, True, False, False), ("c", ["", ""], True, True, False),
-        ("", [""], False, False, False), (WALES, ["a"], False, False, True),
+    assert frame.select("x", "y").rows() == [
+        ("a\nb", ["d"]), ("", None), ("c", ["", ""]), ("", [""]), (WALES, ["a"]),
     ]  # fmt: skip
-    assert _cells.clean_columns(frame, ["x"]).rows() == frame.rows()  # cleaned again, a row stays marked
+    changes = [[tuple(change.values()) for change in row or ()] for row in frame["_changes"].to_list()]
+    assert changes == [
+        [],
+        [("control-characters", "x", "\x00", " ")],
+        [("control-characters", "y", "\u202e | \x07", "\u202e |  "), ("bidi-controls", "y", "\u202e |  ", " |  ")],
+        [],
+        [("invisible-tags", "y", f"a{tags('b')}", "a")],
+    ]
+    assert _cells.clean_columns(frame, ["x"]).rows() == frame.rows()  # cleaned again, changes stay
 
 
 def test_identifiers_are_safe_and_stay_apart():
@@ -424,7 +439,7 @@ def test_list_marks_of_options_are_removed_and_counted():
     assert bare["options"].to_list() == [["Рим", "Бон"], ["(a) x", "y"], ["B. Spinoza", "«c»"], [",", "."], [], None]
     assert bare["answer"].to_list() == ["Бон", "(a) x", "«c»", ".", "q", "q"]
     assert bare["wrong"].to_list() == [["Рим"], ["y"], ["B. Spinoza"], [","], [], []]
-    assert bare["_option-marks"].to_list() == [True, False, True, False, False, False]
+    assert bare["_changes"].list.len().to_list() == [4, None, 2, None, None, None]
 
 
 def test_country_names():
@@ -701,7 +716,7 @@ def test_blend_takes_no_option_that_annotators_grouped_with_the_right_one(tmp_pa
     built = {kept.id: kept for kept in reading.samples() if "built" in kept.id}
     assert "soccer" not in built["blend/built:Greece:K"].options
     assert "football" not in built["blend/built:Iran:K"].options
-    assert {"football", "rugby"} & set(built["blend/built:UK:K"].options)
+    assert {"football", "rugby"} & {wrong for kept in built.values() for wrong in kept.wrong}
 
 
 @pytest.mark.parametrize(
@@ -730,7 +745,7 @@ def test_blend_drops_official_options_that_the_annotations_make_right(tmp_path, 
 def test_blend_requires_the_configured_number_of_votes(tmp_path):
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "tea", "milk", "nuts"))
     annotate(tmp_path, EATEN, UK={"K": [(2, ["toast"])]}, Peru={"K": [(1, ["tea"])]})
-    assert len(benchmarks.read("blend", tmp_path, {"least_votes": 2}).samples()) == 1
+    assert len(benchmarks.read("blend", tmp_path, {"balanced": 0, "least_votes": 2}).samples()) == 1
     assert "few-votes 2" in line_of(SourceInvalid, benchmarks.read, "blend", tmp_path, {"least_votes": 3})
 
 
@@ -868,6 +883,11 @@ def test_mango_zip_refuses_damage(tmp_path):
     assert "not a readable zip" in line_of(SourceInvalid, read, "mango", tmp_path)
 
 
+def complete(text, country):
+    """A question after all rules."""
+    return functools.reduce(lambda said, rule: rule(said, country), _survey.RULES.values(), text)
+
+
 def opinions(question, options, **shares):
     return [question, f"defaultdict(<class 'list'>, {shares!r})", repr(options), "GAS"]
 
@@ -913,11 +933,41 @@ def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
     reading = read_rows("globalopinionqa", tmp_path, asked)
     assert [kept.culture for kept in reading.samples()] == ["Chile", "Kenya"], "a non-answer is no opinion behind it"
     assert reading.dropped == {"small-margin": 1}
-    assert len(benchmarks.read("globalopinionqa", tmp_path, {"least_margin": 0.09}).samples()) == 3
-    assert not any(kept.minor for kept in reading.samples())
-    minor = benchmarks.read("globalopinionqa", tmp_path, {"minor_below": 0.4}).samples()
-    assert {kept.culture: kept.wrong for kept in minor} == {"Chile": ("Never",), "Kenya": ("No",)}, "clearly rarer"
-    assert all(set(kept.wrong) <= set(kept.minor) for kept in minor)
+    assert (
+        len(benchmarks.read("globalopinionqa", tmp_path, AS_MADE["globalopinionqa"] | {"least_margin": 0.09}).samples())
+        == 3
+    )
+    assert {kept.culture: kept.wrong for kept in reading.samples()} == {"Chile": ("No", "Never"), "Kenya": ("No",)}
+
+
+def test_a_near_opinion_is_a_minor_error(tmp_path):
+    """.36 is more than .6 of .5, and "somewhat good" says what "very good" says; .45 is too near to be wrong."""
+    options = ["Very good", "Somewhat good", "Somewhat bad", "Very bad"]
+    asked = opinions("Q?", options, Peru=[0.5, 0.04, 0.36, 0.1], Chile=[0.5, 0.45, 0.03, 0.02])
+    read_rows("globalopinionqa", tmp_path, asked)
+    for above, minor in ((0.6, {"Somewhat good", "Somewhat bad"}), (0.9, {"Somewhat good"}), (1, set())):
+        settings = AS_MADE["globalopinionqa"] | {"minor_above": above, "least_margin": 0}
+        peru, chile = benchmarks.read("globalopinionqa", tmp_path, settings).samples()
+        assert (set(peru.wrong), set(peru.minor)) == (set(options[1:]), minor)
+        assert set(chile.wrong) == set(options[2:])
+
+
+def test_opinions_are_exchanged_in_a_battery_and_what_countries_agree_on_is_left_out(tmp_path):
+    yes, no = [0.8, 0.2], [0.2, 0.8]
+    countries = ("Peru", "Chile", "Kenya", "Japan", "India")
+    beginning = "Is this in your own view a good thing"
+    read_rows(
+        "globalopinionqa",
+        tmp_path,
+        opinions("Is this what people agree on?", ["Yes", "No"], **dict.fromkeys(countries, yes)),
+        opinions(f"{beginning}: A?", ["Yes", "No"], Peru=yes, Chile=yes, Kenya=no),
+        opinions(f"{beginning}: B?", ["Yes", "No"], Peru=no, Chile=no),
+    )
+    reading = benchmarks.read("globalopinionqa", tmp_path, {})
+    assert reading.dropped == {"countries-agree": 5, "no-exchange": 1}
+    assert len({kept.group for kept in reading.samples()}) == 1
+    assert Counter(kept.answer for kept in reading.samples()) == {"Yes": 2, "No": 2}
+    assert all(kept.wrong == ("No" if kept.answer == "Yes" else "Yes",) for kept in reading.samples())
 
 
 UNUSABLE = {  # why an answer is dropped -> options that are neither right nor wrong
@@ -950,7 +1000,7 @@ def test_every_mark_of_an_option_of_the_real_file_is_known():
     options = {option for cell in rows["options"] for option in ast.literal_eval(cell)}
     marks = {mark for option in options for mark in re.findall(r"[(\[][^()\[\]]*[)\]]", str(option))}
     unknown = {mark for mark in marks if not re.fullmatch(_survey.UNOFFERED, mark)}
-    assert {mark for mark in unknown if not _survey.is_unfilled(_survey.complete(mark, "Peru"))} == {
+    assert {mark for mark in unknown if not _survey.is_unfilled(complete(mark, "Peru"))} == {
         "(survey country)", "(Survey country)", "(Survey Country)", "[OR]",  # removed or filled in
         "(EVS)", "(Specify)",  # of non-answers
         "(BJP)", "(INC)", "(Communist)", "(Capitalist)", "(Latvia, Estonia, Lithuania together)", "(Values/Policies)",
@@ -1018,13 +1068,10 @@ def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
         ("Is each a problem or not. d. health care", "Is each a problem or not. Health care"),
         ("Areas? b. trade with the U.S.", "Areas? Trade with the U.S."),
         ("For each, do you trust it?...Sweden", "For each, do you trust it? Sweden"),
-        ("What is your opinion of...judges?", "What is your opinion of judges?"),
         ("Do you agree with this statement...Most people are kind", "Do you agree with this statement: Most people are kind"),
         ("Has [your country] changed? (ASK IF yes)", "Has the Netherlands changed?"),
         ("Should (survey country) and <state or local> offices act?", "Should the Netherlands and state or local offices act?"),
-        ("Do you believe in any? Hell", "Do you believe in any? Hell"),
         ("Is the U.S. a friend?", "Is the U.S. a friend?"),
-        ("We are right, OR", "We are right"),
         ("Should the (state or government) act?", "Should the state or government act?"),
         ("Is it good, using this card. Bribes", "Is it good. Bribes"),
         ("Now I'd like you to look at this card. I name things.", "I name things."),
@@ -1032,7 +1079,7 @@ def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
     ],
 )  # fmt: skip
 def test_survey_questions_are_complete(asked, worded):
-    assert _survey.complete(asked, "the Netherlands") == worded
+    assert complete(asked, "the Netherlands") == worded
     assert not _survey.is_unfilled(worded)
 
 
@@ -1085,8 +1132,8 @@ def test_nativqa(tmp_path):
 
 def test_normad_official_columns_win_over_the_rule_of_thumb(tmp_path):
     rows = [
-        [1, "hong_kong", "Visiting- B.", "", "", "", "Rule.", "Story?", "Because.", "no"],
-        [2, "peru", "", "", "", "", "Rule.", "Story?", "", "yes"],
+        [1, "hong_kong", "Visiting- B.", "", "", "", "Rule.", "Is Mia's gift acceptable?", "Because.", "no"],
+        [2, "peru", "", "", "", "", "Rule.", "Is Mia's gift socially acceptable?", "", "yes"],
         [3, "peru", "B.", "", "", "", "Rule.", "Story?", "E.", "neutral"],
     ]
     reading = read_rows("normad", tmp_path, *rows)
@@ -1097,6 +1144,7 @@ def test_normad_official_columns_win_over_the_rule_of_thumb(tmp_path):
         "No, explanation: Because.",
     )
     assert (second.context, second.answer) == ("", "Yes, explanation: Rule.")
+    assert first.question == second.question, "the wording of the question would tell the verdict"
     assert reading.dropped == {"neutral": 1}
     assert reading.lacks == ()
 
@@ -1185,7 +1233,8 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
     reading = read_rows("epic", tmp_path, *rows)
     assert [kept.question.partition(": ")[2] for kept in reading.samples()] == ["What?", "you & me...?"]
     assert {kept.context for kept in reading.samples()} == {"Tom & Ann > me ????"}
-    assert reading.escaped == {"html-entities": 2, "lost-emoji": 2}
+    assert counts(reading) == {"html-entities": 2}
+    assert reading.unknown["context"] == {"????": 2}
     assert reading.dropped == {"no-words": 2, "lost-emoji": 3, "chat-control-token": 1}
 
 
@@ -1246,7 +1295,7 @@ REFUSED = {"chat-control-token": 3, "too-long": 1}
 
 def assert_poison_is_gone(reading):
     assert [kept.answer for kept in reading.samples()] == [text for _, text in POISON.values() if text]
-    assert reading.escaped == ESCAPED
+    assert counts(reading) == ESCAPED
     for kept in reading.samples():
         assert kept.id.count("/") == 1
         assert not set(kept.id) & set("\x00 {}<>|")
@@ -1279,13 +1328,13 @@ def test_poison_behind_escapes_of_a_cell(tmp_path):
     reading = read_rows("blend", tmp_path, *odd)
     assert [(kept.answer, kept.options[0]) for kept in reading.samples()] == [("a", "a"), ("a", "a")]
     assert reading.dropped == {"not-unicode": 1, "options-not-a-list": 1}
-    assert reading.escaped == {"control-characters": 1, "bidi-controls": 1}
+    assert counts(reading) == {"control-characters": 1, "bidi-controls": 1}
 
     asked = [opinions(f"{text!r}?", [text, "b"], Peru=[0.9, 0.1]) for text in ("\x00a", "\ud800", "a\u202e")]
     reading = read_rows("globalopinionqa", tmp_path, *asked)
     assert [kept.answer for kept in reading.samples()] == ["a", "a"]
     assert reading.dropped == {"not-unicode": 1}
-    assert reading.escaped == {"control-characters": 1, "bidi-controls": 1}
+    assert counts(reading) == {"control-characters": 1, "bidi-controls": 1}
 
 
 @pytest.mark.parametrize("name", ["culturalbench", "epic", "normad"])
@@ -1296,6 +1345,76 @@ def test_order_of_the_file_does_not_matter(tmp_path, name):
     write_csv(tmp_path / path.name, columns, *rows[::-1])
     drawn = [draw_stratified(read(name, folder), 10, 1) for folder in (path.parent, tmp_path)]
     assert drawn[0] == drawn[1]
+
+
+# --- changes by rule --------------------------------------------------------------------------------------------------
+
+PAGE = [*csv.DictReader((ROOT / "docs/results/changed-rows.csv").open(encoding="utf-8"))]
+
+
+def published(name):
+    """Rule -> what the page shows as published; its escapes are characters."""
+    return {
+        line["rule"]: codecs.decode(line["published"], "unicode_escape") for line in PAGE if line["benchmark"] == name
+    }
+
+
+def write_published(folder):
+    """A file of each benchmark with rules, of rows with the published texts of the page; one each that none changes."""
+    row = {"concept": "tea", "culture": "Ghanaian", "assertion": "v"}
+    rows = [row | {"id": rule, "assertion": text} for rule, text in published("all").items()]
+    write_jsonl(folder / "mango/mango.jsonl", row | {"id": "plain"}, *rows)
+    text, plain = published("culturalbench"), ["v", "w", "x", "y", "A", "Peru"]
+    rows = [plain, [text["double-spaces"], *plain[1:]], [text["full-stops"], *plain[1:]]]
+    rows = [[i, i, "Q?", *options] for i, options in enumerate(rows)]
+    rows += [[3, 3, text["numbered-statements"], "i", "ii", "i, ii", "ii", "A", "Peru"]]
+    write_csv(folder / "culturalbench/CulturalBench-Easy.csv", EASY, *rows)
+    rows = [
+        [f"u{i}", "iro", f"p{i}", said, "P.", 2, "F", "", "Peru"]
+        for i, said in enumerate(["T.", *published("epic").values()])
+    ]
+    write_csv(folder / "epic/EPICorpus.csv", EPIC, *rows)
+    asked = {"country": "Netherlands", "question": "Is it?", "options": ["Yes", "No"], "distribution": [0.7, 0.3]}
+    rows = [{"question": said} for said in published("globalopinionqa").values()]
+    rows[0] = {"question": "Who?", "options": published("globalopinionqa")["linking-or"].split(" | ")}
+    write_jsonl(folder / "globalopinionqa/global_opinions_long.jsonl", asked, *(asked | row for row in rows))
+    rows = [
+        {f"option_{x}": said for x, said in zip("abcd", text.split(" | "), strict=True)}
+        for text in published("include").values()
+    ]
+    write_jsonl(folder / "include/Polish/test.jsonl", exam(), *(exam() | row for row in rows))
+    rows = [
+        [i, "egypt", "B.", "A", "S", "V", "R.", story, "E.", "yes"]
+        for i, story in enumerate(["Is it?", *published("normad").values()])
+    ]
+    write_csv(folder / "normad/normad_etiquette_final_data.csv", NORMAD_COLUMNS.split(","), *rows)
+    rows = [mcq("K_0", "K", "UK", "A", *text.split(" | ")) for text in published("blend").values()]
+    write_csv(folder / "blend/mc_questions.csv", MCQ, *rows, mcq("L_0", "L", "UK", "A", "nuts", "salt"))
+    annotate(
+        folder / "blend", EATEN, UK={"K": [(3, ["toast"]), (1, ["rice"])]}, Peru={"K": [(1, ["tea"]), (1, ["milk"])]}
+    )
+
+
+def test_every_rule_has_its_example_on_the_page_and_none_changes_rows_as_published(tmp_path):
+    write_published(tmp_path)
+    examples = {}
+    for name in {path.name for path in tmp_path.iterdir()}:
+        settings = AS_MADE.get(name, {})
+        for rule, (rows, example) in benchmarks.read(name, tmp_path / name, settings).changed.items():
+            assert rows == 1, (name, rule)
+            examples["all" if name == "mango" else name, rule] = example["published"], example["ours"]
+        reading = benchmarks.read(name, tmp_path / name, settings, rows="as-published")
+        kept = "\n".join(f"{s.question}|{s.answer}|{s.role}|{' | '.join(s.options)}" for s in reading.samples())
+        lost = set(reading.dropped) - {"few-votes"}
+        assert reading.changed == {}
+        assert lost <= {"hidden-characters", "unfilled-question", "wrong-option-is-right-too"}
+        assert all(text in kept for text in published(name).values() if not lost), name
+    page = {(line["benchmark"], line["rule"]): (line["published"], line["ours"]) for line in PAGE}
+    escaped = {
+        key: tuple(codecs.encode(text, "unicode_escape").decode() for text in texts) for key, texts in examples.items()
+    }
+    assert escaped == page
+    assert set(_survey.RULES) == set(published("globalopinionqa"))
 
 
 # --- mini/ and the real rows ------------------------------------------------------------------------------------------
@@ -1325,25 +1444,32 @@ def test_mini(name):
 
 # Rows, samples, strata of the shared folder: counted once by hand against its README.
 COUNTS = {
-    "blend": (7248, 2450, 16),
+    "blend": (8624, 3745, 16),
     "calmqa": (1601, 603, 12),
     "culturalbench": (971, 970, 45),
     "epic": (4209, 3649, 5),
-    "globalopinionqa": (8092, 4136, 104),
+    "globalopinionqa": (8092, 4430, 104),
     "mango": (1, 1, 1),
     "normad": (1467, 1467, 75),
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", COUNTS)
 def test_real_rows(name):
     if not (REAL / name).exists():
         pytest.skip("no real rows beside the repository")
     reading = read(name, REAL / name)
     assert_sound(name, reading)
+    assert set(reading.unknown) <= {"context"}
+    default = benchmarks.read(name, REAL / name, {})
+    changed = {(rule, str(n), str(default.frame.height)) for rule, n in counts(default).items()}
+    page = {(line["rule"], line["rows"], line["of"]) for line in PAGE if line["benchmark"] == name}
+    assert {line for line in changed if line[0] not in published("all")} == page
     assert (reading.rows, len(reading.samples()), len({s.stratum for s in reading.samples()})) == COUNTS[name]
 
 
+@pytest.mark.nightly
 def test_both_forms_of_real_opinions_agree(tmp_path):
     if not (REAL / "globalopinionqa").exists():
         pytest.skip("no real rows beside the repository")
@@ -1371,5 +1497,8 @@ def test_a_wrong_opinion_is_clearly_rarer_and_answers_the_question(tmp_path):
     ]
     rows = [{"question": q, "country": "Peru", "options": o, "distribution": d} for q, o, d in asked]
     reading = read("globalopinionqa", write_jsonl(tmp_path / "global_opinions_long.jsonl", *rows).parent)
-    assert [kept.wrong for kept in reading.samples() if "good?" in kept.question] == [("Bad",), ("Disagree",)]
+    assert [kept.wrong for kept in reading.samples() if "good?" in kept.question] == [
+        ("Somewhat good", "Bad"),
+        ("Disagree",),
+    ]
     assert reading.dropped == {"another-question": 1}

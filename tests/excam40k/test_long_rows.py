@@ -114,7 +114,7 @@ def test_nothing_is_made_for_them_and_they_are_counted(weights):
     ]
     record_files.write_samples(Path("wrong.parquet"), wrong)
     words = ["--right", "samples.parquet", "--wrong", "wrong.parquet", "--too-long", "too-long.json"]
-    split_samples([*words, "--words", "as-made", "--seed", "1", "--folder", "set"])
+    split_samples([*words, "--seed", "1", "--folder", "set"])
     counts = json.loads(Path("set/counts.json").read_text())
     assert counts["dropped"] == {"too-long": len(too_long)}
     kept = {

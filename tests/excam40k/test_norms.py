@@ -269,8 +269,9 @@ JAPAN = norm_sample(4, "Japan", "No", LATER, TEARS.format("Yui"))
 def exchanged(*bases, severity="major", seed=SEED):
     """Base sample -> the base sample whose answer it gets."""
     exchanges = norms.exchanges(wrapped(list(bases), "soft"), severity, seed)
-    assert all(exchanges[exchange.partner.pair].partner.pair == pair for pair, exchange in exchanges.items()), "mutual"
-    return {pair.rpartition("/")[0]: exchange.partner.base for pair, exchange in exchanges.items()}
+    partners = {pair: exchange.partner for pair, exchange in exchanges.items() if exchange.partner}
+    assert all(exchanges[partner.pair].partner.pair == pair for pair, partner in partners.items()), "mutual"
+    return {pair.rpartition("/")[0]: partner.base for pair, partner in partners.items()}
 
 
 def test_two_answers_about_stories_that_follow_one_norm_are_exchanged():
@@ -307,6 +308,28 @@ def test_a_culture_that_holds_both_norms_is_not_used():
     both = norm_sample(5, "Germany", "Yes", LATER, ASIDE.format("Ida"))
     assert exchanged(CHINA, GERMANY, both) == {}
     assert exchanged(CHINA, GERMANY, replace(both, culture="Peru", stratum="Peru")) != {}
+
+
+def test_elsewhere_the_rule_turns_as_many_verdicts_of_each_kind_round():
+    """A reason that tells the story again would refute the other verdict."""
+    rule = "Guests greet everybody."
+    bases = [norm_sample(n, "China", "Yes", rule, "Mei greets all.") for n in range(3)]
+    bases += [norm_sample(n, "China", "No", rule, "Mei greets nobody.") for n in range(3, 5)]
+    bases.append(norm_sample(5, "China", "No", "Lee greets nobody.", "There Lee greets nobody."))
+    samples = [replace(sample, split="train") for sample in wrapped(bases, "soft")]
+    exchanges = norms.exchanges(samples, "major", SEED)
+    turned = [sample for sample in samples if sample.pair in exchanges]
+    assert Counter(sample.answer.partition(",")[0] for sample in turned) == {"Yes": 2, "No": 2}
+    assert not any("Lee" in sample.answer for sample in turned)
+    assert norms.exchanges(samples, "minor", SEED) == {}
+    for right in turned:
+        wrong = soft.soft_error(right, "major", lexicon.answer(right, "major", SEED, exchanges[right.pair]), "strict")
+        verdict = right.answer.partition(",")[0]
+        assert [error.span for error in wrong.report.errors] == [{"Yes": "No", "No": "Yes"}[verdict]]
+        assert wrong.output.endswith(f", explanation: {rule}")
+        assert rule.rstrip(".") in wrong.report.explanation
+        assert f"'{verdict}'" in wrong.report.explanation
+        assert isinstance(lexicon.answer(right, "minor", SEED), lexicon.LeftOut)
 
 
 def test_no_answer_is_exchanged_between_splits():

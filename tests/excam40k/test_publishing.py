@@ -425,6 +425,8 @@ def test_what_other_annotators_say_is_published_beside_their_rows():
         acting(id=f"epic/{number}", label="ironic", agreement=share, asked=0 if share is None else 4)
         for number, share in shares.items()
     ]
+    unescaped = {"rule": "html-entities", "column": "text", "published": "A &amp; |", "ours": "A & |"}
+    bases[0] = replace(bases[0], changes=(unescaped,))
     record_files.write_bases(Path("results/samples/epic.bases.jsonl"), bases)
     place = build("all", {**arguments, "bases": ["results/samples/epic.bases.jsonl"]})
     rows = pl.concat([pl.read_parquet(path) for path in place.glob("*/epic/*.parquet")])
@@ -438,6 +440,7 @@ def test_what_other_annotators_say_is_published_beside_their_rows():
     )
     assert "a scaled accuracy of 0.0" in text
     assert text.count("One annotator's label") == 1
+    assert "| EPIC | html-entities | 1 of 6 | A &amp;amp; &#124; | A &amp; &#124; |" in text
 
 
 def of_blend() -> parts.Part:

@@ -114,6 +114,7 @@ def test_prose_states_each_fact() -> None:
     assert LEAST <= len(document.text.split()) <= MOST
     assert all(row.answer in document.text.casefold() for row in rows)
     assert topic(rows[0]) == "Food and drink"
+    assert topic(replace(rows[0], changes=({"rule": "dots"},))) == "Food and drink"
 
 
 def test_knowledge_documents_name_the_base_sample_they_are_of() -> None:

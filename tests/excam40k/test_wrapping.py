@@ -206,7 +206,7 @@ def test_the_cap_is_reached_where_questions_need_their_options():
     rows = [base(n, question="Which of these is it?" if n % 3 == 0 else f"What is it on day {n}?") for n in range(900)]
     frame = pl.DataFrame([asdict(row) for row in rows], infer_schema_length=None)
     for cap in (120, 401, 5000):
-        drawn = draw_to_cap(Reading("blend", "qa", frame.select(FIELDS), 900), "hard", cap, SEED)
+        drawn = draw_to_cap(Reading("blend", "qa", frame.select(*FIELDS, "changes"), 900), "hard", cap, SEED)
         made = wrapping.rows_of(drawn, "hard")
         assert made <= cap
         assert cap - made < 4 or len(drawn) == 900
