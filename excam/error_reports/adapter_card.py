@@ -9,12 +9,12 @@ from typing import Any
 import yaml
 
 from excam.core.release import VERSION
-from excam.error_reports import stated
 from excam.error_reports.judges import report
 from excam.pages import markdown
 
 PAGE = """\
-A LoRA adapter for {model} that {does} (ExCAM, trained with version {version} of its
+A LoRA adapter for {model} that reads an instruction and the text generated from it, and answers with an error report in
+JSON: which words are a cultural error, how severe, of what type, and why (ExCAM, trained with version {version} of its
 repository).
 
 ## Training data
@@ -42,14 +42,6 @@ It covers only the cultures, languages and kinds of error of its training rows, 
 and of the models that generated the errors, and can be misled by texts with instructions to it. It does not replace
 people of the culture in question. Do not use it to rank or judge persons.
 """
-REPORTS = (
-    "reads an instruction and the text generated from it, and answers with an error report in\nJSON: which words are a "
-    "cultural error, how severe, of what type, and why"
-)
-READS_EVIDENCE = (
-    "reads passages and a question, and states the answer that they\ngive with the number of the passage, or that they "
-    "do not say; or says if a text is right by them"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +69,7 @@ def text(adapter: TrainedAdapter) -> str:
         "tags": ["excam", "lora", "culture", "evaluation", "error-detection"],
     }
     left_out = adapter.trained_on.removeprefix("without-")
-    by_evidence = adapter.recipe.get("report") == "grounded"
-    prompts = (
-        {"user, to state": stated.STATE, "user, to compare": stated.ENTAIL}
-        if by_evidence
-        else {"system": report.SYSTEM, "user": report.USER}
-    )
+    prompts = {"system": report.SYSTEM, "user": report.USER}
     page = PAGE.format(
         version=VERSION,
         model=adapter.model,
@@ -91,7 +78,6 @@ def text(adapter: TrainedAdapter) -> str:
         left_out=f"Not of {left_out}, which it can be judged on as unseen. " if left_out != adapter.trained_on else "",
         mixture=adapter.mixture,
         by_dataset=_table(("dataset", "rows"), adapter.by_dataset),
-        does=READS_EVIDENCE if by_evidence else REPORTS,
         prompts="\n".join(f"- {role}: {markdown.escape(' '.join(said.split()))}" for role, said in prompts.items()),
         recipe=_table(("setting", "value"), adapter.recipe),
         measured=_table(("", "value"), adapter.measured),

@@ -31,7 +31,7 @@ from excam.error_reports.content_words import (
     words_of_plain,
 )
 
-VERSION = 3
+VERSION = "3"
 Range = tuple[int, int]  # half-open, characters
 Verdict = Literal["agrees", "differs"] | None
 _ASKS = regex.compile("[?？؟‽⁇⁈⁉;]|[:;]-?[()]")  # the Greek question mark, and a face that may deny
@@ -73,7 +73,7 @@ ROUNDED = 1.1  # ratio of two numbers of which one may be the other one rounded
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ClosedComparison:
     """What is known of two answers; `ranges` are those of the text that differ."""
 
     verdict: Verdict
@@ -104,7 +104,7 @@ class Side:
         return [word.key for word in self.words]
 
 
-def compared(expected: str, text: str, question: str, language: str = "") -> Outcome:
+def compared(expected: str, text: str, question: str, language: str = "") -> ClosedComparison:
     """Return whether a text says what is expected as the answer to a question; verdict None: not known.
 
     `language` is an English name or a code, "" if it is not known.
@@ -114,22 +114,22 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Out
     sides = [side_of(side, code, bool(options)) for side in (expected, text)]
     for name, side in zip(("the expected statement", "the text"), sides, strict=True):
         if not side.words or side.unread:
-            return Outcome(None, f"{name} {side.unread or 'has no word'}")
+            return ClosedComparison(None, f"{name} {side.unread or 'has no word'}")
     stated = sides[1]
     written = [signed(side.plain, side.start, side.words) for side in sides]
     if written[0] == written[1]:
-        return Outcome("agrees", "the same words")
+        return ClosedComparison("agrees", "the same words")
     keys = _keys(asked)
     values = [value_of(side, keys, options, code) for side in sides]
     if values[0] and values[1]:
         verdict = _of_values(values[0], values[1], keys)
         shown = " against ".join(side.plain[side.words[0].start : side.words[-1].end] for side in sides)
         place = plain_text(text).span(stated.words[0].start, stated.words[-1].end)
-        return Outcome(verdict, f"{values[1].kind}: {shown}", (place,) if verdict == "differs" else ())
+        return ClosedComparison(verdict, f"{values[1].kind}: {shown}", (place,) if verdict == "differs" else ())
     short, long = sorted(written, key=len)
     if not options and holds_whole(long, short, keys, code):
-        return Outcome("agrees", "the same beside words of the question")
-    return Outcome(None, "more is said than one value")
+        return ClosedComparison("agrees", "the same beside words of the question")
+    return ClosedComparison(None, "more is said than one value")
 
 
 def side_of(text: str, code: str, has_options: bool) -> Side:
@@ -181,7 +181,8 @@ def signed(plain: str, start: int, spoken: Sequence[Word]) -> list[str]:
     for before, word in zip([None, *spoken], spoken, strict=False):
         gap = plain[before.end if before else start : word.start]
         touches = before is not None and before.key[-1:].isdecimal() and word.end - word.start <= 2
-        known += ["-"] * len(_SIGN.findall(gap + word.key)) + ["%"] * gap.count("%")
+        if gap.strip():
+            known += ["-"] * len(_SIGN.findall(gap + word.key)) + ["%"] * gap.count("%")
         known.append(plain[word.start : word.end] if touches else word.key)
     return known + ["%"] * (plain[spoken[-1].end :].count("%") if spoken else 0)
 

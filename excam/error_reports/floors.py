@@ -112,7 +112,7 @@ def places_of(
 @lru_cache(maxsize=4096)
 def keys_of(passage: str) -> frozenset[str]:
     """Return the folded words of a passage."""
-    return frozenset(word.key for word in words(passage))
+    return frozenset(keys_of_plain(plain_text(passage).text))
 
 
 @lru_cache(maxsize=4096)

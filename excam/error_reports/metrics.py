@@ -15,8 +15,8 @@ from excam.error_reports import readers, scoring
 from excam.error_reports.judges import grounded
 from excam.error_reports.judges.base import by_comparison
 from excam.error_reports.qualification import Qualified, qualified
+from excam.error_reports.readers import lift
 from excam.error_reports.readers.base import Reader
-from excam.error_reports.readers.chat import Chat
 from excam.error_reports.readers.words import LANGUAGES, MEASURED
 from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict, unlabelled
 from excam.inference import Flow
@@ -25,11 +25,10 @@ from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
 from excam.knowledge.passages import Passage
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.metric import Description, Evidence, Metric, Outcome, Row, Setup
-from excam.scoring.models import OpenedModel
+from excam.scoring.opened_model import OpenedModel
 
 TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of models that were not tuned for it
-GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
-WORDS = "words"  # the judge by evidence without a model
+GROUNDED, WORDS = "grounded", "words"  # judges by evidence: with a model, and without
 BY_EVIDENCE = {GROUNDED: grounded.Way(), WORDS: grounded.Way(least=0.5)}
 OTHER_TEXTS = "passages of another language or culture"  # why a row is not known
 
@@ -42,7 +41,7 @@ class ErrorReports(Metric):
     columns = pair = ("instruction", "output")
     stand_ins: ClassVar[Mapping[str, str]] = {"instruction": STAND_IN_INSTRUCTION}
     probabilities, max_tokens = True, 512  # the paper's limit for Phi-3 (Table 6)
-    judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED, GROUNDED, LIKELIHOOD, WORDS)
+    judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED, GROUNDED, WORDS)
     evidence: ClassVar[Evidence] = "before"
     qualifies = True
     example: ClassVar[Mapping[str, Any]] = {"instruction": "Name a Greek dish.", "output": "Sushi."}
@@ -83,17 +82,18 @@ class ErrorReports(Metric):
         if best and setup.judge not in (None, GROUNDED):
             raise InputInvalid(f"--judge: found {setup.judge}; {setup.qualification} is of {GROUNDED}; leave it out")
         judge = GROUNDED if best else setup.judge
-        if tuned and tuned.settings.report == GROUNDED:
+        if tuned and tuned.fitted:
             judge = judge or GROUNDED
             if judge != GROUNDED:
                 raise InputInvalid(
-                    f"--judge: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to state "
-                    f"what passages say; expected {GROUNDED}"
+                    f"--judge: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to read "
+                    f"passages; expected {GROUNDED}"
                 )
         if judge in BY_EVIDENCE:
             other._judge, other._way = judge, grounded
-            other._settings = best.way if best else BY_EVIDENCE[judge]
-            other._index, other.measured = setup.evidence, best.measured if best else self.measured
+            other._settings = best.way if best else BY_EVIDENCE[WORDS if tuned and tuned.fitted else judge]
+            measured = lift.MEASURED if tuned and tuned.fitted else self.measured
+            other._index, other.measured = setup.evidence, best.measured if best else measured
             other._reader = _reader(setup, best)
             assert setup.evidence, "`_reader` refuses to read nothing"
             book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}"
@@ -115,7 +115,7 @@ class ErrorReports(Metric):
     @property
     def description(self) -> Description:
         """Return what is said of the scores; by evidence, that of a clean text is a probability and no p(R)."""
-        if self._judge not in (*BY_EVIDENCE, LIKELIHOOD):
+        if self._judge not in BY_EVIDENCE:
             return super().description
         return replace(
             super().description,
@@ -190,7 +190,6 @@ class WordReports(ErrorReports):
 
 def _reader(setup: Setup, best: Qualified | None) -> Reader:
     """Return the reader for a model. Raises InputInvalid without passages, ModelInvalid if another was qualified."""
-    tuned = setup.model.tuned if setup.model else None
     reader = readers.of(readers.facts_of(setup.model) if setup.model else None, is_qualified=best is not None)
     if not setup.evidence:
         name = reader.signature.partition(".")[0]
@@ -202,8 +201,6 @@ def _reader(setup: Setup, best: Qualified | None) -> Reader:
         raise ModelInvalid(
             f"--qualified: {setup.qualification}: of reader {best.reader}; expected {reader.signature}; qualify again"
         )
-    if tuned and not best and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1:
-        reader = Chat()  # it learned to state, and not to compare
     return reader
 
 

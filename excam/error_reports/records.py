@@ -45,6 +45,8 @@ class BaseSample:
     minor: tuple[str, ...] = ()  # those of `wrong` that are minor errors; the others are major
     agreement: float | None = None  # share of others who give `answer`: in a survey, to a text; None: nobody else
     asked: int | None = None  # how many others; None: not known
+    # Of the source's row: rule, column, published, ours; in their order.
+    changes: tuple[Mapping[str, str], ...] = field(default=(), hash=False)
 
 
 CulturalError = ErrorSpan  # `where` is one of WHERE
@@ -90,8 +92,8 @@ class Sample:
 def unlabelled(id: str, instruction: str, output: str, language: str = "") -> Sample:
     """Return a pair of which nothing else is known; `language` is an English name, "" if it is not stated."""
     nothing: dict[str, Any] = dict.fromkeys(("dataset", "culture", "stratum", "licence", "answer"), "")
-    told: dict[str, Any] = {"task": "generation", "origin": "source", "language": language}
-    return Sample(id, id, id, instruction=instruction, output=output, report=Report(), **told, **nothing)
+    facts: dict[str, Any] = {"task": "generation", "origin": "source", "language": language}
+    return Sample(id, id, id, instruction=instruction, output=output, report=Report(), **facts, **nothing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,11 +87,6 @@ def read_stated(text: str, passages: int) -> Stated:
     return Stated("", cites) if not answer or _UNKNOWN.fullmatch(answer) else Stated(answer, cites)
 
 
-def target(answer: str, cites: Sequence[int] = ()) -> str:
-    """Return the line that `read_stated` reads: what a model is trained to say."""
-    return " ".join((answer or NOT_STATED, *(f"[{number}]" for number in cites)))
-
-
 def ask_stated(question: str, passages: Sequence[str], answers: str | None = None) -> Flow[Stated]:
     """Ask for the expected answer by the passages.
 

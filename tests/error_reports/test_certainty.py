@@ -119,6 +119,7 @@ def test_auroc_interval_is_that_of_scikit_learn_on_the_same_draws(monkeypatch):
     assert interval == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
 
 
+@pytest.mark.nightly
 def test_auroc_intervals_hold_the_truth_as_often_as_they_say():
     held, cases, truth = 0, 400, 0.7602499389065233  # P(a < b), normal, one deviation apart
     for case in range(cases):
@@ -161,6 +162,7 @@ def test_page_and_numbers_of_every_system():
     assert all(len(set(counts)) == 1 for counts in widths if counts)
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     ("figure", "draw"),
     [(figure_reliability, certainty_steps.draw_reliability), (figure_abstention, certainty_steps.draw_abstention)],

@@ -6,14 +6,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 
+from excam import config
 from excam.core import tables
 from excam.core.exceptions import ArtifactBroken
 from excam.error_reports import record_files
 from excam.error_reports.evaluation import leave_one_out
 from excam.excam40k.publishing import about
 from excam.stats import holm, paired_permutation
-from scripts import evaluation, figures
+from scripts import evaluation, figures, reports
 from scripts import paper as paper_steps
 from scripts.annotation import figure_4
 from scripts.figures import figure_3, figure_10, figure_11
@@ -315,6 +317,28 @@ def test_error_rates_count_unreadable_answers_as_no_hit_and_stand_beside_the_pri
     assert "phi3" in Path("r.md").read_text(encoding="utf-8").lower(), "printed, not ours"
 
 
+def test_the_severity_of_a_row_is_that_which_most_systems_state():
+    """Three state minor errors as minor, a fourth states none at all; a judge that states no severity has no vote."""
+    systems = {"m/all/report": [True] * 8, "x/nothing/severity": [True] * 8, "y/nothing/severity": [True, None] * 4}
+    paths = [judged(system, "blend", right) for system, right in systems.items()]
+    paths.append(judged("x/nothing/binary", "blend", [False] * 8))
+
+    def votes():
+        call(
+            error_rates, judgements=paths, printed=ROOT / "paper/error-rates.csv", seed=1, numbers="r.csv", page="r.md"
+        )
+        lines = [line for line in lines_of("r.csv") if line["system"] == reports.VOTE]
+        return [(line["rows"], line["reported"], line["hits"], line["n"], line["unreadable"]) for line in lines]
+
+    assert votes() == [("with a minor error", "minor", "4", "4", "0")]
+    paths.append(judged("z/nothing/prompted-report", "blend", [False] * 8))
+    assert votes() == [("with a minor error", "minor", "4", "4", "0")]
+    paths.append(judged("z/nothing/severity", "blend", [False] * 8))
+    assert votes() == [("with a minor error", "minor", "0", "4", "4")], "two of four are no majority"
+    del paths[2:]
+    assert votes() == [], "two systems are no vote"
+
+
 def test_printed_rates_are_those_of_the_claims():
     claims = {line["id"]: line for line in lines_of(ROOT / "paper/claims.csv")}
     for line in lines_of(ROOT / "paper/error-rates.csv"):
@@ -352,6 +376,10 @@ def test_table_6_names_what_differs_from_the_printed():
     text = Path("t.md").read_text(encoding="utf-8")
     assert "| torch | 9.1 | 2.10.0 |" in text
     assert "| vllm | 3 | 0.17.1 |" in text
+    shipped = config.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))).models
+    models = {name: models["own"] | {"sampling": entry.sampling.model_dump()} for name, entry in shipped.items()}
+    call(table_6, models=json.dumps(models), locks=["a.lock"], printed=printed, numbers="t.csv", page="t.md")
+    assert [line["differs"] for line in lines_of("t.csv") if line["temperature_printed"]] == ["no"] * 6
 
 
 # --- the comparison

@@ -20,7 +20,7 @@ from excam.inference import Choice, Completion, Generate, Message
 from excam.knowledge.index import in_memory
 from excam.knowledge.passages import Passage
 from excam.scoring.metric import Row, Setup
-from excam.scoring.models import OpenedModel
+from excam.scoring.opened_model import OpenedModel
 from excam.scoring.results import NOT_KNOWN
 from excam.scoring.scorer import Scorer
 
@@ -102,9 +102,7 @@ def test_what_a_model_states_is_read_from_its_first_line(text, answer, cites):
     assert (statement.answer.strip("* ."), statement.cites) == (answer, cites)
 
 
-@pytest.mark.parametrize(("answer", "cites"), [("toast", (2,)), ("", ()), ("two and a half", (1, 2))])
-def test_the_target_of_training_is_read_as_it_was_meant(answer, cites):
-    assert stated.read_stated(stated.target(answer, cites), 3) == stated.Stated(answer, cites)
+def test_passages_are_numbered_below_each_other():
     (message,) = stated.state_messages("Who?", ["China: first", "Norway: second"])
     assert "[1] China: first\n[2] Norway: second\n" in message.content
 
@@ -632,7 +630,7 @@ def test_a_qualification_decides_how_its_model_judges(tmp_path):
 def test_a_judge_beside_a_qualification_is_refused(tmp_path):
     path = written(tmp_path / "q.json", model=FITTED.described)
     with pytest.raises(InputInvalid, match="leave it out"):
-        ErrorReports().prepared(Setup(FITTED, judge="likelihood", qualification=path))
+        ErrorReports().prepared(Setup(FITTED, judge="prompted-report", qualification=path))
     with pytest.raises(InputInvalid, match="expected --evidence PACK"):
         ErrorReports().prepared(Setup(FITTED, qualification=path))
     with pytest.raises(ModelInvalid, match=r"of reader chat\.2; expected chat\.2.closed"):

@@ -122,25 +122,6 @@ def test_the_schema_that_a_server_gets():
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("COUNT: 3\nCOUNT: 4", "4"),
-        ("ACCOUNT: 3", None),
-        ("2COUNT: 3", None),
-        ("**COUNT**: 3.", "3"),
-        ("*****COUNT*****: 3", None),
-        ("count : 3", "3"),
-        ("count  : 3", None),
-        ("COUNT：3", "3"),
-        ("COUNT: \\boxed{3}", "3"),
-        ("COUNT:\n\n'A B'.", "a b"),
-    ],
-)
-def test_the_last_stated_value(text, value):
-    assert answer_text.last_value("COUNT", text) == value
-
-
-@pytest.mark.parametrize(
     ("text", "split"),
     [
         ('say "x</think>y" b\nz', ("", 'say "x</think>y" b\nz')),

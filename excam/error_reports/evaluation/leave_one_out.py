@@ -66,7 +66,7 @@ def _accuracy_change(left_out: str, on: str, complete: pl.DataFrame, without: pl
         raise ArtifactBroken(f"{on}: the adapters of all and without {left_out} judged different rows; judge again")
     gold, groups = complete["gold_error"].to_list(), complete["group"].to_list()
     guesses = [verdicts.predicted_errors(frame) for frame in (complete, without)]
-    test = permutation.paired_permutation(gold, guesses[1], guesses[0], clusters=groups, seed=seed)
+    test = permutation.paired_permutation(gold, guesses[1], guesses[0], clusters=groups)
     right = [accuracy.is_correct(gold, guess).astype(np.float64) for guess in guesses]
     interval = ratio_interval(2 * (right[1] - right[0]), np.ones(len(gold)), groups, seed=seed) or (None, None)
     scaled = [accuracy.scaled_accuracy(gold, guess) for guess in guesses]

@@ -43,7 +43,6 @@ USER = (  # Table 5; its line breaks are not in our copy of the paper
 ERROR_KEYS = ("where", "span", "severity", "type")
 REPORT_KEYS = ("errors", "explanation")
 Order = Literal["errors-first", "explanation-first"]
-VERDICT = '"errors":'  # in a written report, the next token says whether there is an error
 
 REASONS = (
     *SHARED_REASONS,

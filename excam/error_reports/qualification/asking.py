@@ -26,18 +26,18 @@ class Examined:
 
 
 def examine(
-    questions: Sequence[Question], ask: Ask, reader: Reader, minutes: float, told: Callable[[int], None]
+    questions: Sequence[Question], ask: Ask, reader: Reader, minutes: float, advance: Callable[[int], None]
 ) -> tuple[list[Examined], float]:
     """Ask about the questions in their order until the minutes are over; at least one part.
 
-    Return what was said of each row that was asked about, and the seconds that it took. `told` is called with the
+    Return what was said of each row that was asked about, and the seconds that it took. `advance` is called with the
     number of rows of each part that is done.
     """
     started, examined = time.monotonic(), list[Examined]()
     for start in range(0, len(questions), PART):
         part = questions[start : start + PART]
         examined += run(lambda question: _examined(question, reader), part, ask)
-        told(len(part))
+        advance(len(part))
         if time.monotonic() > started + 60 * minutes:
             break
     return examined, time.monotonic() - started

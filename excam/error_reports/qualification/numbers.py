@@ -127,9 +127,9 @@ def fit(rows: Sequence[Examined]) -> Way | None:
     The threshold is that of all rows. The slope of a language is at most that of all: where the judge is right less
     often than elsewhere it is less sure, and never surer. A language of too few rows has none.
     """
-    told = [row for row in rows if row.margin is not None and row.question.label != "undecidable"]
-    margins = np.array([row.margin for row in told], float)
-    right = [row.question.label == "right" for row in told]
+    decidable = [row for row in rows if row.margin is not None and row.question.label != "undecidable"]
+    margins = np.array([row.margin for row in decidable], float)
+    right = [row.question.label == "right" for row in decidable]
     if min(sum(right), len(right) - sum(right)) < FEWEST:
         return None
     scale = float(np.abs(margins).max()) or 1.0
@@ -137,7 +137,7 @@ def fit(rows: Sequence[Examined]) -> Way | None:
     if made is None or not made.slope or made.intercept is None or made.slope < 0:
         return None
     threshold, slope = -made.intercept / made.slope * scale, made.slope / scale
-    codes = [code_of(row.question.language) for row in told]
+    codes = [code_of(row.question.language) for row in decidable]
     sides = np.where(right, margins - threshold, threshold - margins)
     slopes = {
         code: _slope(sides[[other == code for other in codes]], slope)

@@ -9,7 +9,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.registries import load_module, modules_in
 from excam.error_reports.readers.base import Kind, ModelFacts, Reader
 from excam.inference.backends import classifier
-from excam.scoring.models import OpenedModel
+from excam.scoring.opened_model import OpenedModel
 
 
 def available() -> tuple[str, ...]:
@@ -37,6 +37,8 @@ def of(model: ModelFacts | None, *, is_qualified: bool = False) -> Reader:
 def facts_of(model: OpenedModel) -> ModelFacts:
     """Return what a reader is chosen by; nothing is loaded."""
     names = tuple(dict.fromkeys(filter(None, model.names)))
+    if fitted := model.tuned.fitted if model.tuned else None:
+        return ModelFacts(names, fitted=fitted)
     if model.weights is None:
         return ModelFacts(names)
     kind = classifier.kind_of(model.weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Protocol
@@ -105,7 +105,7 @@ def of_parts(supported: Sequence[Part], contradicted: Sequence[Part] = ()) -> Re
     return Reading(sides[0] / whole, sides[1] / whole, max(0.0, 1 - sum(sides)), (at,))
 
 
-TOO_LONG = Reading(0.0, 0.0, 1.0, because="longer than the model reads")
+TOO_LONG = reading(None, because="longer than the model reads")
 
 
 def ask_in_windows(document: str, ask: Callable[[str], Choose]) -> Flow[list[tuple[float, ...]]]:
@@ -137,6 +137,7 @@ class ModelFacts:
     architecture: str = ""  # the class of config.json, such as BertForSequenceClassification; "" behind a server
     labels: tuple[str, ...] = ()  # of a classifier, by id
     writes: bool = True  # whether it answers with texts
+    fitted: Mapping[str, Any] | None = None  # of an adapter that was trained to read, from its manifest
 
     @property
     def name(self) -> str:

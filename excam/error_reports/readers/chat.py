@@ -28,7 +28,7 @@ from excam.error_reports.yes_no import ask_yes_no
 from excam.inference import Flow
 from excam.inference.run import together
 
-VERSION = 2
+VERSION = "2"
 CLOSED = 3.0  # log-odds of a verdict on closed values: a probability of .95
 FITTED = "Qwen2.5-Coder-1.5B"  # whose curve is known; another model needs its own qualification
 SLOPE, OFFSET = 2.05, 0.81  # of the sum of both leanings; a logistic regression on its 544 dev rows (`bench.reading`)
@@ -42,19 +42,9 @@ LEAST_LEANING = 0.5  # nats, of a sentence; a model of 1.5 billion parameters ha
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> Chat | None:
     """Return the reader for a model that writes; see `base.Kind`."""
-    if model is None or not model.writes or model.is_called(MINICHECK):
+    if model is None or not model.writes or model.fitted or model.is_called(MINICHECK):
         return None
     return Chat(likelihoods=is_qualified or model.is_called(FITTED))
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The log-odds that a text agrees with a statement, None if they are not known, and its words that differ."""
-
-    margin: float | None
-    differing: tuple[closed_values.Range, ...] = ()
-    reason: str = ""
-    because: str = ""  # why they are not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +80,23 @@ class Chat:
             disagreeing = f"{DISAGREEING}: {stated.answer} against {other}"
             return reading(None, because=disagreeing, **(more | {"passages": (*cited, *others)}))
         comparison = yield from self._compared(task, stated, [task.passages[at] for at in cited])
-        marks = tuple(Mark(start, end, 1.0) for start, end in comparison.differing)
-        return reading(comparison.margin, marks=marks, because=comparison.because, reason=comparison.reason, **more)
+        return replace(comparison, **more)
 
     def _other(self, task: Task, question: str, stated: Stated, others: Sequence[int]) -> Flow[str]:
         """Return what other passages say, if that differs from what is stated, else ""."""
         other = yield from ask_stated(question, [task.passages[at] for at in others], task.question)
         return other.answer if differ(task.question, stated.answer, other.answer, task.language) else ""
 
-    def _compared(self, task: Task, stated: Stated, cited: Sequence[str]) -> Flow[Comparison]:
-        """Compare by closed values, and ask only about what they leave open."""
+    def _compared(self, task: Task, stated: Stated, cited: Sequence[str]) -> Flow[Reading]:
+        """Compare by closed values, and ask only about what they leave open; words that differ are marked."""
         question, text, language = task.question, task.text, task.language
         if not stated.answer:
-            return Comparison(None, because=NOT_STATED)
+            return reading(None, because=NOT_STATED)
         known = closed_values.compared(stated.answer, text, question, language)
         margin = {"agrees": CLOSED, "differs": -CLOSED}[known.verdict] if known.verdict else None
-        ranges, reason = known.ranges, known.reason
+        ranges, reason, because = known.ranges, known.reason, ""
         if margin is None and not self.likelihoods:
-            return Comparison(None, ranges, reason, NOT_SURE if self.likelihoods else UNQUALIFIED)
+            return reading(None, marks=_marks(ranges), reason=reason, because=UNQUALIFIED)
         asked = [entail_messages(question, text, task.passages)] if task.is_sentence or margin is None else []
         asked += [agree_messages(question, stated.answer, text)] if margin is None else []
         leanings = yield from together([ask_yes_no(messages) for messages in asked])
@@ -117,9 +106,13 @@ class Chat:
             reason += f", entailment {sides[0]:+.2f}, agreement {sides[1]:+.2f}"
         if task.is_sentence:
             ranges = tuple(place for place in ranges if not_held(text[slice(*place)], cited, language)) or ranges
-            leans = min(side if margin > 0 else -side for side in sides) >= LEAST_LEANING
-            return Comparison(margin if leans else None, ranges, reason, "" if leans else NOT_SURE)
-        return Comparison(margin, ranges, reason)
+            if min(side if margin > 0 else -side for side in sides) < LEAST_LEANING:
+                margin, because = None, NOT_SURE
+        return reading(margin, marks=_marks(ranges), reason=reason, because=because)
+
+
+def _marks(ranges: Sequence[closed_values.Range]) -> tuple[Mark, ...]:
+    return tuple(Mark(start, end, 1.0) for start, end in ranges)
 
 
 def _off_topic(task: Task, stated: Stated, cited: Sequence[int]) -> str:

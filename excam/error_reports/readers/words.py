@@ -1,9 +1,10 @@
 """Read without a model: by where the words of an answer and of its question stand (`excam.error_reports.floors`).
 
 An answer that a sentence holds word for word is supported if more of the question stands in that sentence than in any
-other, and contradicted if less. Nothing else is known: not what is said in other words (it may mean the same), denied,
-hedged or struck out, so an answer with a word or sign that neither the sentence nor the question has is not known, nor
-is a sentence of a longer text.
+other, and contradicted if less. It is contradicted, too, if it stands so in passages about other cultures alone, and a
+sentence about the culture of the question holds much of the question. Nothing else is known: not what is said in other
+words (it may mean the same), denied, hedged or struck out, so an answer with a word or sign that neither the sentence
+nor the question has is not known, nor is a sentence of a longer text.
 
 The probabilities are shares of right verdicts on dev rows: `python -m bench.words` prints them, and how often the
 verdicts are right on other rows.
@@ -30,17 +31,19 @@ from excam.error_reports.content_words import (
     words_of_plain,
 )
 from excam.error_reports.floors import DENSE, Place, keys_of, places_of
-from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task
+from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task, reading
 from excam.inference import Flow
 from excam.knowledge.claimless import stating_part
 
-VERSION = "4"
+VERSION = 5
 LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh"))  # it was measured in
 # Of answers that stand word for word in a sentence, the shares that were right among 5,747 dev rows, by how much more
 # of the question stands there than elsewhere; less certain ones are not known.
 DIFFERENCES = (-0.4, -0.2, -0.08, -0.02, 0.2)
 RIGHT = (0.07, 0.16, 0.29, 0.5, 0.73, 0.81)
 LEAST = 0.6
+OF_ANOTHER_CULTURE = 0.05  # that stand in passages about another culture: 0 of 79 dev rows were right, at most
+HOLDING, NOT_HELD = 0.4, 0.6  # of the question and less than so much of the answer in a sentence about its culture
 LEAST_ASKED = 0.05  # of the question, of an answer that stands word for word
 MOST_RUNS = 2  # stretches of sentence or question that an answer is made of; more may turn roles round
 NEAR = 0.1  # closer, another passage may answer the question too
@@ -73,53 +76,96 @@ class WordsReader:
         return reading_of(task)
 
 
+@dataclass(frozen=True, slots=True)
+class StandingAnswer:
+    """An answer that a sentence holds word for word, as `text`, and the probability that it is right, as words tell.
+
+    `passages` are those about the culture of the question, by their places in `near`. `here` is None if a passage about
+    another culture holds the answer; `elsewhere` is the other sentence with most of the question.
+    """
+
+    question: str
+    text: str
+    near: Sequence[int]
+    passages: Sequence[str]
+    here: Place | None
+    elsewhere: Place | None
+    right: float
+
+    @property
+    def asking(self) -> Place:
+        """The sentence with most of the question."""
+        return max(filter(None, (self.here, self.elsewhere)), key=lambda place: place.asked)
+
+    def sentences(self) -> list[str]:
+        """Return in order the sentence with the answer, and the other one with most of the question."""
+        known = filter(None, (self.here, self.elsewhere))
+        places = sorted(known, key=lambda place: (place.passage, place.piece.start))
+        return [_sentence(place, self.passages) for place in places]
+
+    def reading(self, task: Task, right: float) -> Reading:
+        """Return the reading by the probability that the answer is right: what decides, and the words that it has."""
+        place, asked = self.here if self.here and right > 0.5 else self.asking, keys_of(self.question)
+        marks = [Mark(word.start, word.end, 1 - right) for word in words(task.text) if word.key not in asked]
+        by, expected = (self.near[place.passage],), _sentence(place, self.passages)
+        return Reading(right, 1 - right, 0.0, by, tuple(marks), expected=expected)
+
+
 def reading_of(task: Task) -> Reading:
     """Return how passages support an answer, as far as words tell."""
+    known = standing(task, LANGUAGES)
+    if isinstance(known, str):
+        return reading(None, because=known)
+    if known.asking.asked < LEAST_ASKED or max(known.right, 1 - known.right) < LEAST:
+        return reading(None, because=NOT_ASKED)
+    return known.reading(task, known.right)
+
+
+def standing(task: Task, languages: Collection[str]) -> StandingAnswer | str:
+    """Return where an answer in one of these languages stands, or why it is not known."""
     language = code_of(task.language) or likely_language(task.passages[0])
-    if language not in LANGUAGES:
-        return _unknown(f"this judge was not measured in language {task.language or language}")
+    if language not in languages:
+        return f"this judge was not measured in language {task.language or language}"
     question, options = relevance.core(task.question), without_options(task.question)[1]
     side = side_of(task.text, language, bool(options))
     near = relevance.of_its_culture(question, task.passages)
     if task.is_sentence or not near:
-        return _unknown(A_SENTENCE if task.is_sentence else UNRELATED)
+        return A_SENTENCE if task.is_sentence else UNRELATED
     is_number = " ".join(side.keys) in spelled_numbers(language)  # Vietnamese "hai" is two, and elsewhere a greeting
     is_polite = not is_number and stating_part(task.text, (0, len(task.text))) is None  # "of course" is yes, too
     if not side.words or side.words[0].key in YES_NO_WORDS or is_polite:
-        return _unknown("yes or no, or no word")
-    passages = [task.passages[at] for at in near]
-    here, elsewhere = places_of(question, side.plain[side.start :], passages, language)
-    if here is None:
-        return _unknown(OTHER_WORDS)
-    asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked)
-    difference = here.asked - (elsewhere.asked if elsewhere else 0)
-    is_close = elsewhere is not None and elsewhere.passage != here.passage
-    right = RIGHT[bisect(DIFFERENCES, difference)]
-    why = "" if _is_repeated(side, [_sentence(here, passages), question], language) else OTHER_WORDS
-    why = why or (DISAGREEING if is_close and abs(difference) < NEAR else "")
-    if asking.asked < LEAST_ASKED or max(right, 1 - right) < LEAST:
-        why = why or NOT_ASKED
-    if why:
-        return _unknown(why)
-    place = here if right > 0.5 else asking
-    asked = keys_of(question)
-    marks = [Mark(word.start, word.end, 1 - right) for word in words(task.text) if word.key not in asked]
-    return Reading(right, 1 - right, 0.0, (near[place.passage],), tuple(marks), expected=_sentence(place, passages))
-
-
-def _unknown(because: str) -> Reading:
-    return Reading(0.0, 0.0, 1.0, because=because)
+        return "yes or no, or no word"
+    text, passages = side.plain[side.start :], [task.passages[at] for at in near]
+    here, elsewhere = places_of(question, text, passages, language)
+    asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked, default=None)
+    if asking is None:
+        return OTHER_WORDS
+    if here and _stands(side, here, passages, question, language):
+        difference = here.asked - (elsewhere.asked if elsewhere else 0)
+        if elsewhere and elsewhere.passage != here.passage and abs(difference) < NEAR:
+            return DISAGREEING
+        return StandingAnswer(question, text, near, passages, here, elsewhere, RIGHT[bisect(DIFFERENCES, difference)])
+    if asking.asked < HOLDING or (here and here.held >= NOT_HELD):
+        return OTHER_WORDS
+    said = {word.key for word in side.words} - keys_of(question)
+    others = [task.passages[at] for at in range(len(task.passages)) if at not in near]
+    others = [passage for passage in others if said <= keys_of(passage)]
+    there, _ = places_of(question, text, others, language)
+    if there is None or not _stands(side, there, others, question, language):
+        return OTHER_WORDS
+    return StandingAnswer(question, text, near, passages, None, asking, OF_ANOTHER_CULTURE)
 
 
 def _sentence(place: Place, passages: Sequence[str]) -> str:
     return passages[place.passage][place.piece.start : place.piece.end]
 
 
-def _is_repeated(side: Side, sources: Sequence[str], language: str) -> bool:
-    """Return whether an answer is made of few stretches of sentence and question, each with a word of content.
+def _stands(side: Side, place: Place, passages: Sequence[str], question: str, language: str) -> bool:
+    """Return whether an answer is made of few stretches of a sentence and the question, each with a word of content.
 
     It has a word that the question lacks, and its words stand in the same order there, so no roles are turned round.
     """
+    sources = [_sentence(place, passages), question]
     said = {word.key for word in side.words}
     if said <= keys_of(sources[1]) or (side.unread and side.plain[side.start :].strip().rstrip(".") not in sources[0]):
         return False
@@ -142,10 +188,10 @@ def _is_repeated(side: Side, sources: Sequence[str], language: str) -> bool:
     return False
 
 
-def _in_order(said: Sequence[Word], told: Sequence[Word], functions: Collection[str]) -> bool:
+def _in_order(said: Sequence[Word], stated: Sequence[Word], functions: Collection[str]) -> bool:
     """Return whether the words of content of an answer that a sentence has stand there in the same order."""
-    held = {word.key for word in told} - set(functions)
-    rest = iter([word.key for word in told])
+    held = {word.key for word in stated} - set(functions)
+    rest = iter([word.key for word in stated])
     return all(word.key in rest for word in said if word.key in held)
 
 
@@ -169,11 +215,13 @@ def _told(plain: str, start: int, functions: Collection[str]) -> str:
     In Chinese and Japanese `GLUE` stands within words, and before one sign that may go on a word: behind several signs,
     and no function word.
     """
-    said, told = [word for word in words_of_plain(plain) if word.start >= start], " "
+    said, spaced = [word for word in words_of_plain(plain) if word.start >= start], " "
+    if plain.isascii():
+        return spaced + "".join(f"{key} " for key in signed(plain, start, said))
     single = {word.start for word in said if len(word.key) == 1 and DENSE.match(word.key) and word.key not in functions}
     spoken = iter(said)
     for key in signed(plain, start, said):
         is_part = key not in "-%" and next(spoken).end in single and len(key) > 1
         signs = key if UNSPACED.match(key) else (key,)
-        told += (GLUE if DENSE.match(key) else " ").join(signs) + (GLUE if is_part else " ")
-    return told
+        spaced += (GLUE if DENSE.match(key) else " ").join(signs) + (GLUE if is_part else " ")
+    return spaced
