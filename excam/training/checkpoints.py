@@ -33,7 +33,6 @@ class TrainingRun:
     folder: Path  # the result is published here
     name: str
     version: int = 0  # of the stage: checkpoints of another one are not continued
-    verdict: str = ""  # text in a target behind which a token has the weight `recipe.verdict_weight`
 
 
 @contextmanager

@@ -65,9 +65,7 @@ def train(
         seed = recipe.seed if recipe.seed is not None else run.seed
         set_seed(seed)
         tokenizer = load_tokenizer(run.weights)
-        in_order = training_order(rows, recipe, seed)
-        ordered = tokens.with_labels(in_order, recipe.loss)
-        places = tokens.verdict_places(tokenizer, in_order, run.verdict) if recipe.verdict_weight > 1 else []
+        ordered = tokens.with_labels(training_order(rows, recipe, seed), recipe.loss)
         model = _load_with_lora(run.weights, recipe, layout)
         everything = [run.base, str(run.version), recipe.adapter_settings, layout.model_dump(), seed, ordered]
         run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
@@ -79,8 +77,6 @@ def train(
         attends = {"attention": attention.describe_attention(model)} if layout.attention == ROWS else {}
         if attends and not devices.rank():
             say(f"{run.name}: attention: {attends['attention']}")
-        if places:
-            trainers.weigh_tokens(trainer, places, recipe.verdict_weight)
         trainer.add_callback(progress_callback(trainer, run.name, run_id, len(ordered) // recipe.rows_per_step, last))
         for callback in watching:
             trainer.add_callback(callback)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -16,9 +16,6 @@ from excam.core import tables
 from excam.core.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid
 from excam.inference import Message, chat
 from excam.inference.tokenizer_files import ChatTokenizer
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
 
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
@@ -107,21 +104,6 @@ def with_labels(rows: pl.DataFrame, loss: str) -> list[Row]:
         {"input_ids": ids, "labels": [IGNORED_LABEL] * prompt + ids[prompt:] if loss == "report" else list(ids)}
         for ids, prompt in rows.select("input_ids", "prompt_tokens").iter_rows()
     ]
-
-
-def verdict_places(tokenizer: PreTrainedTokenizerBase, rows: pl.DataFrame, mark: str) -> list[int]:
-    """Return for each row the place in `input_ids` of the first token of the target behind the text `mark`.
-
-    Raise InputInvalid if a target does not have it.
-    """
-    places = []
-    for row, ids, prompt in rows.select("id", "input_ids", "prompt_tokens").iter_rows():
-        texts = (tokenizer.decode(ids[prompt:end]) for end in range(prompt + 1, len(ids)))
-        place = next((at for at, text in enumerate(texts, start=prompt + 1) if mark in text), None)
-        if place is None:
-            raise InputInvalid(f"{row}: no {mark} in its target; expected it, or training.verdict_weight: 1")
-        places.append(place)
-    return places
 
 
 def statistics(rows: pl.DataFrame) -> dict[str, int | float]:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase, TrainerCallback
 
-WEIGHTS = "weights"  # of tokens in the loss, a field of a batch; in a row the place of the token that has one
 SHORT_ROW_TOKENS = 384  # tokens up to which the quadratic memory of plain attention is small
 
 
@@ -89,13 +88,6 @@ def trainer_class(layout: Layout) -> Any:
     class SeparatedRows(in_given_order(SFTTrainer)):
         unproven = layout.padding == "free"
 
-        def compute_loss(
-            self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
-        ) -> Any:
-            if WEIGHTS not in inputs:
-                return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
-            return supervised_loss(self, model, inputs, num_items_in_batch)
-
         def training_step(self, model: Any, inputs: Any, *args: Any, **options: Any) -> Any:
             if self.unproven:
                 refuse_leak(model, self._prepare_inputs(inputs))
@@ -131,50 +123,21 @@ def trainer_class(layout: Layout) -> Any:
 def supervised_loss(trainer: Any, model: Any, inputs: Mapping[str, Any], tokens: Any) -> Any:
     """Return the cross-entropy of a batch, computed at supervised positions alone: divided by `tokens`, if it is given.
 
-    `tokens` is the number of supervised tokens of the whole step. A token's part is multiplied by its weight, if the
-    batch has weights.
+    `tokens` is the number of supervised tokens of the whole step.
     """
     import torch
 
     base: Any = trainer.accelerator.unwrap_model(model).get_base_model()
     labels = inputs["labels"][:, 1:]
     with torch.autocast(labels.device.type, dtype=torch.bfloat16, enabled=base.dtype == torch.bfloat16):
-        read = {key: value for key, value in inputs.items() if key not in ("labels", WEIGHTS)}
+        read = {key: value for key, value in inputs.items() if key != "labels"}
         hidden = base.get_decoder()(**read, use_cache=False).last_hidden_state
     supervised = labels != IGNORED_LABEL
     logits = base.get_output_embeddings()(hidden[:, :-1][supervised]).float()
-    if WEIGHTS in inputs:
-        each = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="none")
-        loss = (each * inputs[WEIGHTS][:, 1:][supervised]).sum()
-    else:
-        loss = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="sum")
+    loss = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="sum")
     if tokens is None:
         return loss / supervised.sum()
     return loss / tokens * trainer.accelerator.num_processes  # gradients are averaged over processes
-
-
-def weigh_tokens(trainer: Any, places: Sequence[int], weight: float) -> None:
-    """Give one token of each training row a weight in the loss: that at its place in `places`; all others have 1."""
-    import torch
-
-    inner = trainer.data_collator
-
-    def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
-        weights = [torch.ones(len(row["input_ids"])) for row in rows]
-        for row, of_row in zip(rows, weights, strict=True):
-            of_row[row.pop(WEIGHTS)] = weight
-        batch = inner(rows)
-        if len(batch["input_ids"]) < len(rows):  # laid end to end
-            weights = [torch.cat(weights)]
-        width = batch["input_ids"].shape[1]
-        padded = [
-            torch.nn.functional.pad(row_weights, (0, width - len(row_weights)), value=1.0) for row_weights in weights
-        ]
-        return {**batch, WEIGHTS: torch.stack(padded)}
-
-    trainer.train_dataset = trainer.train_dataset.add_column(WEIGHTS, list(places))
-    trainer.data_collator = collate
-    trainer._signature_columns = ["input_ids", "labels", WEIGHTS]
 
 
 def adapter_weights(trainer: Any) -> dict[str, Any]:
@@ -213,7 +176,7 @@ def split_batch(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]
         lengths = bounds.diff()
         rows = torch.repeat_interleave(torch.arange(len(lengths), dtype=torch.int32), lengths)[None]
         known = {
-            **{n: inputs[n][:, start:end] for n in ("input_ids", "labels", "position_ids", WEIGHTS) if n in inputs},
+            **{n: inputs[n][:, start:end] for n in ("input_ids", "labels", "position_ids") if n in inputs},
             **dict.fromkeys(("cu_seq_lens_q", "cu_seq_lens_k"), bounds.to(inputs["cu_seq_lens_q"].device)),
             **dict.fromkeys(("max_length_q", "max_length_k"), int(lengths.max())),
             "seq_idx": rows.to(inputs["input_ids"].device),
@@ -235,7 +198,7 @@ def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
     """
     import torch
 
-    read = {key: value for key, value in inputs.items() if key not in ("labels", WEIGHTS)}
+    read = {key: value for key, value in inputs.items() if key != "labels"}
     starts = (read["position_ids"][0] == 0).nonzero().flatten()
     if len(starts) < 2:
         return

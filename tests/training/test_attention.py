@@ -212,13 +212,3 @@ def test_what_would_come_out_as_something_else_is_refused():
         model(torch.tensor([[1, 2]]), softcap=30.0, **known)
     with pytest.raises(ValueError, match=r"attention: rows: both directions; expected"):
         model(torch.tensor([[1, 2]]), is_causal=False, **known)
-
-
-def test_a_bench_counts_the_pairs_of_the_passes_that_training_makes():
-    from bench import train
-
-    chosen = SINGLE.model_copy(update={"rows_per_pass": 4, "tokens_per_pass": 18})
-    passes = list(train._passes([*LENGTHS, 30, 2], chosen))
-    assert passes[:2] == [part["cu_seq_lens_q"].diff().tolist() for part in trainers.split_batch(batch(), 18)]
-    assert passes[2:] == [[30], [2]]
-    assert train._times_attended([[10, 20], [5]]) == (900 + 25) / (100 + 400 + 25)

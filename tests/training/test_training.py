@@ -188,6 +188,7 @@ def test_tokens_are_counted():
     assert tokens.statistics(encoded[:0]) == {"rows": 0, "too_long": 0}
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not CALMQA.is_dir(), reason="no real rows here")
 @pytest.mark.parametrize("model", ["phi3-medium-4k", "gemma3-27b"])
 def test_the_papers_recipe_takes_real_rows(tmp_path, model):
@@ -362,7 +363,7 @@ def train(weights: Path, place: Path, recipe: Recipe = RECIPE, **changes) -> dic
     import torch
 
     options = {"layout": CPU, "probe": fixed_answers.scores} | changes
-    named = {"base": "digest", "seed": SEED, "name": "tiny/all", "verdict": ""}
+    named = {"base": "digest", "seed": SEED, "name": "tiny/all"}
     run = checkpoints.TrainingRun(
         weights=weights,
         checkpoints=place / "checkpoints",
