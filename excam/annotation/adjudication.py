@@ -1,4 +1,4 @@
-"""A campaign of the items on which raters differ, for another person who sees what each of them answered."""
+"""A campaign of the items on which raters differ, or of all, for another person who sees what each of them answered."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from excam.annotation import campaign as campaigns
-from excam.annotation.agreement import Item, study
-from excam.annotation.answers import Answer
+from excam.annotation.agreement import study
+from excam.annotation.answers import Answer, state
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import Form
 from excam.annotation.form_parts import Question
@@ -16,11 +16,14 @@ from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 
 TITLE = "You decide"
-POINTS = (
+DISAGREE = (
     "Others answered these tasks before and disagree. What each of them said stands above the questions: only the "
-    "questions on which they differ, and their remarks.",
-    "Answer every question as you find it right, also against all of them. Your answer is the final one.",
+    "questions on which they differ, and their remarks."
 )
+ANSWERED = "Others answered these tasks before. What each of them said stands above the questions: refine it."
+FINAL = "Answer every question as you find it right, also against all of them. Your answer is the final one."
+
+Raters = Mapping[str, Iterable[str]]  # of a task: who answered, by column
 
 
 def disagreements(campaign: Campaign, answers: Iterable[Answer]) -> Campaign:
@@ -29,34 +32,54 @@ def disagreements(campaign: Campaign, answers: Iterable[Answer]) -> Campaign:
     The form is the same, and shows above its steps what each rater answered where they differ, and their texts. Raters
     have numbers there; their names are hidden entries of the task. Raise InputInvalid if no item has a difference.
     """
-    kept = list(answers)
-    items = {item.task: item for item in study(campaign, kept, seed=0).items}
-    if not items:
+    all_answers = list(answers)
+    raters = {item.task: item.differing for item in study(campaign, all_answers, seed=0).items}
+    if not raters:
         raise InputInvalid(f"campaign {campaign.id}: no item on which two raters differ; expected some to decide")
+    return _again(campaign, all_answers, raters, "disagreements", DISAGREE)
+
+
+def second_pass(campaign: Campaign, answers: Iterable[Answer]) -> Campaign:
+    """Return all items with a finished answer as `disagreements` does, above their steps what each rater answered."""
+    finished = [answer for answer in answers if state(campaign.form, answer.values) == "finished"]
+    raters: dict[str, dict[str, list[str]]] = {}
+    empty = campaign.form.empty()
+    for answer in finished:
+        for column in campaign.form.columns:
+            if answer[column] != empty[column]:
+                raters.setdefault(answer.task, {}).setdefault(column, []).append(answer.annotator)
+    if not raters:
+        raise InputInvalid(f"campaign {campaign.id}: no finished answer; expected some to refine")
+    return _again(campaign, finished, raters, "second pass", ANSWERED)
+
+
+def _again(
+    campaign: Campaign, answers: Sequence[Answer], raters: Mapping[str, Raters], what: str, why: str
+) -> Campaign:
     if "answers_1" in campaign.tasks[0].shown:
-        raise InputInvalid(f"campaign {campaign.id}: of disagreements already; expected the first one")
-    by_key = {(answer.task, answer.annotator): answer for answer in kept}
-    most = max(item.raters for item in items.values())
-    tasks = [_task(campaign, task, items[task.id], by_key) for task in campaign.tasks if task.id in items]
-    return campaigns.campaign(f"{campaign.title}: disagreements", _form(campaign.form, most), tasks)
+        raise InputInvalid(f"campaign {campaign.id}: shows answers already; expected the first one")
+    by_key = {(answer.task, answer.annotator): answer for answer in answers}
+    tasks = [_task(campaign, task, raters[task.id], by_key) for task in campaign.tasks if task.id in raters]
+    most = max(sum(name.startswith("rater_") for name in task.hidden) for task in tasks)
+    return campaigns.campaign(f"{campaign.title}: {what}", _form(campaign.form, most, why), tasks)
 
 
-def _form(form: Form, most: int) -> Form:
+def _form(form: Form, most: int, why: str) -> Form:
     """Return the form with the answers of up to `most` raters above its steps, and no comparison after one's own."""
     numbers = range(1, most + 1)
     shown = {"show": "quote", "optional": True, "of": [f"answers_{number}" for number in numbers]}
     shown["labels"] = [f"Rater {number}" for number in numbers]
     content = form.model_dump(exclude_defaults=True)
     content["shows"] = [*content.get("shows", ()), shown]
-    content["instructions"] = [{"title": TITLE, "points": list(POINTS)}, *content.get("instructions", ())]
+    content["instructions"] = [{"title": TITLE, "points": [why, FINAL]}, *content.get("instructions", ())]
     content["owner"] = [*form.owner, *(f"rater_{number}" for number in numbers)]
     return Form.model_validate({**content, "compare": None})
 
 
-def _task(campaign: Campaign, task: Task, item: Item, by_key: Mapping[tuple[str, str], Answer]) -> Task:
-    raters = sorted({rater for values in item.differing.values() for rater in values})
+def _task(campaign: Campaign, task: Task, by_column: Raters, by_key: Mapping[tuple[str, str], Answer]) -> Task:
+    raters = sorted({rater for names in by_column.values() for rater in names})
     texts = {
-        f"answers_{number}": "\n".join(_lines(campaign.form, item, by_key[task.id, rater], task))
+        f"answers_{number}": "\n".join(_lines(campaign.form, by_column, by_key[task.id, rater], task))
         for number, rater in enumerate(raters, 1)
     }
     return replace(
@@ -69,11 +92,11 @@ def _task(campaign: Campaign, task: Task, item: Item, by_key: Mapping[tuple[str,
     )
 
 
-def _lines(form: Form, item: Item, answer: Answer, task: Task) -> Iterator[str]:
+def _lines(form: Form, by_column: Raters, answer: Answer, task: Task) -> Iterator[str]:
     """Yield a rater's answers to the columns that differ, and to the text fields, in the words of the form."""
     for column, question in form.columns.items():
         value = answer[column]
-        if column in item.differing or (question.kind in ("text", "slots") and value):
+        if column in by_column or (question.kind in ("text", "slots") and value):
             label = question.values[column] if question.kind == "flags" else question.label
             yield f"{label} → {in_words(question, value, task)}"
 

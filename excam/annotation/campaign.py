@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -20,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from excam.annotation import form as forms
 from excam.annotation.form import Form
 from excam.annotation.form_parts import Show
+from excam.core import counts, tables
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.provenance import write_text
 
@@ -91,6 +93,13 @@ def campaign(title: str, form: Form, tasks: Sequence[Task]) -> Campaign:
 def write(path: Path, drawn: Campaign) -> None:
     """Write the campaign's file. Nothing in it is sorted: values and slots are shown in its order."""
     write_text(path, json.dumps(drawn.content, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_left_out(campaign_path: Path, left_out: Mapping[str, str]) -> str:
+    """Write why rows are in no task into a CSV file beside the campaign's, and return the counts in words."""
+    lines = [{"row": row, "reason": reason} for row, reason in left_out.items()]
+    tables.write_lines(campaign_path.with_suffix(".left-out.csv"), ("row", "reason"), lines)
+    return counts.in_words(Counter(left_out.values()))
 
 
 def read(path: Path) -> Campaign:
@@ -205,4 +214,5 @@ def _refuse_half_characters(where: str, content: Any) -> None:
 
 def _no_campaign(name: str, problem: Exception) -> InputInvalid:
     detail = in_a_line(problem)
-    return InputInvalid(f"{name}: no campaign ({detail}); expected what a command that draws one writes")
+    command = f"`excam annotate draw {name} --form FORM --to campaign.json`"
+    return InputInvalid(f"{name}: no campaign ({detail}); expected what {command} writes")

@@ -55,33 +55,61 @@ def form_(
 
 @app.command()
 def draw(
-    rows: Annotated[
-        Path, typer.Argument(help="JSON Lines: id, language, culture, hidden, assigned, and what is shown")
-    ],
+    rows: Annotated[Path, typer.Argument(help="CSV, JSON Lines or another table: what is shown, a row for each task")],
     form: Annotated[str, typer.Option(help="a form's name, or a YAML file")],
     to: Annotated[Path, typer.Option(help="the campaign's file to write")],
     title: Annotated[str | None, typer.Option(help="what stands above the tasks; default: the form's title")] = None,
     annotators: Annotated[int, typer.Option(min=1, help="how many people are wanted for each task")] = 1,
+    id_: Annotated[str | None, typer.Option("--id", help="the column with the id of a row")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="ENTRY=COLUMN: where an entry of the form is; may be repeated")
+    ] = None,
 ) -> None:
     """Make a campaign of rows: one task each, in the order of the file.
 
-    Example: excam annotate draw rows.jsonl --form long_form --to campaign.json
+    Annotators see what the form shows; all other columns, such as the name of a model, are hidden from them.
+
+    Example: excam annotate draw study.csv --form my.yaml --id nr --column text=Answer --to campaign.json
     """
     from excam.annotation import campaign, drawing
     from excam.annotation import form as forms
 
     with exit_on_error():
+        named: dict[str, str] = {"id": id_} if id_ else {}
+        for assignment in column or []:
+            entry, equals, name = assignment.partition("=")
+            if not equals or entry in named:
+                stop(f"--column: found {assignment}; expected ENTRY=COLUMN, each entry once, such as text=Answer")
+            named[entry] = name
         loaded_form = forms.load(form)
-        drawn = campaign.campaign(title or loaded_form.title, loaded_form, drawing.tasks(rows, loaded_form, annotators))
+        tasks = drawing.tasks(rows, loaded_form, annotators, named)
+        drawn = campaign.campaign(title or loaded_form.title, loaded_form, tasks)
         campaign.write(to, drawn)
-        say(f"{to}: campaign {drawn.id}, {len(drawn.tasks)} tasks")
+        say(f"{to}: campaign {drawn.id}, {len(drawn.tasks)} tasks; next: `excam annotate page {to} --to page.html`")
 
 
 @app.command()
-def page(
+def assign(
     campaign: _CAMPAIGN,
-    to: Annotated[Path, typer.Option(help="the HTML file to write")],
+    team: Annotated[Path, typer.Argument(help="CSV file: annotator, languages (parted by ;), coauthor (yes or no)")],
+    to: Annotated[Path, typer.Option(help="the campaign's file to write")],
+    seed: Annotated[int, typer.Option(help="seed of the draw")] = 0,
 ) -> None:
+    """Share tasks out: each to as many people as it wants, by language, and to one co-author at most.
+
+    Example: excam annotate assign campaign.json team.csv --to assigned.json
+    """
+    from excam.annotation import campaign as campaigns
+    from excam.annotation import team as teams
+
+    with exit_on_error():
+        drawn, load = teams.assign(campaigns.read(campaign), teams.read(team), seed)
+        campaigns.write(to, drawn)
+        say(f"{to}: {len(drawn.tasks)} tasks; {', '.join(f'{name} {count}' for name, count in load.items())}")
+
+
+@app.command()
+def page(campaign: _CAMPAIGN, to: Annotated[Path, typer.Option(help="the HTML file to write")]) -> None:
     """Write the page that needs no server: each annotator opens the file, answers, and sends back an exported file.
 
     Example: excam annotate page results/annotation/campaign.json --to page.html

@@ -2,63 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from excam.annotation.campaign import Task, unshowable
 from excam.annotation.form import Form
+from excam.annotation.form_parts import Show
 from excam.core import row_files
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.hash_order import digest
+from excam.core.package_tables import table_rows
 from excam.core.provenance import say
+from excam.core.text import id_text
+from excam.scoring.rows import id_columns
 
-OWN = ("id", "language", "culture", "hidden", "assigned")  # the rest is shown
+USUAL = "column_names.tsv"  # of `excam score`
+OWN = ("id", "language", "culture", "hidden", "assigned")  # of a row, beside what the form shows
 
 
-def tasks(path: Path, form: Form, annotators: int) -> list[Task]:
+def tasks(path: Path, form: Form, annotators: int, named: Mapping[str, str] = {}) -> list[Task]:
     """Return one task for each row of a file, in its order. Raise InputInvalid for a row that is none.
 
-    An entry of the form's `owner` that no row hides is said: rows of people's own may know no system, or a name is
-    misspelt.
+    `named` says which column is the id or an entry that the form shows. Others are found by their names in any case,
+    language and culture by their usual ones, an id by what its name says; else rows are numbered. Annotators see what
+    the form shows; every other column, such as a system's name, is hidden from them and stays the owner's.
     """
-    drawn = [_task(f"{path}:{number}", row, form, annotators) for number, row in row_files.rows(path)]
-    if not drawn:
-        raise InputInvalid(f"{path}: no rows; expected an object in each line")
-    hidden = dict.fromkeys(name for task in drawn for name in task.hidden)
-    if absent := [name for name in form.owner if name not in hidden]:
-        say(
-            f"{path}: no row hides {', '.join(absent)}, which the form {form.name} names as its owner's: empty in your "
-            f"export; the rows hide {', '.join(hidden) or 'nothing'}"
-        )
+    rows = list(row_files.rows(path))
+    if not rows:
+        raise InputInvalid(f"{path}: no rows; expected a row for each task")
+    columns = _columns(path, [row for _, row in rows], form, named)
+    renamed = [f"{in_a_line(theirs)} as {ours}" for ours, theirs in columns.items() if ours != theirs]
+    drawn = [_task(f"{path}:{number}", str(number), row, form, columns) for number, row in rows]
+    drawn = [replace(task, annotators=annotators) for task in drawn]
+    if renamed or "id" not in columns:
+        numbered = [] if "id" in columns else ["the number of each row as its id (another column: --id NAME)"]
+        say(f"{path}: read {', '.join([*renamed, *numbered])}")
+    if hidden := dict.fromkeys(in_a_line(name) for task in drawn for name in task.hidden):
+        say(f"{path}: hidden from annotators: {', '.join(hidden)}; `export --to answers.jsonl` has these columns")
     return drawn
 
 
-def _task(where: str, row: Mapping[str, Any], form: Form, annotators: int) -> Task:
-    for problem in _problems(row):
+def _columns(path: Path, rows: Sequence[Mapping[str, Any]], form: Form, named: Mapping[str, str]) -> dict[str, str]:
+    """Return which column of the rows each entry is."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    entries = list(dict.fromkeys((*OWN, *_shown(form))))
+    if absent := [theirs for theirs in named.values() if theirs not in names]:
+        raise InputInvalid(f"{path}: no column {absent[0]}; found {in_a_line(', '.join(names))}")
+    if strange := [ours for ours in named if ours not in entries]:
+        raise InputInvalid(f"--column: the form {form.name} has no {strange[0]}; expected one of {', '.join(entries)}")
+    columns = {entry: entry for entry in entries if entry in names} | dict(named)
+    usual = {role: {plain(name) for name in words.split()} for role, words in table_rows("excam.scoring", USUAL)[1:]}
+    for entry in entries:
+        known = {plain(entry), *(usual[entry] if entry in ("language", "culture") else ())}
+        matches = [name for name in names if name not in columns.values() and plain(name) in known]
+        if entry not in columns and len(matches) == 1:
+            columns[entry] = matches[0]
+    if "id" not in columns and (ids := id_columns(set(names) - set(columns.values()), rows)):
+        columns["id"] = min(ids, key=names.index)
+    return columns
+
+
+def plain(name: str) -> str:
+    return " ".join(name.replace("_", " ").casefold().split())
+
+
+def _shown(form: Form) -> list[str]:
+    """Return the names of what a form shows, asks about, chooses by or looks at in its rules."""
+    of = [name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of,))]
+    among = [bound.among for rule in form.rules for bound in rule.then.values()]
+    looked_at = [name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")]
+    compared = form.compare.when if form.compare else ()
+    return [name for name in dict.fromkeys((*of, *form.facets, *among, *looked_at, *compared)) if name]
+
+
+def _task(where: str, number: str, row: Mapping[str, Any], form: Form, columns: Mapping[str, str]) -> Task:
+    mine = {ours: row[theirs] for ours, theirs in columns.items() if theirs in row}
+    rest = {name: value for name, value in row.items() if name not in columns.values() and value not in (None, "")}
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in rest.items()}
+    name = id_text(mine.get("id", number)) or ""
+    hidden, assigned = (_parsed(mine.get(entry), empty) for entry, empty in (("hidden", {}), ("assigned", [])))
+    for problem in _problems(mine, name, hidden, assigned):
         raise InputInvalid(f"{where}: {problem}")
     task = Task(
-        id=digest(0, "annotation/row", form.name, row["id"])[:16],
-        row=row["id"],
-        language=row.get("language", ""),
-        culture=row.get("culture", ""),
-        annotators=annotators,
-        shown={name: value for name, value in row.items() if name not in OWN},
-        hidden=row.get("hidden", {}),
-        assigned=tuple(row.get("assigned", ())),
+        id=digest(0, "annotation/row", form.name, name)[:16],
+        row=name,
+        language=mine.get("language") or "",
+        culture=mine.get("culture") or "",
+        annotators=1,
+        shown={entry: value for entry, value in mine.items() if entry not in OWN},
+        hidden={**texts, **hidden},
+        assigned=tuple(assigned),
     )
     for problem in unshowable(form, task):  # here, where the row has a line, not only an id
-        raise InputInvalid(f"{where}: {problem}; the row shows {', '.join(task.shown) or 'nothing'}")
+        seen = in_a_line(", ".join(row)) or "nothing"
+        raise InputInvalid(f"{where}: {problem}; found {seen}; name the column with --column ENTRY=COLUMN")
     return task
 
 
-def _problems(row: Mapping[str, Any]) -> Iterator[str]:
-    if not isinstance(row.get("id"), str) or not row["id"]:
-        yield "no `id`; expected a text, another one for each row"
-    for name in ("language", "culture"):
-        if not isinstance(row.get(name, ""), str):
-            yield f"{name} is {row[name]!r:.40}; expected a text"
-    hidden, assigned = row.get("hidden", {}), row.get("assigned", [])
+def _parsed(value: Any, empty: Any) -> Any:
+    """Return a value, that of the JSON in a cell of a table, or that of an empty cell."""
+    if isinstance(value, str) and value.strip().startswith(("{", "[")):
+        with suppress(ValueError):
+            return json.loads(value)
+    return empty if value in (None, "") else value
+
+
+def _problems(mine: Mapping[str, Any], name: str, hidden: Any, assigned: Any) -> Iterator[str]:
+    if not name:
+        yield "no `id`; expected a text, another one for each row; take another column with --id NAME"
+    for entry in ("language", "culture"):
+        if not isinstance(mine.get(entry) or "", str):
+            yield f"{entry} is {mine[entry]!r:.40}; expected a text"
     if not isinstance(hidden, dict) or not all(isinstance(value, str) for value in hidden.values()):
         yield f"hidden is {hidden!r:.40}; expected an object of texts"
     if not isinstance(assigned, list) or not all(isinstance(value, str) for value in assigned):

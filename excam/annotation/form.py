@@ -174,7 +174,8 @@ def load(form: str) -> Form:
     if form in names():
         return _packaged(form)
     if not form.endswith((".yaml", ".yml")):
-        raise InputInvalid(f"form {form[:60]!r}: unknown; expected one of {', '.join(names())}, or a .yaml file")
+        expected = f"expected one of {', '.join(names())}, or a .yaml file; `excam annotate form` lists them"
+        raise InputInvalid(f"form {form[:60]!r}: unknown; {expected}")
     return read(Path(form))
 
 

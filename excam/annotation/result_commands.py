@@ -56,20 +56,21 @@ def adjudicate(
     exports: Annotated[
         list[Path] | None, typer.Argument(help="exported files, CSV or JSON, if there is no store")
     ] = None,
+    whole: Annotated[bool, typer.Option("--all", help="a second pass: also tasks without a difference")] = False,
 ) -> None:
     """Make a campaign of the tasks on which raters differ, for another person who sees what each of them answered.
 
     Example: excam annotate adjudicate answers.store --to disagreements.json
     """
-    from excam.annotation import campaign
-    from excam.annotation.adjudication import disagreements
+    from excam.annotation import adjudication, campaign
     from excam.core.provenance import say
 
     with exit_on_error():
         rated, answers = campaign_and_answers(source, exports or [])
-        drawn = disagreements(rated, answers)
+        drawn = (adjudication.second_pass if whole else adjudication.disagreements)(rated, answers)
         campaign.write(to, drawn)
-        say(f"{to}: campaign {drawn.id}, {len(drawn.tasks)} of {len(rated.tasks)} tasks have a difference")
+        what = "have an answer" if whole else "have a difference"
+        say(f"{to}: campaign {drawn.id}, {len(drawn.tasks)} of {len(rated.tasks)} tasks {what}")
 
 
 def campaign_and_answers(source: Path, exports: Sequence[Path]) -> tuple[Campaign, list[Answer]]:
@@ -161,10 +162,7 @@ def _interval(low: float | None, high: float | None) -> str:
     return "n/a" if low is None or high is None else f"{low:.2f} to {high:.2f}"
 
 
-def progress(
-    store: Annotated[Path, typer.Argument(help="the store's file")],
-    as_json: JSON = False,
-) -> None:
+def progress(store: Annotated[Path, typer.Argument(help="the store's file")], as_json: JSON = False) -> None:
     """Print how far each annotator is, also while the server runs: tasks, and minutes that they were on the screen.
 
     Example: excam annotate progress answers.store

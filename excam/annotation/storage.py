@@ -98,7 +98,9 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises as `explain_sqlite_errors` does, and InputInvalid if there is no file.
     """
     if not path.is_file():
-        raise InputInvalid(f"{path}: no such file; expected a store; `excam annotate create` makes one")
+        raise InputInvalid(
+            f"{path}: no such file; expected a store; `excam annotate create {path} CAMPAIGN ada` makes one"
+        )
     with explain_sqlite_errors(path):
         db = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode=rw", PATIENCE, isolation_level=None, check_same_thread=False, uri=True

@@ -77,9 +77,7 @@ def test_page_is_written_whole(tmp_path, drawn):
 
 
 def test_an_absent_or_changed_campaign_is_refused(tmp_path, drawn):
-    refused(
-        command("page", tmp_path / "absent", "--to", tmp_path / "x"), "absent: no campaign", "a command that draws one"
-    )
+    refused(command("page", tmp_path / "absent", "--to", tmp_path / "x"), "absent: no campaign", "excam annotate draw")
     drawn.write_text(drawn.read_text().replace("kale", "leek"))
     refused(command("page", drawn, "--to", tmp_path / "x"), "changed after it was drawn")
     refused(command("create", tmp_path / "store", drawn, "ada"), "changed after it was drawn")

@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+import yaml
 from annotation_server_process import command, made, written
 
 from excam.annotation import campaign, exchange, form, page
@@ -12,45 +13,26 @@ from excam.annotation.agreement import excerpt, study
 from excam.annotation.answers import Answer
 from excam.annotation.store import Store
 
-POLITE = {1: "rude", 2: "cool", 3: "so-so", 4: "warm", 5: "very"}
 FORM = form.parse(
-    {
-        **{
-            "name": "greetings",
-            "version": "1",
-            "title": "Greetings",
-            "purpose": "-",
-            "submit": True,
-            "skip": "foreign",
-        },
-        "shows": [{"show": "text", "of": ["greeting"]}],
-        "steps": [
-            {
-                "title": "Judge",
-                "blocks": [
-                    {
-                        "field": "heard",
-                        "kind": "choice",
-                        "label": "Heard?",
-                        "values": {"often": "Often", "never": "Never"},
-                    },
-                    {"field": "polite", "kind": "scale", "label": "How polite?", "values": POLITE},
-                    {"field": "is", "kind": "flags", "label": "?", "values": {"old": "Old", "foreign": "Skip"}},
-                    {"field": "words", "kind": "span", "label": "Odd words", "of": "greeting", "values": {"odd": "Odd"}}
-                    | {"optional": True},
-                    {"field": "age", "kind": "number", "label": "Age", "optional": True},
-                    {
-                        "field": "rank",
-                        "kind": "order",
-                        "label": "Best",
-                        "values": {"a": "Clear", "b": "Short", "c": "Kind"},
-                    }
-                    | {"optional": True},
-                    {"field": "why", "kind": "text", "label": "?", "optional": True},
-                ],
-            }
-        ],
-    },
+    yaml.safe_load("""
+        name: greetings
+        version: "1"
+        title: Greetings
+        purpose: "-"
+        submit: true
+        skip: foreign
+        shows: [{show: text, of: [greeting]}]
+        steps:
+        - title: Judge
+          blocks:
+          - {field: heard, kind: choice, label: "Heard?", values: {often: Often, never: Never}}
+          - {field: polite, kind: scale, label: "How polite?", values: {1: rude, 2: cool, 3: so-so, 4: warm, 5: very}}
+          - {field: is, kind: flags, label: "?", values: {old: Old, foreign: Skip}}
+          - {field: words, kind: span, label: Odd words, of: greeting, values: {odd: Odd}, optional: true}
+          - {field: age, kind: number, label: Age, optional: true}
+          - {field: rank, kind: order, label: Best, values: {a: Clear, b: Short, c: Kind}, optional: true}
+          - {field: why, kind: text, label: "?", optional: true}
+    """),
     "greetings.yaml",
 )
 TEXTS = ("Good day to you", "السلام عليكم", "नमस्ते जी", "你好吗")
@@ -222,6 +204,16 @@ def test_a_third_person_decides_what_two_differ_on(tmp_path):
     two = [answer for answer in TWO if answer.task in (TWO[2].task, TWO[6].task)]
     exported.write_text(exchange.to_json(CAMPAIGN, two), encoding="utf-8")
     assert "no item on which two raters differ" in command("adjudicate", drawn, exported, "--to", to).stderr
+    done = command("adjudicate", drawn, exported, "--all", "--to", to)
+    assert done.stderr.endswith("2 of 4 tasks have an answer\n"), done.stderr
+    second = campaign.read(to)
+    assert second.tasks[0].shown["answers_1"].startswith("Heard? → ")
+    assert "refine it" in second.form.instructions[0].points[0]
+    again = exchange.to_json(
+        second, [Answer(second.tasks[0].id, "eve", answer(0, "eve", "often", 4).values, 5, TWO[0].saved)]
+    )
+    exported.write_text(again, encoding="utf-8")
+    assert "shows answers already" in command("adjudicate", to, exported, "--all", "--to", to).stderr
 
 
 @pytest.mark.parametrize("which", ["nothing behind a campaign", "a file behind a store", "another kind"])

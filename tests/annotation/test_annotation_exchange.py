@@ -17,22 +17,8 @@ from excam.core.exceptions import InputInvalid
 
 CAMPAIGN = campaigns.small(5)
 OTHER = campaigns.small(4)
-SIGNS = st.sampled_from(
-    [
-        *"=+-@\t',\"\r\n; a",
-        "\r\n",
-        "''",
-        "\uff1d",
-        "\u2028",
-        "\x85",
-        "\x1f",
-        "\x7f",
-        "שלום",
-        "\u202e",
-        "👩‍👩‍👧",
-        "e\u0301",
-    ]
-)
+LONGER = ("\r\n", "''", "\uff1d", "\u2028", "\x85", "\x1f", "\x7f", "שלום", "\u202e", "👩‍👩‍👧", "e\u0301")
+SIGNS = st.sampled_from([*"=+-@\t',\"\r\n; a", *LONGER])
 TEXTS = st.lists(SIGNS, max_size=6).map("".join) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30
 )
@@ -183,13 +169,10 @@ BROKEN = {
     "another form": (json_with(format="excam-answers/2"), "not in the form excam-answers/1"),
     "a field more": (json_with(more=1), "not in the form"),
     "answers that are none": (json_with(answers={}), "not a list of objects"),
-    "answers that are numbers": (json_with(answers=[1]), "not a list of objects"),
     "JSON of another campaign": (json_with(campaign=OTHER.id), f"campaign '{OTHER.id}'; expected {CAMPAIGN.id}"),
     "CSV of another campaign": (CSV.replace(CAMPAIGN.id, OTHER.id), f"expected {CAMPAIGN.id}"),
     "unknown task": (CSV.replace("0" * 16, "f" * 16), "task ffffffffffffffff is not in campaign"),
-    "unknown task in JSON": (JSON.replace('"0000000000000000"', '"ffffffffffffffff"'), "is not in campaign"),
     "twice": (CSV + LINE + "\r\n", "answered twice by b"),
-    "twice in JSON": (json_with(answers=RAW["answers"] * 2), "answered twice by b"),
     "a column unknown": (
         CSV.replace(",saved\r\n", ",saved,mood\r\n").replace("000Z", "000Z,good"),
         "'mood' is unknown",
@@ -204,9 +187,7 @@ BROKEN = {
     "another language": (CSV.replace("English", "German"), "language of task 0000000000000000 is 'German'"),
     "a spreadsheet's booleans": (CSV.replace("true", "TRUE"), "severity_ok is a str"),
     "a spreadsheet's number": (CSV.replace(",30,", ",30.0,"), "seconds is a float; expected int"),
-    "a value of its own": (CSV.replace(",4,", ",6,"), "similarity_1 is '6'"),
     "a day that is none": (CSV.replace("2026-04-01T", "2026-02-30T"), "expected a time that is on the calendar"),
-    "the end of time": (JSON.replace("2026-04-01T12:00:00.000Z", "9999-99-99T99:99:99.999Z"), "on the calendar"),
     "a tick before its step": (
         json_with(answers=[RAW["answers"][0] | dict.fromkeys((*STEPS[0][1:], *STEPS[1], *STEPS[2]), "")]),
         "before the step",

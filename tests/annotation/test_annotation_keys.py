@@ -1,7 +1,5 @@
 """Single keys on the layouts of annotators of any language, in a real Chromium: what acts, and what stays text."""
 
-import unicodedata
-
 import campaigns
 import pytest
 from annotation_page_driver import begin, shown, text_of
@@ -18,26 +16,13 @@ DIGITS = {  # layout: the key of its 2, the place of that on a US keyboard, what
     "AZERTY": ("é", "Digit2", 0),
     "AZERTY with Shift": ("2", "Digit2", SHIFT),
     "AZERTY with Caps Lock, on Linux": ("É", "Digit2", 0),
-    "Czech": ("ě", "Digit2", 0),
-    "Bépo": ("«", "Digit2", 0),
     "Arabic": ("٢", "Digit2", 0),
-    "Persian": ("۲", "Digit2", 0),
-    "Hindi": ("२", "Digit2", 0),
-    "Bengali": ("২", "Digit2", 0),
-    "Thai": ("/", "Digit2", 0),
-    "Thai with Shift": ("๒", "Digit3", SHIFT),
-    "Osmanya, of two units": ("\U000104a2", "Digit2", 0),
-    "full width": ("２", "Digit2", 0),
-    "numpad": ("2", "Numpad2", 0),
     "Arabic numpad": ("٢", "Numpad2", 0),
-    "numpad, its sign not told": ("", "Numpad2", 0),
-    "no place told": ("২", "", 0),
+    "Thai": ("/", "Digit2", 0),
 }
 NO_DIGITS = {
     "US with Shift": ("@", "Digit2", SHIFT),
-    "Persian with Shift": ("٬", "Digit2", SHIFT),
     "the ² of AZERTY": ("²", "Backquote", 0),
-    "a digit in a circle": ("②", "", 0),
     "numpad without Num Lock": ("End", "Numpad1", 0),
     "a dead key": ("Dead", "Digit2", 0),
     "a function key": ("F2", "F2", 0),
@@ -45,41 +30,22 @@ NO_DIGITS = {
 LETTERS = {  # layout: its key at the place of j, or its own j
     "Latin": ("j", "KeyJ", 0),
     "Caps Lock": ("J", "KeyJ", 0),
-    "Shift": ("J", "KeyJ", SHIFT),
     "Dvorak": ("j", "KeyC", 0),
-    "full width": ("ｊ", "KeyJ", 0),
-    "Cyrillic": ("о", "KeyJ", 0),
     "Cyrillic capital": ("О", "KeyJ", SHIFT),
-    "Greek": ("ξ", "KeyJ", 0),
-    "Greek capital": ("Ξ", "KeyJ", 0),
     "Hebrew": ("ח", "KeyJ", 0),
-    "Arabic": ("ت", "KeyJ", 0),
-    "Persian": ("ت", "KeyJ", 0),
-    "Hindi": ("र", "KeyJ", 0),
-    "Bengali": ("র", "KeyJ", 0),
     "Thai, a mark": ("่", "KeyJ", 0),
-    "Korean": ("ㅓ", "KeyJ", 0),
-    "no place told": ("j", "", 0),
 }
 NO_LETTERS = {
     "the h of Dvorak at its place": ("h", "KeyJ", 0),
     "the ’ of Bépo at the place of n": ("’", "KeyN", 0),
-    "the ı of Turkish F at the place of r": ("ı", "KeyR", 0),
-    "the य of Hindi at the place of a slash": ("य", "Slash", 0),
     "a dead key at the place of n": ("Dead", "KeyN", 0),
     "a letter of another place": ("о", "KeyY", 0),
     "a letter without a place": ("о", "", 0),
 }
 SIGNS = {  # layout: key, place, held down, what it does
     "Cyrillic и at b": ("и", "KeyB", 0, "borderline"),
-    "Arabic ﻻ, one sign, at b": ("ﻻ", "KeyB", 0, "borderline"),
-    "two signs, which Chromium does not name, at b": ("لا", "KeyB", 0, "borderline"),
     "B with Caps Lock": ("B", "KeyB", 0, "borderline"),
     "Russian ? at 7": ("?", "Digit7", SHIFT, "help"),
-    "Arabic ?": ("؟", "Slash", SHIFT, "help"),
-    "full ?": ("？", "Slash", SHIFT, "help"),
-    "Hindi at the place of ?": ("य़", "Slash", SHIFT, "help"),
-    "Turkish i with Caps Lock": ("İ", "Quote", 0, "view-instructions"),
 }
 
 
@@ -154,20 +120,10 @@ def test_another_letter_of_a_latin_layout_does_nothing(first_question, key, plac
 @pytest.mark.parametrize(("key", "place", "held", "does"), key_params(SIGNS))
 def test_flags_help_and_instructions_on_other_layouts(first_question, key, place, held, does):
     press(first_question, key, place, held)
-    if does == "view-instructions":
-        first_question.wait("!document.getElementById('view-instructions').hidden")
-    elif does == "help":
+    if does == "help":
         assert first_question.js("document.getElementById('help').open")
     else:
         assert first_question.js(f"answerHere().{does}")
-
-
-def test_a_digit_of_every_script_has_its_value(at_tasks):
-    digits = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) == "Nd"]
-    assert len(digits) > 600
-    digit_values = at_tasks.js(f"{digits!r}.map(digitOf)")
-    assert dict(zip(digits, digit_values, strict=True)) == {digit: str(unicodedata.digit(digit)) for digit in digits}
-    assert at_tasks.js("[...'²½①〇Ⅱ:/a\\u{10ffff}', ''].map(digitOf)") == [""] * 10
 
 
 @pytest.mark.parametrize("held", [ALT, CTRL, META, ALT | CTRL], ids=["alt", "ctrl", "meta", "altgr-on-windows"])
@@ -252,13 +208,6 @@ def test_a_word_composed_outside_a_text_chooses_nothing(first_question):
             f" {{ key: '2', code: 'Digit2', {told}, bubbles: true }}))"
         )
     assert chosen(first_question) == ""
-
-
-@pytest.mark.parametrize("key", ["لا", "Unidentified"])
-def test_two_signs_as_other_browsers_name_them(first_question, key):
-    told = f"{{ key: '{key}', code: 'KeyB', bubbles: true }}"
-    first_question.js(f"document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {told}))")
-    assert first_question.js("answerHere().borderline")
 
 
 def test_a_browser_that_fills_in_a_field_presses_no_key(first_question):

@@ -61,7 +61,7 @@ def test_every_change_is_sent_to_the_server(browser, running, name):
     assert chosen([answer for _, answer in saved(running, name).values()]) == wanted
     opened(browser, running, name, "")
     assert browser.js("session.task.place") == 5  # where one was
-    assert text_of(browser, "progress-text").startswith("4 / 10")
+    assert text_of(browser, "progress-text").startswith("You finished 4 of 10")
     assert not browser.said("Runtime.exceptionThrown")
     assert not browser.said("Log.entryAdded")
 

@@ -259,24 +259,10 @@ def test_the_script_draws_from_files(tmp_path, capsys, thirty):
     for name in "ab":
         record_files.write_judgements(tmp_path / f"{name}.parquet", wrong, verdicts)
     wanted = json.dumps([["calmqa", "English", 40, 3], ["mango", "English", 2, 3]])
-    files = ["--campaign", str(tmp_path / "c.json"), "--counts", str(tmp_path / "n.json")]
     judged = ["--judgements", *(str(tmp_path / f"{name}.parquet") for name in "ab")]
-    draw_campaign(
-        [
-            "--samples",
-            str(tmp_path / "samples.parquet"),
-            "--systems",
-            *SYSTEMS,
-            *judged,
-            "--wanted",
-            wanted,
-            "--spans",
-            "strict",
-            "--seed",
-            "1",
-            *files,
-        ]
-    )
+    words = ["--samples", tmp_path / "samples.parquet", "--systems", *SYSTEMS, *judged, "--wanted", wanted]
+    words += ["--spans", "strict", "--seed", 1, "--campaign", tmp_path / "c.json", "--counts", tmp_path / "n.json"]
+    draw_campaign(list(map(str, words)))
     drawn_campaign = campaign.read(tmp_path / "c.json")
     assert len(drawn_campaign.tasks) == 30
     assert drawn_campaign.form.model_dump_json() == SOFT.model_dump_json()

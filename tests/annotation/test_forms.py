@@ -9,7 +9,6 @@ import yaml
 from annotation_page_driver import unpacked
 from campaigns import WRITERS, changed_task
 from form_campaigns import MADE, finished, task, values
-from json_lines import write_rows
 from typer.testing import CliRunner
 
 from excam import cli
@@ -25,37 +24,20 @@ SMALL = {
     "skip": "pass",
     "submit": True,
     "shows": [{"show": "text", "of": ["text"]}],
-    "steps": [
-        {
-            "title": "All",
-            "blocks": [
-                {"field": "kind", "kind": "choice", "label": "Kind", "values": {"a": "A", "b": "B"}},
-                {"field": "grade", "kind": "scale", "label": "Grade", "values": {1: "bad", 2: "so", 3: "good"}},
-                {"field": "other", "kind": "scale", "label": "Other", "values": {1: "bad", 2: "so", 3: "good"}},
-                {"field": "boxes", "kind": "flags", "label": "", "values": {"pass": "Pass", "odd": "Odd"}},
-                {"field": "why", "kind": "text", "label": "Why", "optional": True, "longest": 20},
-                {"field": "years", "kind": "number", "label": "Years", "low": 0, "high": 99, "decimals": 1},
-                {
-                    "field": "words",
-                    "kind": "span",
-                    "label": "Words",
-                    "of": "text",
-                    "values": {"x": "X"},
-                    "optional": True,
-                },
-                {"field": "rank", "kind": "order", "label": "Rank", "values": {"1": "P", "2": "Q"}},
-                {"field": "gaps", "kind": "slots", "label": "Gaps", "of": "holes", "optional": True},
-            ],
-        }
-    ],
-    "rules": [
-        {"say": "Odd needs a reason.", "when": {"odd": [True]}, "then": {"why": {"needed": True}}},
-        {"say": "B is at most 2.", "when": {"kind": ["b"]}, "then": {"grade": {"most": 2}}},
-        {"say": "Near the other.", "then": {"grade": {"near": {"other": 1}, "by": 1}}},
-        {"say": "Of poems 2 at least.", "when": {"task.sort": ["poem"]}, "then": {"other": {"least": 2}}},
-        {"say": "No brackets, no two alike.", "then": {"gaps": {"without": ["["], "distinct": True}}},
-    ],
-}
+    "steps": [{"title": "All", "blocks": [{"field": "kind", "kind": "choice", "label": "Kind", "values": {"a": "A",
+     "b": "B"}}, {"field": "grade", "kind": "scale", "label": "Grade", "values": {1: "bad", 2: "so", 3: "good"}},
+     {"field": "other", "kind": "scale", "label": "Other", "values": {1: "bad", 2: "so", 3: "good"}}, {"field": "boxes",
+     "kind": "flags", "label": "", "values": {"pass": "Pass", "odd": "Odd"}}, {"field": "why", "kind": "text",
+     "label": "Why", "optional": True, "longest": 20}, {"field": "years", "kind": "number", "label": "Years", "low": 0,
+     "high": 99, "decimals": 1}, {"field": "words", "kind": "span", "label": "Words", "of": "text",
+     "values": {"x": "X"}, "optional": True}, {"field": "rank", "kind": "order", "label": "Rank", "values": {"1": "P",
+     "2": "Q"}}, {"field": "gaps", "kind": "slots", "label": "Gaps", "of": "holes", "optional": True}]}],
+    "rules": [{"say": "Odd needs a reason.", "when": {"odd": [True]}, "then": {"why": {"needed": True}}},
+     {"say": "B is at most 2.", "when": {"kind": ["b"]}, "then": {"grade": {"most": 2}}}, {"say": "Near the other.",
+     "then": {"grade": {"near": {"other": 1}, "by": 1}}}, {"say": "Of poems 2 at least.",
+     "when": {"task.sort": ["poem"]}, "then": {"other": {"least": 2}}}, {"say": "No brackets, no two alike.",
+     "then": {"gaps": {"without": ["["], "distinct": True}}}]
+}  # fmt: skip
 SHOWN = {"text": "שלום 👍 text", "holes": {"ONE": "first", "TWO": "second"}, "sort": "poem"}
 FULL = {"kind": "a", "grade": 2, "other": 2, "pass": False, "odd": False, "why": "", "years": 2.5, "words": []}
 FULL |= {"rank": ["2", "1"], "gaps": {}, "submitted": True}
@@ -93,101 +75,58 @@ def rule(then, **when):
 
 
 BAD_FORMS = {
-    "unknown kind": (
-        {"steps": steps(block(kind="slider"))},
-        "my.yaml: step 1 'One', block 1 'kind', kind: found 'slider'; expected 'choice', 'scale', 'flags', 'text', ",
-    ),
-    "unknown kind in columns": (
-        {"steps": steps({"columns": [[block()], [block(field="b"), block(field="c", kind="slider")]]})},
-        "my.yaml: step 1 'One', block 1, column 2, block 2 'c', kind: found 'slider'; expected 'choice', ",
-    ),
-    "a block of nothing": (
-        {"steps": steps({"text": "x"})},
-        "my.yaml: step 1 'One', block 1: found {'text': 'x'}; expected a block with show or field, or columns of such blocks",
-    ),
-    "a number for a text": (
-        {"steps": steps(block(label=3))},
-        "my.yaml: step 1 'One', block 1 'kind', label: found 3; expected a text",
-    ),
+    "unknown kind": ({"steps": steps(block(kind="slider"))},
+     "my.yaml: step 1 'One', block 1 'kind', kind: found 'slider'; expected 'choice', 'scale', 'flags', 'text', "),
+    "unknown kind in columns": ({"steps": steps({"columns": [[block()], [block(field="b"), block(field="c",
+     kind="slider")]]})},
+     "my.yaml: step 1 'One', block 1, column 2, block 2 'c', kind: found 'slider'; expected 'choice', "),
+    "a block of nothing": ({"steps": steps({"text": "x"})},
+     "my.yaml: step 1 'One', block 1: found {'text': 'x'}; expected a block with show or field, or columns of such blocks"),
+    "a number for a text": ({"steps": steps(block(label=3))},
+     "my.yaml: step 1 'One', block 1 'kind', label: found 3; expected a text"),
     "a text for a list": ({"facets": "language"}, "my.yaml: facets: found 'language'; expected a list"),
     "a key like another": ({"clok": True}, "my.yaml: clok: unknown key; did you mean `clock`?"),
-    "a bound like another": (
-        {"rules": rule({"grade": {"mots": 2}})},
-        "my.yaml: rule 1 'So.', then, grade, mots: unknown key; did you mean `most`?",
-    ),
-    "a show that is none": (
-        {"shows": [{"show": "txt", "of": ["text"]}]},
-        "my.yaml: show 1 'txt', show: found 'txt'; expected 'text', 'quote', ",
-    ),
-    "a choice of no field": (
-        {"shows": [{"show": "mean", "by": ["mood"]}]},
-        "my.yaml: show mean: 'mood' is no field; expected one of kind, grade, other, pass, odd, why, years, words, ",
-    ),
-    "unknown key": (
-        {"steps": steps(block(colour="red"))},
-        "step 1 'One', block 1 'kind', colour: unknown key; known: field, kind, label, hint, ",
-    ),
+    "a bound like another": ({"rules": rule({"grade": {"mots": 2}})},
+     "my.yaml: rule 1 'So.', then, grade, mots: unknown key; did you mean `most`?"),
+    "a show that is none": ({"shows": [{"show": "txt", "of": ["text"]}]},
+     "my.yaml: show 1 'txt', show: found 'txt'; expected 'text', 'quote', "),
+    "a choice of no field": ({"shows": [{"show": "mean", "by": ["mood"]}]},
+     "my.yaml: show mean: 'mood' is no field; expected one of kind, grade, other, pass, odd, why, years, words, "),
+    "unknown key": ({"steps": steps(block(colour="red"))},
+     "step 1 'One', block 1 'kind', colour: unknown key; known: field, kind, label, hint, "),
     "two fields of one name": ({"steps": steps(block(), block())}, "two fields named kind; expected each name once"),
-    "a flag named as a field": (
-        {"steps": steps(block(), block(field="f", kind="flags", values={"kind": "K"}))},
-        "two fields named kind",
-    ),
+    "a flag named as a field": ({"steps": steps(block(), block(field="f", kind="flags", values={"kind": "K"}))},
+     "two fields named kind"),
     "a name that is taken": ({"steps": steps(block(field="saved"))}, "field 'saved': taken by the page"),
     "a name as a facet": ({"steps": steps(block(field="language"))}, "field 'language'"),
     "a name with capitals": ({"steps": steps(block(field="Kind"))}, "or not lower-case letters"),
     "no field": ({"steps": []}, "no field"),
     "choice without values": ({"steps": steps(block(values={}))}, "kind: a choice without values"),
-    "a grade with a zero in front": (  # its number would never be its value
-        {"steps": steps(block(kind="scale", values={"01": "low", "2": "high"}))},
-        "values of a scale are whole numbers",
-    ),
+    "a grade with a zero in front, whose number is never its value": ({"steps": steps(block(kind="scale",
+     values={"01": "low", "2": "high"}))}, "values of a scale are whole numbers"),
     "scale of words": ({"steps": steps(block(kind="scale"))}, "values of a scale are whole numbers"),
     "a name of the page": ({"steps": steps(block(field="status"))}, "field 'status': taken by the page"),
     "a facet of the page": ({"facets": ["status"]}, "facet 'status': taken by the page"),
     "weights of nothing": ({"rules": rule({"grade": {"near": {"other": 0}}})}, "near: expected weights from 0 on"),
     "among on a choice": ({"rules": rule({"kind": {"among": "holes"}})}, "among are for slots"),
     "without an empty text": ({"rules": rule({"why": {"without": [""]}})}, "an empty text is in every text"),
-    "reveal two steps behind a text": (
-        {
-            "steps": [
-                *steps(block(kind="text")),
-                *steps(block(field="b")),
-                {"title": "T", "reveal": "R", "blocks": [block(field="c")]},
-            ],
-            "skip": "",
-            "rules": [],
-        },
-        "reveal behind kind",
-    ),
+    "reveal two steps behind a text": ({"steps": [*steps(block(kind="text")), *steps(block(field="b")), {"title": "T",
+     "reveal": "R", "blocks": [block(field="c")]}], "skip": "", "rules": []}, "reveal behind kind"),
     "a scale from 3 to 1": ({"steps": steps(block(kind="scale", values={3: "a", 1: "b"}))}, "come first and ascend"),
     "span of nothing": ({"steps": steps(block(kind="span"))}, "without `of`"),
     "low above high": ({"steps": steps(block(kind="number", low=3, high=2))}, "low 3 is above high 2"),
     "skip is no flag": ({"skip": "kind"}, "my.yaml: skip: 'kind' is no flag; expected one of pass, odd"),
-    "a key twice": (
-        {"steps": steps(block(field="f", kind="flags", values={"x": "X", "pass": "P"}, keys={"x": "z", "pass": "z"}))},
-        "key 'z'",
-    ),
-    "first step revealed": (
-        {"steps": [{**steps(block())[0], "reveal": "Go"}], "skip": "", "rules": []},
-        "expected an open first",
-    ),
-    "reveal behind a text": (
-        {
-            "steps": [*steps(block(kind="text")), {"title": "Two", "reveal": "Go", "blocks": [block(field="b")]}],
-            "skip": "",
-            "rules": [],
-        },
-        "reveal behind kind, which can be emptied again",
-    ),
+    "a key twice": ({"steps": steps(block(field="f", kind="flags", values={"x": "X", "pass": "P"}, keys={"x": "z",
+     "pass": "z"}))}, "key 'z'"),
+    "first step revealed": ({"steps": [{**steps(block())[0], "reveal": "Go"}], "skip": "", "rules": []},
+     "expected an open first"),
+    "reveal behind a text": ({"steps": [*steps(block(kind="text")), {"title": "Two", "reveal": "Go",
+     "blocks": [block(field="b")]}], "skip": "", "rules": []}, "reveal behind kind, which can be emptied again"),
     "rule of no field": ({"rules": rule({"grade": {"most": 2}}, mood=["a"])}, "'mood' is no field"),
-    "rule that never holds": (
-        {"rules": rule({"grade": {"most": 2}}, kind=["z"])},
-        'never holds: kind is never one of \'z\'; expected one of a, b, "", "*"',
-    ),
-    "rule with one value that never is": (
-        {"rules": rule({"grade": {"most": 2}}, kind=["a", "z"])},
-        "my.yaml: rule 'So.': kind is never 'z'; expected one of a, b, \"\", \"*\"",
-    ),
+    "rule that never holds": ({"rules": rule({"grade": {"most": 2}}, kind=["z"])},
+     'never holds: kind is never one of \'z\'; expected one of a, b, "", "*"'),
+    "rule with one value that never is": ({"rules": rule({"grade": {"most": 2}}, kind=["a", "z"])},
+     "my.yaml: rule 'So.': kind is never 'z'; expected one of a, b, \"\", \"*\""),
     "rule without a condition's values": ({"rules": rule({"grade": {"most": 2}}, kind=[])}, "never holds"),
     "rule that nothing fulfils": ({"rules": rule({"grade": {"most": 0}})}, "no value fulfils it"),
     "rule that all fulfil": ({"rules": rule({"grade": {"most": 3}})}, "never holds anything back"),
@@ -195,20 +134,16 @@ BAD_FORMS = {
     "limit of a text": ({"rules": rule({"why": {"most": 3}})}, "limits are for scales and numbers"),
     "one of a scale": ({"rules": rule({"grade": {"one_of": ["1"]}})}, "one_of is for choices"),
     "pause of a text": ({"pauses": [{"say": "Rest.", "spread": "why", "above": 1}]}, "pauses: 'why' is no scale"),
-    "a review of a text": (
-        {"pauses": [{"say": "Rest.", "review": {"mean": {"why": 1}, "sure": "grade", "least": 3, "most": 5}}]},
-        "pauses: 'why' is no scale",
-    ),
+    "a review of a text": ({"pauses": [{"say": "Rest.", "review": {"mean": {"why": 1}, "sure": "grade", "least": 3,
+     "most": 5}}]}, "pauses: 'why' is no scale"),
     "a section that is none": ({"pauses": [{"say": "Rest.", "read": ["Anchors"]}]}, "'Anchors' is no section"),
     "sentences of a choice": ({"steps": steps(block(sentences=[1, 2]))}, "kind: sentences [1, 2]; expected a text"),
     "a scale that names": ({"rules": rule({"grade": {"names": "why"}})}, "names is for a text"),
     "show without a name": ({"shows": [{"show": "text"}]}, "show text: lacks what it shows"),
-    "compare of no field": (
-        {"compare": {"when": {}, "fields": ["mood"]}},
-        "compare: 'mood' is no field; expected one of kind, grade, ",
-    ),
-    "no version": ({"version": None}, "version"),
-}
+    "compare of no field": ({"compare": {"when": {}, "fields": ["mood"]}},
+     "compare: 'mood' is no field; expected one of kind, grade, "),
+    "no version": ({"version": None}, "version")
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD_FORMS)
@@ -289,23 +224,17 @@ BAD_VALUES = {
     "span unlike": ({"words": [{"start": 0}]}, "words holds"),
     "span twice": ({"words": [[0, 1, "x"], [0, 1, "x"]]}, "words has one mark twice"),
     "too many spans": ({"words": [[0, 1, "x"]] * 101}, "words has 101 marks"),
-    **{
-        f"order {order}": ({"rank": order}, "expected each of 1, 2 once")
-        for order in (["1"], ["1", "1"], ["1", "2", "2"], [1, 2], ["1", 2], [["1"], "2"])
-    },
+    **{f"order {order}": ({"rank": order}, "expected each of 1, 2 once") for order in (["1"], ["1", "1"], ["1", "2",
+     "2"], [1, 2], ["1", 2], [["1"], "2"])},
     "other slots": ({"gaps": {"THREE": "x"}}, "gaps fills THREE; expected ONE, TWO"),
     "slot with a number": ({"gaps": {"ONE": 1, "TWO": "x"}}, "gaps: ONE is a int"),
     "a column too many": ({"mood": 1}, "mood is unknown"),
     "skipped and answered": ({"pass": True}, "is skipped and answered"),
-    "another's name": (
-        {"annotator": "../x"},
-        "annotator is '../x'; expected letters, digits and . _ -, at most 40, no . _ - first",
-    ),
+    "another's name": ({"annotator": "../x"},
+     "annotator is '../x'; expected letters, digits and . _ -, at most 40, no . _ - first"),
     "no task": ({"task": "1"}, "task is '1'; expected 16 hexadecimal digits"),
-    "no time": (
-        {"saved": "yesterday"},
-        "saved is 'yesterday'; expected a time in UTC, such as 2026-04-01T12:00:00.000Z",
-    ),
+    "no time": ({"saved": "yesterday"},
+     "saved is 'yesterday'; expected a time in UTC, such as 2026-04-01T12:00:00.000Z"),
     "a time in other digits": ({"saved": "٢٠٢٦-04-01T12:00:00.000Z"}, "saved is '٢٠٢٦-"),
     "truth as seconds": ({"seconds": True}, "seconds is a bool; expected int"),
     "seconds below 0": ({"seconds": -1}, "seconds is -1; expected 0 to"),
@@ -317,8 +246,8 @@ BAD_VALUES = {
     "a rule of the task": ({"grade": 1, "other": 1}, "submitted, but: Of poems 2 at least."),
     "brackets": ({"gaps": {"ONE": "[x]", "TWO": "y"}}, "submitted, but: No brackets"),
     "two alike": ({"gaps": {"ONE": "Y ", "TWO": "y"}}, "submitted, but: No brackets, no two alike."),
-    "submitted as a text": ({"submitted": "yes"}, "submitted is a str"),
-}
+    "submitted as a text": ({"submitted": "yes"}, "submitted is a str")
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("changes", GOOD_VALUES)
@@ -510,14 +439,15 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
     [
         ("", "no rows"),
         ("[1]\n", "found list; expected an object"),
-        ('{"text": "x"}\n', ":1: no `id`"),
+        ('{"id": "", "text": "x"}\n', ":1: no `id`"),
         ('{"id": "a", "language": 3}\n', ":1: language is 3"),
         ('{"id": "a", "hidden": {"g": 1}}\n', ":1: hidden is"),
         ('{"id": "a", "assigned": "eva"}\n', ":1: assigned is"),
-        ('{"id": "a", "language": "Hebrew"}\n', ":1: lacks text, which the form small shows; the row shows nothing"),
+        ('{"id": "a", "language": "Hebrew"}\n', ":1: lacks text, which the form small shows; found id, language"),
         (
             '{"id": "a", "text": "x", "hole": {}}\n',
-            ":1: lacks holes, which the field gaps of the form small is about; the row shows text, hole",
+            ":1: lacks holes, which the field gaps of the form small is about; found id, text, hole; name the column "
+            "with --column ENTRY=COLUMN",
         ),
     ],
 )
@@ -531,14 +461,25 @@ def test_rows_that_make_no_tasks(tmp_path, rows, said):
     assert not (tmp_path / "c.json").exists()
 
 
-def test_an_entry_of_the_owner_that_no_row_hides_is_said(tmp_path):
-    form_path, rows = tmp_path / "my.yaml", tmp_path / "rows.jsonl"
-    form_path.write_text(yaml.safe_dump({**SMALL, "owner": ["gold", "sistem"]}), encoding="utf-8")
-    write_rows(rows, [{"id": "a", **SHOWN, "hidden": {"gold": "x"}}, {"id": "b", **SHOWN, "hidden": {"system": "y"}}])
+def test_a_table_as_people_have_it_makes_a_blind_study(tmp_path):
+    """Names in any case, another id, language and culture as usual; what the form does not show is in no page."""
+    form_path, rows = tmp_path / "my.yaml", tmp_path / "study.csv"
+    plain = {**SMALL, "steps": [{"title": "One", "blocks": SMALL["steps"][0]["blocks"][:1]}], "rules": [], "skip": ""}
+    form_path.write_text(yaml.safe_dump({**plain, "owner": ["model"]}), encoding="utf-8")
+    rows.write_text(
+        'nr,Lang,Country,TEXT,model,notes,hidden\n7,Hebrew,Israel,x,gpt-9,n1,"{""gold"": ""a""}"\n', encoding="utf-8"
+    )
     told = run("draw", rows, "--form", form_path, "--to", tmp_path / "c.json")
-    said = "no row hides sistem, which the form small names as its owner's: empty in your export"
-    assert f"{rows}: {said}; the rows hide gold, system\n" in told.stderr
-    assert told.exit_code == 0
-    form_path.write_text(yaml.safe_dump({**SMALL, "owner": ["gold", "system"]}), encoding="utf-8")
-    again = run("draw", rows, "--form", form_path, "--to", tmp_path / "d.json")
-    assert (again.exit_code, "no row hides" in again.stderr) == (0, False), "one row each is enough"
+    assert told.exit_code == 0, told.output
+    assert f"{rows}: read Lang as language, Country as culture, TEXT as text, nr as id\n" in told.stderr
+    assert "hidden from annotators: model, notes, gold" in told.stderr
+    (task,) = campaign.read(tmp_path / "c.json").tasks
+    assert (task.row, task.language, task.culture, task.shown) == ("7", "Hebrew", "Israel", {"text": "x"})
+    assert task.hidden == {"model": "gpt-9", "notes": "n1", "gold": "a"}
+    assert run("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
+    assert "gpt-9" not in json.dumps(unpacked((tmp_path / "p.html").read_text()))
+    call = ("draw", rows, "--form", form_path, "--to", tmp_path / "c.json", "--id")
+    assert "no column nix; found nr, Lang" in run(*call, "nix").stderr
+    assert run(*call, "notes", "--column", "text=model").exit_code == 0
+    (task,) = campaign.read(tmp_path / "c.json").tasks
+    assert (task.row, task.shown) == ("n1", {"text": "gpt-9"})

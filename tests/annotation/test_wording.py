@@ -54,34 +54,8 @@ def test_a_text_names_another_by_three_of_its_words(pair):
 def test_the_page_counts_as_python_does(browser, tmp_path):
     form_campaign, chance = MADE["culture_spans"](), random.Random(1)
     opened(browser, tmp_path, form_campaign, "ann-1")
-    pieces = [
-        *SENTENCES,
-        *[
-            ".,",
-            "!",
-            "?",
-            "。",
-            "e.g.",
-            "Dr.",
-            '"',
-            ")",
-            "\n",
-            "\xa0",
-            "A.",
-            "x",
-            "3",
-            "春",
-            "👍",
-            "é",
-            "İ",
-            "ᾳ",
-            "ـ",
-            "\u200f",
-        ],
-        " ",
-        "\n",
-        "  ",
-    ]
+    words = [".,", "!", "?", "。", "e.g.", "Dr.", '"', ")", "A.", "x", "3", "春", "👍", "é", "İ", "ᾳ", "ـ", "\u200f"]
+    pieces = [*SENTENCES, *words, "\n", "\xa0", " ", "\n", "  "]
     texts = [*SENTENCES, *("".join(chance.choices(pieces, k=chance.randint(1, 9))) for _ in range(600))]
     pairs = [*NAMED, *(chance.choices(texts, k=2) for _ in range(600))]
     said = browser.js(f"[{json.dumps(texts)}.map(sentencesOf), {json.dumps(pairs)}.map((pair) => namesText(...pair))]")

@@ -26,7 +26,16 @@ function nextToDo(task) {
 function progressLine() {
   const total = data.tasks.length;
   const finished = data.tasks.filter((task) => statusOf(answers().get(task.id)) !== "todo").length;
-  return `${finished} / ${total} completed by this annotator (${Math.floor((100 * finished) / total)}%)`;
+  return `You finished ${finished} of ${total} tasks (${Math.floor((100 * finished) / total)}%)`;
+}
+
+function isAllDone() {
+  return data.tasks.every((task) => statusOf(answers().get(task.id)) !== "todo");
+}
+
+function doneLine() {
+  const next = data.served ? "Your answers are with the study; you can close this page." : "Now press Export JSON (above) and send the file to the organisers.";
+  return `You are done. ${next}`;
 }
 
 function show(element, text) {
@@ -81,7 +90,7 @@ function goBy(steps) {
 function goToDo() {
   const task = nextToDo(session.task);
   if (task) goTo(task);
-  else say("Nothing is left to do in this view.");
+  else say(isAllDone() ? doneLine() : "Nothing is left to do in this view.");
 }
 
 function showTask(task) {

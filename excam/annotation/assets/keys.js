@@ -1,5 +1,5 @@
 // The keyboard: every question can be reached and answered with single keys. They can be switched off (WCAG 2.1.4).
-// They work on the layout of every language: digits of any script, capitals, and the same places as on a US keyboard.
+// They work on the layout of every language, by the places of keys on a US keyboard.
 
 const KEYS = {
   "0 … 9": "choose in the question with the coloured edge",
@@ -108,35 +108,13 @@ function leaveField(field) {
   else field.closest(".step").querySelector("h3").focus();
 }
 
-const UNTOLD = ["", "Unidentified"]; // what browsers call a key that types two signs, such as the Arabic lam with alif
-const ALIKE = { "\u061f": "?", "\u0130": "i" }; // the Arabic question mark; İ, a Turkish i with Caps Lock
-
-// the digit that a sign is in any script, where those of one stand in a row; "" if it is none
-function digitOf(sign) {
-  const isDigit = (code) => /\p{Nd}/u.test(String.fromCodePoint(code));
-  const code = sign.codePointAt(0) ?? 0;
-  let zero = code;
-  while (zero && isDigit(zero - 1)) zero -= 1;
-  return isDigit(code) ? String((code - zero) % 10) : "";
-}
-
-// What stands in the place of a key on a US keyboard; "" where its sign is to be taken as it is. A row of digits may need
-// Shift for them, and hold anything without it (é on AZERTY); in place of letters only those of other scripts count. The
-// names of keys (Enter, Dead) are Latin.
-function inPlace({ key, code, shiftKey }) {
+// What a key may mean: its own sign, which a form may have chosen, the small letter of it, and what stands in its place
+// on a US keyboard: a digit, which may need Shift (AZERTY), or, of a script that is not Latin, a letter.
+function meanings({ key, code, shiftKey }) {
   const [, digit, letter] = /^(?:(?:Digit|Numpad)([0-9])|Key([A-Z]))$/.exec(code) ?? [];
-  const other = UNTOLD.includes(key) || /^(?!\p{Script=Latin})[\p{L}\p{M}]/u.test(key);
-  if (digit) return shiftKey || /^[A-Za-z]/.test(key) ? "" : digit;
-  if (letter) return other ? letter.toLowerCase() : "";
-  return code === "Slash" && shiftKey && other ? "?" : "";
-}
-
-// what a key may mean, the likeliest first: its own sign, which a form may have chosen, the digit or small letter that it
-// is, and what stands in its place
-function meanings(event) {
-  const half = event.key.replace(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0)); // of full width
-  const digit = digitOf(half);
-  return [event.key, digit || (ALIKE[half] ?? half.toLowerCase()), digit ? "" : inPlace(event)];
+  const isLatin = /^\p{Script=Latin}/u.test(key);
+  const place = digit ? (shiftKey || /^[A-Za-z]/.test(key) ? "" : digit) : isLatin || !/^[\p{L}\p{M}]/u.test(key) ? "" : letter?.toLowerCase();
+  return [key, key.toLowerCase(), place ?? ""];
 }
 
 // those of an input method that composes a word (229 where the browser hides it), of the browser and of the system; AltGr types signs

@@ -49,7 +49,7 @@ function change(changes) {
   remember();
   refresh();
   if (open.length) say(`No longer submitted: ${open[0]}`);
-  if (was !== "done" && statusOf(answer) === "done") say(`Task ${session.task.place} is done. ${progressLine()}`);
+  if (was !== "done" && statusOf(answer) === "done") say(`Task ${session.task.place} is done. ${isAllDone() ? doneLine() : progressLine()}`);
 }
 
 function skip(skipped) {

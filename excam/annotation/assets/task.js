@@ -176,7 +176,7 @@ function showSteps(answer) {
   for (const question of allQuestions()) closeSkipped(question, isSkipped(answer));
   const done = { done: "Every question of this task is answered.", skipped: "This task is skipped." }[statusOf(answer)];
   $("finished").hidden = !done;
-  $("finished").textContent = (data.form.submit && done ? `Submitted. ${done}` : done) ?? "";
+  $("finished").textContent = !done ? "" : isAllDone() ? doneLine() : data.form.submit ? `Submitted. ${done}` : done;
 }
 
 // of a skipped task only optional texts and the box that skips it can be changed
@@ -198,7 +198,7 @@ function showSubmission(answer) {
   if (!isDrawn($("open-points"), open)) $("open-points").replaceChildren(...open.map(openPoint));
   $("submit").disabled = answer.submitted;
   $("reset").textContent = session.cleared.has(answer.task) ? "Bring back what was cleared" : "Clear this task";
-  $("submit-hint").textContent = answer.submitted ? "Submitted; a change that breaks no rule stays submitted." : open.length ? "" : "Nothing is open.";
+  $("submit-hint").textContent = answer.submitted ? "Submitted. You can still change it." : open.length ? "" : "All questions are answered.";
   if (answer.submitted && isCompared(session.task)) showOthers(session.task);
   else $("others").hidden = true;
 }
