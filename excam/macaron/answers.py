@@ -54,9 +54,18 @@ def to_frame(instances: Iterable[Instance], model: str, mode: str, answers: Iter
 
 
 def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:
-    """Return one system per file: each instance with its answer. Raise InputInvalid if a file answers others."""
+    """Return one system per file: each instance with its answer.
+
+    Raise InputInvalid if a file answers other instances, or as a system that another file has.
+    """
     asked = {instance.id: instance for instance in instances}
-    return [_joined(asked, path) for path in files]
+    systems: dict[Path, System] = {}
+    for path in files:
+        system = _joined(asked, path)
+        if other := next((file for file, known in systems.items() if known.name == system.name), None):
+            raise InputInvalid(f"{path}: {system.model}/{system.mode} is in {other} too; expected one file for each")
+        systems[path] = system
+    return list(systems.values())
 
 
 WHAT = "answers, made by `excam macaron ask`"

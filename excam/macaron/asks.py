@@ -18,8 +18,8 @@ from excam.inference.json_answers import IGNORED, Rejected, answer_decoder, fiel
 from excam.inference.run import together
 from excam.macaron.derive import Instance
 
-Mode = Literal["choose", "text", "thinking"]
-MODES: tuple[Mode, ...] = ("choose", "text", "thinking")
+Mode = Literal["choose", "letter", "text", "thinking"]
+MODES: tuple[Mode, ...] = ("choose", "letter", "text", "thinking")
 FAILURES = ("refused", "empty", "in-thought", "truncated", "no-answer-line")
 RECOVERED = (  # what was overlooked around or in an answer
     *("other-lines", "fence", "case"),
@@ -84,7 +84,8 @@ def answer(instance: Instance, mode: Mode) -> Flow[Answered]:
     """Ask once for the likelihood of each answer, or for a text.
 
     `choose` asks for the likelihood of the line that the prompt demands, {"answer": "A"} and so on, and of the bare
-    letters; the first decides. A server that gives neither is asked for a text. `thinking` lets the model reason first.
+    letters; the first decides. `letter` asks for the letters alone. A server that gives neither is asked for a text.
+    `thinking` lets the model reason first.
     """
     asked = (Message("user", prompt(instance, mode == "thinking")),)
     if mode == "choose":
@@ -96,6 +97,12 @@ def answer(instance: Instance, mode: Mode) -> Flow[Answered]:
             return Answered(_likeliest(instance.valid, whole.logprobs), None, "json", **known)
         if letter is not None:
             return Answered(letter, None, "letter", **known)
+    if mode == "letter":
+        letters = yield from ask_for_choice(asked, instance.valid)
+        if letters.logprobs is not None:
+            return Answered(
+                _likeliest(instance.valid, letters.logprobs), None, "letter", letter_logprobs=letters.logprobs
+            )
     completion = yield from ask_for_text(asked)
     return read_completion(completion, instance.valid, instance.options)
 

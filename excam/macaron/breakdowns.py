@@ -206,6 +206,7 @@ def _contexts(lines: Sequence[Line], systems: Sequence[tuple[str, str]], note: s
         for lang, language in languages.items()
     }
     note += " Filled: English; open: the local language; lines are 95 % intervals over scenarios."
+    note += " One language stands for each context: no ranking of cultures."
     note += f" Not drawn, fewer than {plotting.LEAST} instances: {hidden} of the contexts." if hidden else ""
     return plotting.forest(
         {group: [_point(at[model, mode, group, lang]) for model, mode, lang in rows] for group in groups},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,27 +23,42 @@ from excam.macaron.contexts import Context
 from excam.macaron.scenarios import Scenario
 from excam.macaron.templates import OPTIONS, Template
 
+# What a reviewer saw of an author's texts, and the author sees again.
+WRITTEN = ("question_en", "options_en_text", "question_local", "options_local_text", "true_local", "false_local")
 
-def authoring(templates: Sequence[Template], contexts: Sequence[Context], each: int, seed: int) -> Campaign:
-    """Return a campaign with one task per template, context and author: `each` authors of a context, named by number,
-    fill the same templates.
 
-    Every author has an order of their own, so that tired hands fill different templates last. Retired templates are
-    left out.
+def authoring(templates: Sequence[Template], contexts: Sequence[Context], each: int, times: int, seed: int) -> Campaign:
+    """Return a campaign in which `times` of the `each` authors of a context, named by number, fill each template.
+
+    Templates are dealt out by a hash: authors get as many, up to one. Every author has an order of their own, so that
+    tired hands fill different templates last. Retired templates are left out. Raise InputInvalid for more times than
+    authors.
     """
+    if times > each:
+        raise InputInvalid(f"a template {times} times a context: found {each} authors; expected as many, or more")
     current = [template for template in templates if not template.retired]
     made = []
     numbers: Counter[str] = Counter()  # of authors by name: countries in another script share one
     for context in contexts:
         name = _slug(context.country)
-        for _ in range(each):
+        dealt = sorted(current, key=lambda template: digest(seed, "macaron/deal", context.country, str(template.id)))
+        piles = [template for template in dealt for _ in range(times)]
+        for pile in range(each):
             numbers[name] += 1
             author = f"{name}-{numbers[name]}"
-            own = sorted(current, key=lambda template: digest(seed, author, str(template.id)))
+            own = sorted(piles[pile::each], key=lambda template: digest(seed, author, str(template.id)))
             made += [
                 _author_task(template, context, author, f"{at} of {len(own)}") for at, template in enumerate(own, 1)
             ]
     return campaign("Macaron: fill and translate templates", form.load("macaron_author"), made)
+
+
+def pilot(templates: Sequence[Template], size: int, seed: int) -> list[Template]:
+    """Return the templates of a pilot, drawn by a hash. Raise InputInvalid for more than there are."""
+    current = [template for template in templates if not template.retired]
+    if size > len(current):
+        raise InputInvalid(f"a pilot of {size} templates: found {len(current)} that are not retired; expected as many")
+    return sorted(current, key=lambda template: digest(seed, "macaron/pilot", str(template.id)))[:size]
 
 
 def _author_task(template: Template, context: Context, author: str, place: str) -> Task:
@@ -90,11 +106,21 @@ def submissions(files: Sequence[Path], campaign_: Campaign) -> Iterator[dict[str
         }
 
 
-def reviewing(scenarios: Sequence[Scenario]) -> Campaign:
-    """Return a campaign with one task per scenario, for reviewers. Raise InputInvalid for one without statements."""
-    return campaign(
-        "Macaron: review scenarios", form.load("macaron_review"), [_review_task(scenario) for scenario in scenarios]
-    )
+def reviewing(scenarios: Sequence[Scenario], per_country: int | None, seed: int) -> tuple[Campaign, dict[str, str]]:
+    """Return a campaign with one task per scenario, for reviewers, and why each other scenario is left out.
+
+    Of a country at most `per_country` are drawn, by a hash. Raise InputInvalid for one without statements.
+    """
+    by_country: dict[str, list[str]] = {}
+    for name, country in sorted(
+        ((scenario.id, scenario.country) for scenario in scenarios),
+        key=lambda pair: digest(seed, "macaron/sample", pair[0]),
+    ):
+        by_country.setdefault(country, []).append(name)
+    drawn = {name for names in by_country.values() for name in names[:per_country]}
+    tasks = [_review_task(scenario) for scenario in scenarios if scenario.id in drawn]
+    left_out = {scenario.id: "not drawn" for scenario in scenarios if scenario.id not in drawn}
+    return campaign("Macaron: review scenarios", form.load("macaron_review"), tasks), left_out
 
 
 def _review_task(scenario: Scenario) -> Task:
@@ -146,6 +172,37 @@ def _changes(task: Task, answer: Answer) -> Iterator[tuple[str, Any]]:
         new, old = answer[f"new_options_{side}"], task.shown[gaps]
         if any(text.strip() for text in new.values()):
             yield f"options_{side}", [new.get(name, "").strip() or old[name] for name in OPTIONS]
+
+
+def rejected(authors: Campaign, review: Campaign, files: Sequence[Path]) -> tuple[Campaign, int]:
+    """Return a campaign of what reviewers did not approve, for its authors, and how many scenarios were approved.
+
+    Authors see what they wrote and what was said of it, and fill the template again. Raise InputInvalid for a review of
+    other scenarios, or nothing to return.
+    """
+    require_form(authors, "macaron_author")
+    tasks, texts = ({task.row: task for task in drawn.tasks} for drawn in (authors, review))
+    again, approved = [], 0
+    for decision in reviews(files, review):
+        _, template, author = decision["scenario"].rsplit("/", 2)
+        task = tasks.get(f"{author}/{template}")
+        if not task:
+            raise InputInvalid(f"{decision['scenario'][:60]}: no task of campaign {authors.id}; expected its review")
+        remarks = [decision["decision"], decision["reason"], *map(_in_a_line, decision.get("changes", {}).items())]
+        written = (texts[decision["scenario"]].shown[name] for name in WRITTEN)
+        seen = {"written": "\n".join(written), "feedback": "\n".join(filter(None, remarks))}
+        if decision["decision"] == "approve":
+            approved += 1
+        else:
+            again.append(replace(task, shown={**task.shown, **seen}))
+    if not again:
+        raise InputInvalid(f"{approved} reviews: all approve; expected one that does not, to return to its author")
+    return campaign("Macaron: fill templates again", authors.form, again), approved
+
+
+def _in_a_line(change: tuple[str, Any]) -> str:
+    name, value = change
+    return f"{name.replace('_', ', ')}: {'; '.join(value) if isinstance(value, list) else value}"
 
 
 def _submitted(files: Sequence[Path], campaign_: Campaign, name: str) -> Iterator[tuple[Task, Answer]]:

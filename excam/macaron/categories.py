@@ -65,30 +65,24 @@ def averages(systems: Sequence[System], categories: Mapping[str, str], seed: int
     ]
 
 
-def section(
-    averaged: Sequence[Average], names: Mapping[str, str], printed: Mapping[str, Mapping[str, str]] | None = None
-) -> str:
+def section(averaged: Sequence[Average], names: Mapping[str, str], printed: Mapping[str, Mapping[str, str]]) -> str:
     """Return the averages as a section: of each category ours, what the paper prints, and the difference.
 
-    `names` are the numbers with their headings; `printed` are the paper's by category and number: without them, a
-    category without a model has no line.
+    `names` are the numbers with their headings; `printed` are the paper's by category and number.
     """
     body = []
-    for average in averaged if printed else [average for average in averaged if average.systems]:
+    for average in averaged:
         each = len(average.systems[0].rows) if average.systems else 0
         models = len({system.model for system in average.systems})
         ours = average.estimates
         cells = [with_interval(ours[name]) if ours else "n/a" for name in names]
         n = [f"{len(average.systems)} ({models})", str(each)] if ours else ["no model", ""]
         body.append([average.category, "ours", *n, *cells])
-        if printed:
-            line = printed[average.category]
-            body.append([average.category, "printed", "", "", *(escape(line[name]) for name in names)])
-            body.append(
-                [average.category, "difference", "", "", *(_difference(ours, name, line[name]) for name in names)]
-            )
+        line = printed[average.category]
+        body.append([average.category, "printed", "", "", *(escape(line[name]) for name in names)])
+        body.append([average.category, "difference", "", "", *(_difference(ours, name, line[name]) for name in names)])
     head = ["category", "", "sets of answers (models)", "n each", *names.values()]
-    return f"\n## Averages by category of model\n\n{NOTE}{PRINTED if printed else ''}\n\n{table(head, body)}"
+    return f"\n## Averages by category of model\n\n{NOTE}{PRINTED}\n\n{table(head, body)}"
 
 
 def _difference(ours: Mapping[str, Mapping[str, float | None]] | None, name: str, printed: str) -> str:

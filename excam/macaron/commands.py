@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from excam.core.provenance import say
+from excam.core.provenance import each_line_once, say
+from excam.core.release import SHIPPED_SEED
 from excam.core.terminal import exit_on_error, stop
-from excam.scoring.server_options import ENGINE, MODEL, Serving, with_server_options
-
-if TYPE_CHECKING:
-    from excam.macaron.scenarios import Built
+from excam.scoring.server_options import ENGINE, MODEL, Serving, with_options
 
 app = typer.Typer(no_args_is_help=True, help="Build a benchmark from templates, ask models, report their numbers.")
 TO = Annotated[Path, typer.Option(help="the file to write")]
@@ -46,10 +44,14 @@ def draw(
     file: Annotated[Path, typer.Argument(help="templates, as YAML")],
     contexts: Annotated[Path, typer.Option(help="CSV file with country, language and script")],
     to: TO,
-    each: Annotated[int, typer.Option(min=1, help="authors of a context; each fills every template")] = 2,
+    each: Annotated[int, typer.Option(min=1, help="authors of a context")] = 2,
+    times: Annotated[int, typer.Option(min=1, help="authors of a context who fill the same template")] = 1,
+    pilot: Annotated[
+        int | None, typer.Option(min=1, help="draw only so many templates, which all authors fill")
+    ] = None,
     seed: SEED = 0,
 ) -> None:
-    """Draw a campaign: what each author fills, in an order of their own. `excam annotate` shows it to them.
+    """Draw a campaign: which templates each author fills, in an order of their own. `excam annotate` shows it to them.
 
     Example: excam macaron draw templates.yaml --contexts contexts.csv --each 2 --to campaign.json
     """
@@ -61,7 +63,9 @@ def draw(
         templates_ = templates.read(file)
         if problems := templates.problems(templates_):
             stop(f"{file}: {problems[0]} ({len(problems)} problems); expected none; see `excam macaron lint {file}`")
-        drawn = campaign.authoring(templates_, read_contexts(contexts), each, seed)
+        if pilot:
+            templates_, times = campaign.pilot(templates_, pilot, seed), each
+        drawn = campaign.authoring(templates_, read_contexts(contexts), each, times, seed)
         write(to, drawn)
         authors = sorted({name for task in drawn.tasks for name in task.assigned})
         say(f"{to}: {len(drawn.tasks)} tasks for {len(authors)} authors: {', '.join(authors)}")
@@ -71,18 +75,40 @@ def draw(
 def review(
     file: Annotated[Path, typer.Argument(help="scenarios, made by `excam macaron build`")],
     to: TO,
+    most: Annotated[int | None, typer.Option(min=1, help="scenarios of a country; without: all")] = None,
+    seed: SEED = 0,
 ) -> None:
-    """Draw a campaign in which people of the culture approve, revise or remove each scenario.
+    """Draw a campaign in which people of the culture approve, revise or remove scenarios. What is not drawn is listed.
 
-    Example: excam macaron review scenarios.parquet --to review.json
+    Example: excam macaron review scenarios.parquet --most 20 --to review.json
     """
-    from excam.annotation.campaign import write
+    from excam.annotation.campaign import write, write_left_out
     from excam.macaron import campaign, scenarios
 
     with exit_on_error():
-        drawn = campaign.reviewing(scenarios.read(file))
+        drawn, left_out = campaign.reviewing(scenarios.read(file), most, seed)
         write(to, drawn)
-        say(f"{to}: {len(drawn.tasks)} scenarios to review")
+        say(f"{to}: {len(drawn.tasks)} scenarios to review; left out: {write_left_out(to, left_out)}")
+
+
+@app.command()
+def feedback(
+    file: Annotated[Path, typer.Argument(help="the campaign of authors")],
+    review: Annotated[Path, typer.Argument(help="the campaign of the reviewers of what they submitted")],
+    exports: Annotated[list[Path], typer.Argument(help="files that reviewers exported")],
+    to: TO,
+) -> None:
+    """Return to its authors what reviewers did not approve: they see what was said of it, and fill it again.
+
+    Example: excam macaron feedback pilot.json review.json li.json --to again.json
+    """
+    from excam.annotation import campaign as campaigns
+    from excam.macaron import campaign
+
+    with exit_on_error():
+        drawn, approved = campaign.rejected(campaigns.read(file), campaigns.read(review), exports)
+        campaigns.write(to, drawn)
+        say(f"{to}: {len(drawn.tasks)} tasks to fill again; approved {approved}")
 
 
 @app.command()
@@ -124,7 +150,7 @@ def build(
 
     Example: excam macaron build exports/ --templates templates.yaml --contexts contexts.csv --to scenarios.parquet
     """
-    from excam.macaron import scenarios, templates
+    from excam.macaron import scenarios, source, templates
     from excam.macaron.contexts import read_contexts
 
     with exit_on_error():
@@ -134,7 +160,7 @@ def build(
             scenarios.read_exports(exports),
             scenarios.read_exports(reviews) if reviews else (),
         )
-        _write(built, to)
+        source.write(built, to, to.with_suffix(".dropped.csv"))
 
 
 @app.command()
@@ -149,28 +175,16 @@ def read(
 
     Example: excam macaron read macaron_mcq.csv macaron_truefalse.csv --to scenarios.parquet
     """
-    from excam.macaron import official
+    from excam.macaron import official, source
 
     with exit_on_error():
         named = [assignment.partition("=") for assignment in column or ()]
         columns = {ours: theirs for ours, _, theirs in named}
-        _write(official.read(choices, statements, columns), to)
-
-
-def _write(built: Built, to: Path) -> None:
-    from excam.core import counts, tables
-    from excam.macaron import scenarios
-
-    left_out = to.with_suffix(".dropped.csv")
-    tables.write_lines(left_out, scenarios.DROPPED, built.dropped_lines)
-    if not built.scenarios:
-        stop(f"{to}: 0 scenarios of {len(built.dropped)} submissions; expected some; {left_out} has the reasons")
-    tables.write_frame(to, scenarios.to_frame(built.scenarios))
-    say(f"{to}: {len(built.scenarios)} scenarios; left out: {counts.in_words(built.reasons)}")
+        source.write(official.read(choices, statements, columns), to, to.with_suffix(".dropped.csv"))
 
 
 @app.command()
-@with_server_options
+@with_options
 def proofread(
     file: Annotated[Path, typer.Argument(help="scenarios, as Parquet")],
     model: MODEL,
@@ -186,20 +200,16 @@ def proofread(
 
     Example: excam macaron proofread scenarios.parquet --model qwen3:14b@http://localhost:11434/v1 --to new.parquet
     """
-    from excam.core import tables
     from excam.macaron import proofread as proofreading
     from excam.macaron import scenarios
     from excam.scoring.asking import recorded_answers
 
     with exit_on_error():
         scenarios_ = scenarios.read(file)
-        with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
-            done = answers_to(proofreading.proofread, scenarios_, "proofreading, requests")
-            edits = proofreading.edit_rows(done)
-            tables.write_lines(to.with_suffix(".edits.csv"), proofreading.EDITS, edits)
-            tables.write_frame(to, scenarios.to_frame(edited.scenario for edited in done))
-        counted = ", ".join(f"{outcome} {count}" for outcome, count in proofreading.counts(done).items())
-        say(f"{to}: {len(done)} scenarios; fields: {counted}")
+        with recorded_answers(model, engine, serving, max_tokens, file, to) as recorder:
+            outcomes = proofreading.write(recorder, scenarios_, to.with_suffix(".edits.csv"), to)
+        counted = ", ".join(f"{outcome} {count}" for outcome, count in outcomes.items())
+        say(f"{to}: {len(scenarios_)} scenarios; fields: {counted}")
 
 
 @app.command()
@@ -231,13 +241,16 @@ def derive(
 
 
 @app.command()
-@with_server_options
+@with_options
 def ask(
     file: Annotated[Path, typer.Argument(help="instances, as Parquet")],
     model: MODEL,
     to: TO,
     mode: Annotated[
-        str, typer.Option(help="choose: the likelihood of each answer; text: a line; thinking: a line after reasoning")
+        str,
+        typer.Option(
+            help="choose: likelihoods of lines; letter: of letters; text: a line; thinking: a line after reasoning"
+        ),
     ] = "choose",
     engine: ENGINE = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="limit of an answer; 64, for thinking 4096")] = None,
@@ -252,18 +265,15 @@ def ask(
 
     from excam.core import counts, tables
     from excam.core.exceptions import expect_choice
-    from excam.core.names import shown_name
     from excam.macaron import answers, asks, derive
     from excam.scoring.asking import recorded_answers
-    from excam.scoring.models import parse
 
     with exit_on_error():
         asked, instances = expect_choice("mode", mode, asks.MODES), derive.read(file)
-        model_name = shown_name(parse(model).label, "--model")
         limit = max_tokens or (4096 if asked == "thinking" else 64)
-        with recorded_answers(model, engine, serving, limit, file, to) as answers_to:
-            answered = answers_to(partial(asks.answer, mode=asked), instances, "asking, requests")
-            tables.write_frame(to, answers.to_frame(instances, model_name, asked, answered))
+        with recorded_answers(model, engine, serving, limit, file, to) as recorder:
+            answered = recorder.record("asking, requests", partial(asks.answer, mode=asked), instances, None)
+            tables.write_frame(to, answers.to_frame(instances, recorder.model_name, asked, answered))
         say(f"{to}: {len(answered)} answers; failures: {counts.failures(answered)}")
 
 
@@ -272,28 +282,25 @@ def report(
     files: Annotated[list[Path], typer.Argument(help="answers, as Parquet: one file for each model and mode")],
     instances: Annotated[Path, typer.Option(help="the instances that they answer")],
     to: Annotated[Path, typer.Option(help="folder for tables and figures")],
+    scenarios: Annotated[
+        Path | None, typer.Option(help="their scenarios: for coverage, and what the paper says")
+    ] = None,
     category: Annotated[
         list[str] | None, typer.Option(help="MODEL=CATEGORY: thinking, standard or open-weight, for averages")
     ] = None,
-    seed: SEED = 0,
+    seed: Annotated[int, typer.Option(help="seed of intervals and tests")] = SHIPPED_SEED,
 ) -> None:
-    """Write the tables and figures of the paper for these answers: accuracy, pairs, breakdowns, tests.
+    """Write the tables and figures of the workflow for these answers, beside those of the paper.
 
     Example: excam macaron report a.parquet b.parquet --instances instances.parquet --to report
     """
-    from excam.macaron import answers, categories, derive, pages
+    import json
 
-    with exit_on_error():
-        asked_instances = derive.read(instances)
-        systems = answers.join(asked_instances, files)
-        file_of: dict[tuple[str, str], Path] = {}
-        for file, system in zip(files, systems, strict=True):
-            name = system.model, system.mode
-            if name in file_of:
-                stop(f"{file}: {'/'.join(name)} is in {file_of[name]} too; expected one file for each")
-            file_of[name] = file
+    from excam.macaron import answers, categories, derive
+    from excam.pages import by_hand
+
+    with exit_on_error(), each_line_once():
+        systems = answers.join(derive.read(instances), files)
         of_models = categories.parse(category or (), [system.model for system in systems])
-        to.mkdir(parents=True, exist_ok=True)
-        written = pages.write_all(to, systems, of_models, seed)
-        print((to / "table-3.md").read_text(encoding="utf-8"))
-        say(f"{to}: {len(written)} files")
+        made_of = {"answers": files, "instances": [instances], "scenarios": [scenarios] if scenarios else []}
+        by_hand.write("macaron", to, made_of, {"seed": seed, "categories": json.dumps(of_models, sort_keys=True)})

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
-from excam.core import tables
-from excam.core.provenance import write_text
-from excam.macaron import breakdowns, categories, numbers
+from excam.macaron import categories, numbers
 from excam.macaron.answers import WRITTEN, System
 from excam.macaron.categories import Average
 from excam.macaron.cells import FEW, NOTE, rounded, with_interval
 from excam.macaron.numbers import STATISTICS
 from excam.macaron.scenarios import Scenario
 from excam.macaron.templates import ASPECTS, REASONING
-from excam.pages import plotting
 from excam.pages.markdown import escape, table
 from excam.stats.permutation import floor_note, holm
 from excam.stats.sign_permutation import DRAWS
@@ -54,7 +50,7 @@ def table_3(
     estimated: Estimates,
     averaged: Sequence[Average],
     seed: int,
-    printed: Mapping[str, Mapping[str, str]] | None = None,
+    printed: Mapping[str, Mapping[str, str]],
 ) -> tuple[list[dict[str, Any]], str]:
     """Return the lines of every number of every system, average and floor, and the page with Table 3.
 
@@ -151,7 +147,7 @@ def paired(
     estimated: Estimates,
     averaged: Sequence[Average],
     seed: int,
-    printed: Mapping[str, Mapping[str, str]] | None = None,
+    printed: Mapping[str, Mapping[str, str]],
 ) -> tuple[list[dict[str, Any]], str]:
     """Return the lines and the page of Table 5: single statements, pairs, and what pairs can be at that accuracy.
 
@@ -301,25 +297,3 @@ def _tags(title: str, known: Sequence[str], tagged: Sequence[tuple[int, Sequence
     n = f"{len(tagged)} scenarios, {len(dict(tagged))} templates that have one, {total} tags of templates"
     note = "Each counts for every tag that it has; percent are of the tags of templates."
     return f"\n## {title}\n\n{n}. {note}\n\n{table(['tag', 'scenarios', 'templates', '% of tags'], body)}"
-
-
-def write_all(folder: Path, systems: Sequence[System], of_models: Mapping[str, str], seed: int) -> list[Path]:
-    """Write every table and figure that answers alone give into a folder; return the files.
-
-    `of_models` are the categories of models.
-    """
-    estimated, averaged = estimates(systems, seed), categories.averages(systems, of_models, seed)
-    pages = {
-        "table-3": (TABLE_3, *table_3(systems, estimated, averaged, seed)),
-        "paired": (PAIRED, *paired(systems, estimated, averaged, seed)),
-        "templates": (TEMPLATES, *templates(systems, seed)),
-    }
-    for by in breakdowns.TITLES:
-        lines = breakdowns.breakdown(systems, by, seed)
-        pages[by] = breakdowns.BREAKDOWN, lines, breakdowns.page(lines, by)
-        plotting.save(breakdowns.figure(lines, by), [folder / f"{by}.pdf"])
-    for name, (columns, lines, page) in pages.items():
-        tables.write_lines(folder / f"{name}.csv", columns, lines)
-        write_text(folder / f"{name}.md", page)
-    tables.write_lines(folder / "scripts.csv", SCRIPTS, scripts(systems))
-    return sorted(folder.iterdir())

@@ -38,6 +38,7 @@ class Data:
     models: Sequence[System]
     of_models: Mapping[str, str]  # their categories
     by: Mapping[str, Sequence[Line]]  # breakdowns, empty without models
+    means: Mapping[str, Mapping[str, Line]]  # of the categories that have a model
     templates: Sequence[Line]
 
     def count(self, name: str) -> int:
@@ -73,16 +74,14 @@ def introduction(known: Data) -> str:
 
 
 def data(
-    scenarios: Sequence[Scenario],
-    instances: int,
-    systems: Sequence[System],
-    of_models: Mapping[str, str],
-    seed: int,
+    scenarios: Sequence[Scenario], instances: int, systems: Sequence[System], of_models: Mapping[str, str], seed: int
 ) -> Data:
     """Return what the claims are compared with; of `systems` written sheets are left out."""
     models = categories.asked(systems)
     by = {name: breakdowns.breakdown(models, name, seed) if models else [] for name in breakdowns.GROUPS}
-    return Data(scenarios, instances, models, of_models, by, pages.templates(models, seed)[0] if models else ())
+    averaged = categories.averages(models, of_models, seed) if models else ()
+    means = {average.category: average.estimates for average in averaged if average.estimates}
+    return Data(scenarios, instances, models, of_models, by, means, pages.templates(models, seed)[0] if models else ())
 
 
 # --- ours
@@ -97,6 +96,9 @@ def _value(key: str, known: Data) -> Value:
         return NO_MODEL
     if key in OF_MODELS:
         return OF_MODELS[key](known)
+    if category := next((name for name in categories.CATEGORIES if key.endswith(f"-{name}")), None):
+        number = key.removesuffix(f"-{category}").replace("-", "_")
+        return known.means[category][number] if category in known.means else Absent(f"no {category} model was asked")
     match = re.fullmatch(r"aspect-(mean-)?(.+?)(-highest|-lowest)?", key)
     aspect = next((name for name in ASPECTS if match and _slug(name) == match[2]), None)
     if not match or not aspect:
@@ -141,13 +143,11 @@ OF_SCENARIOS: Mapping[str, Callable[[Data], Value]] = {
 
 
 def _mathematical(known: Data) -> Value:
-    worst = list(breakdowns.lowest_of(known.by["reasoning"]).values())
-    return f"{worst.count('mathematical')} of {len(worst)}"
+    return _count([worst == "mathematical" for worst in breakdowns.lowest_of(known.by["reasoning"]).values()])
 
 
-def _highest(known: Data) -> Value:
-    means = breakdowns.means_of(known.by["reasoning"])
-    return max(means, key=means.__getitem__) if means else Absent("no scenario has a reasoning type")
+def _reasoning(known: Data) -> Value:
+    return _order(breakdowns.means_of(known.by["reasoning"])) or Absent("no scenario has a reasoning type")
 
 
 def _means(known: Data) -> list[float]:
@@ -156,6 +156,27 @@ def _means(known: Data) -> list[float]:
 
 def _spread(known: Data) -> Value:
     return _means(known)[-1] - _means(known)[0] if _means(known) else Absent("no scenario has an aspect")
+
+
+def _order(values: Mapping[str, float]) -> str:
+    return " > ".join(f"{name} ({rounded(values[name])})" for name in sorted(values, key=values.__getitem__)[::-1])
+
+
+def _categories(known: Data, number: str) -> dict[str, float]:
+    return {name: mean[number]["value"] for name, mean in known.means.items() if name != categories.ALL}
+
+
+def _of_categories(number: str) -> Callable[[Data], Value]:
+    return lambda known: _order(_categories(known, number)) or Absent("no category of a model is known")
+
+
+def _count(are: Sequence[bool]) -> str:
+    return f"{sum(are)} of {len(are)}"
+
+
+def _above_chance(known: Data) -> Value:
+    accuracies = [numbers.accuracies(system.rows) for system in known.models]
+    return _count([min(values["mc_en"] or 0, values["mc_l"] or 0) > numbers.CHANCE["mc"] for values in accuracies])
 
 
 def _band(place: int) -> Callable[[Data], Value]:
@@ -195,7 +216,13 @@ def _widest(known: Data) -> Value:
 
 OF_MODELS: Mapping[str, Callable[[Data], Value]] = {
     "mathematical-lowest": _mathematical,
-    "reasoning-highest": _highest,
+    "reasoning-highest": _reasoning,
+    "reasoning-easier": _reasoning,
+    "order-overall": _of_categories("overall"),
+    "order-gap": _of_categories("delta_mc"),
+    "pairs-below-single": lambda known: _count([drop > 0 for drop in _categories(known, "drop").values()]),
+    "above-chance-mc": _above_chance,
+    "aspects-stable": lambda known: Absent("in words; ours, of each system: aspects.md"),
     "aspect-spread": _spread,
     "aspect-band-lowest": _band(0),
     "aspect-band-highest": _band(-1),

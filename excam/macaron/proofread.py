@@ -9,40 +9,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import regex
 
+from excam.core import tables
 from excam.inference import Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.json_answers import Rejected, answer_decoder, only_object
 from excam.inference.run import together
 from excam.macaron.asks import filled
-from excam.macaron.scenarios import Scenario, text_problem
+from excam.macaron.scenarios import Scenario, text_problem, to_frame
+
+if TYPE_CHECKING:
+    from excam.scoring.asking import Recorder
 
 MOST_CHANGED = 0.1  # of the characters of a field
 FEW_CHANGED = 3  # characters, which a short field may change too
 SMALL = frozenset(  # words that grammar adds, drops and exchanges
     (
-        *(
-            "a",
-            "an",
-            "the",
-            "of",
-            "to",
-            "in",
-            "on",
-            "at",
-            "for",
-            "from",
-            "by",
-            "with",
-            "and",
-            "is",
-            "are",
-            "was",
-            "were",
-        ),
-        *("be", "been", "being", "has", "have", "had", "do", "does", "did"),
+        *("a", "an", "the", "of", "to", "in", "on", "at", "for", "from", "by", "with", "and"),
+        *("is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "do", "does", "did"),
     )
 )
 FIXED = frozenset(  # words whose change changes what is said
@@ -255,3 +243,13 @@ def counts(done: Sequence[Proofread]) -> Mapping[str, int]:
     """Return the number of fields for each outcome, and of scenarios whose statements became inconsistent."""
     outcomes = Counter(edit.outcome for edited in done for edit in edited.edits)
     return dict(sorted(outcomes.items())) | {"inconsistent": sum(edited.inconsistent for edited in done)}
+
+
+def write(asker: Recorder, known: Sequence[Scenario], edits_path: Path, to: Path) -> Mapping[str, int]:
+    """Let a model proofread scenarios; write them, and what was said of each field. Return the counts of `counts`."""
+    done = asker.record(
+        "proofreading, fields", proofread, known, sum(len(list(fields_of(scenario))) for scenario in known)
+    )
+    tables.write_lines(edits_path, EDITS, edit_rows(done))
+    tables.write_frame(to, to_frame(edited.scenario for edited in done))
+    return counts(done)

@@ -232,7 +232,7 @@ def _scenario(
     if problem := _slot_problem(template, slots):
         return Dropped(name, *problem)
     true_en, false_en = forms.children(template, slots, row["options"])
-    told: dict[str, Any] = {key: row.get(key) or "" for key in TOLD}
+    facts: dict[str, Any] = {key: row.get(key) or "" for key in TOLD}
     made = Scenario(
         id=name,
         template=template.id,
@@ -246,7 +246,7 @@ def _scenario(
         true_en=true_en,
         false_en=false_en,
         **texts,
-        **told,
+        **facts,
     )
     problem = text_problem(made)
     return Dropped(name, *problem) if problem else made
@@ -282,8 +282,8 @@ def text_problem(scenario: Scenario) -> tuple[str, str] | None:
             return "option-with-letter", f"{place}: {options[0]}"
     texts = [scenario.question_en, scenario.question_local, *scenario.options_en, *scenario.options_local]
     statements = [text for name in STATEMENTS if (text := getattr(scenario, name)) is not None]
-    told = [getattr(scenario, name) for name in TOLD]
-    if SURROGATE.search("".join([*texts, *statements, *scenario.slots.values(), *told])):
+    facts = [getattr(scenario, name) for name in TOLD]
+    if SURROGATE.search("".join([*texts, *statements, *scenario.slots.values(), *facts])):
         return "lone-surrogate", scenario.id.encode("ascii", "replace").decode()
     if reason := rejection_reason(*texts, *statements):
         return reason, scenario.id

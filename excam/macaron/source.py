@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
+from excam.core import counts, tables
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
 from excam.macaron import contexts, official, scenarios, templates
 from excam.macaron.scenarios import Built
 
@@ -41,6 +43,16 @@ def read(paths: Iterable[Path], columns: Mapping[str, str]) -> Built:
     }
     templates_, places = templates.read(named[TEMPLATES]), contexts.read_contexts(named[CONTEXTS])
     return scenarios.build(templates_, places, rows["exports"], rows["reviews"])
+
+
+def write(built: Built, scenarios_path: Path, dropped_path: Path) -> None:
+    """Write scenarios, and what was left out. Raise InputInvalid without a scenario."""
+    tables.write_lines(dropped_path, scenarios.DROPPED, built.dropped_lines)
+    if not built.scenarios:
+        left_out = f"0 scenarios of {len(built.dropped)} submissions; expected some"
+        raise InputInvalid(f"{scenarios_path}: {left_out}; {dropped_path} has the reasons")
+    tables.write_frame(scenarios_path, scenarios.to_frame(built.scenarios))
+    say(f"{scenarios_path}: {len(built.scenarios)} scenarios; left out: {counts.in_words(built.reasons)}")
 
 
 def sheets(folder: Path, models: Container[str]) -> list[Path]:

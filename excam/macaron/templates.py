@@ -192,6 +192,12 @@ def _problems(template: Template) -> Iterator[str]:
         yield "question: no slot; expected at least one in [BRACKETS]"
     if len(template.options) != 4:
         yield f"options: found {len(template.options)}; expected 4, the right one first"
+    yield from _tag_problems(template)
+    yield from _children_problems(template)
+    yield from _example_problems(template.example)
+
+
+def _tag_problems(template: Template) -> Iterator[str]:
     for field_, tags, known in (("reasoning", template.reasoning, REASONING), ("aspects", template.aspects, ASPECTS)):
         if not tags:
             yield f"{field_}: none; expected at least one of {', '.join(known)}"
@@ -200,6 +206,9 @@ def _problems(template: Template) -> Iterator[str]:
                 yield f"{field_}: found {tag}; expected one of {', '.join(known)}"
         if len(set(tags)) < len(tags):
             yield f"{field_}: a tag is there twice"
+
+
+def _children_problems(template: Template) -> Iterator[str]:
     for name, text, option in (("true", template.true, "OPTION A"), ("false", template.false, "OPTION B")):
         inner = slots_in(text)
         if option not in inner:
@@ -209,7 +218,6 @@ def _problems(template: Template) -> Iterator[str]:
                 yield f"{name}: [{slot}] is neither a slot of the question nor [{option}]"
     if template.true.replace("[OPTION A]", "[OPTION B]") != template.false:
         yield "true and false: expected one text that differs in [OPTION A] and [OPTION B] alone"
-    yield from _example_problems(template.example)
 
 
 def _constraint_problems(slot: Slot) -> Iterator[str]:

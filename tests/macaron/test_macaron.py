@@ -12,13 +12,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from excam_commands import succeed
+from excam_commands import refusal, succeed
 from exported_answers import answer_to, export
 from json_lines import write_rows
 from mini_macaron import BUILT, CONTEXTS, INSTANCES, MINI, TEMPLATES
 from one_line_errors import line_of
 
 from excam.annotation import answers
+from excam.annotation import campaign as campaigns
 from excam.core import tables
 from excam.core.exceptions import InputInvalid, SourceInvalid, expect_choice
 from excam.inference import Choice, Choose, Completion, Generate
@@ -133,16 +134,23 @@ def test_the_children_of_a_filled_template():
 # --- campaigns
 
 
-def test_each_author_fills_every_template_that_is_not_retired():
+@pytest.mark.parametrize(("each", "times", "sizes"), [(2, 1, (11, 12)), (2, 2, (23, 23)), (3, 2, (15, 15, 16))])
+def test_a_context_fills_each_template_so_many_times(each, times, sizes):
     retired = [replace(TEMPLATES[0], retired=True), *TEMPLATES[1:]]
-    drawn = campaign.authoring(retired, CONTEXTS, each=2, seed=3)
-    assert len(drawn.tasks) == 23 * 5 * 2
-    own = {name: drawn.tasks_of(name) for name in ("Japan-1", "Japan-2")}
-    assert {task.shown["place"] for task in own["Japan-1"]} == {f"{n} of 23" for n in range(1, 24)}
-    orders = [[task.hidden["template"] for task in tasks] for tasks in own.values()]
-    assert sorted(orders[0]) == sorted(orders[1])
+    drawn = campaign.authoring(retired, CONTEXTS, each, times, seed=3)
+    for context in CONTEXTS:
+        own = [[task for task in drawn.tasks if task.assigned == (f"{context.country}-{n + 1}",)] for n in range(each)]
+        assert sorted(map(len, own)) == list(sizes)
+        assert all(
+            {task.shown["place"] for task in tasks} == {f"{n + 1} of {len(tasks)}" for n in range(len(tasks))}
+            for tasks in own
+        )
+        counted = Counter(task.hidden["template"] for tasks in own for task in tasks)
+        assert counted == {str(template.id): times for template in retired[1:]}
+    orders = [[task.hidden["template"] for task in drawn.tasks_of(name)] for name in ("Japan-1", "Mexico-1")]
     assert orders[0] != orders[1]
-    assert drawn == campaign.authoring(retired, CONTEXTS, each=2, seed=3)
+    assert drawn == campaign.authoring(retired, CONTEXTS, each, times, seed=3)
+    assert drawn != campaign.authoring(retired, CONTEXTS, each, times, seed=4)
 
 
 def filled_in(task, **changes):
@@ -155,7 +163,7 @@ def filled_in(task, **changes):
 
 def test_a_gap_takes_the_values_of_its_template_alone():
     """The form refuses what `build` would leave out."""
-    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
+    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, times=1, seed=3)
     (task,) = (author_task for author_task in drawn.tasks_of("Turkey-1") if author_task.hidden["template"] == "20")
     assert (task.shown["gaps"]["AGE"], task.shown["allowed"]["AGE"].split("\n")) == (
         "number: in the middle of a school; 4 to 20",
@@ -177,7 +185,7 @@ def test_a_gap_takes_the_values_of_its_template_alone():
 
 
 def test_an_author_confirms_the_facts_and_says_where_they_stand(tmp_path):
-    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
+    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, times=1, seed=3)
     (task,) = (author_task for author_task in drawn.tasks_of("Japan-1") if author_task.hidden["template"] == "1")
     values = {**drawn.form.empty(), **filled_in(task, source=" ", checked=False)}
     said = ["Say where you checked it.", "Confirm that you looked up the facts."]
@@ -186,11 +194,11 @@ def test_an_author_confirms_the_facts_and_says_where_they_stand(tmp_path):
     (row,) = campaign.submissions([export(tmp_path / "a.json", drawn, [good_answer])], drawn)
     (built,) = scenarios.build(TEMPLATES, CONTEXTS, [row]).scenarios
     assert built.source == "A dictionary, page 3"
-    assert campaign.reviewing([built]).tasks[0].shown["source"] == built.source
+    assert campaign.reviewing([built], None, 0)[0].tasks[0].shown["source"] == built.source
 
 
 def test_only_what_is_submitted_is_collected(tmp_path):
-    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
+    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, times=1, seed=3)
     first, second = drawn.tasks_of("Japan-1")[:2]
     no_feast = {"not_applicable": True, "why": "No such feast.", "submitted": True}
     said = [answer_to(drawn, task, "Japan-1", why) for task, why in ((first, no_feast), (second, {"why": "not yet"}))]
@@ -202,7 +210,7 @@ def test_only_what_is_submitted_is_collected(tmp_path):
 
 
 def test_a_review_is_of_one_person(tmp_path):
-    review = campaign.reviewing(BUILT.scenarios[:2])
+    review, _ = campaign.reviewing(BUILT.scenarios[:2], None, 0)
     task, other = review.tasks
     decisions = ((task, {"decision": "approve"}), (other, {"decision": "remove", "reason": "two are right"}))
     said = [answer_to(review, about, "li", decided | {"submitted": True}) for about, decided in decisions]
@@ -215,6 +223,47 @@ def test_a_review_is_of_one_person(tmp_path):
     assert "reviewed by li and li; expected one review" in line
     line = line_of(InputInvalid, lambda: list(campaign.submissions([path], review)))
     assert "of the form macaron_review; expected macaron_author" in line
+
+
+def test_a_sample_of_each_country_is_reviewed(tmp_path):
+    source.write(BUILT, tmp_path / "s.parquet", tmp_path / "d.csv")
+    done = succeed("macaron", "review", tmp_path / "s.parquet", "--most", 7, "--to", tmp_path / "r.json")
+    drawn = campaigns.read(tmp_path / "r.json")
+    sizes = Counter(scenario.country for scenario in BUILT.scenarios)
+    assert Counter(task.culture for task in drawn.tasks) == {name: min(size, 7) for name, size in sizes.items()}
+    lines = tables.read_lines(tmp_path / "r.left-out.csv")
+    assert {line["row"] for line in lines} | {task.row for task in drawn.tasks} == {s.id for s in BUILT.scenarios}
+    assert done.stderr.endswith(f"{len(drawn.tasks)} scenarios to review; left out: not drawn {len(lines)}\n")
+
+
+def test_authors_of_a_pilot_fill_again_what_reviewers_did_not_approve(tmp_path):
+    """From the pilot to its second round, by the commands: all authors have the same templates."""
+    places = ["--contexts", MINI / "contexts.csv", "--to"]
+    succeed("macaron", "draw", MINI / "templates.yaml", "--pilot", 3, *places, tmp_path / "pilot.json")
+    pilot = campaigns.read(tmp_path / "pilot.json")
+    assert set(Counter(task.hidden["template"] for task in pilot.tasks).values()) == {len(CONTEXTS) * 2}
+    said = [answer_to(pilot, task, "Japan-1", filled_in(task, submitted=True)) for task in pilot.tasks_of("Japan-1")]
+    exported = export(tmp_path / "j.json", pilot, said)
+    succeed("macaron", "collect", tmp_path / "pilot.json", exported, "--to", tmp_path / "j.jsonl")
+    built = scenarios.build(TEMPLATES, CONTEXTS, scenarios.read_exports(tmp_path / "j.jsonl"))
+    review, _ = campaign.reviewing(built.scenarios, None, 0)
+    campaigns.write(tmp_path / "review.json", review)
+    decided = ({"decision": "approve"}, {"decision": "revise", "new_question_local": "Q?", "reason": "Clumsy."})
+    decided = (*decided, {"decision": "remove", "reason": "Two are right."})
+    said = [answer_to(review, t, "li", {**d, "submitted": True}) for t, d in zip(review.tasks, decided, strict=True)]
+    words = (tmp_path / "review.json", export(tmp_path / "li.json", review, said), "--to", tmp_path / "again.json")
+    done = succeed("macaron", "feedback", tmp_path / "pilot.json", *words)
+    assert "2 tasks to fill again; approved 1" in done.stderr
+    revised, removed = campaigns.read(tmp_path / "again.json").tasks
+    assert revised.shown["feedback"] == "revise\nClumsy.\nquestion, local: Q?"
+    assert removed.shown["feedback"] == "remove\nTwo are right."
+    assert revised.shown["written"].startswith(f"{review.tasks[1].shown['question_en']}\n")
+    assert {revised.assigned, removed.assigned} == {("Japan-1",)}
+    others = campaign.authoring(TEMPLATES[:1], CONTEXTS[1:], 1, 1, 0)
+    campaigns.write(tmp_path / "others.json", others)
+    assert "expected its review" in refusal("macaron", "feedback", tmp_path / "others.json", *words)
+    export(tmp_path / "li.json", review, [answer_to(review, review.tasks[0], "li", {**decided[0], "submitted": True})])
+    assert "1 reviews: all approve" in refusal("macaron", "feedback", tmp_path / "pilot.json", *words)
 
 
 @pytest.mark.parametrize("text", ["", "country,language\na,b\n", "country,language,script\n", "country,language,script\na,b,\n", "country,language,script\na,b,c\na,d,e\n"])  # fmt: skip
@@ -699,35 +748,6 @@ def test_the_prompt_of_an_instance():
 
 
 ABCD = derive.LETTERS
-READ = [
-    ('{"answer": "B"}', "B", ()),
-    ('Reasoning {"answer": "A"} here.\n{"answer": "C"}', "C", ("other-lines",)),
-    ('{"answer": "C"}\nThat is all.', "C", ("other-lines",)),
-    ('{"answer": "A"}\n{"answer": "D"}', "D", ("other-lines",)),
-    ('{"answer": "A"}\n{"answer": "X"}', "A", ("other-lines",)),
-    ('```json\n{"answer": "A"}\n```', "A", ("fence",)),
-    ('```{"answer": "A"}```', "A", ("fence",)),
-    ('{"answer": "b"}', "B", ("case",)),
-    ('  {"answer":"D"}  ', "D", ()),
-    ("B", "B", ("no-json",)),
-    ("The answer is B", "B", ("no-json",)),
-    ('{"answer": "E"}', None, None),
-    ('{"answer": "AB"}', None, None),
-    ('{"answer": ["A"]}', None, None),
-    ('{"answer": 1}', None, None),
-    ('{"answer": "A", "answer": "B"}', None, None),
-    ('{"answer": "A", "why": "x"}', "A", ("extra-key",)),
-    ('{"answer": "A"', None, None),
-    ('Answer: {"answer": "A"}', "A", ("prose",)),
-    ('{"answer":\n"A"}', "A", ()),
-    ("{" * 5000, None, None),
-]
-
-
-@pytest.mark.parametrize(("text", "answer", "recovered"), READ)
-def test_the_last_line_that_holds_only_an_answer(text, answer, recovered):
-    expected = None if answer is None else (answer, recovered)
-    assert asks.read_text(text, ABCD) == expected
 
 
 def test_words_for_true_and_false_are_read_and_marked():
@@ -792,23 +812,21 @@ def test_a_server_without_the_options_answers_by_letter_or_by_text():
         lines = request.options[0].startswith("{")
         return Choice(None, None, 0) if lines else Choice((-1.0, -0.5), (1, 1), 20)
 
-    assert (answered(INSTANCES[2], "choose", by_letter).answer, answered(INSTANCES[2], "choose", by_letter).by) == (
-        "F",
-        "letter",
-    )
-
     def by_text(request):
         return text_of('{"answer": "T"}') if isinstance(request, Generate) else Choice(None, None, 0)
 
-    model_answer = answered(INSTANCES[2], "choose", by_text)
-    assert (model_answer.answer, model_answer.by, model_answer.logprobs) == ("T", "text", ())
+    for mode in ("choose", "letter"):
+        model_answer = answered(INSTANCES[2], mode, by_letter)
+        assert (model_answer.answer, model_answer.by) == ("F", "letter")
+        model_answer = answered(INSTANCES[2], mode, by_text)
+        assert (model_answer.answer, model_answer.by, model_answer.logprobs) == ("T", "text", ())
 
 
 def test_text_modes_ask_for_a_text():
     for mode in ("text", "thinking"):
         model_answer = answered(INSTANCES[0], mode, lambda request: text_of('{"answer": "A"}'))
         assert (model_answer.answer, model_answer.by) == ("A", "text")
-    assert "mode: found x; expected choose or text or thinking" in line_of(
+    assert "mode: found x; expected choose or letter or text or thinking" in line_of(
         InputInvalid, expect_choice, "mode", "x", asks.MODES
     )
 
@@ -933,22 +951,13 @@ def test_edits_that_make_two_options_equal_are_not_applied():
 # --- as a benchmark of ExCAM40k
 
 
-def test_the_module_of_the_page_reads_scenarios(tmp_path, monkeypatch):
-    """docs/macaron.md: distractors are hard errors, the false statement is the other version of the true one."""
-    import types
-
-    import excam.excam40k.datasets as benchmarks
-    from excam.core import tables
+def test_the_example_benchmark_reads_scenarios(tmp_path):
+    """Distractors are hard errors, the false statement is the other version of the true one."""
+    from excam.excam40k import datasets
     from excam.excam40k.construction import wrapping
 
-    page = (ROOT / "docs/macaron.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"<!-- file: excam/excam40k/datasets/macaron\.py -->\n```python\n(.*?)\n```", page, re.S)
-    module = types.ModuleType("excam.excam40k.datasets.macaron")
-    monkeypatch.setitem(__import__("sys").modules, module.__name__, module)
-    monkeypatch.setattr(benchmarks, "macaron", module, raising=False)
-    exec(compile(code, "macaron.py", "exec"), module.__dict__)
     tables.write_frame(tmp_path / "scenarios.parquet", scenarios.to_frame(BUILT.scenarios))
-    reading = module.read(tmp_path)
+    reading = datasets.read("macaron", tmp_path, {}, str(ROOT / "examples/benchmarks/macaron.py"))
     assert reading.rows == 4 * 40
     assert set(reading.dropped) == {"option-not-in-statement"}
     assert len({sample.id for sample in reading.samples()}) + reading.dropped.total() == 160

@@ -66,7 +66,7 @@ def test_no_country_replaces_another(countries):
     else:
         built = scenarios.build(TEMPLATES, places, rows)
         assert {scenario.country for scenario in built.scenarios} == {*countries}
-    drawn = campaign.authoring(TEMPLATES[:2], places, 2, seed=0)
+    drawn = campaign.authoring(TEMPLATES[:2], places, 2, 2, seed=0)
     assert Counter(task.culture for task in drawn.tasks) == dict.fromkeys(countries, 4)
     assert len({task.assigned for task in drawn.tasks}) == 4
 
