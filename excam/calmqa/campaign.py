@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,27 +26,43 @@ COLUMNS = (  # of the authors' all_ratings.csv, then ours
 
 
 def drawing(
-    questions: Mapping[str, Question], answers: Sequence[Answer], subjects: Sequence[str], people: int, seed: int
-) -> Campaign:
-    """Return a campaign with one task per question that all three subjects answered, for `people` annotators each.
+    questions: Mapping[str, Question],
+    answers: Sequence[Answer],
+    subjects: Sequence[str],
+    people: int,
+    each: int,
+    seed: int,
+) -> tuple[Campaign, dict[str, str]]:
+    """Return a campaign with one task per drawn question, for `people` annotators, and why the others are left out.
 
-    The order of the subjects changes from question to question. Raises InputInvalid for other than three subjects, or
-    no such question.
+    Of each language, at most `each` questions that all three subjects answered are drawn by a hash: as many of each
+    type, if there are. The order of the subjects changes from question to question. Raises InputInvalid for other than
+    three subjects, or no such question.
     """
     if len(set(subjects)) != len(PLACES):
         raise InputInvalid(f"subjects: found {', '.join(subjects) or 'none'}; expected three different ones")
     by_question: dict[str, dict[str, Answer]] = defaultdict(dict)
     for answer in answers:
-        by_question[answer.question][answer.subject] = answer
-    shared = [
-        name
-        for name in questions
-        if all(subject in by_question[name] and by_question[name][subject].text.strip() for subject in subjects)
-    ]
+        if answer.text.strip():
+            by_question[answer.question][answer.subject] = answer
+    shared = [name for name in questions if by_question[name].keys() >= {*subjects}]
     if not shared:
         raise InputInvalid(f"subjects: no question that {', '.join(subjects)} all answered; expected some")
-    tasks = [_task(questions[name], by_question[name], subjects, people, seed) for name in shared]
-    return campaign("Long answers, three to a question", form.load(FORM), tasks)
+    ranks: dict[str, int] = {}
+    sizes, taken = Counter[tuple[str, str]](), Counter[str]()
+    for name in sorted(shared, key=lambda name: digest(seed, "calmqa/draw", name)):
+        stratum = questions[name].language, questions[name].type
+        ranks[name] = sizes[stratum]
+        sizes[stratum] += 1
+    left_out = {name: "not answered by all three" for name in questions if name not in ranks}
+    for name in sorted(ranks, key=ranks.__getitem__):
+        taken[questions[name].language] += 1
+        if taken[questions[name].language] > each:
+            left_out[name] = "not drawn"
+    tasks = [
+        _task(questions[name], by_question[name], subjects, people, seed) for name in shared if name not in left_out
+    ]
+    return campaign("Long answers, three to a question", form.load(FORM), tasks), left_out
 
 
 def _task(asked: Question, answers: Mapping[str, Answer], subjects: Sequence[str], people: int, seed: int) -> Task:

@@ -14,7 +14,7 @@ import typer
 from excam.core.language_identity import PACKAGES
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_text, stop
-from excam.scoring.server_options import MODEL, Serving, with_server_options
+from excam.scoring.server_options import MODEL, Serving, with_options
 
 if TYPE_CHECKING:
     from excam.calmqa.source import Question
@@ -146,25 +146,22 @@ def _shown(value: Any) -> str:
 
 
 @app.command()
-def regress(
+def report(
     file: Annotated[Path, typer.Argument(help="ratings in the columns of the authors' all_ratings.csv")],
-    judge: Annotated[str | None, typer.Option(help="column with the ratings of a model: its agreement, too")] = None,
-    seed: SEED = 0,
+    to: Annotated[Path, typer.Option(help="folder for the tables and the page")],
 ) -> None:
-    """Print what people's ratings follow: every usual R² of omissions, factual errors, model and type of question.
+    """Write the workflow's files of what ratings follow: every usual R² of omissions, factual errors, model and type.
 
-    Example: excam calmqa regress all_ratings.csv
+    Example: excam calmqa report all_ratings.csv --to report
     """
-    from excam.calmqa import pages, ratings
+    from excam.pages import by_hand
 
     with exit_on_error():
-        rated = ratings.read(file, judge)
-        agreed = ratings.agreement(rated, seed) if judge else None
-        print(pages.regression_page(rated, ratings.ranks(rated), ratings.r2_lines(rated), agreed))
+        by_hand.write("calmqa", to, {"ratings": [file]}, {})
 
 
 @app.command("filter")
-@with_server_options
+@with_options
 def filter_(
     file: Annotated[Path, typer.Argument(help="questions in the official columns")],
     model: MODEL,
@@ -187,8 +184,8 @@ def filter_(
         questions: list[Question] = source.read_questions([file])
         if not questions:
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
-        with recorded_answers(model, engine, serving, 64, file, to) as answers_to:
-            decided = answers_to(asks.keep, questions, "filtering, requests")
+        with recorded_answers(model, engine, serving, 64, file, to) as recorder:
+            decided = recorder.record("filtering, requests", asks.keep, questions, None)
             said = [{name: picked.option or picked.failure for name, picked in rounds.items()} for rounds in decided]
             cultural, kept = ([rounds.get(name) == "yes" for rounds in said] for name in asks.FILTERS)
             outcomes = zip(questions, said, kept, strict=True)
@@ -207,21 +204,31 @@ def draw(
     subjects: Annotated[str, typer.Option(help="three subjects, parted by commas")],
     to: Annotated[Path, typer.Option(help="the campaign, as JSON")],
     people: Annotated[int, typer.Option(min=1, help="annotators of a question")] = 1,
+    each: Annotated[int, typer.Option(min=1, help="questions of a language, half of each type")] = 20,
+    languages: Annotated[str | None, typer.Option(help="languages, parted by commas; without: all")] = None,
     seed: SEED = 0,
 ) -> None:
-    """Draw a campaign in which people rate three answers to a question. `excam annotate` shows it to them.
+    """Draw a campaign in which people rate three answers to a question. What is not drawn is listed beside it.
 
     Example: excam calmqa draw answers.parquet --questions questions.parquet --subjects a,b,c --to campaign.json
     """
-    from excam.annotation.campaign import write
+    from excam.annotation.campaign import write, write_left_out
     from excam.calmqa import campaign, source
+    from excam.core.language_identity import code_name, language_code
 
     with exit_on_error():
-        named = [name.strip() for name in subjects.split(",") if name.strip()]
-        asked, answers = source.questions_of(questions), source.answers_of(file)
-        drawn = campaign.drawing(asked, answers, named, people, seed)
+        rows, codes = source.questions_of(questions), {language_code(name) for name in _listed(languages or "")}
+        for code in codes - {row.language for row in rows.values()}:
+            stop(f"{questions}: no question in {code_name(code)}; expected some in each of --languages")
+        wanted = {name: row for name, row in rows.items() if not codes or row.language in codes}
+        drawn, left_out = campaign.drawing(wanted, source.answers_of(file), _listed(subjects), people, each, seed)
+        left_out |= {name: "another language" for name in rows if name not in wanted}
         write(to, drawn)
-        say(f"{to}: {len(drawn.tasks)} questions of {len(asked)}, three answers each")
+        say(f"{to}: {len(drawn.tasks)} questions, three answers each; left out: {write_left_out(to, left_out)}")
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 @app.command()
@@ -231,7 +238,7 @@ def collect(
     questions: Annotated[Path, typer.Option(help="the questions, as Parquet")],
     to: Annotated[Path, typer.Option(help="CSV file with the columns of the authors' all_ratings.csv")],
 ) -> None:
-    """Collect what people submitted as the CSV file that `regress` reads.
+    """Collect what people submitted as the CSV file that `report` reads.
 
     Example: excam calmqa collect campaign.json ada.json --questions questions.parquet --to ratings.csv
     """
@@ -254,6 +261,7 @@ def draw_seeds(
     to: Annotated[Path, typer.Option(help="the campaign, as JSON")],
     people: Annotated[int, typer.Option(min=1, help="writers of a language")] = 1,
     each: Annotated[int, typer.Option(min=1, help="questions of a writer")] = 20,
+    only: Annotated[str, typer.Option(help="these writers alone, parted by commas: those who passed a test")] = "",
 ) -> None:
     """Draw a campaign in which people write questions of their culture. `excam annotate` shows it to them.
 
@@ -263,10 +271,34 @@ def draw_seeds(
     from excam.calmqa import seeds
 
     with exit_on_error():
-        drawn = seeds.drawing([name.strip() for name in languages.split(",") if name.strip()], people, each)
+        drawn = seeds.drawing(_listed(languages), people, each, _listed(only))
         write(to, drawn)
         writers = dict.fromkeys(name for task in drawn.tasks for name in task.assigned)
         say(f"{to}: {len(drawn.tasks)} questions to write, by {', '.join(writers)}")
+
+
+@app.command()
+def qualify(
+    source: Annotated[Path, typer.Argument(help="a store, or a campaign's file before the exports: form seed_review")],
+    to: Annotated[Path, typer.Option(help="CSV file: each writer with their questions, and whether they passed")],
+    exports: Annotated[list[Path] | None, typer.Argument(help="exported files, if there is no store")] = None,
+    least: Annotated[
+        float, typer.Option(min=0, max=1, help="share of a writer's questions that have to be good")
+    ] = 0.8,
+) -> None:
+    """Say who passed the qualification test: whose questions others judged to be good.
+
+    Example: excam calmqa qualify review.json li.json --least 0.8 --to writers.csv
+    """
+    from excam.annotation.result_commands import campaign_and_answers
+    from excam.calmqa import seeds
+    from excam.core import tables
+
+    with exit_on_error():
+        lines = seeds.tested(*campaign_and_answers(source, exports or []), least)
+        tables.write_lines(to, seeds.TESTED, lines)
+        passed = [line["writer"] for line in lines if line["passed"] == "yes"]
+        say(f"{to}: {len(passed)} of {len(lines)} writers passed: {','.join(passed) or 'none'}")
 
 
 @app.command()

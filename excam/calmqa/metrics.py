@@ -29,7 +29,7 @@ from excam.scoring.metric import Asks, Evidence, Metric, Outcome, Row, Setup
 PASSAGES = 10  # for a claim
 
 
-class Calmqa(Metric):
+class CalmqaMetric(Metric):
     """S of a long answer, from 0 to 1."""
 
     name, version, max_tokens = "calmqa", 5, 64
@@ -50,7 +50,7 @@ class Calmqa(Metric):
         self._decidable: Mapping[str, bool] = {}
         self._cosines: Mapping[str, float] | None = None  # by row id, where an encoder judges
 
-    def prepared(self, setup: Setup) -> Calmqa:
+    def prepared(self, setup: Setup) -> CalmqaMetric:
         """Return the metric with its evidence, and with an encoder where the model is one."""
         require_extra("calmqa", "pycld2", "bpe_openai")
         other = copy.copy(self)
@@ -59,7 +59,7 @@ class Calmqa(Metric):
         other._encoder = weights if weights and encoder.is_encoder(weights) else None
         return other
 
-    def for_rows(self, rows: Iterable[Row]) -> Calmqa:
+    def for_rows(self, rows: Iterable[Row]) -> CalmqaMetric:
         """Return the metric with K, the languages that can be decided, and the cosines of an encoder."""
         other = copy.copy(self)
         valid = [row for row in rows if not row.failure and not _problem(row)]
@@ -166,4 +166,4 @@ def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: fl
     return " ".join([*remarks, f"{supported} of {len(verdicts)} claims are supported; relevance {relevance:.2f}."])
 
 
-METRICS = (Calmqa(),)
+METRICS = (CalmqaMetric(),)

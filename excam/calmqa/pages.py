@@ -108,21 +108,10 @@ def _cells(line: Mapping[str, Any], counts: Sequence[str]) -> list[str]:
 
 
 def regression_page(
-    ratings: Sequence[Rating],
-    ranks: Sequence[Mapping[str, Any]],
-    lines: Sequence[Mapping[str, Any]],
-    judged: Mapping[str, Any] | None = None,
+    ratings: Sequence[Rating], ranks: Sequence[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Return the page of a regression: R² beside the printed ones, the odds of a high rating, a judge's agreement."""
-    return "".join(
-        [
-            "# CaLMQA: what ratings follow\n\n",
-            _means(ratings, ranks),
-            _r2(lines),
-            _odds(ratings),
-            _judge(judged, len(ratings)),
-        ]
-    )
+    """Return the page of a regression: mean ratings, R² beside the printed ones, the odds of a high rating."""
+    return "# CaLMQA: what ratings follow\n\n" + _means(ratings, ranks) + _r2(lines) + _odds(ratings)
 
 
 def _means(ratings: Sequence[Rating], ranks: Sequence[Mapping[str, Any]]) -> str:
@@ -207,21 +196,4 @@ def _odds(ratings: Sequence[Rating]) -> str:
         "paper says that the *probability* is twice as high; the table has ratios of *odds*.\n\n"
         + table(["model", "odds ratio", "95 % interval", "p", "n"], body)
         + "\n"
-    )
-
-
-def _judge(agreement: Mapping[str, Any] | None, ratings: int) -> str:
-    if agreement is None:
-        return ""
-    body = [
-        [
-            name,
-            rounded(measure["value"], 3),
-            f"{rounded(measure['low'], 3)} to {rounded(measure['high'], 3)}",
-            f"{measure['n']} of {ratings}",
-        ]
-        for name, measure in agreement.items()
-    ]
-    return (
-        "## A judge against people\n\n" + table(["", "value", "95 % interval over questions", "ratings"], body) + "\n"
     )

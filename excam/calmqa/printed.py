@@ -30,6 +30,8 @@ NO_VALUE = {  # reason -> claims
         *("seed-cost", "writer-test", "question-pay-low", "question-pay-high"),
     ),
     "the authors' crawl of forums; nothing is crawled here": ("crawled",),
+    "in words; ours: table.md, by language": ("low-resource",),
+    "no reference answers to compare with": ("overlap-metrics",),
     "excam calmqa filter prints this share for your own questions": ("filter-kept",),
 }
 

@@ -1,12 +1,11 @@
 """Ratings by people and what they follow, in the columns of the authors' all_ratings.csv.
 
 Which of omissions, factual errors, model and type of question explains a rating best, by every R² that the paper may
-have meant; whether neutral questions are rated high more often; and how far a judge agrees with people.
+have meant; and whether neutral questions are rated high more often.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,8 +22,6 @@ from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text, is_text
 from excam.scoring.joining import without_repeated
 from excam.stats import bootstrap, regression
-from excam.stats.clusters import by_content, cluster_numbers
-from excam.stats.correlation import kendall
 
 PREDICTORS = ("omissions", "factuality", "model", "type")
 PRINTED = {"omissions": 0.740, "factuality": 0.560}  # R² in the paper
@@ -35,7 +32,7 @@ REQUIRED = ("rating", "model", "type", "language", "question", "omissions", "fac
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A rating of one answer, 1 to 5, with the marks of the same person; `judged` is a model's rating, if asked for."""
+    """A rating of one answer, 1 to 5, with the marks of the same person."""
 
     rating: int
     model: str
@@ -45,11 +42,10 @@ class Rating:
     omissions: str  # none, minor, major
     factuality: str
     annotator: str = ""
-    judged: float | None = None
 
 
-def read(path: Path, judge: str | None = None) -> list[Rating]:
-    """Return the ratings of a file; `judge` names a column with the ratings of a model, empty where it has none.
+def read(path: Path) -> list[Rating]:
+    """Return the ratings of a file.
 
     A rating that repeats another of its annotator under a new `annotation_id` is left out, which is said. Raises
     InputInvalid naming an invalid row, and one of an answer that the same annotation rates before: the same
@@ -62,7 +58,7 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
         if path.suffix == ".csv":  # as `calmqa collect` writes it
             row = {name: remove_guard(value) for name, value in row.items()}
         values = _values(row, where)
-        ratings.append(Rating(**values, judged=None if judge is None else _judged(row, judge, where)))
+        ratings.append(Rating(**values))
         annotation = _name(row, "annotation_id", where)
         if annotation or values["annotator"]:
             of = (annotation,) if annotation else (values["language"], values["question"])
@@ -80,7 +76,7 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
 
 
 def _values(row: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the fields of a rating, without that of a judge. Raises InputInvalid for an invalid one."""
+    """Return the fields of a rating. Raises InputInvalid for an invalid one."""
     known = {name: row.get(name) for name in REQUIRED}
     if absent := [name for name in REQUIRED if known.get(name) is None or not str(known[name]).strip()]:
         columns = ", ".join(map(str, row))[:120]
@@ -109,21 +105,6 @@ def _name(row: Mapping[str, Any], column: str, where: str) -> str:
     if text is None:
         raise InputInvalid(f"{where}: {column}: found {str(value)[:40]!r}; expected a name or a number, or nothing")
     return text
-
-
-def _judged(row: Mapping[str, Any], judge: str, where: str) -> float | None:
-    if judge not in row:
-        columns = ", ".join(map(str, row))[:120]
-        raise InputInvalid(f"{where}: no column {judge}; expected the ratings of a judge; columns: {columns}")
-    if row[judge] in (None, ""):
-        return None
-    try:
-        value = float(row[judge])
-    except (TypeError, ValueError, OverflowError):
-        value = math.nan
-    if not math.isfinite(value) or isinstance(row[judge], bool):
-        raise InputInvalid(f"{where}: {judge}: found {str(row[judge])[:40]}; expected a number, or nothing")
-    return value
 
 
 R2 = ("predictor", "variant", "r2", "printed", "n")
@@ -213,47 +194,3 @@ def odds(ratings: Sequence[Rating]) -> dict[str, Any] | None:
 def _dummies(*columns: Sequence[Hashable]) -> NDArray[np.float64] | None:
     varying = [regression.dummies(values) for values in columns if len(set(values)) > 1]
     return np.column_stack(varying) if varying else None
-
-
-def agreement(ratings: Sequence[Rating], seed: int, draws: int = 1000) -> dict[str, dict[str, float | None]]:
-    """Return Pearson's r, Spearman's rho and Kendall's tau-b of a judge and people, each with a 95 % interval.
-
-    Intervals are over questions, since answers to one question are not independent. Rows without the judge's rating
-    are left out. Raises InputInvalid for fewer than three rows.
-    """
-    rows = [rating for rating in ratings if rating.judged is not None]
-    if len(rows) < 3:
-        raise InputInvalid(f"agreement: {len(rows)} rows have the judge's rating; expected three or more")
-    people, judge = (np.array([float(getattr(rating, name) or 0) for rating in rows]) for name in ("rating", "judged"))
-    questions = cluster_numbers([(rating.language, rating.question) for rating in rows], len(rows))
-    number = by_content(questions, people, judge)
-    size = int(number.max()) + 1
-
-    def of_draw(times: NDArray[np.intp]) -> list[float]:
-        values = correlations(np.repeat(people, times[number]), np.repeat(judge, times[number])).values()
-        return [np.nan if value is None else value for value in values]
-
-    bounds = bootstrap.intervals(of_draw, size, draws=draws, seed=seed, scale="correlation")
-    return {
-        name: {
-            "value": value,
-            **dict(zip(("low", "high"), ends or (None, None), strict=True)),
-            "n": len(rows),
-            "questions": size,
-        }
-        for (name, value), ends in zip(correlations(people, judge).items(), bounds, strict=True)
-    }
-
-
-CORRELATIONS = ("Pearson's r", "Spearman's ρ", "Kendall's τ_b")
-
-
-def correlations(first: NDArray[np.float64], second: NDArray[np.float64]) -> dict[str, float | None]:
-    """Return the three correlations of two vectors, None for each if one vector is constant."""
-    from scipy.stats import rankdata
-
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return dict.fromkeys(CORRELATIONS)
-    pearson, spearman = np.corrcoef(first, second)[0, 1], np.corrcoef(rankdata(first), rankdata(second))[0, 1]
-    values = (float(pearson), float(spearman), kendall(first, second))
-    return dict(zip(CORRELATIONS, values, strict=True))

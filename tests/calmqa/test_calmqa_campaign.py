@@ -1,6 +1,7 @@
 """People rate three answers of a question: drawn, submitted, exported, collected in the authors' columns, regressed."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import polars as pl
@@ -21,7 +22,7 @@ THREE = ("careful", "careless", "third")
 
 
 def drawn(seed=1):
-    return campaign.drawing(QUESTIONS, [*SHEETS, *THIRD], THREE, 2, seed)
+    return campaign.drawing(QUESTIONS, [*SHEETS, *THIRD], THREE, 2, 20, seed)[0]
 
 
 def submitted(drawn_campaign, annotator="ada"):
@@ -52,10 +53,29 @@ def test_a_campaign_hides_the_models_and_mixes_their_order():
     assert all("\r" not in task.shown["answer_1"] for task in drawn_campaign.tasks)
 
 
+def test_questions_of_each_language_and_type_are_drawn_and_the_others_listed(tmp_path):
+    tables.write_frame(tmp_path / "questions.parquet", source.to_frame(list(QUESTIONS.values()), source.Question))
+    tables.write_frame(tmp_path / "answers.parquet", source.to_frame([*SHEETS, *THIRD], source.Answer))
+    words = ("--questions", tmp_path / "questions.parquet", "--subjects", ",".join(THREE), "--each", 2)
+    call = ("calmqa", "draw", tmp_path / "answers.parquet", *words, "--to", tmp_path / "c.json", "--languages")
+    done = succeed(*call, "German, de,ja")
+    tasks = campaigns.read(tmp_path / "c.json").tasks
+    drawn_types = sorted((task.language, task.shown["kind"]) for task in tasks)
+    assert drawn_types == [(name, kind) for name in ("German", "Japanese") for kind in ("agnostic", "specific")]
+    lines = tables.read_lines(tmp_path / "c.left-out.csv")
+    assert {line["row"] for line in lines} | {task.row for task in tasks} == QUESTIONS.keys()
+    counts = Counter(line["reason"] for line in lines)
+    assert done.stderr.endswith(f"left out: {', '.join(f'{name} {counts[name]}' for name in sorted(counts))}\n")
+    assert counts.keys() == {"another language", "not drawn"}
+    assert "no question in Fijian" in refusal(*call, "de,fj")
+    left_out = campaign.drawing(QUESTIONS, [*SHEETS, *THIRD], THREE, 1, 20, 0)[1]
+    assert list(left_out.values()) == ["not answered by all three"]
+
+
 def test_other_than_three_answered_subjects_are_refused():
-    line = line_of(InputInvalid, campaign.drawing, QUESTIONS, SHEETS, ("careful", "careless"), 1, 0)
+    line = line_of(InputInvalid, campaign.drawing, QUESTIONS, SHEETS, ("careful", "careless"), 1, 20, 0)
     assert "found careful, careless; expected three different ones" in line
-    line = line_of(InputInvalid, campaign.drawing, QUESTIONS, SHEETS, THREE, 1, 0)
+    line = line_of(InputInvalid, campaign.drawing, QUESTIONS, SHEETS, THREE, 1, 20, 0)
     assert "no question that careful, careless, third all answered" in line
 
 
@@ -93,7 +113,8 @@ def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_
     assert {rating.annotator for rating in rated} == {"ada", "grace"}
     assert json.loads(tables.read_lines(tmp_path / "r.csv")[0]["overall-rating"])[0]["rating"] in (2, 5)
     assert (
-        "84 ratings of 1 to 5 by 2 annotators (ada, grace)" in succeed("calmqa", "regress", tmp_path / "r.csv").stdout
+        "84 ratings of 1 to 5 by 2 annotators (ada, grace)"
+        in succeed("calmqa", "report", tmp_path / "r.csv", "--to", tmp_path).stdout
     )
 
 
@@ -168,6 +189,35 @@ def test_written_questions_become_official_rows_and_the_others_are_counted(tmp_p
     ]
     assert {row.type for row in read} == {"specific"}
     assert json.loads(to.read_text(encoding="utf-8").splitlines()[0])["why"] == "Only here."
+
+
+def test_only_who_passes_the_test_goes_on_writing(tmp_path):
+    """A test is a campaign of few questions: others judge them, all three answers have to be yes."""
+    test = seeds.drawing(["Wolof", "de"], 2, 2)
+    exported = export(tmp_path / "all.json", test, written(test, [f"Question {n}?" for n in range(8)]))
+    campaigns.write(tmp_path / "test.json", test)
+    succeed("calmqa", "collect-seeds", tmp_path / "test.json", exported, "--to", tmp_path / "test.jsonl")
+    file = tmp_path / "judging.json"
+    succeed("annotate", "draw", tmp_path / "test.jsonl", "--form", "seed_review", "--to", file)
+    drawn_campaign = campaigns.read(file)
+    assert "writer" not in drawn_campaign.tasks[0].shown
+    bad = {("li", 3): {"translated": "no"}, ("mo", 5): {"clear": "no"}, ("li", 7): {form.SUBMITTED: False}}
+    yes = {form.SUBMITTED: True, "specific": "yes", "clear": "yes", "translated": "yes"}
+    files = []
+    for name, judged in (("li", drawn_campaign.tasks), ("mo", drawn_campaign.tasks[:6])):
+        said = [answer_to(drawn_campaign, t, name, yes | bad.get((name, at), {})) for at, t in enumerate(judged)]
+        files.append(export(tmp_path / f"{name}.json", drawn_campaign, said))
+    words = (file, *files, "--to", tmp_path / "writers.csv")
+    assert "1 of 4 writers passed: wo-1" in succeed("calmqa", "qualify", *words).stderr
+    lines = tables.read_lines(tmp_path / "writers.csv")
+    assert [(line["writer"], line["judged"], line["good"]) for line in lines] == [
+        *(("wo-1", "2", "2"), ("wo-2", "2", "1"), ("de-1", "2", "1"), ("de-2", "1", "1"))
+    ]
+    assert "4 of 4" in succeed("calmqa", "qualify", *words, "--least", 0.5).stderr
+    more = seeds.drawing(["Wolof", "de"], 2, 20, ["wo-1"])
+    assert {task.assigned for task in more.tasks} == {("wo-1",)}
+    line = line_of(InputInvalid, seeds.drawing, ["Wolof"], 1, 1, ["wo-2"])
+    assert line == "writers: found wo-2; expected some of wo-1"
 
 
 def test_what_cannot_be_collected_is_refused(tmp_path):
