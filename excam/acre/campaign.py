@@ -150,6 +150,15 @@ def _items(
             }
 
 
+def uneven(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the expressions that items have under several categories, or with different accepted translations."""
+    readings: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for row in rows:
+        if "term" in row:
+            readings[row["term"]].add((row["category"], *sorted(row["accepted"])))
+    return [term for term, different in readings.items() if len(different) > 1]
+
+
 def _marked(answer: Answer) -> tuple[Any, ...]:
     """Return what annotators of a sentence must agree on: verdict, expression with category, what stands for it."""
     return (answer["verdict"], *((answer["source_span"], answer["target_span"]) if answer["verdict"] == KEPT else ()))

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from excam.core.provenance import say
+from excam.core.provenance import each_line_once, say
+from excam.core.release import SHIPPED_SEED
 from excam.core.terminal import exit_on_error, stop
-from excam.scoring.server_options import ENGINE, MODEL, Serving, with_server_options
+from excam.scoring.server_options import ENGINE, MODEL, Serving, with_options
 
 app = typer.Typer(no_args_is_help=True, help="Judge translations of culture-loaded expressions, and compare metrics.")
 ITEMS = Annotated[Path, typer.Option(help="the items, as JSON Lines or Parquet")]
@@ -43,7 +44,7 @@ def rows(
 
 
 @app.command()
-@with_server_options
+@with_options
 def judge(
     file: ROWS,
     to: TO,
@@ -68,9 +69,7 @@ def judge(
     from excam.acre.quality import COMBINATIONS
     from excam.core import counts, tables
     from excam.core.exceptions import expect_choice
-    from excam.core.names import shown_name
     from excam.scoring.asking import recorded_answers
-    from excam.scoring.models import parse
 
     with exit_on_error():
         translated = translations.from_frame(file)
@@ -85,11 +84,9 @@ def judge(
             return
         variants: list[asks.Variant] = [expect_choice("--variant", name, asks.VARIANTS) for name in variant or ["full"]]
         expect_choice("--quality", quality, COMBINATIONS)
-        judge_name = shown_name(parse(model).label, "--model")
         tasks = asks.tasks(translated, variants, expect_choice("--by", by, asks.MODES), quality)
-        with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
-            verdicts = answers_to(asks.flow, tasks, "judging, requests")
-            tables.write_frame(to, judgements.to_frame(judge_name, translated, tasks, verdicts))
+        with recorded_answers(model, engine, serving, max_tokens, file, to) as recorder:
+            verdicts = judgements.write(recorder, recorder.model_name, translated, tasks, to)
         invalid = sum(verdict.valid is False for verdict in verdicts)
         failures = counts.failures(verdicts)
         say(f"{to}: {len(verdicts)} verdicts, {invalid} invalid; failures: {failures}")
@@ -129,28 +126,24 @@ def report(
     judged: Annotated[list[Path] | None, typer.Option(help="verdicts, made by `excam acre judge`")] = None,
     measured: Annotated[list[Path] | None, typer.Option(help="made by `excam acre metrics`")] = None,
     scored: Annotated[list[str] | None, typer.Option(help="NAME=FILE of `excam score` on the same rows")] = None,
-    seed: SEED = 0,
+    expressions: Annotated[Path | None, typer.Option(help="the items of the benchmark: for their counts")] = None,
+    removed: Annotated[Path | None, typer.Option(help="candidates that became no item, with reasons")] = None,
+    seed: Annotated[int, typer.Option(help="seed of the bootstraps and permutations")] = SHIPPED_SEED,
 ) -> None:
-    """Write the tables and figures of the paper for these rows; without labels, the systems under ACRE alone.
+    """Write the tables and figures of the workflow for these rows; without labels, the systems under ACRE alone.
 
     Example: excam acre report rows.parquet --labels labels.jsonl --judged judged.parquet --to report
     """
-    from excam.acre import misaligned, pages, study
-    from excam.core.provenance import write_text
+    from excam.pages import by_hand
 
-    with exit_on_error():
+    with exit_on_error(), each_line_once():
         scores = dict(_name_and_file(assignment) for assignment in scored or [])
-        study_ = study.read([file], labels, judged or [], measured or [], scores)
-        if not study_.metrics:
+        if not (judged or measured or scores):
             stop("--judged, --measured: found none of them; expected verdicts or metrics to report on")
-        to.mkdir(parents=True, exist_ok=True)
-        written = pages.write_all(to, study_, seed)
-        if labels:
-            written.append(to / "misaligned.html")
-            write_text(written[-1], misaligned.page(study_))
-        first = next(path for path in written if path.suffix == ".md")
-        print(first.read_text(encoding="utf-8"))
-        say(f"{to}: {len(written)} files")
+        single = {"rows": file, "labels": labels, "expressions": expressions, "removed": removed}
+        made_of = {name: [path] for name, path in single.items() if path}
+        made_of |= {"judged": judged or [], "measured": measured or [], "scores": list(scores.values())}
+        by_hand.write("acre", to, made_of, {"scored": list(scores), "seed": seed})
 
 
 def _name_and_file(assignment: str) -> tuple[str, Path]:
@@ -239,10 +232,12 @@ def collect(
         if removed:
             tables.write_jsonl(removed, collected.removed)
         say(f"{to}: {collected.summary}")
+        if uneven := campaign.uneven(collected.rows):
+            say(f"{len(uneven)} expressions with several categories or translations: {', '.join(uneven[:10])}")
 
 
 @app.command()
-@with_server_options
+@with_options
 def candidates(
     file: Annotated[Path, typer.Argument(help="Chinese sentences: id, source, and what else is to be kept")],
     model: MODEL,
@@ -262,7 +257,7 @@ def candidates(
 
     with exit_on_error():
         sentences = finding.read(file)
-        with recorded_answers(model, engine, serving, max_tokens, file, to) as answers_to:
-            extractions = answers_to(finding.flow, sentences, "reading, sentences")
+        with recorded_answers(model, engine, serving, max_tokens, file, to) as recorder:
+            extractions = recorder.record("reading, sentences", finding.flow, sentences, len(sentences))
             tables.write_jsonl(to, (row for extraction in extractions for row in extraction.rows))
         say(f"{to}: {finding.summary(extractions)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,7 +15,11 @@ from excam.acre.quality import HIGHEST, LOWEST
 from excam.acre.translations import Translated
 from excam.core.exceptions import InputInvalid
 from excam.core.names import shown_names
+from excam.core.tables import write_frame
 from excam.core.typed_tables import read_typed
+
+if TYPE_CHECKING:
+    from excam.scoring.asking import Recorder
 
 EQUIVALENT = "equivalent"  # the name of the judge without a model
 KEY = ("id", "judge", "variant")  # once in a file
@@ -51,6 +55,13 @@ def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Task], verd
         | {"signature": asks.signature(task.variant, task.mode, task.combination), **asdict(judged)}
         for task, judged in zip(tasks, verdicts, strict=True)
     )
+
+
+def write(asker: Recorder, judge: str, rows: Sequence[Translated], tasks: Sequence[Task], to: Path) -> list[Judged]:
+    """Ask a model for the verdicts of tasks on translations; write them under the judge's name, and return them."""
+    verdicts = asker.record(f"judging translations with {judge}, requests at most", asks.flow, tasks, 3 * len(tasks))
+    write_frame(to, to_frame(judge, rows, tasks, verdicts))
+    return verdicts
 
 
 def equivalent_frame(rows: Sequence[Translated]) -> pl.DataFrame:

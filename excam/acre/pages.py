@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from excam.acre import numbers
+from excam.acre import numbers, sentence_metrics
 from excam.acre.asks import VARIANTS
 from excam.acre.errors import ERRORS
 from excam.acre.items import REASONS, Item
 from excam.acre.judgements import EQUIVALENT
 from excam.acre.sentence_metrics import TITLES
 from excam.acre.study import Study, acre_scores, title
-from excam.core import tables
+from excam.acre.translations import name as system_name
 from excam.core.exceptions import InputInvalid
-from excam.core.provenance import write_text
 from excam.pages import markdown, plotting
 from excam.pages.markdown import cautions, escape, rounded, table
 from excam.stats.binary_gold import MEASURES
@@ -132,6 +130,11 @@ def table_3(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     if not metrics:
         return lines, text
     text += table(["system", *head], [row(part, system) for part, system in systems if part == "all"])
+    if "BLEU" in metrics:
+        whole = {own: [row for row in study.rows if system_name(row) == own] for _, own in systems}
+        lists = [[escape(own), rounded(sentence_metrics.corpus_bleu(rows)), len(rows)] for own, rows in whole.items()]
+        text += "\n## BLEU of the corpus\n\nAbove are means of sentence BLEU; the paper does not say which it has.\n\n"
+        text += table(["system", "corpus BLEU", "n"], lists)
     text += "\n## By category and domain\n\n"
     by_part = [[part, *row(part, system)] for part, system in systems if part != "all"]
     return lines, text + table(["items", "system", *head], by_part)
@@ -321,36 +324,3 @@ def composition(study: Study) -> list[dict[str, Any]]:
     if lines := numbers.composition(study.rows):
         return lines
     raise InputInvalid("labels: none of the translations has one; expected labels; see docs/cult-eval.md")
-
-
-def write_all(folder: Path, study: Study, seed: int) -> list[Path]:
-    """Write what these rows allow, and return the files: without labels, the systems under ACRE alone."""
-    labelled = any(row.label for row in study.rows)
-    made = {
-        "table-2": (labelled, TABLE_2, table_2),
-        "table-5": (labelled, TABLE_5, table_5),
-        "ablations": (labelled, ABLATIONS, ablations),
-        "table-3": (study.measured, TABLE_3, table_3),
-        "table-6": (study.full, TABLE_6, table_6),
-    }
-    written: list[Path] = []
-    for name, (allowed, columns, make) in made.items():
-        if not allowed:
-            continue
-        lines, text = make(study, seed)
-        written += [folder / f"{name}.csv", folder / f"{name}.md"]
-        tables.write_lines(written[-2], columns, lines)
-        write_text(written[-1], text)
-        if name == "table-5":
-            written += _pictures(folder / "figure-5", figure_5(lines))
-    if labelled:
-        counted = composition(study)
-        tables.write_lines(folder / "figure-3.csv", FIGURE_3, counted)
-        written += [folder / "figure-3.csv", *_pictures(folder / "figure-3", figure_3(counted))]
-    return written
-
-
-def _pictures(stem: Path, figure: Figure) -> list[Path]:
-    paths = [stem.with_suffix(suffix) for suffix in (".pdf", ".svg", ".png")]
-    plotting.save(figure, paths)
-    return paths

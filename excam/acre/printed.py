@@ -27,6 +27,18 @@ NO_LABELS = "no labels of people: labels.jsonl"
 NO_TABLE = "the paper's comparison of data sets: nothing to compute"
 
 
+IN_WORDS = {  # findings without a number: where ours are
+    "in words; ours, of each system: table-6.md, validity": ("validity-failures", "validity-order"),
+    "in words; ours: table-2.md, with intervals": ("correlations-weak", "acre-strongest"),
+    "in words; ours: table-3.md": ("metrics-systems",),
+    "in words; ours: figure-3.csv": ("errors-systems",),
+    "in words; ours, of each metric and error: table-5.md, with intervals": (
+        *("penalised-omission", "sensitivity-acre", "sensitivity-comet", "sensitivity-bleu"),
+        "embedding-metrics",
+    ),
+}
+
+
 def claims(folder: Sequence[Path]) -> list[Claim]:
     """Return every claim of the printed files: the lines of claims.csv, the cells of the tables; a blank one is one."""
     listed: list[Claim] = []
@@ -53,7 +65,8 @@ def answers(printed: Mapping[str, Lines], ours: Mapping[str, Lines], settings: M
     translate, with their backends, and the numbers of examples that they see.
     """
     return (
-        missing({NO_TABLE: ("benchmarks-compared", "properties-compared")})
+        missing({NO_TABLE: ("benchmarks-compared", "properties-compared")} | IN_WORDS)
+        | dict(_ablations(ours.get("ablations")))
         | dict(_text(ours, settings))
         | dict(_table_1(printed["table-1"], ours["table-1"]))
         | dict(_table_2(printed["table-2"], ours.get("table-2")))
@@ -147,6 +160,19 @@ def _table_5(printed: Lines, ours: Lines | None) -> Answers:
             same = "the same" if mark == line[metric] else "another mark" if line[metric] else "blank in the paper"
             note = f"{same}; table-5.csv, n = {own['n']}; {OTHERS}" if own else why
             yield f"table-5/{line['error']}/{metric}", Ours(mark, note)
+
+
+def _ablations(ours: Lines | None) -> Answers:
+    """The parts whose removal moves the last judge's correlation most and least."""
+    last = ours[-1]["judge"] if ours else ""
+    dropped = {
+        line["variant"]: float(line["difference"])
+        for line in ours or []
+        if line["judge"] == last and line["difference"]
+    }
+    for name, choose in (("most", min), ("least", max)):
+        value = choose(dropped, key=dropped.__getitem__) if dropped else ""
+        yield f"ablation-{name}", Ours(value, f"ablations.csv: {last}; {OTHERS}" if dropped else NO_LABELS)
 
 
 def _table_7(printed: Lines, ours: Lines | None) -> Answers:

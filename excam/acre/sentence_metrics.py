@@ -72,6 +72,16 @@ def bleu(rows: Texts, tokenizers: Sequence[str] = ()) -> Column:
     return Column(tuple(next(columns[name]) for name in tokenizers), " and ".join(signatures))
 
 
+def corpus_bleu(rows: Sequence[Translated]) -> float | None:
+    """Return BLEU of all translations together, as usually reported; None if their languages divide words otherwise."""
+    require_extra("translation", "sacrebleu")
+    from sacrebleu.metrics.bleu import BLEU
+
+    names = {tokenizer(row.item.target_language) for row in rows}
+    said, references = zip(*texts(rows), strict=True)
+    return BLEU(tokenize=names.pop()).corpus_score(said, [references]).score if len(names) == 1 else None
+
+
 def chrf(rows: Texts) -> Column:
     """Return sentence chrF++ (`word_order` 2) by sacrebleu, 0 to 100."""
     require_extra("translation", "sacrebleu")

@@ -327,7 +327,7 @@ def columns_of(rows: Iterable[Row]) -> list[str]:
 def for_metric(rows: Iterable[Row], metric: Metric) -> list[MetricRow]:
     """Return the rows that have all columns of a metric, as it takes them, with their labels."""
     return [
-        metric_rows.row({"id": row.id, **row.columns}, metric_rows.Columns({}), metric)
+        metric_rows.row({"id": row.id, **row.columns}, metric_rows.FileColumns({}), metric)
         for row in rows
         if row.has(metric.columns)
     ]

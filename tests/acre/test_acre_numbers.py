@@ -10,7 +10,6 @@ from json_lines import write_rows
 from mini_cult_eval import ITEMS, ROWS
 
 from excam.acre import (
-    equivalent,
     errors,
     judgements,
     metrics,
@@ -32,12 +31,12 @@ from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.inference.backend_factory import LazyBackend
 from excam.pages import claims
 from excam.scoring import files, metric
+from excam.scoring.given_rows import rows_of
 from excam.scoring.metric import Setup
-from excam.scoring.models import OpenedModel
-from excam.scoring.rows import of_mappings
+from excam.scoring.opened_model import OpenedModel
 from excam.scoring.scorer import Scorer
 
-PAPER = Path(__file__).parents[2] / "paper/cult-eval"
+PAPER = Path(__file__).parents[2] / "excam/acre/paper"
 ITEM = next(iter(ITEMS.values()))
 
 
@@ -58,12 +57,6 @@ def test_bleu_and_chrf_are_those_of_sacrebleu():
         assert c == sacrebleu.sentence_chrf(row.translation, [row.item.reference], word_order=2).score
     assert "eff:yes" in bleu.signature
     assert "nw:2" in chrf.signature
-
-
-def test_an_empty_translation_has_bleu_0_and_the_reference_100():
-    rows = [Translated(ITEM, "empty", ""), Translated(ITEM, "same", ITEM.reference)]
-    assert sentence_metrics.bleu(texts(rows)).scores == pytest.approx((0.0, 100.0))
-    assert sentence_metrics.chrf(texts(rows)).scores == pytest.approx((0.0, 100.0))
 
 
 def test_bleu_splits_a_text_as_its_language_is_written():
@@ -141,7 +134,7 @@ def test_bertscore_as_a_metric_measures_all_rows_of_a_file_together(encoder, mon
     judge = Scorer(metric.load("bertscore").prepared(Setup(model)), model)
     records = [{"id": row.id, "translation": row.translation, "reference": row.item.reference} for row in ROWS[:5]]
     records.insert(1, {"id": "bare", "translation": None, "reference": "x"})
-    rows = list(of_mappings(records, judge.metric))
+    rows = list(rows_of(records, judge.metric)[0])
     results = list(files.results(judge, rows, len(rows), tmp_path / "scored.jsonl"))
     assert measured == [5], "once, without the row that failed"
     assert [result.failure for result in results] == [None, "missing-translation", *[None] * 4]
@@ -214,13 +207,6 @@ def test_metricx_refuses_a_small_vocabulary(metricx, tmp_path):
     MT5ForConditionalGeneration(config).save_pretrained(tmp_path / "small")
     with pytest.raises(ModelInvalid, match="vocabulary of 300; expected mT5"):
         sentence_metrics.metricx_qe(ROWS[:1], tmp_path / "small", "small")
-
-
-def test_metrics_survive_a_file_and_unmeasured_ones_are_absent(tmp_path):
-    columns = {"bleu": sentence_metrics.bleu(texts(ROWS))}
-    tables.write_frame(tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS, columns))
-    scores = sentence_metrics.read(tmp_path / "m.parquet", {row.id: row for row in ROWS})
-    assert scores == {"bleu": dict(zip([row.id for row in ROWS], columns["bleu"].scores, strict=True))}
 
 
 # --- numbers by hand
@@ -359,6 +345,8 @@ def small_study():
 
 
 def test_sentence_metrics_are_means_of_a_system_s_translations():
+    import sacrebleu
+
     study = small_study()
     first = study.rows[0]
     name = translations.name(first)
@@ -374,7 +362,11 @@ def test_sentence_metrics_are_means_of_a_system_s_translations():
         line = lines[part, name]
         assert line["mean"] == pytest.approx(sum(scores) / len(scores))
         assert (line["n"], line["failures"]) == (len(scores), 1)
-    assert "Not measured here: chrF++, BERTScore, COMET, MetricX-QE" in pages.table_3(study, 0)[1]
+    page = pages.table_3(study, 0)[1]
+    assert "Not measured here: chrF++, BERTScore, COMET, MetricX-QE" in page
+    own = [row for row in study.rows if translations.name(row) == name]
+    corpus = sacrebleu.corpus_bleu([row.translation for row in own], [[row.item.reference for row in own]]).score
+    assert f"| {name} | {corpus:.2f} | {len(own)} |" in page
 
 
 def test_every_table_prints_its_denominators():
@@ -492,81 +484,20 @@ def test_translations_that_repeat_others_are_left_out_and_sources_are_drawn_whol
 # --- numbers of the paper
 
 
-def mean_over_items(lines, column):
-    """The mean of a column over categories, weighted by their items."""
-    return np.average([float(line[column]) for line in lines], weights=[int(line["items"]) for line in lines])
-
-
-def test_table_1_adds_up_and_its_averages_are_weighted_by_items():
-    *lines, total = printed("table-1")
-    assert sum(int(line["items"]) for line in lines) == int(total["items"]) == 7959
-    for line in lines:
-        assert 100 * int(line["items"]) / 7959 == pytest.approx(float(line["share"]), abs=0.05)
-    for column, plain in (("term_source", 3.47), ("term_target", 23.95), ("context_source", 23.46)):
-        assert mean_over_items(lines, column) == pytest.approx(float(total[column]), abs=0.005)
-        assert np.mean([float(line[column]) for line in lines]) == pytest.approx(plain, abs=0.006)
-
-
-def test_our_total_is_weighted_in_the_same_way():
-    *lines, total = numbers.counts(list(ITEMS.values())[:20])
-    full = [line for line in lines if line["items"]]
-    for column in numbers.LENGTHS:
-        assert mean_over_items(full, column) == pytest.approx(total[column])
-
-
-def test_table_2_has_acre_first_and_pearson_above_spearman():
-    lines = printed("table-2")
-    assert len(lines) == 6
-    for column in ("pearson", "spearman"):
-        assert max(lines, key=lambda line: float(line[column]))["metric"] == "ACRE"
-    assert all(float(line["pearson"]) >= float(line["spearman"]) for line in lines)
-
-
-def test_table_4_as_golden_validity():
-    """The two printed fragments. Their BLEU cannot be computed again: the sentences are cut."""
-    wrong, right = printed("table-4")
-    soft, nepotism = (
-        replace(ITEM, source=line["source"], explication=explication, equivalent=None, accepted=(accepted,), literal=())
-        for line, explication, accepted in (
-            (wrong, "To give way to kind words and to resist force.", "amenable to coaxing but not coercion"),
-            (right, "A person who has a post through personal connections.", "nepotism"),
-        )
-    )
-    assert equivalent.judge(soft, wrong["translation"]).valid is bool(int(wrong["valid"])) is False
-    assert equivalent.judge(nepotism, right["translation"]).valid is bool(int(right["valid"])) is True
-    assert float(wrong["bleu"]) > float(right["bleu"])
-
-
-def test_table_5_has_two_blank_cells_and_lacks_three_errors():
-    lines = printed("table-5")
-    cells = [line[column] for line in lines for column in ("BLEU", "ChrF", "BERT", "COMET")]
-    assert (cells.count("✓"), cells.count("✗"), cells.count("")) == (4, 10, 2)
-    assert errors.ERRORS.keys() - {line["error"] for line in lines} == {
-        "sense-error",
-        "mis-substitution",
-        "pragmatic-shift",
-    }
-
-
-def test_table_7_deltas_and_their_order():
-    full, *others = printed("table-7")
-    drops = {line["variant"]: round(float(line["correlation"]) - float(full["correlation"]), 2) for line in others}
-    assert drops == {line["variant"]: float(line["delta"]) for line in others}
-    assert sorted(drops, key=drops.__getitem__) == ["no-explication", "no-gate", "no-routing", "no-reference"]
-
-
 def test_every_printed_number_has_one_of_ours_and_the_reverse(tmp_path):
-    """All files of paper/cult-eval, cell by cell; without labels, the reasons say so."""
+    """All files of excam/acre/paper, cell by cell; without labels, the reasons say so."""
     paper = sorted(PAPER.glob("*.csv"))
     cells = sum(len(set(line) - {"source", "reference", "translation"}) - 1 for path in paper
                 if path.stem != "claims" for line in printed(path.stem))  # fmt: skip
     stated = acre_printed.claims(paper)
     assert len(stated) == cells + len(printed("claims"))
     tables_of_paper = {path.stem: printed(path.stem) for path in paper}
-    pages.write_all(tmp_path, small_study(), 0)
-    tables.write_lines(tmp_path / "table-1.csv", pages.TABLE_1, pages.table_1(list(ITEMS.values()))[0])
-    tables.write_lines(tmp_path / "removals.csv", pages.REMOVALS, pages.removals(30, ["misaligned"])[0])
-    names = ("table-1", "removals", "table-2", "table-5", "ablations")
+    of_study, names = small_study(), ("table-1", "removals", "table-2", "table-5", "ablations")
+    labelled = [page(of_study, 0)[0] for page in (pages.table_2, pages.table_5, pages.ablations)]
+    written = [pages.table_1(list(ITEMS.values()))[0], pages.removals(30, ["misaligned"])[0], *labelled]
+    heads = (pages.TABLE_1, pages.REMOVALS, pages.TABLE_2, pages.TABLE_5, pages.ABLATIONS)
+    for name, columns, lines in zip(names, heads, written, strict=True):
+        tables.write_lines(tmp_path / f"{name}.csv", columns, lines)
     ours = {name: tables.read_lines(tmp_path / f"{name}.csv") for name in names}
     settings = {"models": {"nllb": "seq2seq", "m": "vllm"}, "shots": [0, 1]}
     lines = {line["id"]: line for line in claims.beside(stated, acre_printed.answers(tables_of_paper, ours, settings))}

@@ -1,18 +1,16 @@
 """Several metrics on the same rows: what each misses, and what changes with the language."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from excam_commands import succeed
 from json_lines import write_rows
 from mini_calmqa import QUESTIONS, SHEETS
 from mini_cult_eval import ROWS
 from mini_macaron import BUILT
 
 from excam import config
-from excam.acre import equivalent, errors, sentence_metrics
+from excam.acre import errors
 from excam.core import tables
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.crossing import columns, kinds, numbers, pages, rows, rows_page
@@ -395,35 +393,6 @@ def test_a_metric_whose_columns_no_row_has_names_those_that_there_are(tmp_path):
     )
 
 
-def score(tmp_path, metric, records):
-    file, to = write_rows(tmp_path / "rows.jsonl", records, ensure_ascii=False), tmp_path / "scored.jsonl"
-    succeed("score", file, "--metric", metric, "--to", to)
-    return [json.loads(line) for line in to.read_text().splitlines()]
-
-
-def test_metrics_that_ask_no_model_need_none(tmp_path):
-    records = [
-        {
-            "id": translation.id,
-            "translation": translation.translation,
-            "reference": translation.item.reference,
-            "language": "en",
-        }
-        | {name: getattr(translation.item, name) for name in ("explication", "equivalent", "accepted", "literal")}
-        for translation in ROWS[:40]
-    ]
-    texts = sentence_metrics.texts(ROWS[:40])
-    for name, function in (("bleu", sentence_metrics.bleu), ("chrf", sentence_metrics.chrf)):
-        results = score(tmp_path, name, records)
-        assert [result["score"] for result in results] == pytest.approx(list(function(texts).scores))
-        assert results[0]["signature"].startswith(f"{name}|model:none|")
-        (tmp_path / "scored.jsonl").unlink()
-    results = score(tmp_path, "acre-equivalent", [*records, {"id": "bare", "translation": "x"}])
-    judged = [float(equivalent.judge(translation.item, translation.translation).valid) for translation in ROWS[:40]]
-    assert [result["score"] for result in results] == [*judged, None]
-    assert results[-1]["failure"] == "nothing-to-compare"
-
-
 def test_a_crossing_that_cannot_be_made():
     base = {
         "seed": 1,
@@ -445,12 +414,3 @@ def test_a_crossing_that_cannot_be_made():
         config.load(base | {"crossing": {"metrics": {}}})
     with pytest.raises(ConfigInvalid, match=r"crossing\.sets: rubric: no labelled rows; expected its section"):
         config.load(base | {"crossing": {"metrics": {"a": {"metric": "bleu"}}, "sets": ["rubric"]}})
-
-
-def test_a_table_of_rows_of_which_only_some_have_warnings(tmp_path):
-    def row(name, *codes):
-        return Result(id=name, texts={"output": "x"}, score=1.0, report=Report(), warnings=codes, signature="m|1")
-
-    written = [row("a"), row("b", "language-differs"), row("c")]
-    result_files.write(tmp_path / "s.parquet", written)
-    assert list(result_files.read(tmp_path / "s.parquet")) == written
