@@ -124,12 +124,7 @@ def schema(rubric: Rubric) -> dict[str, Any]:
     words = {"type": "string", "maxLength": MAX_CHARS}
 
     def closed(fields: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "type": "object",
-            "properties": dict(fields),
-            "required": list(fields),
-            "additionalProperties": False,
-        }
+        return {"type": "object", "properties": dict(fields), "required": list(fields), "additionalProperties": False}
 
     def values(name: str) -> dict[str, Any]:
         known = FINDINGS[name]

@@ -129,10 +129,7 @@ def of_scored(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _misplaced(
-    rating: Rating,
-    tasks: Mapping[str, Response],
-    roles: dict[str, str],
-    latest: Mapping[tuple[str, str, str], Rating],
+    rating: Rating, tasks: Mapping[str, Response], roles: dict[str, str], latest: Mapping[tuple[str, str, str], Rating]
 ) -> Iterator[str]:
     """Yield what is wrong between ratings, and note the role of this one."""
     if tasks and rating.task_id not in tasks:

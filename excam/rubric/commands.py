@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from excam.core.provenance import say
+from excam.core.provenance import each_line_once, say
+from excam.core.release import SHIPPED_SEED
 from excam.core.terminal import exit_on_error, print_text, stop
 
 if TYPE_CHECKING:
@@ -37,23 +38,15 @@ CURRENT = "manual-0.1"
 def show(
     rubric: RUBRIC = CURRENT,
     dimension: Annotated[str | None, typer.Option(help="accuracy, appropriateness, sensitivity or depth")] = None,
-    to: Annotated[Path | None, typer.Option("--html", help="write the manual as a page to this file")] = None,
 ) -> None:
     """Print the manual: scale, anchors, red flags, rules, numbers of quality control, with version and hash.
 
     Example: excam rubric show --dimension depth
     """
-    from excam.core.provenance import write_text
     from excam.rubric import show as showing
 
     with exit_on_error():
-        opened = _opened(rubric, None)
-        text = showing.text(opened, dimension)
-        if to:
-            write_text(to, showing.page(opened, dimension))
-            say(f"{to}: {opened.name}, hash {opened.hash[:12]}")
-        else:
-            print_text(text)
+        print_text(showing.text(_opened(rubric, None), dimension))
 
 
 @app.command()
@@ -151,27 +144,27 @@ def analyse(
     across: Annotated[
         bool, typer.Option("--across-versions", help="put ratings by several versions of the rubric together")
     ] = False,
-    seed: Annotated[int, typer.Option(help="seed of the bootstraps")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of the bootstraps")] = SHIPPED_SEED,
 ) -> None:
-    """Write agreement, disagreements, fatigue, means by condition and what the rules changed.
+    """Write the workflow's files: agreement, disagreements, fatigue, means by condition, what the rules changed.
 
     Example: excam rubric analyse ratings.jsonl --responses responses.jsonl --to report
     """
-    from excam.rubric import checks, pages, quality
-    from excam.rubric.study import overview, study
+    import json
 
-    with exit_on_error():
-        if icc not in ("complete", "mixed"):
-            stop(f"--icc: found {icc}; expected complete or mixed")
-        opened = _all_opened(rubric, weights)
-        known, reading = _read(checks.sound, files, responses, opened)
+    from excam.core.exceptions import expect_choice
+    from excam.pages import by_hand
+    from excam.rubric import checks, quality
+    from excam.rubric import responses as reading
+
+    with exit_on_error(), each_line_once():
+        expect_choice("--icc", icc, ("complete", "mixed"))
+        _, rated = _read(checks.sound, files, responses, _all_opened(rubric, weights))
         if not across:
-            quality.same_rubric(reading.ratings)
-        to.mkdir(parents=True, exist_ok=True)
-        rated = study(reading, known, opened, icc, seed)
-        written = pages.write_all(to, rated)
-        print((to / "reliability.md").read_text(encoding="utf-8"))
-        say(f"{to}: {len(written)} files; {overview(rated)}")
+            quality.same_rubric(rated.ratings)
+        made_of = {"ratings": _rating_files(files), "responses": reading.files(responses) if responses else []}
+        settings = {"rubric": rubric or [CURRENT], "base": json.dumps(_parsed(weights), sort_keys=True)}
+        by_hand.write("rubric", to, made_of, settings | {"icc": icc, "seed": seed})
 
 
 @app.command()
@@ -206,15 +199,18 @@ def _opened(rubric: str, weights: str | None) -> Rubric:
     """Return the manual, with the weights of the option. Raise InputInvalid."""
     from excam.rubric import changes
 
-    opened = changes.opened(rubric)
+    return changes.opened(rubric).with_weights(_parsed(weights))
+
+
+def _parsed(weights: str | None) -> dict[str, float] | None:
+    """Return the weights of the option by dimension."""
     if not weights:
-        return opened
+        return None
     pairs = [part.partition("=") for part in weights.split(",")]
     try:
-        by_dimension = {name.strip(): float(number) for name, _, number in pairs}
+        return {name.strip(): float(number) for name, _, number in pairs}
     except ValueError:
         stop(f"--weights: found {weights}; expected NAME=NUMBER for each dimension, with commas between")
-    return opened.with_weights(by_dimension)
 
 
 def _all_opened(rubrics: Sequence[str] | None, weights: str | None) -> list[Rubric]:
@@ -234,5 +230,11 @@ def _read(
     known = reading.read(reading.files(responses)) if responses else []
     if not known:
         say("no --responses: no means by condition; rules that need a fact about a task are not decided")
-    paths = [path for file in files for path in ([file] if file.suffix == ".parquet" else reading.files(file))]
-    return known, read(paths, known, rubrics)
+    return known, read(_rating_files(files), known, rubrics)
+
+
+def _rating_files(files: Sequence[Path]) -> list[Path]:
+    """Return the files of ratings that are named, or that named folders hold."""
+    from excam.rubric import responses as reading
+
+    return [path for file in files for path in ([file] if file.suffix == ".parquet" else reading.files(file))]

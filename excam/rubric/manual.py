@@ -44,7 +44,7 @@ GIVEN = "given"  # in a rule: any text
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class Level(_Part):
@@ -99,13 +99,13 @@ class Shared(_Part):
     text: str
 
 
-class Review(_Part):
+class SelfReview(_Part):
     every: int
     review: list[int]
     text: str
 
 
-class Example(_Part):
+class Exemplar(_Part):
     dimension: Dimension
     score: int
     text: str
@@ -145,10 +145,10 @@ class Manual(_Part):
     sentences: dict[Literal["rationale", "overall", "notes"], list[int]] = {}
     audit: str = ""
     calibration: Shared
-    self_calibration: Review
+    self_calibration: SelfReview
     fatigue: Timing
     reliability: Target
-    examples: list[Example]
+    examples: list[Exemplar]
     exemplar: str
     do: list[str]
     dont: list[str]
@@ -269,12 +269,12 @@ def _problems(manual: Manual) -> Iterator[str]:
 
 
 def _rule_problems(name: str, rule: Rule) -> Iterator[str]:
-    for part, conditions, known in (("when", rule.when, FINDINGS), ("needs", rule.needs, FACTS)):
+    for part, conditions, names in (("when", rule.when, FINDINGS), ("needs", rule.needs, FACTS)):
         for key, values in conditions.items():
-            allowed = known.get(key, ())
+            allowed = names.get(key, ())
             allowed = (GIVEN,) if allowed == ("",) else allowed
             if not values or not all(any(value is option or value == option for option in allowed) for value in values):
-                yield f"rules.{name}.{part}.{key}: found {values}; expected some of {allowed or list(known)}"
+                yield f"rules.{name}.{part}.{key}: found {values}; expected some of {allowed or list(names)}"
     for part, effects in (("at_most", rule.at_most), ("lower", rule.lower)):
         for key, value in effects.items():
             if key not in SCORES or value not in SCALE:

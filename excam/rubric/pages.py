@@ -24,21 +24,6 @@ CONDITION_LINES = ("condition", "value", "raters", "score", "mean", "low", "high
 RULES = ("rater", "role", "ratings", "failures", "corrected", "unworded", "rule", "changed", "undecidable")
 
 
-def write_all(folder: Path, study: Study) -> list[Path]:
-    """Write every table and the page into a folder; return their paths."""
-    files = QualityFiles(
-        numbers=folder / "reliability.csv",
-        page=folder / "reliability.md",
-        disagreements=folder / "disagreements.csv",
-        fatigue=folder / "fatigue.csv",
-        conditions=folder / "conditions.csv",
-        rules=folder / "rules.csv",
-        summary=folder / "summary.html",
-    )
-    write(study, files)
-    return list(vars(files).values())
-
-
 @dataclass(frozen=True, kw_only=True)
 class QualityFiles:
     """The files of quality control: its tables, the page about agreement, and the page of all ratings."""
@@ -65,41 +50,16 @@ def write(study: Study, files: QualityFiles) -> None:
 
 def reliability_page(study: Study) -> str:
     """Return the table of agreement as Markdown."""
-    head = [
-        "phase",
-        "raters",
-        "score",
-        "ICC(2,1)",
-        "95 %",
-        "over responses",
-        "ICC(2,k)",
-        "95 %",
-        "k",
-        "n",
-        "partly rated",
-    ]
-    head += ["alpha", "95 %", "target"]
+    head = ["phase", "raters", "score", "ICC(2,1)", "95 %", "over responses", "ICC(2,k)", "95 %", "k", "n"]
+    head += ["partly rated", "alpha", "95 %", "target"]
     body = [
         [
-            *(
-                reliability.phase,
-                escape(reliability.raters),
-                reliability.score,
-                rounded(reliability.icc),
-                interval(reliability.low, reliability.high),
-            ),
-            *(
-                interval(reliability.boot_low, reliability.boot_high),
-                rounded(reliability.mean_icc),
-                interval(reliability.mean_low, reliability.mean_high),
-                reliability.k,
-                counted(reliability.n),
-                reliability.partial,
-                rounded(reliability.alpha),
-            ),
-            *(interval(reliability.alpha_low, reliability.alpha_high), reliability.target),
+            *(line.phase, escape(line.raters), line.score, rounded(line.icc), interval(line.low, line.high)),
+            *(interval(line.boot_low, line.boot_high), rounded(line.mean_icc)),
+            *(interval(line.mean_low, line.mean_high), line.k, counted(line.n), line.partial),
+            *(rounded(line.alpha), interval(line.alpha_low, line.alpha_high), line.target),
         ]
-        for reliability in study.reliability
+        for line in study.reliability
     ]
     text = f"# Rubric: agreement of raters\n\n{escape(overview(study))}\n\n{escape(how(study))}\n\n"
     return text + (table(head, body) if body else "") + markdown.cautions(map(escape, cautions(study)))

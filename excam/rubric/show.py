@@ -1,13 +1,10 @@
-"""The manual in words: as text for a terminal, and as a page."""
+"""The manual in words, as text for a terminal."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
-from importlib import resources
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.html import content_security_policy
 from excam.rubric.manual import DIMENSIONS, Dimension, Manual, Rubric
 
 Part = tuple[str, list[str]]  # a heading, and what is below it, one line each
@@ -58,16 +55,16 @@ def _dimension(manual: Manual, name: Dimension) -> Part:
         for example in manual.examples
         if example.dimension == name
     ]
-    told = [*filter(None, [anchored.short]), anchored.definition]
-    return name.capitalize(), [*told, *anchors, *flags, *examples, f"Rationale: {anchored.template}"]
+    definitions = [*filter(None, [anchored.short]), anchored.definition]
+    return name.capitalize(), [*definitions, *anchors, *flags, *examples, f"Rationale: {anchored.template}"]
 
 
 def _rules(rubric: Rubric) -> Iterator[Part]:
     """Yield how Overall is made, the decision rules, and the flags."""
     manual, overall = rubric.manual, rubric.manual.overall
     weights = "plain" if manual.weights is None else ", ".join(f"{k} {v:g}" for k, v in manual.weights.items())
-    told = filter(None, [overall.short, overall.definition, overall.start, overall.text, overall.limit])
-    yield "Overall", [*told, f"Weights of the mean: {weights}."]
+    definitions = filter(None, [overall.short, overall.definition, overall.start, overall.text, overall.limit])
+    yield "Overall", [*definitions, f"Weights of the mean: {weights}."]
     yield (
         "Rules, applied in this order: caps, grammar, base, Overall, off-topic",
         [f"{name}: {rule.text}" for name, rule in manual.rules.items()],
@@ -87,20 +84,3 @@ def text(rubric: Rubric, dimension: str | None) -> str:
     blocks = ["\n".join(heading(rubric))]
     blocks += ["\n".join([f"{name}", *(f"  {line}" for line in lines)]) for name, lines in parts(rubric, dimension)]
     return "\n\n".join(blocks)
-
-
-def page(rubric: Rubric, dimension: str | None) -> str:
-    """Return the manual as one HTML page without a script."""
-    style = resources.files("excam.rubric").joinpath("summary.css").read_text(encoding="utf-8")
-    title, *about = map(html.escape, heading(rubric))
-    blocks = "".join(
-        f"<h2>{html.escape(name)}</h2>\n<ul>\n{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}\n</ul>\n"
-        for name, lines in parts(rubric, dimension)
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(content_security_policy(style, ""))}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-        f"{''.join(f'<p>{line}</p>' for line in about)}\n{blocks}</body>\n</html>\n"
-    )

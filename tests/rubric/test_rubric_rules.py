@@ -1,7 +1,6 @@
 """The rules of the rubric: a truth table by hand, invariants on random drafts, and the manual as printed."""
 
 import csv
-import random
 import re
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +12,7 @@ from excam.core.exceptions import InputInvalid
 from excam.pages import claims
 from excam.rubric import manual, rules
 from excam.rubric import printed as printed_manual
-from excam.rubric.manual import DIMENSIONS, SCORES
+from excam.rubric.manual import DIMENSIONS
 from excam.rubric.responses import Response
 from excam.rubric.rules import Draft, Findings, settle
 
@@ -94,36 +93,6 @@ def test_every_pair_of_rules_occurs_together():
     assert wanted - pairs == set()
 
 
-def test_thirty_thousand_random_drafts_keep_the_invariants():
-    chance = random.Random(26)
-    values = {
-        **{name: options for name, options in manual.FINDINGS.items() if options != ("",)},
-        **{"false_claim": ("", "a claim"), "stereotype_phrase": ("", "a phrase")},
-    }
-    everything = [Findings(**{name: chance.choice(options) for name, options in values.items()}) for _ in range(2000)]
-    tasks = [
-        Response("t", "p", "r", unsafe=u, complexity=c) for u in (None, True, False) for c in (None, "low", "high")
-    ]
-    edges = ["", "", "nothing", *RUBRIC.manual.rules]
-    scale = (1, 2, 3, 4, 5)
-    for _ in range(30_000):
-        random_draft = Draft(
-            *chance.choices(scale, k=4),
-            chance.choice((None, *scale)),
-            chance.choice(("", " ", "Because.")),
-            chance.choice(edges),
-        )
-        random_findings, task = chance.choice(everything), chance.choice(tasks)
-        once = settle(random_draft, random_findings, task, RUBRIC)
-        after = Draft(**once.scores, sentence=random_draft.sentence, edge_case=random_draft.edge_case, caps=once.caps)
-        again = settle(after, random_findings, task, RUBRIC)
-        assert all(once.scores[name] in scale for name in SCORES)
-        assert all(once.scores[name] <= getattr(random_draft, name) for name in DIMENSIONS)
-        by_rule = [cap for cap in once.caps if cap.rule in RUBRIC.manual.rules]
-        assert all(cap.after < cap.before and once.scores[cap.dimension] <= cap.after for cap in by_rule)
-        assert (again.scores, again.base, again.caps, again.breaches) == (once.scores, once.base, once.caps, ())
-
-
 def test_a_deduction_is_made_once_and_a_recorded_one_is_believed():
     grammar_findings = findings("impedes")
     recorded = Draft(4, 3, 4, 4, 4, caps=(rules.Cap("grammar", "appropriateness", 4, 3),))
@@ -161,7 +130,7 @@ def test_weights_change_the_base_and_the_signature():
 
 
 def printed(name: str):
-    with (ROOT / f"paper/rubric/{name}.csv").open(newline="", encoding="utf-8") as stream:
+    with (ROOT / f"excam/rubric/paper/{name}.csv").open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
 
@@ -172,7 +141,7 @@ def test_every_printed_number_has_one_of_ours_and_the_reverse():
     assert {line["id"]: line["ours"] for line in lines}["flag/unsafe advice"] == "unsafe"
     with pytest.raises(InputInvalid, match="a line of ours, not printed"):
         claims.beside(stated[1:], printed_manual.answers(RUBRIC, printed("flags")))
-    assert sorted(path.stem for path in (ROOT / "paper/rubric").iterdir()) == ["flags", "numbers"]
+    assert sorted(path.stem for path in (ROOT / "excam/rubric/paper").iterdir()) == ["flags", "numbers"]
 
 
 def test_flags_are_those_of_both_lists():
