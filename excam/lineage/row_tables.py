@@ -6,10 +6,8 @@ table of rows shows them to people.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from excam.core import row_files, tables
 from excam.core.exceptions import InputInvalid
@@ -86,16 +84,6 @@ def _size(path: Path) -> tuple[tuple[str, ...], int]:
     if path.suffix == ".parquet":
         frame = tables.read_frame(path)
         return tuple(frame.columns), frame.height
-    rows = read_rows(path)
+    rows = (row for _, row in row_files.rows(path)) if path.suffix == ".csv" else tables.read_jsonl(path)
     columns = tuple(next(rows, {}))
     return columns, bool(columns) + sum(1 for _ in rows)
-
-
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table."""
-    if path.suffix == ".parquet":
-        yield from tables.read_frame(path).iter_rows(named=True)
-    elif path.suffix == ".csv":
-        yield from (dict(row) for _, row in row_files.rows(path))
-    else:
-        yield from tables.read_jsonl(path)

@@ -18,13 +18,14 @@ _THOUSANDS = "k"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a paper states: a number or words, with the place where it stands."""
+    """What a paper states: a number or words, with the place where it stands, and what contradicts it."""
 
     id: str
     text: str
     printed: str
     unit: str
     place: str
+    contradiction: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,9 @@ class Ours:
 
 
 def stated(lines: Iterable[Mapping[str, str]]) -> list[Claim]:
-    """Return the claims of a file of printed numbers, whose columns are `id, claim, printed, unit, place`."""
-    return [Claim(line["id"], line["claim"], line["printed"], line["unit"], line["place"]) for line in lines]
+    """Return the claims of a file of printed numbers, whose columns are the fields of `Claim`, its text as `claim`."""
+    columns = ("id", "claim", "printed", "unit", "place", "contradiction")
+    return [Claim(*(line[column] for column in columns)) for line in lines]
 
 
 def missing(reasons: Mapping[str, Iterable[str]]) -> dict[str, Ours]:
@@ -48,6 +50,8 @@ def missing(reasons: Mapping[str, Iterable[str]]) -> dict[str, Ours]:
 def beside(claims: Sequence[Claim], ours: Mapping[str, Ours]) -> list[dict[str, Any]]:
     """Return a line for each claim (`COLUMNS`); the difference, ours minus printed, where both are numbers.
 
+    A note ends with what contradicts the claim.
+
     Raises InputInvalid if a claim has no line of ours, or the reverse.
     """
     printed = {claim.id for claim in claims}
@@ -57,7 +61,10 @@ def beside(claims: Sequence[Claim], ours: Mapping[str, Ours]) -> list[dict[str, 
     return [
         {
             **{"id": claim.id, "claim": claim.text, "printed": claim.printed, "unit": claim.unit, "place": claim.place},
-            **{"ours": _text(ours[claim.id].value), "note": ours[claim.id].note},
+            "ours": _text(ours[claim.id].value),
+            "note": "; ".join(
+                filter(None, (ours[claim.id].note, claim.contradiction and f"against it: {claim.contradiction}"))
+            ),
             "difference": _difference(ours[claim.id].value, claim.printed),
         }
         for claim in claims

@@ -39,7 +39,7 @@ SYSTEMS = {  # folders of results, and what a reader finds there
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class TableMeasure:
     """A number with an interval in a table of results, and the floor that a system must be above."""
 
     system: str
@@ -53,23 +53,23 @@ class Measure:
 
 
 MEASURES = (
-    Measure(
+    TableMeasure(
         *("ExCAM", "scaled accuracy, all test sets", "paper/figure-3.csv", {"column": "ALL (ID)"}, "row"),
         *("scaled_accuracy", "trivial_baseline"),
     ),
-    Measure(
+    TableMeasure(
         "Macaron", "choice in English, % right", "macaron/table-3.csv", {"number": "mc_en"}, "model", "value", 25.0
     ),
-    Measure(
+    TableMeasure(
         *("Rubric", "ICC of overall scores", "rubric/reliability.csv", {"score": "overall"}, "raters", "icc", 0.0),
         trivial=(" and always 3", " and length"),
     ),
-    Measure("ACRE", "AUC, wrong from right", "cult_eval/table-2.csv", {}, "metric", "auc", 0.5),
+    TableMeasure("ACRE", "AUC, wrong from right", "cult_eval/table-2.csv", {}, "metric", "auc", 0.5),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SystemStanding:
     """A system's number beside its floor."""
 
     system: str
@@ -89,15 +89,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is said in words: HTML of the run, of one error report, and of what is known from other runs."""
+    """What is said in words: HTML of the run, a report, the judge with documents, and other runs."""
 
     run: str
     report: str
+    documents: str
     elsewhere: str
     cost: str
 
 
-def standings(results: Path) -> list[Standing]:
+def standings(results: Path) -> list[SystemStanding]:
     """Return every system of which there is a number with an interval and a floor, of enough rows to be drawn."""
     measured = []
     for measure in MEASURES:
@@ -113,11 +114,11 @@ def standings(results: Path) -> list[Standing]:
                 floor = max([floor, *reached])
                 value, low, high = map(float, numbers)
                 name = line[measure.name] + (" (made-up answers)" if line.get("mode") == "written" else "")
-                measured.append(Standing(measure.system, measure.what, name, value, low, high, line["n"], floor))
+                measured.append(SystemStanding(measure.system, measure.what, name, value, low, high, line["n"], floor))
     return measured
 
 
-def page(results: Path, files: Sequence[Path], pages: Sequence[Page], benchmarks: Path, told: Told) -> str:
+def page(results: Path, files: Sequence[Path], pages: Sequence[Page], benchmarks: Path, facts: Told) -> str:
     """Return the page of the folder `results`; `files` are all that the run made, `pages` says what they are."""
     sections, contents = [], {"report": "An error report", "floors": "Which systems are above their floor"}
     for folders, (title, about) in SYSTEMS.items():
@@ -129,13 +130,13 @@ def page(results: Path, files: Sequence[Path], pages: Sequence[Page], benchmarks
     values = {
         "policy": content_security_policy(style, "", "img-src data:"),
         "style": style,
-        "run": told.run,
+        "run": facts.run,
         "contents": " · ".join(f'<a href="#{at}">{html.escape(title)}</a>' for at, title in contents.items()),
-        "report": told.report,
-        "standing": _standing_part(standings(results), told.elsewhere),
+        "report": facts.report,
+        "standing": _standing_part(standings(results), facts.documents + facts.elsewhere),
         "sections": "\n".join(sections),
         "times": _times(job_seconds(benchmarks)),
-        "cost": told.cost,
+        "cost": facts.cost,
     }
     return fill_template((ASSETS / "index.html").read_text(encoding="utf-8"), values)
 
@@ -195,7 +196,7 @@ def _words(caption: str) -> str:
     return re.sub(r"``(.+?)``", r"<code>\1</code>", html.escape(" ".join(caption.split())))
 
 
-def _standing_part(measured: Sequence[Standing], elsewhere: str) -> str:
+def _standing_part(measured: Sequence[SystemStanding], elsewhere: str) -> str:
     rows = "".join(
         f'<tr class="{"above" if each.above else "below"}"><td>{"✓ above" if each.above else "not above"}</td>'
         f"<td><b>{html.escape(each.system)}</b> {html.escape(each.name)}<br><span>{html.escape(each.what)}</span></td>"
@@ -204,13 +205,11 @@ def _standing_part(measured: Sequence[Standing], elsewhere: str) -> str:
         for each in measured
     )
     head = "".join(f"<th>{name}</th>" for name in ("", "system", "value [95 %]", "floor"))
-    judges = [each for each in measured if each.system == "ExCAM"]
-    above = [each.name for each in judges if each.above]
+    above = [each.name for each in measured if each.system == "ExCAM" and each.above]
     said = (
-        f"Of ExCAM's judges {html.escape(', '.join(above))} is above what lengths, words or one constant answer reach."
-        if above
-        else "None of ExCAM's judges here is above what lengths, words or one constant answer reach: a judge finds the "
-        "errors against facts that its model knows or reads, and few rows teach it the form of a report alone."
+        f"Above what lengths, words or one constant answer reach, of ExCAM's judges here: "
+        f"{html.escape(', '.join(above) or 'none')}. A judge finds the errors against facts that its model knows or "
+        "reads; few rows teach an adapter the form of a report alone."
     )
     return f'<p>{said}</p><div class="wide"><table><tr>{head}</tr>{rows}</table></div>{elsewhere}'
 

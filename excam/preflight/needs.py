@@ -58,9 +58,9 @@ def adapter_parameters(entry: Model, recipe: Recipe) -> float | None:
 
 def most_cards(experiment: Experiment) -> int:
     """Return how many cards the largest job takes."""
-    asked = [experiment.models[name] for name in asked_models(experiment)]
+    entries = [experiment.models[name] for name in asked_models(experiment)]
     layouts = [load_layout(experiment.recipe(name).layout) for name in experiment.tuned.models]
-    return max([0, *(model.gpus for model in asked), *(each.processes for each in layouts if each.device == "gpu")])
+    return max([0, *(model.gpus for model in entries), *(each.processes for each in layouts if each.device == "gpu")])
 
 
 def is_generated(experiment: Experiment) -> bool:

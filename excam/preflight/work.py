@@ -12,7 +12,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from excam.config import Experiment, Recipe
+from excam.config import BY_DOCUMENTS, Experiment, Recipe
 from excam.core.provenance import read_json
 from excam.excam40k import datasets
 from excam.preflight import needs
@@ -23,7 +23,7 @@ PAIRS_OF_A_BASE = 2  # at most: two forms of a question, or two severities
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PlannedWork:
     """A kind of work. `hours` on `cards` each, or `cost` in the currency of the server's `price`; None: not known."""
 
     what: str
@@ -54,19 +54,19 @@ def _rows(experiment: Experiment, name: str) -> Rows:
     return Rows({split: ceil(most * shares[split]) for split in SPLITS}, most // 2 if soft else 0)
 
 
-def tasks(experiment: Experiment, results: Path) -> list[Task]:
+def tasks(experiment: Experiment, results: Path) -> list[PlannedWork]:
     """Return the work in the order in which it is done, what exists already included."""
     rows = rows_of(experiment)
-    made = list[Task]()
+    made = list[PlannedWork]()
     if generated := sum(each.generated for each in rows.values()):
         name = experiment.generation.generator
         made.append(_asking("soft errors", experiment, name, generated, results / "errors" / "soft"))
     for name in experiment.tuned.models:
         made += _training(experiment, name, rows, results / "adapters" / name)
     test, dev = (sum(each.by_split[split] for each in rows.values()) for split in ("test", "dev"))
-    for name in dict.fromkeys(system[0] for system in experiment.systems):
-        own = [system[1:] for system in experiment.systems if system[0] == name]
-        count = len(own) * test + (dev if ("all", "report") in own else 0)
+    for name in dict.fromkeys(system[0] for system in experiment.systems if system != BY_DOCUMENTS):
+        judges = [system[1:] for system in experiment.systems if system[0] == name]
+        count = len(judges) * test + (dev if ("all", "report") in judges else 0)
         made.append(_asking("judging", experiment, name, count, results / "transcripts" / name))
     subset = sum(min(experiment.construction.subset, each.by_split["test"]) for each in rows.values())
     count = len(experiment.external.judges) * subset
@@ -76,7 +76,7 @@ def tasks(experiment: Experiment, results: Path) -> list[Task]:
     ]
 
 
-def _asking(what: str, experiment: Experiment, name: str, count: int, folder: Path) -> Task:
+def _asking(what: str, experiment: Experiment, name: str, count: int, folder: Path) -> PlannedWork:
     entry = experiment.models[name]
     price, wanted = entry.server and entry.server.price, json.loads(entry.request_settings)
     cost = price.cost(0, count * entry.sampling.max_tokens) if price else None
@@ -86,10 +86,10 @@ def _asking(what: str, experiment: Experiment, name: str, count: int, folder: Pa
         return sum(manifest.get("answers", {}).values()) if settings.get("model", settings) == wanted else 0
 
     seconds = _seconds_each(folder, answers) if entry.is_local else None
-    return Task(what, name, f"at most {count:,} answers", entry.gpus, _hours(seconds, count), cost)
+    return PlannedWork(what, name, f"at most {count:,} answers", entry.gpus, _hours(seconds, count), cost)
 
 
-def _training(experiment: Experiment, name: str, rows: Mapping[str, Rows], folder: Path) -> list[Task]:
+def _training(experiment: Experiment, name: str, rows: Mapping[str, Rows], folder: Path) -> list[PlannedWork]:
     recipe, mixtures = experiment.recipe(name), experiment.tuned.mixtures
     count = sum(steps_of(recipe, mixture, rows) for mixture in mixtures)
     layout = load_layout(recipe.layout)
@@ -102,7 +102,7 @@ def _training(experiment: Experiment, name: str, rows: Mapping[str, Rows], folde
     seconds = _seconds_each(folder, steps)
     amount = f"{len(mixtures)} adapters, at most {count:,} steps of {recipe.rows_per_step} rows"
     cards = layout.processes if layout.device == "gpu" else 0
-    return [Task("training", name, amount, cards, _hours(seconds, count))] if mixtures else []
+    return [PlannedWork("training", name, amount, cards, _hours(seconds, count))] if mixtures else []
 
 
 def steps_of(recipe: Recipe, mixture: str, rows: Mapping[str, Rows]) -> int:

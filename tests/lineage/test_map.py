@@ -9,17 +9,19 @@ import sys
 from pathlib import Path
 
 from excam.core.steps import read_steps
+from excam.excam40k import datasets
 from scripts import load
 
 ROOT = Path(__file__).parents[2]
-STEPS = read_steps(ROOT / "scripts")
+STEPS = read_steps(ROOT)
 PAGE = ROOT / "docs/map.md"
 HEAD = """# Map
 
-Which rule makes a file, by which step of `scripts/`, with what of the library: written by `tests/lineage/test_map.py` from
+Which rule makes a file, and where its step is: written by `tests/lineage/test_map.py` from
 the rules (`python tests/records.py`). A rule and its step have one name; its log is
 `logs/<rule>/`, its times are `benchmarks/<rule>/`. The rules are those of `config.yaml`, in the order of `Snakefile`.
 """
+DATASET = re.compile(rf"\b(?:{'|'.join(datasets.available())})\b")
 CONSTRAINT = re.compile(r"\{(\w+),[^{}]*\}")  # Snakemake writes the values an axis may have into its wildcard
 READER = """
 from pathlib import Path
@@ -28,7 +30,7 @@ from snakemake.settings.types import OutputSettings, Quietness, ResourceSettings
 with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
     flow = api.workflow(resource_settings=ResourceSettings(), snakefile=Path('Snakefile'))._workflow
     for rule in flow.rules:
-        outputs = [str(one) for one in rule.output]
+        outputs = [str(output) for output in rule.output]
         print([rule.name, Path(rule.snakefile).name, (rule.docstring or '').strip(), outputs])
 """
 
@@ -41,50 +43,22 @@ def rules() -> list[tuple[str, str, str, list[str]]]:
     return [tuple(rule) for rule in read if rule[0] in STEPS]
 
 
-def library(module: Path, step: str) -> list[str]:
-    """Modules of excam that a step uses, itself or by what its module defines, sorted."""
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    imported, defined = {}, {}
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                inner = ROOT / node.module.replace(".", "/") / alias.name
-                is_module = inner.is_dir() or inner.with_suffix(".py").exists()
-                imported[alias.asname or alias.name] = f"{node.module}.{alias.name}" if is_module else node.module
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            defined[node.name] = node
-        elif isinstance(node, ast.Assign):
-            defined |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
-    names, left = set(), {step}
-    while left:
-        names |= left
-        nodes = [node for name in left & defined.keys() for node in ast.walk(defined[name])]
-        left = {node.id for node in nodes if isinstance(node, ast.Name)} - names
-        inside = [node for node in nodes if isinstance(node, ast.ImportFrom)]
-        imported |= {alias.name: node.module for node in inside for alias in node.names}
-        names |= {alias.name for node in inside for alias in node.names}
-    used = {imported[name] for name in names & imported.keys()}
-    return sorted(name for name in used if name.split(".")[0] == "excam" and name != "excam")
-
-
-def link(module: str) -> str:
-    path = module.replace(".", "/")
-    return f"`{path}/`" if (ROOT / path).is_dir() else f"`{path}.py`"
+def patterns(outputs: list[str]) -> list[str]:
+    """The artifacts, each once: those that differ in the benchmark alone are one pattern."""
+    without_values = (CONSTRAINT.sub(r"{\1}", output) for output in outputs)
+    return list(dict.fromkeys(DATASET.sub("{dataset}", output) for output in without_values))
 
 
 def written() -> str:
     parts, file = [HEAD], ""
     for name, source, about, outputs in rules():
         if source != file:
-            parts.append(
-                f"\n## rules/{source}\n\n| artifact | rule = step | what it does | library |\n|---|---|---|---|\n"
-            )
+            parts.append(f"\n## rules/{source}\n\n| artifact | rule = step | in | what it does |\n|---|---|---|---|\n")
             file = source
-        made = "<br>".join(f"`{artifact}`" for artifact in CONSTRAINT.sub(r"{\1}", "\n".join(outputs)).split("\n"))
-        uses = ", ".join(map(link, library(STEPS[name].module, name)))
+        made = "<br>".join(f"`{artifact}`" for artifact in patterns(outputs))
         about = about or inspect.getdoc(load(name).function)
         line = about.split("\n")[0].replace("|", "\\|")
-        parts.append(f"| {made} | `{name}` | {line} | {uses} |\n")
+        parts.append(f"| {made} | `{name}` | `{STEPS[name].module.relative_to(ROOT)}` | {line} |\n")
     return "".join(parts)
 
 

@@ -72,6 +72,7 @@ def test_every_cell_says_its_number():
     assert "Global\nOpinionQA" in shown
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("columns", [1, 9, 11, 14])
 @pytest.mark.parametrize(
     "options", [{}, {"separators": [9], "row_separators": [2]}, {"digits": 3, "counts": False}, {"below": BELOW}]
@@ -237,6 +238,7 @@ def test_numbers_stand_out_and_zero_is_palest():
 VOTES = Bars("Votes", ("yes", "no"), {"culture": [70, 8], "$x^2$ a long name": [3, 7]})
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     "make",
     [

@@ -13,7 +13,7 @@ from excam.config import Model
 from excam.core import provenance
 from excam.core.exceptions import InputInvalid
 from excam.preflight import checks, needs, page, work
-from excam.preflight.checks import Check
+from excam.preflight.checks import Finding
 from scripts.preflight import preflight
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +128,7 @@ def test_work_is_counted_from_caps_and_hours_from_own_jobs_alone(tmp_path):
 
 
 def test_wrong_stands_first_texts_are_data_and_unknown_hours_are_no_number(tmp_path):
-    made = [Check("a", "m", "x", "y", "fine"), Check("b", "m", "<b>|\nz", "y", "wrong")]
+    made = [Finding("a", "m", "x", "y", "fine"), Finding("b", "m", "<b>|\nz", "y", "wrong")]
     text = page.page_text(made, work.tasks(experiment(), tmp_path))
     assert text.index("| b |") < text.index("| a |")
     assert "&lt;b&gt;&#124;<br>z" in text

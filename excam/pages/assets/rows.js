@@ -266,7 +266,9 @@
     select.value = select.value === value ? "" : value;
     changed();
   });
-  document.querySelector(".selects").open = !bars.length || matchMedia("(min-width: 60rem)").matches; // else the rows come first
+  const isWide = matchMedia("(min-width: 60rem)").matches; // else the rows come first
+  document.querySelector(".selects").open = isWide || !bars.length;
+  document.querySelectorAll(".folded").forEach((charts) => (charts.open = isWide));
   window.addEventListener("hashchange", recall);
   filters.forEach(fillSelect);
   recall();

@@ -1,0 +1,223 @@
+"""From a number of a figure to its cell, and from the cell to its rows: question, answer, report, and gold.
+
+A row is right if the verdict agrees with the label; unreadable if the answer could not be parsed, which the strict
+accuracy counts as wrong; wrong otherwise. The three add up to the cell's n.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import isclose
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from excam.core import paths, tables
+from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.provenance import sha256
+from excam.core.typed_tables import read_typed
+from excam.inference import Completion
+from excam.inference import transcript as transcripts
+from excam.inference.run import Round
+
+Outcome = Literal["right", "wrong", "unreadable"]
+MADE_OF_CELLS = ("reports", "certainty")  # folders of results/
+GOLD: dict[str, Any] = {**dict.fromkeys(("id", "origin", "errors", "explanation"), pl.String), "score": pl.Int64}
+OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unreadable")
+PICTURES = (".pdf", ".svg", ".png")  # drawn from the CSV file of the same name
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One judged sample behind a number."""
+
+    sample: dict[str, Any]  # a row of its test set: `GOLD`
+    rounds: tuple[Round, ...]
+    judgement: dict[str, Any]  # a row of `JUDGEMENT_SCHEMA`
+    changes: Sequence[Mapping[str, str]] | None  # what a reader changed in the benchmark's row; None: not known here
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return how the row counts in the accuracy."""
+        if self.judgement["failure"] is not None:
+            return "unreadable"
+        return "right" if (self.judgement["errors_found"] > 0) == self.judgement["gold_error"] else "wrong"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything verbatim, for programs."""
+        shown = ("score", "certainty", "errors_found", "failure", "recovered", "thinking")
+        return {
+            "id": self.judgement["id"],
+            "outcome": self.outcome,
+            "rounds": [asdict(exchange) for exchange in self.rounds],
+            **{name: self.judgement[name] for name in shown},
+            "report": json.loads(self.judgement["report"]) if self.judgement["report"] else None,
+            "changes": self.changes,
+            "gold": {name: self.sample[name] for name in ("score", "origin")} | self.gold,
+        }
+
+    @property
+    def gold(self) -> dict[str, Any]:
+        """Return the report of the data set."""
+        return {"errors": json.loads(self.sample["errors"]), "explanation": self.sample["explanation"]}
+
+    def text(self) -> str:
+        """Return the row for a reader. Further lines of texts of models and data sets are indented, so that none passes
+        for ours.
+        """
+        judged, sample = self.judgement, self.sample
+        verdict = f"failure {judged['failure']}" if judged["failure"] else f"score {judged['score']:g}"
+        head = f"── {judged['id']} · {self.outcome} · {verdict}"
+        lines = [f"{head}, gold {sample['score']} ({sample['origin']})"]
+        for exchange in self.rounds:
+            for request, answer in zip(exchange.requests, exchange.answers, strict=True):
+                lines += [_labelled_text(message.role, message.content) for message in request.messages]
+                if isinstance(answer, Completion):
+                    lines += [_labelled_text("reasoning", answer.reasoning)] if answer.reasoning else []
+                    lines.append(_labelled_text(f"answer ({answer.finish})", answer.text))
+                else:
+                    options = getattr(request, "options", ())  # of a `Choose`
+                    lines.append(_labelled_text("answer", f"log-probabilities {answer.logprobs} of {options}"))
+        lines += [_labelled_text("report", judged["report"])] if judged["report"] else []
+        for change in self.changes or ():
+            lines.append(_labelled_text(f"published {change['column']}", change["published"]))
+            lines.append(_labelled_text(f"ours by {change['rule']}", change["ours"]))
+        return "\n".join([*lines, _labelled_text("gold", json.dumps(self.gold, ensure_ascii=False)), ""])
+
+
+def _labelled_text(who: str, text: str) -> str:
+    """Return an indented text after its label."""
+    return f"   {who}: " + text.replace("\n", "\n      ")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell with all its rows."""
+
+    path: str
+    rows: tuple[Row, ...]
+
+    def summary(self) -> str:
+        """Return the counts; they add up to the number of rows."""
+        count = Counter(row.outcome for row in self.rows)
+        unknown = sum(row.changes is None for row in self.rows)
+        raw = f"; of {unknown} the published row is not known: results/samples is not here" if unknown else ""
+        kinds = ", ".join(f"{count[name]} {name}" for name in OUTCOMES)
+        return f"{self.path}: {kinds}; {' + '.join(str(count[name]) for name in OUTCOMES)} = n = {len(self.rows)}{raw}"
+
+
+def numbers_of(figure: Path) -> Path:
+    """Return the CSV file that a picture was drawn from; a file that is no picture as it is."""
+    return figure.with_suffix(".csv") if figure.suffix in PICTURES else figure
+
+
+def names_cells(root: Path, figure: Path) -> bool:
+    """Return whether a file is a cell or has a column `cell`; those of other systems are neither."""
+    numbers = root / numbers_of(figure)
+    if numbers.suffix != ".csv" or not numbers.is_file():
+        return paths.below_results(figure) is None or figure.suffix == ".json"
+    return any("cell" in line for line in tables.read_lines(numbers)[:1])
+
+
+def find_cell_path(root: Path, figure: Path, cell: str | None) -> str:
+    """Return the path of a cell: from a figure or table that contains it, or the cell's own file without a figure.
+
+    Raises InputInvalid if the figure's numbers do not name such a cell.
+    """
+    if figure.suffix == ".json" and cell is None:
+        return figure.as_posix()
+    numbers = numbers_of(figure)
+    known = _cells_named_in(root / numbers)
+    wanted = _path_of(cell or "")
+    if wanted not in known:
+        asked = f"no cell {cell}" if cell else "which cell?"
+        raise InputInvalid(f"{numbers}: {asked}; it has {len(known)}: {', '.join(map(_cell_axes, known))}")
+    return wanted
+
+
+def _path_of(cell: str) -> str:
+    """Return the file of a cell named model/trained_on/judge/dataset; return any other name unchanged."""
+    axes = cell.split("/")
+    named = len(axes) == 4 and axes[0] != paths.RESULTS.name
+    return paths.Cell(*axes, split="test").path("evaluation").as_posix() if named else cell
+
+
+def _cells_named_in(numbers: Path) -> list[str]:
+    """Return the paths of the cells in the column `cell` of a CSV file. Raises InputInvalid if there are none."""
+    if not numbers.is_file():
+        raise InputInvalid(f"{numbers}: no such file; expected the numbers of a figure or a table, or a cell's JSON")
+    named = [_cell_of_line(line) for line in tables.read_lines(numbers)] if numbers.suffix == ".csv" else []
+    cells = list(dict.fromkeys(filter(None, named)))
+    if not cells:
+        raise InputInvalid(f"{numbers}: names no cells; expected a CSV file with a column `cell`, or a cell's JSON")
+    return cells
+
+
+def _cell_of_line(line: dict[str, str]) -> str | None:
+    """Return the cell of a line: other files than those of `evaluate` use the judgements of the same system and test
+    set.
+    """
+    cell = line.get("cell")
+    below = paths.below_results(Path(cell or ""))
+    if cell and below and below[0] in MADE_OF_CELLS:
+        made_of = replace(paths.Cell.from_path(Path(cell)), dataset=line.get("dataset") or paths.ALL, split="test")
+        return made_of.path("evaluation").as_posix()
+    return cell
+
+
+def _cell_axes(cell: str) -> str:
+    """Return the axes of a cell, as `_path_of` expects them, if it is one of a test set."""
+    return cell.removeprefix(f"{paths.RESULTS / 'evaluation'}/").removesuffix("/test.json")
+
+
+def open_cell(root: Path, path: str) -> Cell:
+    """Return a cell's rows, in the order of its judgements.
+
+    Raises InputInvalid if it is not a cell, ArtifactBroken if judgements are not those that it was made of, or the
+    rows do not give its n and its accuracy.
+    """
+    numbers = _read_cell_numbers(root / path)
+    rows = [row for name, digest in numbers["inputs"].items() for row in _rows(root, name, digest)]
+    right = sum(row.outcome == "right" for row in rows)
+    n, scaled = numbers["n"], numbers["accuracy"]["scaled"]
+    accuracy = 2 * right / max(len(rows), 1) - 1  # ExCAM §4
+    if len(rows) != n or not isclose(accuracy, scaled, abs_tol=1e-9):
+        raise ArtifactBroken(
+            f"{path}: its rows are {len(rows)} with scaled accuracy {accuracy}; expected {n} with {scaled}; "
+            f"evaluate again; see excam audit {path}"
+        )
+    return Cell(path, tuple(rows))
+
+
+def _read_cell_numbers(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a cell. Raises InputInvalid if the file is not one."""
+    try:
+        numbers = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(numbers, dict) and {"n", "inputs", "accuracy"} <= numbers.keys():
+            return numbers
+    except (OSError, ValueError):
+        pass
+    raise InputInvalid(f"{path}: no cell; expected results/evaluation/<model>/<trained_on>/<judge>/<dataset>/test.json")
+
+
+def _rows(root: Path, judgements: str, digest: str) -> Iterator[Row]:
+    """Return the rows of one file of judgements; samples and transcript are where the rule `score` takes them from."""
+    path = Path(judgements)
+    if not (root / path).is_file() or sha256(root / path) != digest:
+        raise ArtifactBroken(f"{path}: not the judgements that the cell was made of; see excam audit {path}")
+    of = paths.Cell.from_path(path)
+    test_set = read_typed(root / paths.samples_path(of.dataset, of.split), GOLD, "the test set", GOLD)
+    samples = {row["id"]: row for row in test_set.iter_rows(named=True)}
+    bases = root / paths.RESULTS / "samples" / f"{of.dataset}.bases.jsonl"
+    changes = {row["id"]: row.get("changes") for row in tables.read_jsonl(bases)} if bases.is_file() else {}
+    entries = transcripts.read(root / of.path("transcripts"))
+    for judged in tables.read_frame(root / path).iter_rows(named=True):
+        if judged["id"] not in samples or judged["id"] not in entries:
+            raise ArtifactBroken(
+                f"{path}: {judged['id']}: no such sample or transcript; make it again: snakemake {path}"
+            )
+        yield Row(samples[judged["id"]], entries[judged["id"]].rounds, judged, changes.get(judged["base"]))
