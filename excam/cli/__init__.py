@@ -23,10 +23,8 @@ COMMANDS = {  # in the order of the help: a function, or a group of commands
     "meta": "cli.meta_commands:meta",
     "report": "scoring.report_commands:report",
     "serve": "cli.serve_commands:serve",
-    "push": "scoring.sharing.commands:push",
-    "pull": "scoring.sharing.commands:pull",
     "audit": "lineage.commands:audit",
-    "rows": "error_reports.evaluation.rows_command:rows",
+    "rows": "lineage.commands:rows",
     "list": "cli.list_commands:list_",
     "lock": "cli.list_commands:lock",
     "journal": "cli.journal_commands:app",
@@ -36,22 +34,6 @@ COMMANDS = {  # in the order of the help: a function, or a group of commands
     "rubric": "rubric.commands:app",
     "acre": "acre.commands:app",
     "calmqa": "calmqa.commands:app",
-}
-REMOVED = {  # commands and options of earlier releases, and what to do instead
-    **dict.fromkeys(
-        ("annotate to-label-studio", "annotate from-label-studio", "annotate to-doccano", "annotate from-doccano"),
-        "answers are exchanged as `excam annotate export` writes them and `import` reads them",
-    ),
-    **dict.fromkeys(
-        ("rows --where", "rows --to"),
-        "without it the tables of rows behind a file are named; choose their rows with polars or jq",
-    ),
-    **dict.fromkeys(
-        ("rubric anchoring", "rubric draw --words-of"),
-        "draw two campaigns whose forms show different things, and compare what `rubric analyse` writes of each",
-    ),
-    "calibrate --column": "--label names the column, as in `excam meta`",
-    "why": "`snakemake -n FILE` lists the jobs that would run for a file below results/, with their reasons",
 }
 _HELP = r'^def {0}\(.*?"""(.*?)"""|^{0} = typer\.Typer\([^"]*help="(.*?)"'
 
@@ -65,20 +47,7 @@ def _summary(place: str) -> str:
     return match[1] or match[2]
 
 
-class Group(TyperGroup):
-    """Commands; what is in `REMOVED` is refused in a line."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        command = f"{ctx.info_name} {args[0]}" if ctx.parent else args[0]
-        for name in (command, *(f"{command} {word.partition('=')[0]}" for word in args[1:])):
-            if name in REMOVED:
-                from excam.core.terminal import stop
-
-                stop(f"{name}: was removed; {REMOVED[name]}")
-        return super().resolve_command(ctx, args)
-
-
-class LazyGroup(Group):
+class LazyGroup(TyperGroup):
     """Commands whose modules are imported when they are used; help and completion show them without."""
 
     def __init__(self, **settings: Any) -> None:
@@ -92,7 +61,7 @@ class LazyGroup(Group):
         command = getattr(importlib.import_module(f"excam.{module}"), name)
         parent = typer.Typer()
         if isinstance(command, typer.Typer):
-            parent.add_typer(command, name=cmd_name, cls=Group)
+            parent.add_typer(command, name=cmd_name)
         else:
             parent.command(cmd_name)(command)
         return typer.main.get_group(parent).commands[cmd_name]

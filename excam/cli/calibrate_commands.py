@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +17,9 @@ def calibrate(
     scored: Annotated[
         Path, typer.Argument(help="file written by `excam score --to`, with any metric that has a range")
     ],
-    gold: Annotated[Path, typer.Option(help="a file with the same ids and the truth: JSON Lines, CSV, Parquet, ...")],
+    gold: Annotated[
+        Path | None, typer.Option(help="a file with the same ids and the truth; by default the scored file has it too")
+    ] = None,
     to: Annotated[
         Path | None, typer.Option(help="file to write, for `excam score --calibration`; or give the adapter")
     ] = None,
@@ -46,14 +49,19 @@ def calibrate(
     Example: excam calibrate scored.jsonl --gold judged-by-people.csv --to calibration.json
     """
     from excam.core.command_input import spooled
-    from excam.core.provenance import say, sha256, write_json
+    from excam.core.provenance import sha256, write_json
     from excam.scoring import adapters, calibration, meta_rows
     from excam.scoring import metric as metrics
     from excam.scoring.compare import results_by_id, shared_signature
-    from excam.scoring.joining import join, repeated_note
+    from excam.scoring.joining import join
     from excam.scoring.result_files import read
 
-    with exit_on_error(), spooled(scored) as results, spooled(gold) as known:
+    gold = gold or scored
+    with (
+        exit_on_error(),
+        spooled(scored) as results,
+        spooled(gold) if gold != scored else nullcontext(results) as gold_file,
+    ):
         if method not in calibration.METHODS:
             raise InputInvalid(f"--method: found {method}; expected {' or '.join(calibration.METHODS)}")
         if (to is None) == (adapter is None):
@@ -65,13 +73,13 @@ def calibrate(
         assert place is not None, "one of the two is given"
         if to and to.exists() and not overwrite:
             raise InputInvalid(f"{to}: is there already; expected none; name another file, or give --overwrite")
-        rows = list(read(results))
+        rows = meta_rows.with_own_ids(list(read(results)))
         if not rows:
             raise InputInvalid(f"{scored}: 0 rows; expected what `excam score --to` wrote")
         judged = calibration.judge_of(shared_signature({str(scored): rows}))
         if folder and f"@{adapters.manifest(folder).outputs[adapters.ADAPTER][:8]}" not in judged:
             raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
-        labels = meta_rows.read_gold(known, meta_rows.GoldColumns(label=label, id=id_))
+        labels = meta_rows.read_gold(gold_file, meta_rows.GoldColumns(label=label, id=id_))
         truth = {row.id: row.label < 0 for row in meta_rows.as_penalties(labels.rows, gold, label)}
         joined = join(results_by_id(rows, str(scored)), truth)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
@@ -86,21 +94,29 @@ def calibrate(
         wanted = metrics.load(metric or name)
         made = calibration.fitted(labelled, by_id, calibration.METHODS[method], wanted)
         without = {"without_truth": len(rows) - len(labelled), "without_row": len(truth) - len(labelled)}
-        made |= {"rows": sha256(results), "gold": sha256(known), **without, "without_label": labels.without_label}
+        made |= {"rows": sha256(results), "gold": sha256(gold_file), **without, "without_label": labels.without_label}
         write_json(place, made)
-        say(f"{scored}: {made['measured']}")
-        if (slope := made["calibration"]["slope"] or 0.0) < 0:
-            say(f"slope {slope:.2f}: the fit turns the judge round: the surer of an error, the less probable it is")
-        if joined.note:
-            say(joined.note)
-        say(
-            f"{scored}: {len(rows)} rows: {made['calibration']['n']} fitted, {made['failed']} failed, "
-            f"{made['uncertain']} without p(R), {made['without_truth']} without a truth."
-            + repeated_note(made["repeated"])
-        )
         with_truth = f"{len(truth)} with a truth, {made['without_row']} of them without a scored row"
-        say(f"{gold}: {len(truth) + labels.without_label} rows: {with_truth}")
-        if (n := made["clusters"]) < calibration.FEW:
-            what = "rows" if n == made["calibration"]["n"] else "clusters"
-            say(f"fitted on {n} {what}: rough; {calibration.FEW} or more are better")
+        of_gold = f"{gold}: {len(truth) + labels.without_label} rows: {with_truth}"
+        _report(made, scored, len(rows), of_gold, joined.note)
         print_json(made, indent=2)
+
+
+def _report(made: dict[str, Any], scored: Path, rows: int, of_gold: str, note: str) -> None:
+    """Say how good the judge and the fit are, and what became of every scored row and every truth."""
+    from excam.core.provenance import say
+    from excam.scoring import calibration
+    from excam.scoring.joining import repeated_note
+
+    fit, clusters = made["calibration"], made["clusters"]
+    say(f"{scored}: {made['measured']}")
+    if (slope := fit["slope"] or 0.0) < 0:
+        say(f"slope {slope:.2f}: the fit turns the judge round: the surer of an error, the less probable it is")
+    if note:
+        say(note)
+    counts = f"{fit['n']} fitted, {made['failed']} failed, {made['uncertain']} without p(R)"
+    say(f"{scored}: {rows} rows: {counts}, {made['without_truth']} without a truth." + repeated_note(made["repeated"]))
+    say(of_gold)
+    if clusters < calibration.FEW:
+        what = "rows" if clusters == fit["n"] else "clusters"
+        say(f"fitted on {clusters} {what}: rough; {calibration.FEW} or more are better")

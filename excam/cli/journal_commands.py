@@ -1,4 +1,4 @@
-"""`excam journal`: what the caches of model answers hold, and repairs."""
+"""`excam journal`: what the caches of model answers hold."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import typer
 
 from excam.core.folders import files_below
 from excam.core.paths import JOURNALS
-from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_json, stop
 
-app = typer.Typer(no_args_is_help=True, help="Inspect and repair journals, the caches of model answers.")
+app = typer.Typer(no_args_is_help=True, help="Inspect journals, the caches of model answers.")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 
@@ -57,24 +56,3 @@ def verify(paths: _JOURNALS = None) -> None:
             notes += [f"damaged lines: {', '.join(map(str, journal.damaged[:20]))}"] * bool(journal.damaged)
             print(f"{path}: {'; '.join(notes)}")
     raise typer.Exit(1 if damaged else 0)
-
-
-@app.command()
-def compact(paths: _JOURNALS = None) -> None:
-    """Drop lines that are damaged or duplicated. Safe while jobs write.
-
-    Damaged lines are saved next to the journal, in NAME.jsonl.damaged. A file that is not a journal is left unchanged:
-    it is skipped in a folder and refused if it was named.
-    """
-    from excam.inference.journal import is_not_a_journal
-    from excam.inference.journal_contents import compact as compact_journal
-
-    with exit_on_error():
-        journals = _journal_files(paths)
-        others = [path for path in journals if path not in (paths or ()) and is_not_a_journal(path)]
-        if others:
-            say(f"excam: {others[0]}: one of {len(others)} files that hold no complete journal entry; left as they are")
-        for path in sorted(set(journals) - set(others)):
-            outcome = compact_journal(path)
-            kept = f"; damaged, kept in {outcome.aside}: {outcome.damaged}" if outcome.damaged else ""
-            print(f"{path}: {outcome.dropped} lines dropped{kept}")

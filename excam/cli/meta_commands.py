@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def meta(
-    gold: Annotated[Path, typer.Argument(help="labelled rows with id and label: JSON Lines, CSV, Parquet, ...")],
+    gold: Annotated[Path, typer.Argument(help="labelled rows with id and label, in any format; also a scored file")],
     scored: Annotated[
         list[Path] | None,
-        typer.Argument(help="files written by `excam score --to`, one for each metric; without any, baselines only"),
+        typer.Argument(help="files written by `excam score --to`, one for each metric; none where GOLD is one"),
     ] = None,
     label: Annotated[
         str, typer.Option(help="column of labels: numbers, true or false; more is better, but in `error`")
@@ -51,7 +51,7 @@ def meta(
         typer.Option(help="part of the scored rows as a metric of its own, e.g. surface; again for more"),
     ] = None,
     id_: Annotated[str, typer.Option("--id", help="column of the ids; else one whose name says so")] = "id",
-    text: Annotated[
+    output: Annotated[
         str | None,
         typer.Option(help="column of the rated texts, for the baselines; by default output, or scored rows'"),
     ] = None,
@@ -65,10 +65,10 @@ def meta(
     Tie-calibrated accuracy is over all pairs of rows, with --item the mean over items at one epsilon, as in WMT. Where
     rows name their systems, also system by system. It says which language or system alone makes a number.
 
-    Example: excam meta ratings.csv excam.jsonl rubric.jsonl --label overall --item question --within language
+    Example: excam meta scored.csv --label rating; excam meta ratings.csv excam.jsonl rubric.jsonl --item question
     """
     from excam.scoring import meta as evaluating
-    from excam.scoring import meta_baselines, meta_display, meta_rows
+    from excam.scoring import meta_baselines, meta_display, meta_rows, result_files
 
     with exit_on_error():
         files, facets = scored or [], within or []
@@ -78,10 +78,11 @@ def meta(
         labels = meta_rows.read_gold(
             gold,
             meta_rows.GoldColumns(
-                id=id_, label=label, cluster=cluster, group=group, text=text, item=item, facets=named
+                id=id_, label=label, cluster=cluster, group=group, text=output, item=item, facets=named
             ),
         )
-        columns = meta_rows.read_metrics(files, part or ())
+        results = {gold: labels.scored} if labels.scored else {}
+        columns = meta_rows.read_metrics(results | {file: list(result_files.read(file)) for file in files}, part or ())
         aligned = [meta_rows.aligned(column, labels.rows) for column in columns]
         rows = meta_rows.completed(labels.rows, aligned, is_clustered=bool(cluster or item))
         meta_rows.require_facets(rows, [*facets, *named])
@@ -99,7 +100,7 @@ def meta(
             for line in result.lines():
                 print_json(line)
         else:
-            meta_display.show(result, text or meta_rows.TEXT, item, has_surface=bool(further))
+            meta_display.show(result, output or meta_rows.TEXT, item, has_surface=bool(further))
 
 
 def surface_baselines() -> Mapping[str, Callable[[Gold], float]]:

@@ -9,13 +9,15 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error
-from excam.scoring.server_options import Serving, with_server_options
+from excam.scoring.server_options import Serving, with_options
 from excam.scoring.target import OVERWRITE, target
 
 
-@with_server_options
+@with_options
 def qualify(
-    model: Annotated[str, typer.Option(help="an adapter, the folder of a model, or NAME@http://host/v1")],
+    model: Annotated[
+        str, typer.Option(help="an adapter, the folder of a model, ORG/NAME of the hub, PROVIDER/NAME, or NAME@ADDRESS")
+    ],
     to: Annotated[Path, typer.Option(help="file to write, for `excam score --qualified`")],
     minutes: Annotated[
         float,
@@ -49,7 +51,6 @@ def qualify(
     from excam.error_reports.qualification import asking, numbers, question_set
     from excam.inference import Sampling
     from excam.inference.journal import Journal, ask
-    from excam.scoring.asking import SHORT
     from excam.scoring.display import console, table
     from excam.scoring.files import journal_of
     from excam.scoring.models import open_model, parse
@@ -60,14 +61,14 @@ def qualify(
         if to.exists() and not overwrite:
             raise InputInvalid(f"--to: {to} is there; expected a new file; give another name or --overwrite")
         sampling = Sampling(max_tokens=ErrorReports.max_tokens, logprobs=False)
-        opened = open_model(model, base, engine, serving=serving, probe=lambda _: (SHORT, sampling))
-        rows, kept = question_set.questions(), journal_of(to)  # answers, if the command is killed
+        opened = open_model(model, base, engine, serving=serving)
+        rows, journal = question_set.questions(), journal_of(to)  # answers, if the command is killed
         progress = Progress("qualifying, rows", len(rows))
-        asked = partial(ask, opened.backend, sampling, Journal(kept))
+        answering = partial(ask, opened.backend, sampling, Journal(journal))
         reader = readers.of(readers.facts_of(opened), is_qualified=True)
-        examined, seconds = asking.examine(rows, asked, reader, minutes, progress.advance)
-        own, *floors = numbers.numbers(reader.signature.partition(".")[0], examined, seconds)
-        way, lines = (own.way if own.is_worth_something else None), list(numbers.lines([own, *floors]))
+        examined, seconds = asking.examine(rows, answering, reader, minutes, progress.advance)
+        of_model, *floors = numbers.numbers(reader.signature.partition(".")[0], examined, seconds)
+        way, lines = (of_model.way if of_model.is_worth_something else None), list(numbers.lines([of_model, *floors]))
         write_json(
             to,
             {
@@ -80,13 +81,13 @@ def qualify(
                 "table": lines,
             },
         )
-        kept.unlink(missing_ok=True)
+        journal.unlink(missing_ok=True)
         table(console(), lines)
         if way:
-            known = ", ".join(code_name(code) for code in way.slopes)
-            say(f"measured in {known}; a text of another language is not known")
+            languages = ", ".join(code_name(code) for code in way.slopes)
+            say(f"measured in {languages}; a text of another language is not known")
             say(f"`excam score FILE --model {parse(model).shown} --evidence PACK --qualified {to}`")
-        elif not own.way:
+        elif not of_model.way:
             say(f"{len(examined)} rows are too few to fit anything; give more --minutes")
         else:
             say("this model is no better than the floors on these rows: do not rely on its verdicts")

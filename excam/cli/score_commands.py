@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,7 @@ from excam.core.exceptions import BudgetSpent
 from excam.core.offline import switch_on
 from excam.core.provenance import say
 from excam.core.terminal import JSON, exit_on_error, print_json, stop
-from excam.scoring.server_options import Serving, with_options, with_server_options
+from excam.scoring.server_options import Serving, with_options
 from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
 
@@ -30,69 +30,79 @@ if TYPE_CHECKING:
     from excam.scoring.rows import RowFile
     from excam.scoring.scorer import Scorer
 
-FILE_FORMATS = "JSON Lines, JSON, CSV, TSV, Parquet, Arrow, also packed; a folder saved by `datasets`; samples of "
+FILE_FORMATS = (
+    "JSON Lines, JSON, CSV, TSV, Parquet, Arrow, also packed; Excel; a folder saved by `datasets`; samples of "
+)
 FILE_FORMATS += "lm-evaluation-harness; logs of inspect_ai; or -, standard input"
 FILES = Annotated[list[Path], typer.Argument(help=FILE_FORMATS)]
 METRICS = "excam, rubric, rubric-choice, acre, acre-choice, acre-equivalent, calmqa, bleu, chrf, bertscore"
-SCORING: dict[str, Any] = {  # by their names in `Options`
-    "metric": Annotated[
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """The options of commands that score, as `excam.scoring.options.Options` has them. None or () is not given."""
+
+    metric: Annotated[
         str, typer.Option(help=f"{METRICS} (`excam list metrics`), or a file with one of your own: my_metric.py")
-    ],
-    "models": Annotated[
-        list[str] | None,
+    ] = "excam"
+    models: Annotated[
+        tuple[str, ...],
         typer.Option(
             "--model",
             "--adapter",
             help="an adapter or its name below results/adapters, a folder with a model (for --judge grounded also a "
-            "classifier, such as LettuceDetect), or NAME@http://host/v1; repeat the option for several judges",
+            "classifier, such as LettuceDetect), ORG/NAME of the hub, PROVIDER/NAME, or NAME@http://host/v1; repeat "
+            "the option for several judges",
         ),
-    ],
-    "bases": Annotated[
-        list[Path] | None, typer.Option("--base", help="folder of the base model; one for each adapter, or none")
-    ],
-    "without": Annotated[
-        list[str] | None,
+    ] = ()
+    bases: Annotated[
+        tuple[Path, ...], typer.Option("--base", help="folder of the base model; one for each adapter, or none")
+    ] = ()
+    without: Annotated[
+        tuple[str, ...],
         typer.Option(
             help="a column that the rows lack, such as instruction: the metric's own text stands in; repeatable"
         ),
-    ],
-    "judge": Annotated[
+    ] = ()
+    judge: Annotated[
         str | None,
         typer.Option(
             help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by "
-            "documents: --evidence), likelihood (by what the model knows), words (by documents without a model; the "
+            "documents: --evidence), words (by documents without a model; the "
             "default with --evidence and no --model)"
         ),
-    ],
-    "backend": Annotated[
-        str | None, typer.Option("--backend", help="vllm or transformers; by default vllm where a GPU is visible")
-    ],
-    "dtype": Annotated[
+    ] = None
+    backend: Annotated[
+        str | None, typer.Option(help="vllm or transformers; by default vllm where a GPU is visible")
+    ] = None
+    dtype: Annotated[
         str | None,
         typer.Option(help="float32, bfloat16 or float16, of a model of this machine; by default float32 without a GPU"),
-    ],
-    "max_tokens": Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")],
-    "evidence": Annotated[
+    ] = None
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")] = (
+        None
+    )
+    evidence: Annotated[
         Path | None, typer.Option(help="a pack of `excam knowledge build`: its passages are put before the judge")
-    ],
-    "calibration": Annotated[
+    ] = None
+    calibration: Annotated[
         Path | None, typer.Option(help="a file of `excam calibrate`; that of an adapter is found beside it")
-    ],
-    "qualification": Annotated[
+    ] = None
+    qualification: Annotated[
         Path | None,
         typer.Option("--qualified", help="a file of `excam qualify`: judge in the way that is best for the model"),
-    ],
-    "band": Annotated[
+    ] = None
+    band: Annotated[
         tuple[float, float] | None,
         typer.Option(help="probabilities of an error between which the verdict is unsure; by default .4 .6"),
-    ],
-    "repeat": Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")],
-    "temperature": Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")],
-    "combine": Annotated[
+    ] = None
+    repeat: Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")] = 1
+    temperature: Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")] = 0.0
+    combine: Annotated[
         str | None, typer.Option(help="score of several judgements: mean (by default), median or reciprocal-rank")
-    ],
-}
-with_scoring_options = with_options("scoring", SCORING, dict, metric="excam", repeat=1, temperature=0.0)
+    ] = None
+
+
 BUDGET = Annotated[
     float | None, typer.Option(help="what a paid server may cost in this run; the same command goes on later")
 ]
@@ -104,16 +114,15 @@ OFFLINE = Annotated[bool, typer.Option("--offline", help="open no connection, as
 NAME = Annotated[str | None, typer.Option(help="name of the column in the file")]
 
 
-@with_server_options
-@with_scoring_options
+@with_options
 def score(
     files: FILES,
     *,
-    scoring: dict[str, Any],
+    scoring: ScoringOptions,
     to: Annotated[
         Path | None,
         typer.Option(
-            help="file to write: .jsonl, .parquet or .csv; for several files a folder; the same command continues "
+            help="file to write: .jsonl, .parquet, .csv, .xlsx; for several files a folder; the same command continues "
             "after a crash"
         ),
     ] = None,
@@ -124,6 +133,9 @@ def score(
     language: NAME = None,
     system: Annotated[str | None, typer.Option(help="name of the column with the author of the output")] = None,
     culture: NAME = None,
+    systems: Annotated[
+        str | None, typer.Option(help="A,B: columns with the answers of a system each, in a sheet that has several")
+    ] = None,
     column: Annotated[
         list[str] | None, typer.Option(help="NAME=COLUMN: where another column of the metric is; may be repeated")
     ] = None,
@@ -165,14 +177,15 @@ def score(
     summary = Summary()
     with exit_on_error(), _explain_interruption(to), ExitStack() as opened:
         targets = _targets(files, to)
-        options = Options(**scoring, **asdict(serving), budget=budget, price=price)
+        options = Options(**asdict(scoring), **asdict(serving), budget=budget, price=price)
         _refuse_combinations(options, fail_on, to, overwrite=overwrite)
         wanted = checked(options)
         if fail_on and not wanted.description.lists_errors:
             stop(f"--fail-on: metric {wanted.name} lists no errors; expected one that does; leave it out")
         named = _named(column, instruction, output, id_, language, system, culture)
         sources = [opened.enter_context(spooled(file)) for file in files]
-        inputs = [RowFile(source, wanted, named, encoding, limit) for source in sources]
+        wide = systems.split(",") if systems else ()
+        inputs = [RowFile(source, wanted, named, encoding, limit, wide) for source in sources]
         totals = [_surveyed(rows, file, strict=strict) for rows, file in zip(inputs, files, strict=True)]
         if line := unchecked_line():
             say(line)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from excam.cli.score_commands import with_scoring_options
+from excam.cli.score_commands import ScoringOptions
 from excam.core.extras import require_extra
 from excam.core.terminal import exit_on_error, stop
 from excam.scoring import defaults
-from excam.scoring.server_options import Serving, with_server_options
+from excam.scoring.server_options import Serving, with_options
 
 
-@with_server_options
-@with_scoring_options
+@with_options
 def serve(
     *,
-    scoring: dict[str, Any],
+    scoring: ScoringOptions,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port")] = 8010,
     max_rows: Annotated[int, typer.Option(min=1, help="limit of a request, and of a batch")] = defaults.MAX_ROWS,
@@ -51,7 +50,7 @@ def serve(
     if queue < max_rows:
         stop(f"--queue: found {queue}; expected {max_rows} or more, as many as --max-rows lets one request hold")
     with exit_on_error(), suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean shutdown
-        scorer = open_scorer(Options(**scoring, **asdict(serving)))
+        scorer = open_scorer(Options(**asdict(scoring), **asdict(serving)))
         if scorer.metric.needs_file:
             stop(f"serve: metric {scorer.metric.name} needs all rows of a file; expected one that scores row by row")
         service.serve(RequestQueue(scorer, max_rows, queue), host, port, allow_host or [], timeout)

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
-from doc_blocks import follow, marked, matches, unmarked
+from doc_blocks import follow, marked, unmarked
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^(`{3,})\w*\n.*?^\1$", re.M | re.S)
@@ -187,38 +187,9 @@ def test_a_page_that_is_not_true_is_found(tmp_path, text, said):
         follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"})
 
 
-def test_what_was_started_runs_beside_the_rest_and_is_ended(tmp_path):
-    code = (
-        "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: (print('ended', flush=True), sys.exit(0)));"
-    )
-    text = (
-        f"<!-- started: ready -->\n```bash\n{sys.executable} -c \"{code} open('pid', 'w').write(str(__import__('os').getpid())); print('ready', flush=True); time.sleep(60)\"\n```\n"
-        "<!-- run -->\n```bash\nkill -0 $(cat pid)\n```\n"
-    )
-    assert follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"}) == 2
-    assert (tmp_path / ".page.md:1.log").read_text() == "ready\nended\n"
-
-
-def test_what_is_not_run_is_passed_by_with_what_it_prints(tmp_path):
-    text = (
-        "<!-- not run: dear -->\n```bash\nfalse\n```\n<!-- printed -->\n```\nx\n```\n"
-        "<!-- installed -->\n```bash\nfalse\n```\n<!-- run -->\n```bash\ntrue\n```\n"
-    )
-    assert follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"}) == 1
-    with pytest.raises(AssertionError, match="exit code 1"):
-        follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"}, ("installed",))
-
-
 def test_commands_without_a_mark_are_found(tmp_path):
     text = (
         "```bash\na\n```\n<!-- run -->\n```bash\nb\n```\n\n   ```python\n   c\n   ```\n```text\nd\n```\n"
         "x\n\n    excam list\n\n1. e\n   <!-- not run: f -->\n   ```bash\n   g\n   ```\n"
     )
     assert unmarked(page(tmp_path, text)) == ["page.md:1", "page.md:9", "page.md:17"]
-
-
-def test_an_ellipsis_stands_for_any_lines():
-    assert matches("a\n…\nd\n", "a\nb\nc\nd\n")
-    assert matches("a\n…\n", "a\n")
-    assert not matches("a\n…\nd\n", "a\nb\n")
-    assert not matches("a\n", "a\nb\n")

@@ -10,7 +10,7 @@ from excam.scoring import metric, warnings
 from excam.scoring.families import families
 from excam.scoring.manifests import AdapterManifest
 from excam.scoring.metric import Row
-from excam.scoring.models import OpenedModel
+from excam.scoring.opened_model import OpenedModel
 from excam.scoring.warnings import WarningRules
 
 EXCAM = metric.load("excam")

@@ -138,26 +138,6 @@ def test_the_citation_names_software_and_papers():
     ]
     assert all(reference["authors"] for reference in others)
     assert paper["title"] == "ExCAM: Explainable Cultural Awareness Metrics"
-    assert [author["family-names"] for author in paper["authors"]] == [
-        "Leiter",
-        "Song",
-        "Kaing",
-        "Tei",
-        "Tanaka",
-        "Utiyama",
-        "Eger",
-    ]
-
-
-def test_everything_imported_comes_from_the_wheel(installed, tmp_path):
-    code = (
-        "import excam, excam.cli; print([m.__file__ for n, m in sys.modules.items() if n.partition('.')[0] == 'excam'])"
-    )
-    done = light(installed, code, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    files = json.loads(done.stdout.replace("'", '"'))
-    assert len(files) > 5
-    assert all(file.startswith(str(installed)) for file in files), files
 
 
 def test_the_barrier_holds(installed, tmp_path):
@@ -170,10 +150,7 @@ def test_the_barrier_holds(installed, tmp_path):
     [
         (["--help"], "", "score"),
         (["read"], '{"errors": [], "explanation": ""}', '"errors": []'),
-        (["list", "judges"], "", "report"),
         (["list", "datasets"], "", "blend"),
-        (["score", "--help"], "", "Example"),
-        (["push", "--help"], "", "HF_TOKEN"),
     ],
 )
 def test_the_light_core_works_without_the_heavy_libraries(installed, tmp_path, words, stdin, expected):
@@ -283,7 +260,6 @@ def test_what_needs_an_extra_says_which(installed, tmp_path):
             {"translation": "x", "reference": "y", "lang": "en"},
             "translation",
         ),
-        (["score", "rows.jsonl", "--metric", "chrf"], {"translation": "x", "reference": "y"}, "translation"),
         (
             ["calmqa", "surface", "rows.jsonl"],
             {"question": "Why is it so?", "answer": "Because it is.", "language": "English"},
