@@ -37,6 +37,7 @@ include: "rules/excam40k.smk"
 include: "rules/knowledge.smk"
 include: "rules/training.smk"
 include: "rules/judging.smk"
+include: "rules/reader.smk"
 include: "rules/evaluation.smk"
 include: "rules/reports.smk"
 include: "rules/certainty.smk"
@@ -147,6 +148,12 @@ rule crossing:
     """All metrics on the same rows: which kinds of errors each misses, and how far it depends on the language."""
     input:
         of_section("crossing", pages_of("crossing")),
+
+
+rule reader:
+    """Adapters that read passages, and what they are worth beside the floors."""
+    input:
+        of_section("reader", pages_of("reader")),
 
 
 rule scores:

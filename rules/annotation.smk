@@ -12,6 +12,7 @@ rule draw_campaign:
     input:
         samples=expand("results/excam40k/{dataset}/test.parquet", dataset=SOFT),
         judgements=expand("results/judgements/{system}/{dataset}/test.parquet", system=EXPLAINERS, dataset=SOFT),
+        team=EXPERIMENT.annotation.team or [],
     output:
         campaign="results/annotation/campaign.json",
         counts="results/annotation/campaign.counts.json",
@@ -29,7 +30,7 @@ rule draw_campaign:
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts draw_campaign --samples {input.samples:q} --systems {params.systems:q}"
-        " --judgements {input.judgements:q} --wanted {params.wanted:q} --spans {params.spans:q} --seed {params.seed:q}"
+        " --judgements {input.judgements:q} --wanted {params.wanted:q} --team {input.team:q} --spans {params.spans:q} --seed {params.seed:q}"
         " --campaign {output.campaign:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 

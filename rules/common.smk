@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 from snakemake.exceptions import WorkflowError
 
-from excam.config import CHAT_TEMPLATES, LEXICON, load_merged
+from excam.config import BY_DOCUMENTS, CHAT_TEMPLATES, LEXICON, load_merged
 from excam.core.exceptions import ExcamError
 from excam.core.licences import is_permissive
-from excam.core.steps import read_steps
+from excam.core.steps import option_words, read_steps
 from excam.core.rule_inputs import input_names
 from excam.core.source_tables import every_pattern
 from excam.core.versions import edited, version
@@ -48,7 +48,7 @@ try:
         for name, entry in EXPERIMENT.models.items()
         if entry.folder
     }
-    STEPS = read_steps(Path(workflow.basedir) / "scripts")
+    STEPS = read_steps(Path(workflow.basedir))
     PAGES = {name: declared.page for name, declared in STEPS.items() if declared.page}
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
@@ -67,7 +67,6 @@ SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
 SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
 JUDGES = {"report", *(system[2] for system in EXPERIMENT.systems), *EXPERIMENT.external.judges}
-WITH_EVIDENCE = any(judge == "grounded" for _, _, judge in EXPERIMENT.systems)
 
 
 def one_of(values):
@@ -76,7 +75,7 @@ def one_of(values):
 
 wildcard_constraints:
     dataset=one_of([*DATASETS, "all"]),
-    model=one_of(EXPERIMENT.models),
+    model=one_of([*EXPERIMENT.models, BY_DOCUMENTS[0]]),
     trained_on=one_of(["nothing", *EXPERIMENT.mixtures]),
     judge=one_of(sorted(JUDGES)),
     split="train|dev|test|test-100",

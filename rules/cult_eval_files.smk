@@ -37,7 +37,7 @@ def translators():
         (name, shots)
         for name in dict.fromkeys(CULT_EVAL.models)
         for shots in dict.fromkeys(CULT_EVAL.shots)
-        if not (shots and EXPERIMENT.models[name].backend == "seq2seq")
+        if not (shots and (name in CULT_EVAL.no_example or EXPERIMENT.models[name].backend == "seq2seq"))
     ]
     return [(cult_eval_source.WRITTEN, 0), *asked]
 
@@ -63,7 +63,6 @@ PAGE_FILES |= {  # sets of files that its pages name
     "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
     "cult_eval_numbers": cult_eval_numbers(),
-    "cult_eval_printed": sorted(map(str, Path("paper/cult-eval").glob("*.csv"))),
     "cult_eval_removed": cult_eval_source.removed(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_rows": cult_eval_files("rows"),
     "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],

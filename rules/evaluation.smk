@@ -41,9 +41,9 @@ rule compare_systems:
     params:
         version=versions("compare_systems"),
         systems=lambda w: column_systems(w.dataset),
-        seed=EXPERIMENT.seed,
+        how=significance_choices(),
     shell:
-        "python -m scripts compare_systems --systems {params.systems:q} --judgements {input:q} --seed {params.seed:q}"
+        "python -m scripts compare_systems --systems {params.systems:q} --judgements {input:q} {params.how:q}"
         " --tests {output.tests:q} 2>&1 | tee {log:q}"
 
 

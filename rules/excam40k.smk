@@ -33,12 +33,11 @@ rule split_samples:
             f"--cap={EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else ""
         ),
         too_long=flag("too-long", long_rows),
-        words=EXPERIMENT.construction.words,
         seed=f"--seed={EXPERIMENT.seed}",
         folder=subpath(output.counts, parent=True),
     shell:
         "python -m scripts split_samples --right {input.right:q} --wrong {input.wrong:q} {params.too_long:q}"
-        " {params.cap:q} --words {params.words:q} {params.seed:q} --folder {params.folder:q} 2>&1 | tee {log:q}"
+        " {params.cap:q} {params.seed:q} --folder {params.folder:q} 2>&1 | tee {log:q}"
 
 
 rule draw_subset:

@@ -2,10 +2,10 @@
 
 from excam.annotation.exports import exported_files
 from excam.core.licences import terms
+from excam.knowledge.documents import files_of
 from excam.preflight.needs import fetched_models
 from excam.scoring import shards
 
-COMPARING = ["knowledge/passages", "readers.chat", "error_reports/closed_values"]  # of a judge with passages
 EXPLAINERS = EXPERIMENT.explainers
 SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] if EXPERIMENT.texts else []
 try:
@@ -17,6 +17,7 @@ try:
     BATCH_FILES = {name: input_names("texts", [shard.path for shard in batch]) for name, batch in BATCHES.items()}
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
+DOCUMENTS = files_named("judging.documents", lambda folder: [file for file, _ in files_of([folder], [])])
 EXPORTS = files_named("annotation.people", exported_files)
 
 
@@ -68,41 +69,14 @@ def evaluation_choices():
     return EXPERIMENT.seed if pairs is None else [EXPERIMENT.seed, "--pairs", pairs]
 
 
+def significance_choices():
+    """Which tests, if not the default ones (as before it was a setting)."""
+    how = EXPERIMENT.scoring.significance
+    return [] if how == "exact" else ["--significance", how, "--seed", EXPERIMENT.seed]
+
+
 BY_MODEL = int(EXPERIMENT.generation.generator != LEXICON)  # 1 where a model writes soft errors
 GENERATOR = Asked(lambda _: EXPERIMENT.generation.generator if BY_MODEL else "")
-
-
-def judging_settings(wildcards):
-    """The passages of a judge that reads them, and from when on it gives a verdict."""
-    files = shown_evidence(wildcards)
-    settings = EXPERIMENT.judging.model_dump_json(include={"least"})
-    return ["--evidence", *files, "--judging", settings] if files else []
-
-
-def comparing(wildcards):
-    """The stages that a judge with passages uses beside its own."""
-    return COMPARING if wildcards.judge == "grounded" else []
-
-
-def learnt(wildcards):
-    """The stages that decide training rows: the prompts and passages of the report that is learnt."""
-    if EXPERIMENT.recipe(wildcards.model).report != "grounded":
-        return ["asks.report"]
-    return ["asks.grounded", "excam40k/grounded", "excam40k/statements"]
-
-
-def all_of_split(wildcards):
-    """The whole split of a balanced subset: its passages are made of these facts."""
-    return f"results/excam40k/{wildcards.dataset}/{wildcards.split.removesuffix('-100')}.parquet"
-
-
-def shown_evidence(wildcards):
-    """The passages of each dataset that a judge is shown, if it reads any."""
-    return (
-        of_each_dataset(f"results/evidence/{{dataset}}/{wildcards.split}.parquet")
-        if wildcards.judge == "grounded"
-        else []
-    )
 
 
 def of_each_dataset(pattern, *more):
@@ -212,26 +186,10 @@ def train_tokens(wildcards):
 
 
 def training_rows(wildcards):
-    """What decides the tokens of a training row: its longest length, what happens to a longer one, and its report.
-
-    Of grounded rows also the base samples that passages are made of, and the seed of their order.
-    """
+    """What decides the tokens of a training row: its longest length, what happens to a longer one, and its report."""
     own = EXPERIMENT.recipe(wildcards.model)
-    other = own.model_dump(include={"report", "labels", "evidence"}, exclude_defaults=True)
-    rows = json.dumps(own.model_dump(include={"max_length", "overflow"}) | other, separators=(",", ":"))
-    bases = grounded_bases(wildcards)
-    return [rows, "--seed", EXPERIMENT.seed, "--bases", *bases] if bases else rows
-
-
-def grounded_bases(wildcards):
-    """The base samples that passages are made of, for a model that is trained with `report: grounded`."""
-    grounded = EXPERIMENT.recipe(wildcards.model).report == "grounded"
-    return [f"results/samples/{wildcards.dataset}.bases.jsonl"] if grounded else []
-
-
-def pack():
-    """The knowledge pack of the benchmarks' facts, if a judge reads passages."""
-    return expand("results/pack/{file}", file=EVIDENCE_FILES) if WITH_EVIDENCE else []
+    other = own.model_dump(include={"report", "labels"}, exclude_defaults=True)
+    return json.dumps(own.model_dump(include={"max_length", "overflow"}) | other, separators=(",", ":"))
 
 
 def column_systems(dataset):
@@ -240,7 +198,7 @@ def column_systems(dataset):
     Models that are only compared have no leave-one-out adapters and stand in no column.
     """
     seen = "all" if dataset == "all" else f"without-{dataset}"
-    shown = {*EXPERIMENT.baselines.models, *EXPERIMENT.tuned.models}
+    shown = {*EXPERIMENT.baselines.models, BY_DOCUMENTS[0], *EXPERIMENT.tuned.models}
     return systems_where(lambda model, trained_on: trained_on in ("nothing", seen) and model in shown)
 
 

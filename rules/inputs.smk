@@ -26,7 +26,8 @@ def host_memory(name, attempt):
     if not name:
         return 2000 * attempt
     model = EXPERIMENT.models[name]
-    copied = model.serve == "merged" or model.dtype == "float32"  # in memory of its own, beside the pages of the files
+    # in memory of its own, beside the pages of the files
+    copied = model.serve == "merged" or model.dtype in ("auto", "float32")
     size = weight_bytes(name) if model.is_local else 0
     return round(((2 if copied else 1.2) * size / 1e6 + 8000 * max(1, model.gpus)) * attempt)
 

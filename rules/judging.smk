@@ -2,34 +2,8 @@
 
 
 localrules:
-    draw_evidence,
+    judge_by_documents,
     score,
-
-
-rule draw_evidence:
-    """Draw the passages that the judge `grounded` is shown before the rows of one set."""
-    input:
-        samples="results/excam40k/{dataset}/{split}.parquet",
-        among=all_of_split,
-        bases="results/samples/{dataset}.bases.jsonl",
-    output:
-        evidence="results/evidence/{dataset}/{split}.parquet",
-    log:
-        "logs/draw_evidence/{dataset}/{split}.log",
-    benchmark:
-        "benchmarks/draw_evidence/{dataset}/{split}.tsv"
-    wildcard_constraints:
-        dataset=one_of(DATASETS),
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("draw_evidence", "excam40k/grounded", "excam40k/statements"),
-        judging=EXPERIMENT.judging.model_dump_json(include={"evidence"}),
-        seed=EXPERIMENT.seed,
-    shell:
-        "python -m scripts draw_evidence --samples {input.samples:q} --among {input.among:q}"
-        " --bases {input.bases:q}"
-        " --judging {params.judging:q} --seed {params.seed:q} --evidence {output.evidence:q} 2>&1 | tee {log:q}"
 
 
 rule verify_adapter:
@@ -68,7 +42,6 @@ rule judge:
     """Ask one (model, trained_on, judge) about the rows of every dataset, together; a transcript for each dataset."""
     input:
         samples=of_each_dataset("results/excam40k/{dataset}/{split}.parquet"),
-        evidence=shown_evidence,
         weights=MODEL.weights,
         adapter=adapter,
         verified=verified,
@@ -89,13 +62,12 @@ rule judge:
         **MODEL.resources(minutes=lambda w: len(DATASETS) * (20 if w.trained_on == "nothing" else 10)),
     params:
         **MODEL.params,
-        version=versions("judge", "asks.{judge}", MODEL.answers, comparing),
+        version=versions("judge", "asks.{judge}", MODEL.answers),
         adapter=flag("adapter", adapter),
-        evidence=judging_settings,
     shell:
         "python -m scripts judge --name {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
         " --model {params.model:q} --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q}"
-        " {params.adapter:q} --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q} --seed {params.seed:q}"
+        " {params.adapter:q} --judge {wildcards.judge:q} --samples {input.samples:q} --seed {params.seed:q}"
         " --journal results/journal/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}.jsonl"
         " --transcripts {output.transcripts:q} --manifests {output.manifests:q} 2>&1 | tee {log:q}"
 
@@ -104,7 +76,6 @@ rule score:
     """Parse the transcripts of one (model, trained_on, judge) into judgements. A new parser needs no GPU."""
     input:
         samples=of_each_dataset("results/excam40k/{dataset}/{split}.parquet"),
-        evidence=shown_evidence,
         transcripts=of_each_dataset("results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl"),
     output:
         judgements=of_each_dataset("results/judgements/{model}/{trained_on}/{judge}/{dataset}/{split}.parquet"),
@@ -112,13 +83,42 @@ rule score:
         "logs/score/{model}/{trained_on}/{judge}/{split}.log",
     benchmark:
         "benchmarks/score/{model}/{trained_on}/{judge}/{split}.tsv"
+    wildcard_constraints:
+        model=one_of(EXPERIMENT.models),
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("score", "judges.{judge}", comparing),
-        evidence=judging_settings,
+        version=versions("score", "judges.{judge}"),
         end_token="yes" if EXPERIMENT.scoring.end_token else "no",
     shell:
-        "python -m scripts score --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q}"
+        "python -m scripts score --judge {wildcards.judge:q} --samples {input.samples:q}"
         " --transcripts {input.transcripts:q} --end-token {params.end_token:q} --judgements {output.judgements:q}"
         " 2>&1 | tee {log:q}"
+
+
+rule judge_by_documents:
+    """Judge the rows of every dataset without a model, by the documents that `judging.documents` names."""
+    input:
+        samples=of_each_dataset("results/excam40k/{dataset}/{split}.parquet"),
+        bases=of_each_dataset("results/samples/{dataset}.bases.jsonl"),
+        documents=DOCUMENTS,
+    output:
+        judgements=of_each_dataset("results/judgements/documents/nothing/words/{dataset}/{split}.parquet"),
+    log:
+        "logs/judge_by_documents/{split}.log",
+    benchmark:
+        "benchmarks/judge_by_documents/{split}.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions(
+            "judge_by_documents",
+            "excam40k/by_documents",
+            "error_reports/floors",
+            "readers.words",
+            "knowledge/passages",
+        ),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts judge_by_documents --samples {input.samples:q} --bases {input.bases:q}"
+        " --documents {input.documents:q} --seed {params.seed:q} --judgements {output.judgements:q} 2>&1 | tee {log:q}"

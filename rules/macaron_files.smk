@@ -3,7 +3,7 @@
 from excam.macaron import source as macaron_source
 
 MACARON = EXPERIMENT.macaron
-MACARON_MODES = ["choose", "text", "thinking"]
+MACARON_MODES = ["choose", "letter", "text", "thinking"]
 MACARON_FILES = files_named("macaron.folder", macaron_source.files)
 MACARON_SHEETS = files_named("macaron.written", lambda folder: macaron_source.sheets(folder, EXPERIMENT.models))
 

@@ -45,24 +45,6 @@ def adapted(model):
     return systems_where(lambda name, trained_on: name == model and trained_on != "nothing")
 
 
-def sets_with_evidence(pattern):
-    """Files of the sets whose rows have passages: dev rows fix the floor's threshold."""
-    return expand(pattern, dataset=DATASETS, split=["dev", EXPERIMENT.judging.split]) if WITH_EVIDENCE else []
-
-
-def judgements_with_evidence():
-    """Judgements of the systems that read passages, and of those that judge by likelihood beside them.
-
-    An adapter that left a dataset out is judged on that one.
-    """
-    return [
-        f"results/judgements/{model}/{trained_on}/{judge}/{name}/{EXPERIMENT.judging.split}.parquet"
-        for model, trained_on, judge in EXPERIMENT.systems
-        if WITH_EVIDENCE and judge in ("grounded", "likelihood")
-        for name in judged_of(trained_on)
-    ]
-
-
 def printed_votes(wildcards):
     """The paper's table of the same name, if it has one."""
     return f"paper/{wildcards.table}.csv" if wildcards.table.startswith("table-") else []
@@ -108,7 +90,7 @@ def page_settings(page):
 
     def of(wildcards):
         values = {name: PAGE_SETTINGS[source] for name, source in page.settings.items()}
-        return options(
+        return option_words(
             dict(wildcards) | {name: value(wildcards) if callable(value) else value for name, value in values.items()}
         )
 
@@ -117,15 +99,7 @@ def page_settings(page):
 
 def page_paths(wildcards, input, output):
     """The options of a page's step that are files: each input and output, under its name."""
-    return options(dict(input.items()) | dict(output.items()))
-
-
-def options(values):
-    return [word for name, value in values.items() for word in (f"--{name.replace('_', '-')}", *words(value))]
-
-
-def words(value):
-    return [value] if isinstance(value, (str, int)) else value
+    return option_words(dict(input.items()) | dict(output.items()))
 
 
 config["captions"] = {name: page.caption for name, page in PAGES.items()}  # read by report/page.rst
@@ -151,8 +125,6 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "cells_of_excam_in_domain": cells(in_domain_excam(), DATASETS),
     "certainty_cells": expand("results/certainty/{system}/test.json", system=column_systems("all")),
     "certainty_cells_of_excam": expand("results/certainty/{system}/test.json", system=in_domain_excam()),
-    "evidence": sets_with_evidence("results/evidence/{dataset}/{split}.parquet"),
-    "evidence_numbers": ["results/paper/evidence.csv"] if WITH_EVIDENCE else [],
     "example_samples": lambda w: [  # of the datasets that one of the paper's tables shows, if they are switched on
         f"results/excam40k/{name}/test.parquet"
         for name in EXAMPLE_TABLES.get(int(w.number), DATASETS)
@@ -165,11 +137,11 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         if EXPERIMENT.annotation.people
         else []
     ),
+    "judgements_by_documents": judgements(systems_where(lambda model, _: model == BY_DOCUMENTS[0])),
     "judgements_in_domain": judgements(column_systems("all")),
     "judgements_of_adapters": judgements(
         systems_where(lambda _, trained_on: trained_on == "all" or trained_on.startswith("without-"))
     ),
-    "judgements_with_evidence": judgements_with_evidence(),
     "judgements_of_excam": judgements(systems_where(lambda _, trained_on: trained_on == "all")),
     "judgements_of_excam_reports": judgements(s for s in in_domain_excam() if Path(s).name == "report"),
     "judgements_of_external": lambda w: judgements(external_systems(), "test-100"),
@@ -177,7 +149,6 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "printed_votes": printed_votes,
     "report_cells": [f"results/reports/{m}/{t}/{j}/all/test.json" for m, t, j in EXPERIMENT.systems if j == "report"],
     "report_numbers": ["results/paper/reports.csv"] if any(j == "report" for _, _, j in EXPERIMENT.systems) else [],
-    "sets_with_evidence": sets_with_evidence("results/excam40k/{dataset}/{split}.parquet"),
     "soft_counts": expand("results/errors/soft/{dataset}.counts.json", dataset=SOFT),
     "soft_error_manifests": ancient(
         expand(
@@ -218,8 +189,9 @@ PAGE_SETTINGS = {  # values that pages name as settings
         {
             "datasets": DATASETS,
             "models": list(
-                dict.fromkeys(model for model, trained_on, _ in EXPERIMENT.systems if trained_on == "nothing")
+                dict.fromkeys(name for name, *_ in EXPERIMENT.systems if name in EXPERIMENT.baselines.models)
             ),
+            "documents": EXPERIMENT.judging.documents,
             "adapters": [f"{model}, {trained_on}" for model, trained_on in EXPERIMENT.adapters],
             "generator": EXPERIMENT.generation.generator,
             "small": all((entry.folder or "").startswith("mini/") for entry in EXPERIMENT.datasets.values()),

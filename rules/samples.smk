@@ -29,6 +29,7 @@ rule build_samples:
         module=flag("module", own_module),
         reading=lambda w: json.dumps(EXPERIMENT.datasets[w.dataset].reading, sort_keys=True),
         cap=lambda w: f"--cap={EXPERIMENT.datasets[w.dataset].cap}",
+        rows=EXPERIMENT.construction.rows,
         cap_stage=EXPERIMENT.construction.cap_stage,
         allocation=EXPERIMENT.construction.allocation,
         shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
@@ -36,7 +37,7 @@ rule build_samples:
         templates=["--templates", TEMPLATES] if LOCAL_TEMPLATES else [],
     shell:
         "python -m scripts build_samples --dataset {wildcards.dataset:q} {params.module:q} --source {input.source:q}"
-        " --reading {params.reading:q} {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
+        " --reading {params.reading:q} --rows {params.rows:q} {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
         " --shares {params.shares:q} {params.seed:q} {params.templates:q}"
         " --bases {output.bases:q} --samples {output.samples:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 

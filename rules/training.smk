@@ -13,7 +13,6 @@ rule tokenize_samples:
     input:
         weights=MODEL.weights,
         samples="results/excam40k/{dataset}/{split}.parquet",
-        bases=grounded_bases,
     output:
         tokens="results/tokens/{model}/{dataset}/{split}.parquet",
         counts="results/tokens/{model}/{dataset}/{split}.json",
@@ -26,7 +25,7 @@ rule tokenize_samples:
     conda:
         "../envs/training.yaml"
     params:
-        version=versions("tokenize_samples", learnt),
+        version=versions("tokenize_samples", "asks.report"),
         recipe=training_rows,
     shell:
         "python -m scripts tokenize_samples --weights {input.weights:q} --samples {input.samples:q}"

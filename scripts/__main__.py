@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from excam.core.steps import read_steps
-from scripts import load, run
+from scripts import ROOT, load, run
 
 
 def main() -> None:
@@ -16,7 +15,7 @@ def main() -> None:
         print(
             __doc__,
             "The steps; docs/map.md says what each makes:",
-            *sorted(read_steps(Path(__file__).parent)),
+            *sorted(read_steps(ROOT)),
             sep="\n",
         )
         return

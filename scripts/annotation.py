@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import polars as pl
 
-from excam.annotation import campaign, exports, page
+from excam.annotation import campaign, exports, page, team
 from excam.core import paths, provenance, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.provenance import read_json, say, write_json, write_text
@@ -36,6 +36,7 @@ def draw_campaign(
     counts_path: Path,
     systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"] = (),
     judgements_paths: Annotated[Sequence[Path], "of the first system, then the others"] = (),
+    team_paths: Annotated[Sequence[Path], "a table of the people who answer, if tasks are shared out"] = (),
 ) -> None:
     """Draw the tasks for annotators: soft errors of the test sets, with the explanations of two systems."""
     samples = [sample for path in samples_paths for sample in record_files.read_samples(path)]
@@ -43,6 +44,9 @@ def draw_campaign(
     explained = {name: sampling.explanations(frame.iter_rows(named=True)) for name, frame in judged.items()}
     wanted = [sampling.Wanted(*cell) for cell in json.loads(wanted_json)]
     drawn, counts = sampling.draw("ExCAM: human validation", samples, explained, wanted, spans, seed)
+    for path in team_paths:
+        drawn, load = team.assign(drawn, team.read(path), seed)
+        provenance.say(f"{path}: {', '.join(f'{name} {count}' for name, count in load.items())}")
     campaign.write(campaign_path, drawn)
     provenance.write_json(counts_path, {"campaign": drawn.id, "tasks": len(drawn.tasks), "cells": counts})
     for cell in counts:
@@ -54,7 +58,7 @@ def draw_campaign(
     provenance.say(f"campaign {drawn.id}: {len(drawn.tasks)} tasks")
 
 
-@step(version=20)
+@step(version=21)
 def annotation_page(campaign_path: Path, page_path: Path) -> None:
     """Write a campaign as one HTML file that annotators open with a double click."""
     write_text(page_path, page.write(campaign.read(campaign_path)))
@@ -285,7 +289,7 @@ def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
     tests = []
     for a in frames:
         for b in (b for b in frames if a.tuned and not b.tuned):
-            result = permutation.paired_permutation(gold, guesses[a], guesses[b], clusters=groups, seed=seed)
+            result = permutation.paired_permutation(gold, guesses[a], guesses[b], clusters=groups)
             tests.append({"a": a.key, "b": b.key, "p_value": result.p_value, "difference": result.difference})
     lines = []
     for system, guess in guesses.items():

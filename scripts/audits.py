@@ -15,8 +15,7 @@ from excam.core.exceptions import AuditFailed
 from excam.core.provenance import read_json, say, write_json, write_text
 from excam.core.tables import read_csv, write_frame
 from excam.error_reports import record_files
-from excam.excam40k import shown_evidence
-from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, passages, shortcuts, verdict
+from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, shortcuts, verdict
 from excam.excam40k.audits.checks import in_splits
 from excam.excam40k.construction import duplicates
 from scripts import step
@@ -101,7 +100,7 @@ def audit_balance(
 
 
 @step(
-    version=6,
+    version=8,
     result="results/audits/shortcuts",
     outputs=["numbers", "page"],
     local=False,
@@ -112,11 +111,11 @@ def audit_balance(
 def audit_shortcuts(
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"], numbers_path: Path, page_path: Path
 ) -> None:
-    """Check that a classifier cannot predict the label from templates, lead-ins, lengths, letters or copied text.
+    """Check that a classifier cannot predict the label from words, answers, templates, lengths, letters or copied text.
 
-    A logistic regression that sees only the templates, only the lead-in of the output, only the lengths, only the
-    option letter, or only how much of the answer is copied from the instruction must be at chance. What n-grams of one
-    side alone tell is reported. The rule is in ``excam/excam40k/audits/shortcuts.py``.
+    A logistic regression that sees only one of these, fitted on one half of the groups or base samples and asked about
+    the other, must be at chance. What n-grams of one side alone tell is reported. The rule is in
+    ``excam/excam40k/audits/shortcuts.py``.
     """
     page.write(shortcuts.audit(page.read_parts(samples_paths)), numbers_path, page_path)
 
@@ -194,30 +193,6 @@ def audit_licences(
     write_frame(ledger_path, lines)
     expected = {dataset: licences.Licensed(*fields) for dataset, fields in json.loads(licences_json).items()}
     page.write(licences.audit(lines, expected, manifests), numbers_path, page_path)
-
-
-@step(
-    version=1,
-    result="results/audits/passages",
-    outputs=["numbers", "page"],
-    category="Audits",
-    target="paper",
-    inputs={"evidence": "evidence", "bases": "bases"},
-)
-def audit_passages(
-    evidence_paths: Annotated[Sequence[Path], "evidence/<dataset>/<split>.parquet"],
-    bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl"],
-    numbers_path: Path,
-    page_path: Path,
-) -> None:
-    """Check that the passages before rows hold the fact where they are said to, and nowhere else.
-
-    What the passages before rows of the data set state, and that the source of a row is in none of them where its fact
-    is said to be nowhere.
-    """
-    bases = {base.id: base for path in bases_paths for base in record_files.read_bases(path)}
-    shown = {f"{path.parent.name}/{path.stem}": [*shown_evidence.read(path).values()] for path in evidence_paths}
-    page.write(passages.audit(shown, bases), numbers_path, page_path)
 
 
 @step(

@@ -1,15 +1,14 @@
-"""Answer and judge CaLMQA's questions: the steps of its score, its table and its regression."""
+"""Answer and judge CaLMQA's questions: the steps of its score."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from excam.calmqa import asks, numbers, pages, printed, ratings, rows_page, source, stages
+from excam.calmqa import asks, numbers, rows_page, source, stages
 from excam.calmqa.source import Answer
 from excam.core import tables
 from excam.core.provenance import say, write_text
@@ -17,9 +16,8 @@ from excam.inference import transcript
 from excam.inference.encoder import cosines
 from excam.knowledge import index as packs
 from excam.knowledge.index import build
-from excam.pages import claims
 from scripts import step
-from scripts.asking import RecordedOptions, Recorder
+from scripts.asking import RecordedOptions, recorder_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +61,7 @@ def calmqa_questions(files_paths: Sequence[Path], questions_path: Path) -> None:
     say(f"calmqa: {len(questions)} questions: {', '.join(f'{name} {n}' for name, n in sorted(counts.items()))}")
 
 
-@step(version=7)
+@step(version=8)
 def calmqa_rows(
     questions_path: Path,
     answers_path: Path,
@@ -84,12 +82,10 @@ def calmqa_rows(
 
 @step(version=1)
 def calmqa_ask(
-    asking: RecordedOptions,
-    subject: Annotated[str, "the key in config.yaml"],
-    questions_path: Path,
+    asking: RecordedOptions, subject: Annotated[str, "the key in config.yaml"], questions_path: Path
 ) -> None:
     """Ask one model every question; write a transcript of every request and answer."""
-    asker = Recorder(asking, subject, subject)
+    asker = recorder_of(asking, subject, subject)
     questions = list(source.questions_of(questions_path).values())
     asker.record(f"asking {subject}, questions", asks.answer, questions, len(questions))
     asker.write_manifest([questions_path], seed=asking.seed)
@@ -173,7 +169,7 @@ def calmqa_judge(
     verdicts: Literal["binary", "trinary"] = "binary",
 ) -> None:
     """Ask the model of one stage about everything that stage judges; write a transcript."""
-    asker = Recorder(asking, name, f"{name}/{step}")
+    asker = recorder_of(asking, name, f"{name}/{step}")
     asked = items(files, step)
     flow = asks.verify_trinary if step == "verdicts" and verdicts == "trinary" else stages.FLOWS[step]
     asker.record(f"{step} by {name}, requests", flow, asked, len(asked))
@@ -257,113 +253,3 @@ def calmqa_surface(
     stages.write(surface_path, "surface", rows)
     lines = [asdict(language) | {"share": language.share, "decidable": language.decidable} for language in known]
     tables.write_lines(languages_path, ("name", "code", "questions", "right", "share", "decidable"), lines)
-
-
-@step(
-    version=8,
-    result="results/calmqa/table",
-    outputs=["numbers", "page"],
-    target="calmqa",
-    category="CaLMQA",
-    inputs={
-        "scores": "calmqa_scores",
-        "languages": "calmqa_languages",
-        "printed": "paper/calmqa/table.csv",
-    },
-    settings={"seed": "seed", "how": "calmqa_how"},
-    more={"gaps": "results/calmqa/type-gaps.csv"},
-)
-def calmqa_table(
-    scores_path: Path,
-    languages_path: Path,
-    printed_path: Annotated[Path, "the paper's table"],
-    seed: int,
-    how: Annotated[str, "how answers were judged, for the page"],
-    numbers_path: Path,
-    page_path: Path,
-    gaps_path: Path,
-) -> None:
-    """Write S of every subject by type of question and language, with its parts, beside the paper's.
-
-    S of every subject by type of question and by language: surface, factuality and relevance, with intervals over
-    questions and all denominators.
-    """
-    rows = tables.read_frame(scores_path).to_dicts()
-    lines = numbers.table(rows, seed)
-    tables.write_lines(numbers_path, numbers.TABLE, lines)
-    gaps = numbers.type_gaps(rows, seed)
-    tables.write_lines(gaps_path, numbers.GAPS, gaps)
-    languages, printed = tables.read_lines(languages_path), tables.read_lines(printed_path)
-    write_text(page_path, pages.table_page(lines, languages, how, printed, gaps))
-
-
-@step(
-    version=8,
-    result="results/calmqa/regression",
-    outputs=["numbers", "page"],
-    target="calmqa",
-    category="CaLMQA",
-    inputs={"ratings": "calmqa_ratings"},
-    more={"ranks": "results/calmqa/ranks.csv"},
-)
-def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, ranks_path: Path) -> None:
-    """Write how much of people's ratings each predictor explains, by every usual R², beside the paper's; rank models.
-
-    How much of people's ratings of long answers omissions, factual errors, model and type of question explain, by every
-    usual R², and the order of the models.
-    """
-    human_ratings = ratings.read(ratings_path)
-    ranks = ratings.ranks(human_ratings)
-    tables.write_lines(ranks_path, ratings.RANKS, ranks)
-    lines = ratings.r2_lines(human_ratings)
-    tables.write_lines(numbers_path, ratings.R2, lines)
-    write_text(page_path, pages.regression_page(human_ratings, ranks, lines))
-
-
-@step(
-    version=3,
-    result="results/calmqa/printed",
-    outputs=["numbers", "page"],
-    target="calmqa",
-    category="CaLMQA",
-    inputs={
-        "questions": "calmqa_questions",
-        "surface": "calmqa_surface",
-        "scores": "calmqa_scores",
-        "languages": "calmqa_languages",
-        "ratings": "calmqa_ratings",
-        "printed": "paper/calmqa/claims.csv",
-    },
-    optional=["ratings"],
-    settings={"seed": "seed", "settings": "calmqa_claimed"},
-)
-def calmqa_printed(
-    questions_path: Path,
-    surface_path: Path,
-    scores_path: Path,
-    languages_path: Path,
-    printed_path: Annotated[Path, "paper/calmqa/claims.csv"],
-    seed: int,
-    settings: Annotated[dict[str, Any], json.loads, "models and repetition, as JSON"],
-    numbers_path: Path,
-    page_path: Path,
-    ratings_paths: Annotated[Sequence[Path], "ratings by people"] = (),
-) -> None:
-    """Write every claim of the CaLMQA paper beside ours, with the difference, or the reason why there is none.
-
-    Every claim of the CaLMQA paper: what it prints, what this experiment gives, and the difference, ours minus printed;
-    where there is nothing of ours, the reason. Models, questions and documents are others than the paper's.
-    """
-    lines = tables.read_lines(printed_path)
-    rows = tables.read_frame(surface_path).drop("surface", "empty").join(tables.read_frame(scores_path), on="answer")
-    answered = printed.answers(
-        source.questions_of(questions_path),
-        rows.to_dicts(),
-        numbers.type_gaps(rows.to_dicts(), seed),
-        tables.read_lines(languages_path),
-        [rating for path in ratings_paths for rating in ratings.read(path)],
-        settings,
-    )
-    head = "# CaLMQA: every claim of the paper beside ours\n\n"
-    answered["cost"] = printed.cost({line["id"]: line["printed"] for line in lines})
-    claims.write(numbers_path, page_path, head, claims.stated(lines), answered)

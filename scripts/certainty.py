@@ -178,8 +178,8 @@ def _page(lines: list[dict[str, str]]) -> str:
     )
 
 
-def _section(title: str, told: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    return f"\n## {title}\n\n{TOLD[told]}\n\n" + markdown.table(head, body)
+def _section(title: str, about: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    return f"\n## {title}\n\n{TOLD[about]}\n\n" + markdown.table(head, body)
 
 
 def _rows(at: dict[tuple[str, str, str, str], dict[str, str]], system: str) -> list[str]:
@@ -267,13 +267,13 @@ def _save_nothing(title: str, pictures: Sequence[Path]) -> None:
 
 def draw_reliability(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of reliability.csv alone."""
-    shown = [line for line in lines if int(line["n"]) >= FEWEST]
-    if not shown:
+    large = [line for line in lines if int(line["n"]) >= FEWEST]
+    if not large:
         _save_nothing(RELIABILITY_TITLE, pictures)
         return
-    counts = [int(line["n"]) for line in shown]
+    counts = [int(line["n"]) for line in large]
     figure = plotting.curves(
-        _curves(shown, "map", "probability", "observed"),
+        _curves(large, "map", "probability", "observed"),
         title=RELIABILITY_TITLE,
         across="stated probability of an error",
         up="share of texts with an error",
@@ -321,12 +321,12 @@ def figure_abstention(
 
 def draw_abstention(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of abstention.csv alone."""
-    shown = [line for line in lines if float(line["coverage"]) * int(line["rows"]) >= FEWEST]
-    if not shown:
+    large = [line for line in lines if float(line["coverage"]) * int(line["rows"]) >= FEWEST]
+    if not large:
         _save_nothing(ABSTENTION_TITLE, pictures)
         return
     figure = plotting.curves(
-        _curves(shown, "certain_by", "coverage", "risk"),
+        _curves(large, "certain_by", "coverage", "risk"),
         title=ABSTENTION_TITLE,
         across="share of texts that are answered, surest first",
         up="share of wrong verdicts",

@@ -31,13 +31,14 @@ PRINTED_PROMPTS = ("count", "severity", "binary")
 
 HEAD = (
     "# Every claim of the ExCAM paper beside ours\n\nNumbers compare only where model, data and generator are the "
-    "paper's; the last column says what ours is of, and names files of this folder. Where the paper contradicts "
-    "itself, see comparison.md.\n\n"
+    "paper's; the last column says what ours is of, names files of this folder, and what contradicts a claim.\n\n"
 )
 
 NO_VALUE = {  # reason -> claims
     "what the authors paid; the hours are above": ("human-cost",),
-    "an external judge: figure-4.md, made by snakemake external": ("gpt5-margin", "gpt5-wins", "gpt5-loses"),
+    "an external judge: figure-4.md, made by snakemake external": (
+        *("gpt5-margin", "gpt5-wins", "gpt5-loses", "gpt5-epic"),
+    ),
     "no evaluation during training; the paper's interval is never reached either": ("training-eval-steps",),
     "another recipe, compared on the dev sets: experiments/ranks.yaml, recipes.csv": ("lora-r-ablation",),
     "GPU hours of the generator depend on its cards; each shard's seconds are in its manifest": (
@@ -74,7 +75,7 @@ class ResultFiles:
 
 
 @step(
-    version=1,
+    version=3,
     result="results/paper/claims",
     outputs=["numbers", "page"],
     category="Results",
@@ -112,7 +113,7 @@ def paper_claims(
     minus printed; where there is nothing of ours, the reason.
     """
     printed = [
-        Claim(line["id"], line["what"], line["printed"], line["unit"], line["source"])
+        Claim(line["id"], line["what"], line["printed"], line["unit"], line["source"], line["contradiction"])
         for line in tables.read_lines(printed_path)
     ]
     claims.write(numbers_path, page_path, HEAD, printed, claims_answered(files, experiment, printed))
@@ -134,6 +135,7 @@ def claims_answered(files: ResultFiles, experiment: Mapping[str, Any], printed: 
         | {"permutations": _draws(read_json(files.correlation_tests_path, "tests")["tests"])}
         | dict(_best(table_4))
         | dict(_baselines(table_4))
+        | dict(_ranks(table_4))
         | dict(_out_of_domain(tables.read_lines(files.figure_3_path)))
         | dict(_in_domain(files.in_domain_paths))
         | dict(_languages(tables.read_lines(files.figure_10_path)))
@@ -182,6 +184,7 @@ def _data_settings(experiment: Mapping[str, Any]) -> Answers:
     generator = experiment["models"].get(generation["generator"])
     gpus = generator["gpus"] if generator else 0
     yield "generation-processes", Ours(generation["shards"] * len(soft) * len(WEIGHTS), "shards, datasets, severities")
+    yield "severity-models", Ours(1, "generation.generator; `excam score` with several judges lets them vote on a text")
     yield "generation-gpus", Ours(gpus, f"of each process of {generation['generator']}; the paper's are of all")
 
 
@@ -269,6 +272,25 @@ def _best(table_4: Sequence[Line]) -> Answers:
 
 def _gap(best: float, other: float | None, note: str) -> Ours:
     return Ours("" if other is None else best - other, note if other is not None else f"{note}: not asked")
+
+
+def _ranks(table_4: Sequence[Line]) -> Answers:
+    """The second of all systems, and the bases whose tuned system is above their best prompt."""
+    systems = sorted(_systems(table_4), key=lambda pair: -pair[1])
+    none = "no two systems are judged"
+    yield "second-best", Ours(systems[1][0].key, "table-4.csv") if len(systems) > 1 else Ours("", none)
+    measures = ("scaled_accuracy", "kendall_b", "tie_calibrated_accuracy")
+    printed = [line for line in table_4 if line["trained_on"] in ("all", "nothing")]
+    measured = {name: [line for line in printed if line[name]] for name in measures}
+    firsts = [max(lines, key=lambda line: float(line[name])) for name, lines in measured.items() if lines]
+    keys = [System(line["model"], line["trained_on"], line["judge"]).key for line in firsts]
+    yield "best-in-all", Ours(_listed(keys), f"with the highest {', '.join(measures)}")
+    prompted = {system.model: value for system, value in reversed(systems) if not system.tuned}
+    tuned = {system.model: value for system, value in reversed(systems) if system.tuned and system.trained_on == "all"}
+    both = [model for model in tuned if model in prompted]
+    won = [model for model in both if tuned[model] > prompted[model]]
+    note = f"of {len(both)} tuned and prompted"
+    yield "tuning-helps", Ours(_listed(won), note) if both else Ours("", "no base model is tuned and prompted")
 
 
 def _baselines(table_4: Sequence[Line]) -> Answers:

@@ -21,12 +21,10 @@ from excam.knowledge.index import open_index
 from excam.macaron import scenarios
 from excam.pages import plotting
 from excam.rubric import changes, checks, responses
-from excam.scoring import models, result_files
-from excam.scoring.metric import Setup
-from excam.scoring.options import Options, checked
-from excam.scoring.scorer import Scorer
+from excam.scoring import result_files
+from excam.scoring.options import Options, checked, first_request, scorer_of
 from scripts import step
-from scripts.asking import RecordedOptions, Recorder
+from scripts.asking import RecordedOptions, recorder_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +77,7 @@ def read(sources: Sources) -> Iterator[Row]:
         yield from rows.of_responses(known, ratings.ratings)
 
 
-@step(version=7)
+@step(version=8)  # before, a signature said nothing of what is left out of requests
 def crossing_score(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the metric in crossing.metrics"],
@@ -90,10 +88,9 @@ def crossing_score(
     evidence_path: Annotated[Path | None, "folder with an index of documents"] = None,
 ) -> None:
     """Score with one metric all rows that have its columns; keep every request and answer."""
-    recorder = Recorder(asking, judge.split("/")[0], f"crossing, {name}")
-    asker = recorder.asker
-    judges = (judge,) if asker else ()
-    chosen = checked(Options(metric=metric, models=judges, evidence=evidence_path))
+    judges = () if asking.model == "null" else (judge,)
+    options = Options(metric=metric, models=judges, evidence=evidence_path)
+    chosen = checked(options)
     labelled = rows.read(rows_path)
     wanted = rows.for_metric(labelled, chosen)
     if not wanted:
@@ -101,15 +98,11 @@ def crossing_score(
             f"crossing.metrics.{name}: 0 rows have {', '.join(chosen.columns)}; expected some; the columns of rows are "
             f"{', '.join(rows.columns_of(labelled))}; ask for these, or switch on a system whose rows have the others"
         )
-    model = (
-        models.of_entry(asker.name, asker.model, asker.backend, asking.weights_path, asking.adapter_path)
-        if asker
-        else None
-    )
     index = open_index(evidence_path) if evidence_path else None
-    own = index if chosen.evidence == "own" else None
-    scorer = Scorer(chosen.prepared(Setup(model, own)), model, asker.sampling if asker else None)
-    scorer = (scorer.with_open_book(index) if index and own is None else scorer).for_rows(wanted)
+    first = None if chosen.asks == "nothing" else lambda model: first_request(chosen, options, index, model)[0]
+    recorder = recorder_of(asking, judge.split("/")[0], f"crossing, {name}", first)
+    opened, sampling = (recorder.asker.opened, recorder.asker.sampling) if recorder.asker else (None, None)
+    scorer = scorer_of(chosen, options, opened, index, sampling).for_rows(wanted)
     results = recorder.record(f"scoring with {name}, requests", scorer.flow, wanted, None)
     result_files.write(scores_path, results)
     settings = {"metric": metric, "model": json.loads(asking.model)}
@@ -119,8 +112,8 @@ def crossing_score(
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyFiles:
-    """What `Study` reads."""
+class CrossingFiles:
+    """What `CrossingStudy` reads."""
 
     rows_path: Path
     scores_paths: Annotated[Sequence[Path], "one file for each metric, of its name"]
@@ -138,11 +131,11 @@ class PageFiles:
 
 
 def write_page(
-    study: Study,
+    study: CrossingStudy,
     files: PageFiles,
     columns: Sequence[str],
-    lines_of: Callable[[Study, int], Iterable[Mapping[str, Any]]],
-    page_of: Callable[[Study, Sequence[Mapping[str, Any]]], str],
+    lines_of: Callable[[CrossingStudy, int], Iterable[Mapping[str, Any]]],
+    page_of: Callable[[CrossingStudy, Sequence[Mapping[str, Any]]], str],
     draw: Callable[[Sequence[Mapping[str, Any]]], Figure],
 ) -> None:
     """Write the numbers, the page and the figure of one experiment."""
@@ -152,10 +145,10 @@ def write_page(
     plotting.save(draw(lines), files.pictures_paths)
 
 
-class Study:
+class CrossingStudy:
     """The rows, the scores of each metric and the parts shown of it, by its name."""
 
-    def __init__(self, files: StudyFiles) -> None:
+    def __init__(self, files: CrossingFiles) -> None:
         self.rows = rows.read(files.rows_path)
         self.scores = {path.stem: list(result_files.read(path)) for path in files.scores_paths}
         self.parts = files.parts
@@ -172,7 +165,7 @@ class Study:
 
 
 @step(
-    version=7,
+    version=8,
     result="results/crossing/texts",
     outputs=[],
     target="crossing",
@@ -181,12 +174,12 @@ class Study:
     settings={"parts": "crossing_parts"},
     more={"html": "results/crossing/texts.html"},
 )
-def crossing_texts(files: StudyFiles, html_path: Path) -> None:
+def crossing_texts(files: CrossingFiles, html_path: Path) -> None:
     """Write every labelled text with what people and all metrics said of it, on one page to search.
 
     Every labelled text of the crossing, with what people said of it and what each metric said.
     """
-    study = Study(files)
+    study = CrossingStudy(files)
     scored = {name: {result.id: result for result in results} for name, results in study.scores.items()}
     write_text(html_path, rows_page.page(study.rows, scored, study.parts))
 
@@ -200,13 +193,13 @@ def crossing_texts(files: StudyFiles, html_path: Path) -> None:
     inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
     settings={"parts": "crossing_parts"},
 )
-def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
+def crossing_pairs(files: CrossingFiles, numbers_path: Path) -> None:
     """Write every pair of an erroneous and a correct text that a cell of the blind spots or the language gap counts.
 
     Every pair that a cell counts: the erroneous text and its correct twin, a metric's score of both, and which of them
     is higher.
     """
-    study = Study(files)
+    study = CrossingStudy(files)
     tables.write_lines(numbers_path, numbers.PAIRS, [pair.line() for pair in numbers.pairs(study.rows, study.columns)])
 
 
@@ -219,13 +212,13 @@ def crossing_pairs(files: StudyFiles, numbers_path: Path) -> None:
     inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
     settings={"parts": "crossing_parts", "seed": "seed"},
 )
-def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
+def crossing_blind_spots(sources: CrossingFiles, files: PageFiles) -> None:
     """Write which kinds of errors each metric misses, and draw it.
 
     Which kinds of errors each metric misses: the share of pairs in which a correct text scores above an erroneous one.
     """
     write_page(
-        Study(sources),
+        CrossingStudy(sources),
         files,
         numbers.BLIND_SPOTS,
         lambda study, seed: numbers.blind_spots(study.rows, study.columns, seed),
@@ -243,13 +236,13 @@ def crossing_blind_spots(sources: StudyFiles, files: PageFiles) -> None:
     inputs={"rows": "crossing_rows_in_two_languages", "scores": "crossing_scores"},
     settings={"parts": "crossing_parts", "seed": "seed"},
 )
-def crossing_language_gap(sources: StudyFiles, files: PageFiles) -> None:
+def crossing_language_gap(sources: CrossingFiles, files: PageFiles) -> None:
     """Write how far each metric's judgement depends on the language of the same error, and draw it.
 
     Whether a metric is worse in the local language than in English on the same error.
     """
     write_page(
-        Study(sources),
+        CrossingStudy(sources),
         files,
         numbers.GAP,
         lambda study, seed: numbers.language_gap(study.rows, study.columns, seed),

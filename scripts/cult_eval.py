@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from excam.acre import (
-    asks,
-    items,
-    judgements,
-    misaligned,
-    pages,
-    printed,
-    sentence_metrics,
-    source,
-    study,
-    translate,
-    translations,
-)
+from excam.acre import asks, items, judgements, sentence_metrics, source, translate, translations
 from excam.acre.quality import COMBINATIONS
-from excam.acre.study import Study
 from excam.core import counts, provenance, tables
-from excam.core.provenance import quiet_libraries, say, write_manifest, write_text
-from excam.pages import claims, plotting
-from excam.pages.markdown import printed_table
+from excam.core.provenance import quiet_libraries, say, write_manifest
 from scripts import step
-from scripts.asking import RecordedOptions, Recorder
+from scripts.asking import RecordedOptions, recorder_of
 
 
 @step(version=3)
@@ -58,7 +42,7 @@ def cult_eval_translate(
     example_path: Annotated[Path | None, "one item that is not in the test set, for a one-shot prompt"] = None,
 ) -> None:
     """Translate every item with one model; write the translations and a transcript of every request and answer."""
-    asker = Recorder(asking, name, f"{name} translates")
+    asker = recorder_of(asking, name, f"{name} translates")
     items_by_id = items.read(expressions_path)
     example = items.held_out(items_by_id, example_path) if example_path else None
     flow = partial(translate.translate, system=name, form=form, example=example)
@@ -86,11 +70,10 @@ def cult_eval_judge(
     judged_path: Path,
 ) -> None:
     """Judge translations as ACRE with one model, in every variant of the ablation; keep every request and answer."""
-    asker = Recorder(asking, name, f"{name} judges translations")
+    asker = recorder_of(asking, name, f"{name} judges translations")
     rows = translations.from_frame(rows_path)
     tasks = asks.tasks(rows, variants, by, quality)
-    verdicts = asker.record(f"judging translations with {name}, requests at most", asks.flow, tasks, 3 * len(tasks))
-    tables.write_frame(judged_path, judgements.to_frame(name, rows, tasks, verdicts))
+    verdicts = judgements.write(asker, name, rows, tasks, judged_path)
     settings = {**json.loads(asking.model), "by": by, "quality": quality, "prompts": "ours"}
     asker.write_manifest([rows_path], [judged_path], settings, seed=asking.seed)
     failures = counts.failures(verdicts)
@@ -122,254 +105,3 @@ def cult_eval_metrics(
         seconds=time.monotonic() - started,
     )
     say(f"{len(rows)} translations measured: {', '.join(columns)}")
-
-
-# The inputs of `StudyFiles`.
-STUDY = {
-    "rows": "cult_eval_rows",
-    "labels": "cult_eval_labels",
-    "judged": "cult_eval_judged",
-    "metrics": "cult_eval_metrics",
-    "scores": "cult_eval_scores",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class StudyFiles:
-    """The files of a study."""
-
-    rows_paths: Annotated[Sequence[Path], "translations"]
-    labels_path: Annotated[Path | None, "of people"] = None
-    judged_paths: Annotated[Sequence[Path], "verdicts of judges"] = ()
-    metrics_paths: Annotated[Sequence[Path], "scores of metrics of whole sentences"] = ()
-    scores_paths: Annotated[Sequence[Path], "files of `excam score`"] = ()
-    scored: Annotated[Sequence[str], "the name of the metric of each of them"] = ()
-
-
-def read_study(files: StudyFiles) -> Study:
-    """Return the study."""
-    scores = dict(zip(files.scored, files.scores_paths, strict=True))
-    return study.read(files.rows_paths, files.labels_path, files.judged_paths, files.metrics_paths, scores)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableFiles:
-    """A table, its page, and the table of the paper that the page shows below ours."""
-
-    numbers_path: Path
-    page_path: Path
-    printed_path: Annotated[Path, "what the paper prints"]
-
-    def write(self, columns: Sequence[str], table: tuple[Sequence[Mapping[str, Any]], str], note: str) -> None:
-        """Write the lines and the page of `table`; `note` says what the paper's numbers are of."""
-        lines, page = table
-        tables.write_lines(self.numbers_path, columns, lines)
-        write_text(self.page_path, page + printed_table(note, tables.read_lines(self.printed_path)))
-
-
-@step(
-    version=2,
-    result="results/cult_eval/table-1",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs={
-        "expressions": "cult_eval_items",
-        "removed": "cult_eval_removed",
-        "printed": "paper/cult-eval/table-1.csv",
-    },
-    optional=["removed"],
-    more={"removals": "results/cult_eval/removals.csv"},
-)
-def cult_eval_table_1(
-    expressions_path: Path,
-    files: TableFiles,
-    removals_path: Annotated[Path, "candidates by reason"],
-    removed_path: Annotated[Path | None, "candidates that became no item"] = None,
-) -> None:
-    """Write the counts and mean lengths of the items by category (Table 1), and of candidates by reason.
-
-    Items of the benchmark by category (Table 1 of the CulT-Eval paper), with mean lengths in characters; and how many
-    candidates became none, by reason (its section 3.4).
-    """
-    known = items.read(expressions_path)
-    lines, page = pages.table_1(list(known.values()))
-    removed, section = pages.removals(len(known), items.read_removed(removed_path, known) if removed_path else [])
-    tables.write_lines(removals_path, pages.REMOVALS, removed)
-    note = "Of its own 7,959 items out of about 12,000 candidates, which are not these; it prints no counts of reasons."
-    files.write(pages.TABLE_1, (lines, page + section), note)
-
-
-@step(
-    version=4,
-    result="results/cult_eval/table-2",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs={**STUDY, "printed": "paper/cult-eval/table-2.csv"},
-    optional=["scores"],
-    settings={"scored": "cult_eval_scored", "seed": "seed"},
-)
-def cult_eval_table_2(sources: StudyFiles, files: TableFiles, seed: int) -> None:
-    """Write how each metric goes with the labels of people (Table 2), with tests between metrics.
-
-    How each metric goes with people's labels, whether the expression is right in a translation (Table 2 of the
-    CulT-Eval paper). Four coefficients with 95 % intervals over items, the number of rows and of failures,
-    and permutation tests.
-    """
-    note = "Of its systems on its own items, times 100: no reference for these rows."
-    files.write(pages.TABLE_2, pages.table_2(read_study(sources), seed), note)
-
-
-@step(
-    version=5,
-    result="results/cult_eval/table-3",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs=STUDY,
-    optional=["scores", "labels", "judged"],
-    settings={"scored": "cult_eval_scored", "seed": "seed"},
-)
-def cult_eval_table_3(files: StudyFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
-    """Write the sentence metrics of each system (Table 3), of all items, by category and by domain.
-
-    Means of sentence metrics for each system, without examples and with one, of all items, by category and by domain,
-    with 95 % intervals over items (Table 3 of the CulT-Eval paper, whose cells are blank).
-    """
-    lines, page = pages.table_3(read_study(files), seed)
-    tables.write_lines(numbers_path, pages.TABLE_3, lines)
-    write_text(page_path, page)
-
-
-@step(
-    version=6,
-    result="results/cult_eval/table-5",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs={**STUDY, "printed": "paper/cult-eval/table-5.csv"},
-    optional=["scores"],
-    settings={"scored": "cult_eval_scored", "seed": "seed"},
-    more={
-        "pdf": "results/cult_eval/figure-5.pdf",
-        "svg": "results/cult_eval/figure-5.svg",
-        "png": "results/cult_eval/figure-5.png",
-    },
-)
-def cult_eval_table_5(
-    sources: StudyFiles, files: TableFiles, pdf_path: Path, svg_path: Path, png_path: Path, seed: int
-) -> None:
-    """Write how far each metric drops for each kind of error (Table 5), and draw it (Figure 5).
-
-    How far each metric drops for each kind of error, against the right translations of the same item, in its standard
-    deviations (Table 5 and Figure 5 of the CulT-Eval paper).
-    """
-    table = pages.table_5(read_study(sources), seed)
-    note = "✓ penalised, ✗ not; two of its cells are blank, and three of the seven errors are absent."
-    files.write(pages.TABLE_5, table, note)
-    plotting.save(pages.figure_5(table[0]), [pdf_path, svg_path, png_path])
-
-
-@step(
-    version=6,
-    result="results/cult_eval/table-6",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs=STUDY,
-    optional=["scores", "labels"],
-    settings={"scored": "cult_eval_scored", "seed": "seed"},
-)
-def cult_eval_table_6(files: StudyFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
-    """Write validity, fidelity, clarity and ACRE of each system by each judge (Table 6).
-
-    Systems under ACRE (Table 6 of the CulT-Eval paper): validity, then fidelity and clarity of valid translations.
-    """
-    lines, page = pages.table_6(read_study(files), seed)
-    tables.write_lines(numbers_path, pages.TABLE_6, lines)
-    write_text(page_path, page)
-
-
-@step(
-    version=5,
-    result="results/cult_eval/ablations",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs={**STUDY, "printed": "paper/cult-eval/table-7.csv"},
-    optional=["scores"],
-    settings={"scored": "cult_eval_scored", "seed": "seed"},
-)
-def cult_eval_ablations(sources: StudyFiles, files: TableFiles, seed: int) -> None:
-    """Write how ACRE goes with the labels without its gate, routing, explication or reference (Table 7).
-
-    ACRE without its parts (Table 7 of the CulT-Eval paper), on the same rows.
-    """
-    note = "The coefficient has no name there, and .88 is neither of those in its Table 2."
-    files.write(pages.ABLATIONS, pages.ablations(read_study(sources), seed), note)
-
-
-@step(
-    version=8,
-    result="results/cult_eval/misaligned",
-    outputs=[],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs=STUDY,
-    optional=["scores"],
-    settings={"scored": "cult_eval_scored"},
-    more={"html": "results/cult_eval/misaligned.html"},
-)
-def cult_eval_misaligned(files: StudyFiles, html_path: Path) -> None:
-    """Write the translations on which a metric and the labels disagree, on one page to search (Table 4).
-
-    Translations that a metric scores high although the expression is wrong, or low although it is right.
-    """
-    write_text(html_path, misaligned.page(read_study(files)))
-
-
-@step(
-    version=3,
-    result="results/cult_eval/figure-3",
-    outputs=["numbers", "pictures"],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs=STUDY,
-    optional=["scores"],
-    settings={"scored": "cult_eval_scored"},
-)
-def cult_eval_figure_3(files: StudyFiles, numbers_path: Path, pictures_paths: Sequence[Path]) -> None:
-    """Draw the share of right translations and of each primary error, by system (Figure 3).
-
-    Right translations and primary errors of each system, by the labels of people (Figure 3 of the CulT-Eval paper).
-    """
-    lines = pages.composition(read_study(files))
-    tables.write_lines(numbers_path, pages.FIGURE_3, lines)
-    plotting.save(pages.figure_3(lines), pictures_paths)
-
-
-@step(
-    version=1,
-    result="results/cult_eval/printed",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
-    inputs={"tables": "cult_eval_numbers", "printed": "cult_eval_printed"},
-    settings={"settings": "cult_eval_claimed"},
-)
-def cult_eval_printed(
-    tables_paths: Annotated[Sequence[Path], "the CSV files of our tables"],
-    printed_paths: Annotated[Sequence[Path], "paper/cult-eval/*.csv"],
-    settings: Annotated[dict[str, Any], json.loads, "models and examples, as JSON"],
-    numbers_path: Path,
-    page_path: Path,
-) -> None:
-    """Write every number of the CulT-Eval paper beside ours, with the difference, or the reason why there is none.
-
-    Every number that the CulT-Eval paper prints, in its text and its tables, what this experiment gives, and the
-    difference, ours minus printed; where there is nothing of ours, the reason. Its Tables 3 and 6 are blank.
-    """
-    paper, ours = ({path.stem: tables.read_lines(path) for path in paths} for paths in (printed_paths, tables_paths))
-    head = "# CulT-Eval: every number of the paper beside ours\n\n"
-    claims.write(numbers_path, page_path, head, printed.claims(printed_paths), printed.answers(paper, ours, settings))

@@ -7,23 +7,25 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from excam.config import LEXICON
 from excam.core import provenance, tables
 from excam.core.exceptions import ArtifactBroken, SourceInvalid
 from excam.error_reports import record_files
 from excam.error_reports.records import SEVERITIES, Sample, Severity
 from excam.excam40k import datasets as benchmarks
-from excam.excam40k.construction import generator, hard, lexicon, norms, soft, splits
+from excam.excam40k.construction import figures, generator, hard, lexicon, norms, soft, splits
 from excam.excam40k.construction.norms import Exchange
 from excam.inference import ask_for_text
 from excam.inference.run import run as run_flows
 from scripts import step
-from scripts.asking import Asker, AskingOptions
+from scripts.asking import AskingOptions, asker_of
+
+if TYPE_CHECKING:
+    from excam.scoring.asking import Asker
 
 
-@step(version=3)
+@step(version=4)
 def make_hard_errors(
     dataset: str,
     bases_path: Path,
@@ -42,7 +44,7 @@ def make_hard_errors(
     provenance.write_json(counts_path, {"kept": len(corrupted), "dropped": dict(dropped)})
 
 
-@step(version=11)
+@step(version=13)
 def generate_soft_errors(
     asking: AskingOptions,
     samples_path: Path,
@@ -55,6 +57,8 @@ def generate_soft_errors(
     too_long_path: Annotated[Path | None, "pairs that no error is made for: <dataset>.too-long.json"] = None,
 ) -> None:
     """Ask the generator for one corrupted version of each original pair of a shard; keep every answer verbatim."""
+    from excam.config import LEXICON
+
     started = time.monotonic()
     too_long = provenance.read_json(too_long_path, "pairs")["pairs"] if too_long_path else []
     samples = splits.without_pairs(record_files.read_samples(samples_path), too_long)
@@ -64,12 +68,15 @@ def generate_soft_errors(
         if sample.pair.endswith(f"/{severity}") and splits.shard_of(sample.pair, shards) == shard
     ]
     if generator == LEXICON:
-        exchanges = norms.exchanges(samples, severity, asking.seed)
+        exchanges = {
+            **norms.exchanges(samples, severity, asking.seed),
+            **figures.exchanges(samples, asking.seed),
+        }
         answers = [_from_lexicon(sample, severity, asking.seed, exchanges.get(sample.pair)) for sample in wanted]
         facts: dict[str, Any] = {}
     else:
         answers, facts = _from_model(
-            Asker(asking, generator, str(answers_path)),
+            asker_of(asking, generator, str(answers_path)),
             wanted,
             severity,
             f"{generator} writes errors, shard {shard}",
@@ -97,7 +104,9 @@ def _from_lexicon(sample: Sample, severity: Severity, seed: int, exchange: Excha
     said = lexicon.answer(sample, severity, seed, exchange)
     if isinstance(said, lexicon.LeftOut):
         return {"answer": "", "finish": f"left-out:{said.reason}"}
-    return {"answer": said, "finish": "stop"} | ({"partner": exchange.partner.pair} if exchange else {})
+    return {"answer": said, "finish": "stop"} | (
+        {"partner": exchange.partner.pair} if exchange and exchange.partner else {}
+    )
 
 
 def _from_model(

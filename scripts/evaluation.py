@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import polars as pl
 
@@ -42,22 +43,27 @@ def evaluate(
         provenance.write_json(numbers_path, numbers)
 
 
-@step(version=2)
+@step(version=3)
 def compare_systems(
     systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"],
     judgements_paths: Annotated[Sequence[Path], "the same number of each system's"],
-    seed: int,
     tests_path: Path,
+    significance: Annotated[Literal["exact", "paper"], "paper: 1,000 swaps of rows, one-sided, uncorrected"] = "exact",
+    seed: Annotated[int, "of swaps that are drawn"] = 0,
 ) -> None:
     """Run paired permutation tests between all systems of one column: accuracies, clustered by base sample."""
     frames = tables.judgements_by_system(systems, judgements_paths)
     tests = []
     for a, b in combinations(systems, 2):
-        gold, clusters = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
+        gold, groups = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
         guesses = [verdicts.predicted_errors(frames[system]) for system in (a, b)]
-        result = permutation.paired_permutation(gold, *guesses, clusters=clusters, seed=seed)
+        if significance == "paper":
+            result = permutation.drawn_permutation(gold, *guesses, draws=1000, seed=seed)
+        else:
+            result = permutation.paired_permutation(gold, *guesses, clusters=groups)
         tests.append({"a": a, "b": b, **asdict(result)})
-    adjusted = permutation.holm([test["p_value"] for test in tests])
+    p_values = [test["p_value"] for test in tests]
+    adjusted = p_values if significance == "paper" else permutation.holm(p_values)
     for test, p in zip(tests, adjusted, strict=True):
         test["p_holm"] = p
     provenance.write_json(tests_path, {"systems": systems, "tests": tests})
@@ -103,12 +109,13 @@ def _metrics(system: str, frame: pl.DataFrame) -> list[tuple[str, Scores]]:
 def _pairs(metrics: dict[str, Scores]) -> list[tuple[str, str]]:
     """ExCAM's score of Eq. 1 against every other system's scores of both kinds; two of ExCAM's own once."""
     names = list(metrics)
-    own = [name for name in names if name.endswith("+p") and _correlated_system(name).tuned]
+    excam_scores = [name for name in names if name.endswith("+p") and _correlated_system(name).tuned]
     return [
         (a, b)
-        for a in own
+        for a in excam_scores
         for b in names
-        if _correlated_system(a) != _correlated_system(b) and not (b in own and names.index(b) < names.index(a))
+        if _correlated_system(a) != _correlated_system(b)
+        and not (b in excam_scores and names.index(b) < names.index(a))
     ]
 
 
@@ -140,7 +147,8 @@ FLOOR_COLUMNS = (
     outputs=["numbers"],
     category="Results",
     target="paper",
-    inputs={"samples": "all_splits", "bases": "bases"},
+    inputs={"samples": "all_splits", "bases": "bases", "judgements": "judgements_by_documents"},
+    optional=["judgements"],
     settings={"seed": "seed"},
 )
 def floors(
@@ -148,6 +156,7 @@ def floors(
     bases_paths: Annotated[Sequence[Path], "samples/<dataset>.bases.jsonl"],
     seed: int,
     numbers_path: Path,
+    judgements_paths: Annotated[Sequence[Path], "by documents, of the test sets"] = (),
 ) -> None:
     """Compute the trivial baselines of each test set: constant, lengths, words, templates, random, others' votes.
 
@@ -158,24 +167,34 @@ def floors(
     parts: dict[str, dict[str, pl.DataFrame]] = {}
     for path in samples_paths:
         parts.setdefault(path.parent.name, {})[path.stem] = tables.read_frame(path)
-    parts["all"] = {split: pl.concat([own[split] for own in parts.values()]) for split in ("train", "dev", *TESTS)}
-    known = agreement.of(base for path in bases_paths for base in record_files.read_bases(path))
-    lines = [line for dataset, own in parts.items() for line in _floor_lines(dataset, own, seed, known)]
+    parts["all"] = {
+        split: pl.concat([by_split[split] for by_split in parts.values()]) for split in ("train", "dev", *TESTS)
+    }
+    agreed = agreement.of(base for path in bases_paths for base in record_files.read_bases(path))
+    judged = (row for path in judgements_paths for row in tables.read_frame(path).iter_rows(named=True))
+    heights = {row["id"]: json.loads(row["parts"])["floors"] for row in judged}
+    lines = [
+        line for dataset, by_split in parts.items() for line in _floor_lines(dataset, by_split, seed, agreed, heights)
+    ]
     tables.write_lines(numbers_path, FLOOR_COLUMNS, lines)
 
 
 def _floor_lines(
-    dataset: str, own: dict[str, pl.DataFrame], seed: int, known: Mapping[str, float]
+    dataset: str,
+    by_split: dict[str, pl.DataFrame],
+    seed: int,
+    agreed: Mapping[str, float],
+    heights: Mapping[str, Mapping[str, float]],
 ) -> list[dict[str, Any]]:
-    learned = pl.concat([own["train"], own["dev"]])
+    learned = pl.concat([by_split["train"], by_split["dev"]])
     return [
         {
             **{name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(floor).items()},
             **{"dataset": dataset, "split": split, "rule": trivial_baselines.RULES[floor.floor]},
         }
         for split in TESTS
-        if own[split].height
-        for floor in trivial_baselines.measure_baselines(learned, own[split], seed, known)
+        if by_split[split].height
+        for floor in trivial_baselines.measure_baselines(learned, by_split[split], seed, agreed, heights)
     ]
 
 
@@ -198,17 +217,17 @@ PRINTED = ("scaled_accuracy", "kendall", "tie_calibrated_accuracy")  # columns o
 
 TABLE_4_HEAD = (
     *("system", "scaled accuracy [95 %]", "paper", "Kendall b", "paper", "tie-calibrated", "paper"),
-    *("n", "failures", "from", "compared"),
+    *("n", "n with a score", "failures", "from", "compared"),
 )
 
 
 TABLE_4_NOTE = (
     "0 is chance for scaled accuracy; an unreadable answer counts as wrong. `+p`: the score is p(R) where "
-    "it would be 0. In brackets: the 95 % interval over groups; beside the printed number, ours minus "
-    "the paper's. `*`: above every trivial baseline (scaled accuracy: with its interval), and better than every "
-    "untuned model and every other adapter of all, by paired permutation tests over groups, p ≤ .05. Of correlations "
-    "only ExCAM's with p(R) are tested, which the paper underlines; `table-4.csv` says how many tests there are. "
-    "Leave-one-out adapters are compared in Figure 11. The last lines use no judgement."
+    "it would be 0. Correlations are of the rows with a score. In brackets: the 95 % interval over groups; beside the "
+    "printed number, ours minus the paper's. `*`: above every trivial baseline (scaled accuracy: with its interval), "
+    "and better than every untuned model and every other adapter of all, by paired permutation tests over groups, p ≤ "
+    ".05. Of correlations only ExCAM's with p(R) are tested, which the paper underlines; `table-4.csv` says how many "
+    "tests there are. Leave-one-out adapters are compared in Figure 11. The last lines use no judgement."
 )
 
 
@@ -221,7 +240,7 @@ Line = Mapping[str, str]
 
 
 @step(
-    version=6,
+    version=7,
     result="results/paper/table-4",
     outputs=["numbers", "page"],
     category="Results",
@@ -294,10 +313,10 @@ def _correlated(system: System, correlations: Sequence[Test]) -> dict[str, str]:
     """
     name, columns = f"{system.key}+p", {}
     for measure, column in (("kendall", "kendall"), ("tie-calibrated", "tie_calibrated")):
-        own = [test for test in correlations if test["measure"] == measure and name in (test["a"], test["b"])]
-        done = [test for test in own if "p_value" in test]
+        of_metric = [test for test in correlations if test["measure"] == measure and name in (test["a"], test["b"])]
+        done = [test for test in of_metric if "p_value" in test]
         columns[f"{column}_better_than_all"] = better_than_all(name, done)
-        columns[f"{column}_tests"] = f"{len(done)} of {len(own)}"
+        columns[f"{column}_tests"] = f"{len(done)} of {len(of_metric)}"
     return columns
 
 
@@ -314,10 +333,10 @@ def _floors(trivial: Sequence[dict[str, str]], path: Path) -> list[dict[str, Any
     ]
 
 
-def better_than_all(system: str, tests: Sequence[Test], level: float = cells.LEVEL) -> str:
-    """`yes` when every test against another system is won at `level`; empty where it was not compared."""
+def better_than_all(system: str, tests: Sequence[Test]) -> str:
+    """`yes` when every test against another system is won at 5 %; empty where it was not compared."""
     p_value = cells.p_better(system, tests, lambda _: True)
-    return "" if p_value is None else "yes" if p_value <= level else "no"
+    return "" if p_value is None else "yes" if p_value <= cells.LEVEL else "no"
 
 
 def _table_4_page(ours: Sequence[Line], printed: Sequence[Line], pairs: int) -> str:
@@ -329,7 +348,8 @@ def _table_4_page(ours: Sequence[Line], printed: Sequence[Line], pairs: int) -> 
     named = {_printed_name(line): line for line in ours}
     body = [
         [
-            *(name, *_values(line, paper.get(name, {})), line["n"], line["failures"], f"`{line['cell']}`"),
+            *(name, *_values(line, paper.get(name, {})), line["n"], line["n_scored"], line["failures"]),
+            f"`{line['cell']}`",
             _why(line, name, paper),
         ]
         for name, line in named.items()
@@ -346,8 +366,8 @@ def _values(line: Line, printed: Line) -> list[str]:
     texts = []
     for (verdict, column), beside in zip(WON.items(), PRINTED, strict=True):
         star = "*" if line[verdict] == "yes" else ""
-        own = f"{line[column] or 'n/a'}{star}{interval if column == 'scaled_accuracy' else ''}"
-        texts += [own, _beside(line[column], printed.get(beside, ""))]
+        value = f"{line[column] or 'n/a'}{star}{interval if column == 'scaled_accuracy' else ''}"
+        texts += [value, _beside(line[column], printed.get(beside, ""))]
     return texts
 
 
@@ -421,7 +441,9 @@ def leave_one_out(
     lines: list[dict[str, Any]] = []
     statements: list[str] = []
     for (model, judge), frames in judged.items():
-        without = {name.removeprefix("without-"): own for name, own in frames.items() if name.startswith("without-")}
+        without = {
+            name.removeprefix("without-"): frame for name, frame in frames.items() if name.startswith("without-")
+        }
         changes = numbers_of_left_out.changes(frames["all"], without, seed) if "all" in frames else []
         lines += [{"model": model, "judge": judge, **_line(change)} for change in changes]
         statements += [numbers_of_left_out.statement(System(model, "all", judge).name, changes)] if changes else []

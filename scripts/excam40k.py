@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import polars as pl
 
@@ -18,17 +17,16 @@ from excam.core.provenance import read_json, write_text
 from excam.core.splits import SPLITS, Split
 from excam.error_reports import record_files
 from excam.error_reports.records import to_row
-from excam.excam40k.construction import duplicates, splits, word_balance
+from excam.excam40k.construction import duplicates, splits
 from excam.excam40k.publishing import counts
 from excam.pages import markdown
 from scripts import step
 
 
-@step(version=6)
+@step(version=7)
 def split_samples(
     right_path: Path,
     wrong_path: Path,
-    words: Annotated[Literal["balanced", "as-made"], "leave out pairs that words tell, or keep all"],
     seed: int,
     folder_path: Path,
     too_long_path: Annotated[Path | None, "pairs to leave out: <dataset>.too-long.json"] = None,
@@ -44,14 +42,6 @@ def split_samples(
         raise SourceInvalid(
             f"{wrong_path}: 0 complete pairs ({dict(dropped)}); expected at least one wrong row of a pair"
         )
-    telling, balance = word_balance.telling_pairs(pairs, keep_all=words == "as-made")
-    pairs = splits.without_pairs(pairs, telling)
-    dropped += Counter({"words-tell": balance.left_out})  # nothing if none is
-    if not pairs:
-        raise SourceInvalid(
-            f"{wrong_path}: words alone tell every corrupted row from its original; expected pairs with the same words "
-            "in right and wrong rows; write the errors in another way (docs/extending.md)"
-        )
     capped = splits.cap(pairs, cap, seed) if cap else pairs
     parts = {split: [sample for sample in capped if sample.split == split] for split in SPLITS}
     cells = {split: splits.cells(samples) for split, samples in parts.items()}
@@ -59,10 +49,10 @@ def split_samples(
         record_files.write_samples(folder_path / f"{split}.parquet", samples)
     counts: dict[str, object] = {split: len(samples) for split, samples in parts.items()}
     counts |= {"pairs": len(pairs) // 2, "beyond_cap": len(pairs) - len(capped), "dropped": dict(dropped)}
-    counts |= {"rows": len(capped), "cells": cells, "words": asdict(balance)}
+    counts |= {"rows": len(capped), "cells": cells}
     counts |= {kind: sum(cell[f"wrong_{kind}"] for cell in cells.values()) for kind in ("hard", "soft")}
     provenance.write_json(folder_path / "counts.json", counts)
-    provenance.say(f"{folder_path}: {balance.as_line()}")
+    provenance.say(f"{folder_path}: {len(pairs) // 2} pairs; dropped {dict(dropped)}")
 
 
 @step(version=2)
@@ -112,7 +102,7 @@ def draw_subset(
         provenance.say(f"{subset_path}: {len(drawn)} rows; at most {rows} were asked for")
 
 
-@step(version=1)
+@step(version=2)
 def find_near_duplicates(
     bases_paths: Sequence[Path],
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],

@@ -23,7 +23,7 @@ def write_needs(
     provenance.write_text(needs_path, settings_json)
 
 
-@step(version=3)
+@step(version=4)
 def preflight(
     needs_path: Path,
     results_path: Annotated[Path, "folder that a run writes into"],

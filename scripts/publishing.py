@@ -15,7 +15,7 @@ from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES, card, croissant, e
 from scripts import step
 
 
-@step(version=9)
+@step(version=10)
 def publish_excam40k(
     build: Annotated[str, BUILDS],
     benchmarks: Annotated[dict[str, Any], json.loads, "terms, title, citation by dataset, as JSON"],

@@ -24,10 +24,10 @@ from excam.pages import results_index as results_index_page
 from excam.pages.markdown import escape, table
 from excam.pages.row_browser import FITS
 from excam.stats.bootstrap import share_interval
-from scripts import step
+from scripts import ROOT, step
 
 
-@step(version=10)
+@step(version=11)
 def judged_rows(
     system: Annotated[str, "<model>/<trained_on>/<judge>"],
     judgements_paths: Sequence[Path],
@@ -76,15 +76,18 @@ PARTS = {
 }
 
 
+VOTERS = ("report", "prompted-report", "severity")  # judges that say how severe an error is
+VOTE = "severity by the vote of all models that state one"
 NOTE = (
     "Rates with 95 % intervals over groups. A parse failure reports nothing and is not a hit; it is "
     "counted. The paper gives its rates of found errors where it speaks of hard errors, and does not say whether soft "
-    "ones count: they are shown beside those of all errors."
+    "ones count: they are shown beside those of all errors. Where at least three systems state how severe an error is, "
+    "their majority is compared with the severity of the row; without a majority, it is unreadable."
 )
 
 
 @step(
-    version=5,
+    version=6,
     result="results/paper/error-rates",
     outputs=["numbers", "page"],
     category="Results",
@@ -107,7 +110,9 @@ def error_rates(
     frames: dict[System, list[pl.DataFrame]] = {}
     for path in judgements_paths:
         frames.setdefault(System.from_path(path), []).append(tables.read_frame(path))
-    lines = [line for system, own in frames.items() for line in _rate_lines(system, pl.concat(own), paper, seed)]
+    judged = {system: pl.concat(parts) for system, parts in frames.items()}
+    lines = [line for system, frame in judged.items() for line in _rate_lines(system, frame, paper, seed)]
+    lines += _vote_lines([frame for system, frame in judged.items() if system.judge in VOTERS], seed)
     tables.write_lines(numbers_path, RATE_COLUMNS, lines)
     write_text(page_path, _rates_page(lines, list(paper.values())))
 
@@ -122,17 +127,48 @@ def _rate_lines(
             continue
         guesses, wanted = verdicts.predicted_errors(part), rows != "without error"
         hits = [guess is wanted for guess in guesses]
-        rate = sum(hits) / len(hits)
-        low, high = share_interval(hits, None, part["group"].to_list(), seed=seed) or (None, None)
         printed = paper.get((system.key, rows), {})
         yield {
             **{"system": system.key, "rows": rows, "reported": "an error" if wanted else "none"},
-            **{"rate": cells.rounded_text(rate), "low": cells.rounded_text(low), "high": cells.rounded_text(high)},
-            **{"hits": sum(hits), "n": len(hits), "unreadable": guesses.count(None)},
+            **_share(hits, part, seed),
+            "unreadable": guesses.count(None),
             **{"printed": printed.get("rate"), "printed_source": printed.get("source")},
-            "difference": cells.rounded_text(rate - float(printed["rate"])) if printed else None,
+            "difference": cells.rounded_text(sum(hits) / len(hits) - float(printed["rate"])) if printed else None,
             "cell": cell.as_posix(),
         }
+
+
+def _vote_lines(frames: Sequence[pl.DataFrame], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield how often the majority of at least three systems states the severity of an error, minor and major apart."""
+    if len(frames) < 3:
+        return
+    least = pl.col("score") / pl.col("errors_found")  # below -1: one of them is major
+    severity = pl.when(pl.col("errors_found") == 0).then(pl.lit("none")).when(least < -1).then(pl.lit("major"))
+    stated = pl.concat([frame.with_columns(vote=severity.otherwise(pl.lit("minor"))) for frame in frames])
+    votes = stated.filter(pl.col("failure").is_null()).group_by("id").agg(pl.col("vote").value_counts(), n=pl.len())
+    settled = {
+        row["id"]: entry["vote"]
+        for row in votes.iter_rows(named=True)
+        for entry in row["vote"]
+        if 2 * entry["count"] > row["n"]
+    }
+    gold = pl.when((pl.col("origin") == "soft-minor") | (pl.col("gold_score") == -1)).then(pl.lit("minor"))
+    wrong = frames[0].filter("gold_error").with_columns(severity=gold.otherwise(pl.lit("major")))
+    for (level,), part in sorted(wrong.group_by("severity")):
+        hits = [settled.get(row) == level for row in part["id"]]
+        yield {
+            **{"system": VOTE, "rows": f"with a {level} error", "reported": level},
+            **_share(hits, part, seed),
+            "unreadable": sum(row not in settled for row in part["id"]),
+            **dict.fromkeys(("printed", "printed_source", "difference", "cell")),
+        }
+
+
+def _share(hits: Sequence[bool], rows: pl.DataFrame, seed: int) -> dict[str, Any]:
+    """Return the share of hits with its interval over the groups of the rows, as columns of a table."""
+    low, high = share_interval(hits, None, rows["group"].to_list(), seed=seed) or (None, None)
+    rates = {"rate": sum(hits) / len(hits), "low": low, "high": high}
+    return {name: cells.rounded_text(value) for name, value in rates.items()} | {"hits": sum(hits), "n": len(hits)}
 
 
 def _rates_page(lines: Sequence[dict[str, Any]], paper: Sequence[dict[str, str]]) -> str:
@@ -411,10 +447,12 @@ EXPLANATION_COLUMNS = [
     inputs={
         "files": "everything",
         "samples": "test_sets",
+        "judgements": "judgements_by_documents",
         "taught": "docs/taught/taught.csv",
         "reading": "docs/results/reading.csv",
         "hours": "docs/results/cluster.csv",
     },
+    optional=["judgements"],
     settings={"about": "about_the_run"},
     more={"html": "results/index.html"},
 )
@@ -426,6 +464,7 @@ def results_index(
     reading_path: Annotated[Path, "what judges that read documents are worth, beside floors"],
     hours_path: Annotated[Path, "what the paper's experiment costs"],
     html_path: Path,
+    judgements_paths: Annotated[Sequence[Path], "by documents, without a model"] = (),
 ) -> None:
     """Write the first page of the results: what was run, what came out, and links to every table, figure and page.
 
@@ -434,11 +473,14 @@ def results_index(
     """
     samples = [sample for path in samples_paths for sample in record_files.read_samples(path)]
     audits = next((path for path in files_paths if path.name == "summary.md"), None)
-    told = results_index_page.Told(
+    judged = [row for path in judgements_paths for row in tables.read_frame(path).iter_rows(named=True)]
+    floors = next((path for path in files_paths if path.name == "floors.csv"), None)
+    facts = results_index_page.Told(
         run=result_words.run(json.loads(about), len(samples), audits.read_text("utf-8") if audits else ""),
-        report=result_words.report(samples),
+        report=result_words.report(samples, judged),
+        documents=result_words.by_documents(judged, json.loads(about), tables.read_lines(floors) if floors else ()),
         elsewhere=result_words.elsewhere(tables.read_lines(taught_path), tables.read_lines(reading_path)),
         cost=result_words.cost(tables.read_lines(hours_path)),
     )
-    pages = [declared.page for declared in read_steps(Path(__file__).parent).values() if declared.page]
-    write_text(html_path, results_index_page.page(html_path.parent, files_paths, pages, Path("benchmarks"), told))
+    pages = [declared.page for declared in read_steps(ROOT).values() if declared.page]
+    write_text(html_path, results_index_page.page(html_path.parent, files_paths, pages, Path("benchmarks"), facts))

@@ -14,12 +14,11 @@ from excam.annotation.campaign import write
 from excam.core import provenance, tables
 from excam.core.provenance import say, write_text
 from excam.inference import transcript
-from excam.pages import claims
-from excam.rubric import asks, campaign, changes, checks, pages, printed, ratings, responses, study
+from excam.rubric import asks, campaign, changes, checks, ratings, responses
 from excam.rubric.manual import DIMENSIONS, Rubric
 from excam.rubric.responses import Response
 from scripts import step
-from scripts.asking import RecordedOptions, Recorder
+from scripts.asking import RecordedOptions, recorder_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +40,7 @@ def responses_of(options: RatingOptions) -> Sequence[Response]:
     return responses.read(options.responses_paths)
 
 
-@step(version=14)
+@step(version=15)
 def rubric_campaign(
     rating: RatingOptions,
     raters: Annotated[Sequence[str], "the evaluator, then the validators"],
@@ -80,7 +79,7 @@ def rubric_rate(
     ask: Literal["text", "choose"],
 ) -> None:
     """Ask one model to rate every response; write a transcript of every request and answer."""
-    asker = Recorder(asking, name, f"{name} rates")
+    asker = recorder_of(asking, name, f"{name} rates")
     known, rubric = responses_of(rating), rubric_of(rating)
     requests = len(known) * (len(DIMENSIONS) if ask == "choose" else 1)
     asker.record(f"rating by {name}, requests", asks.rater(ask, rubric, name), known, requests)
@@ -104,64 +103,3 @@ def rubric_settle(
     reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
     corrected = sum(model_rating.corrected for model_rating in model_ratings)
     say(f"{name}: {len(model_ratings)} ratings; corrected {corrected}; failures: {reasons}")
-
-
-@step(
-    version=9,
-    result="results/rubric/reliability",
-    outputs=["numbers", "page"],
-    more={
-        "disagreements": "results/rubric/disagreements.csv",
-        "fatigue": "results/rubric/fatigue.csv",
-        "conditions": "results/rubric/conditions.csv",
-        "rules": "results/rubric/rules.csv",
-        "summary": "results/rubric/summary.html",
-    },
-    target="rubric",
-    category="Rubric",
-    inputs={"ratings": "results/rubric/ratings.parquet", "responses": "rubric_responses"},
-    settings={"rubric": "rubric_version", "base": "rubric_weights", "icc": "rubric_icc", "seed": "seed"},
-)
-def rubric_quality(
-    rating: RatingOptions,
-    ratings_path: Path,
-    icc: Literal["complete", "mixed"],
-    seed: int,
-    files: pages.QualityFiles,
-) -> None:
-    """Write how far ratings can be trusted: agreement, disagreements, fatigue, rules, means by condition; a page.
-
-    Ratings by the scoring manual, and how far to trust them: agreement of raters with intervals beside raters that read
-    nothing, responses to review, fatigue, what the rules changed, and means by condition.
-    """
-    known, rubric = responses_of(rating), rubric_of(rating)
-    reading = checks.sound([ratings_path], known, [rubric])
-    pages.write(study.study(reading, known, [rubric], icc, seed), files)
-
-
-@step(
-    version=1,
-    result="results/rubric/printed",
-    outputs=["numbers", "page"],
-    target="rubric",
-    category="Rubric",
-    inputs={"printed": "paper/rubric/numbers.csv", "flags": "paper/rubric/flags.csv"},
-    settings={"rubric": "rubric_version", "base": "rubric_weights"},
-)
-def rubric_printed(
-    rubric: Annotated[str, "version of the manual, or the .yaml file of a study's version"],
-    base: Annotated[str, "weights of the base as JSON, null for the plain mean"],
-    printed_path: Annotated[Path, "the manual's numbers"],
-    flags_path: Annotated[Path, "its flags"],
-    numbers_path: Path,
-    page_path: Path,
-) -> None:
-    """Write every number and flag that the manual prints beside that of the rubric used here.
-
-    Every number and flag that the scoring manual prints, what the rubric of this study has in its place, and the
-    difference, ours minus printed: 0 unless the study changed the manual.
-    """
-    used = changes.opened(rubric).with_weights(json.loads(base))
-    numbers, flags = tables.read_lines(printed_path), tables.read_lines(flags_path)
-    head = "# Rubric: every number of the manual beside ours\n\n"
-    claims.write(numbers_path, page_path, head, printed.claims(numbers, flags), printed.answers(used, flags))

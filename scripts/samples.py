@@ -8,18 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from excam.config import Recipe
 from excam.core import provenance
 from excam.core.source_tables import unread_files
 from excam.core.splits import Split
 from excam.error_reports import record_files
-from excam.error_reports.judges import report
 from excam.excam40k import agreement, datasets
 from excam.excam40k.construction import duplicates, splits, wrapping
 from excam.excam40k.construction.drawing import draw_stratified, draw_to_cap
 from excam.excam40k.construction.templates import code_of, languages
-from excam.inference import chat
-from excam.training import tokens
 from scripts import step
 
 LOCAL_QUESTIONS = "local_questions"  # setting of a reader that has its questions in the language of the country too
@@ -28,7 +24,7 @@ LOCAL_QUESTIONS = "local_questions"  # setting of a reader that has its question
 MOST_LOCAL = 3  # questions in it of each question and region, as many as there are English ones built from annotations
 
 
-@step(version=6)
+@step(version=7)
 def build_samples(
     dataset: str,
     source_path: Annotated[Path, "manifest of the fetched snapshot"],
@@ -43,13 +39,14 @@ def build_samples(
     module: Annotated[str | None, "file of a benchmark that is not in the package"] = None,
     reading_json: Annotated[str, "settings of the reader, as JSON"] = "{}",
     templates: Annotated[Literal["english", "local", "both"], "language of the templates"] = "english",
+    rows: Annotated[Literal["by-rule", "as-published"], "whether rules change what a row says"] = "by-rule",
 ) -> None:
     """Wrap benchmark rows into original instruction-output pairs, and count what was dropped."""
     benchmark = datasets.load(dataset, module)
     settings = json.loads(reading_json)
     if templates == "both" and LOCAL_QUESTIONS in inspect.signature(benchmark.read).parameters:
         settings = {LOCAL_QUESTIONS: MOST_LOCAL, **settings}
-    reading = datasets.read(dataset, source_path.parent / "files", settings, module)
+    reading = datasets.read(dataset, source_path.parent / "files", settings, module, rows)
     # what no pattern matches stays in the folder that the files were copied from
     copied_from = provenance.read_json(source_path, "settings")["settings"].get("folder")
     not_read = unread_files(Path(copied_from or source_path.parent / "files"), benchmark.SOURCE.files)
@@ -66,7 +63,8 @@ def build_samples(
     counts = {
         "rows": reading.rows,
         "dropped": dict(reading.dropped),
-        "escaped": dict(reading.escaped),
+        "changed": {rule: changed for rule, (changed, _) in reading.changed.items()},
+        "changed_examples": {rule: example for rule, (_, example) in reading.changed.items()},
         "files_not_read": not_read,
         "base_samples": reading.frame.height,
         "drawn": len(bases),
@@ -109,6 +107,11 @@ def find_long_rows(
 
     Training would drop them after a generator was paid for them, and each base model would learn from other rows.
     """
+    from excam.config import Recipe
+    from excam.error_reports.judges import report
+    from excam.inference import chat
+    from excam.training import tokens
+
     folders = [manifest.parent / "files" for manifest in tokenizers_paths]
     encoders = {folder: chat.ids_tokenizer(folder) for folder in folders}
     for samples_path, pairs_path, counts_path in zip(samples_paths, pairs_paths, counts_paths, strict=True):

@@ -19,9 +19,10 @@ from excam.core.exceptions import InputInvalid
 from excam.error_reports import adapter_card, fixed_answers, record_files
 from excam.error_reports.evaluation.cells import mixture_title
 from excam.error_reports.judges import report
-from excam.excam40k import grounded
 from excam.inference import chat, gpus
 from excam.pages import plotting
+from excam.scoring import manifests
+from excam.scoring.manifests import BaseManifest
 from excam.training import devices, sft, tokens
 from excam.training.checkpoints import TrainingRun
 from excam.training.layout import load_layout
@@ -35,8 +36,6 @@ def tokenize_samples(
     recipe_json: Annotated[str, "what decides rows, of `training`, as JSON"],
     tokens_path: Path,
     counts_path: Path,
-    bases_path: Annotated[Path | None, "of report: grounded: base samples that passages are made of"] = None,
-    seed: Annotated[int, "of report: grounded"] = 0,
 ) -> None:
     """Tokenise one set for the training of one model, once for every mixture.
 
@@ -45,24 +44,13 @@ def tokenize_samples(
     files = weights_path.parent / "files"
     recipe = Recipe.model_validate_json(recipe_json)
     samples = record_files.read_samples(samples_path)
-    if recipe.report == "grounded":
-        bases = {base.id: base for base in record_files.read_bases(_bases_of(bases_path, samples_path))}
-        examples = grounded.training_examples(grounded.rows(samples, bases, recipe.evidence, seed))
-    else:
-        examples = report.training_examples(samples, recipe.report, recipe.labels)
+    examples = report.training_examples(samples, recipe.report, recipe.labels)
     encoded = tokens.encode(chat.ids_tokenizer(files), examples)
     rows = tokens.without_long_rows(encoded, recipe, chat.max_positions(files))
     tables.write_frame(tokens_path, rows)
     counts = tokens.statistics(rows)
     provenance.write_json(counts_path, counts)
     provenance.say(f"{tokens_path}: {counts}")
-
-
-def _bases_of(bases: Path | None, samples: Path) -> Path:
-    """Return the file of base samples. Raise InputInvalid if none is named."""
-    if bases is None:
-        raise InputInvalid(f"{samples}: no --bases; expected the base samples of these rows for report: grounded")
-    return bases
 
 
 @step(version=3)
@@ -104,7 +92,6 @@ def train_adapter(
         folder=adapter_path,
         name=name,
         version=train_adapter.version,
-        verdict=report.VERDICT,
     )
     facts = sft.train(run, tokenised, recipe, chosen, fixed_answers.scores)
     if facts is None:  # another process of the layout publishes
@@ -132,6 +119,7 @@ def train_adapter(
         model=model,
         weights=weights_path.parent.name,
         base=base["revision"],
+        base_model=manifests.read(weights_path, BaseManifest, "a fetched model").public(),
         trained_on=trained_on,
         languages=sorted({row["language"] for row in rows}),
         **facts,

@@ -39,13 +39,13 @@ def lines_of(path):
 def test_a_difference_is_ours_minus_printed_and_words_have_none():
     printed = [
         Claim("a", "rows", "12.2k", "rows", "§4"),
-        Claim("b", "order", "x > y", "", "§5"),
+        Claim("b", "order", "x > y", "", "§5", "Table 2"),
         Claim("c", "", "2", "", ""),
     ]
     ours = {"a": Ours(12_000, "file"), "b": Ours("y > x", "file"), "c": Ours("", "nobody counted")}
     rows, order, uncounted = claims.beside(printed, ours)
     assert (rows["ours"], rows["difference"]) == ("12000", "-200")
-    assert (order["ours"], order["difference"]) == ("y > x", "")
+    assert (order["ours"], order["difference"], order["note"]) == ("y > x", "", "file; against it: Table 2")
     assert (uncounted["ours"], uncounted["difference"], uncounted["note"]) == ("", "", "nobody counted")
     assert "3 claims: 1 with a difference" in claims.page_table([rows, order, uncounted])
 
@@ -144,6 +144,7 @@ def test_the_shipped_experiment_has_the_printed_settings_but_for_named_ones():
     differing = {name for name in names if at[name]["difference"] not in ("", "+0")}
     assert differing == {"training-batch", "training-gpus", "training-logging-steps", "training-save-steps"}
     assert at["pairs"]["ours"] == "all"
+    assert at["best-in-all"]["ours"] == SEEN
 
 
 def test_out_of_domain_claims_are_those_of_the_better_excam():
@@ -211,12 +212,14 @@ def test_the_printed_tables_answer_the_claims_about_people():
 # --- every printed file has its page
 
 
-@pytest.mark.parametrize("folder", ["", "calmqa", "macaron", "rubric"])  # CulT-Eval's page reads its whole folder
+@pytest.mark.parametrize(
+    "folder", ["paper", "excam/calmqa/paper", "excam/macaron/paper", "excam/rubric/paper"]
+)  # CulT-Eval's page reads its whole folder
 def test_every_file_of_printed_numbers_is_read_by_a_page(folder):
-    pages = [step.page for step in read_steps(ROOT / "scripts").values() if step.page]
+    pages = [step.page for step in read_steps(ROOT).values() if step.page]
     inputs = [source for page in pages for source in page.inputs.values()]
     named = {name for source in inputs for name in ([source] if isinstance(source, str) else source)}
     named |= {f"paper/{table}.csv" for page in pages for table in page.wildcards.get("table", [])}  # printed_votes
-    files = {path.relative_to(ROOT).as_posix() for path in (PAPER / folder).glob("*.csv")}
+    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).glob("*.csv")}
     assert files
     assert not files - named, "typed in, and on no page"
