@@ -55,7 +55,7 @@ ALIKE = """\
 90,90,"In Japan, what do guests take off before they enter a house?",Shoes,Gloves,Watches,Belts,A,Japan
 91,91,"In Japan, what do all guests take off before they enter a flat or home?",Shoes,Gloves,Watches,Belts,A,Japan
 """
-TARGETS = ("all", "external", "annotation")
+TARGETS = ("all", "external", "annotation", "results/pack/index.json")
 # Times and sums of them; pictures beside their .svg; cards of adapters, whose words train nothing.
 UNSTABLE = re.compile(
     r"(manifest\.json|verified\.json|\.pdf|\.png|^results/adapters/.*/README\.md|^results/paper/claims\.(csv|md))$"
@@ -215,6 +215,7 @@ def by_rule() -> Iterator[None]:
     """Replace what needs a model: it answers by the hash of what it is asked, and learns by writing down its rows."""
     from excam.error_reports import adapter_check
     from excam.inference import backend_factory, fake
+    from excam.scoring import served_model
     from excam.training import sft
 
     def opened(self: Any) -> fake.Backend:
@@ -224,6 +225,8 @@ def by_rule() -> Iterator[None]:
         mock.patch.dict(os.environ, OPENAI_API_KEY="a key that nobody asks with"),
         mock.patch.object(backend_factory.LazyBackend, "_open", opened),
         mock.patch.object(backend_factory.SharedBackend, "_open", opened),
+        mock.patch.object(served_model.ServedBackend, "_open", opened),
+        mock.patch.object(served_model.ServedBackend, "_find_out"),
         mock.patch.object(adapter_check, "_trained_modules", return_value=4),
         mock.patch.object(sft, "train", _train),
     ):
