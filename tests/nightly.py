@@ -58,10 +58,18 @@ GROUPS = {
     "classes": Group("the paper's architectures, tiny", nightly("tests/inference/test_architectures.py"), 2),
     "forms": Group("all forms in a browser", nightly("tests/annotation/test_form_pages.py")),
     "rest": Group(
-        "growth, ICC, two processes, options of metrics",
+        "growth, ICC, two processes, options of metrics, intervals, libraries of others",
         nightly(
             *("tests/bench/test_growth.py", "tests/rubric/test_rubric.py"),
             *("tests/training/test_training.py", "tests/test_conventions.py", "tests/scoring/test_metric_options.py"),
+            *("tests/error_reports/test_certainty.py", "tests/scoring/test_integrations.py"),
+        ),
+    ),
+    "sizes": Group(
+        "benchmarks as published, where they are; texts of a million characters",
+        nightly(
+            *("tests/excam40k/test_datasets.py", "tests/excam40k/test_blend_questions.py"),
+            *("tests/calmqa/test_calmqa.py", "tests/scoring/test_phrases.py"),
         ),
     ),
     "cluster": Group("faults of Slurm (below)", ("-m", "cluster", "tests/cluster"), needs="root, Slurm"),

@@ -17,10 +17,10 @@ BEGIN, END = "<!-- licences: begin, written by tests/test_licences.py -->\n\n", 
 HEAD = "| licence | packages |\n|---|---|\n"
 
 
-def pinned(lock: str) -> list[str]:
-    """Names that a lock pins for Linux."""
+def pinned(lock: str) -> dict[str, str]:
+    """Name -> version of what a lock pins for Linux."""
     pins = PIN.findall((ROOT / f"requirements/{lock}.lock").read_text(encoding="utf-8"))
-    return [name for name, _, marker in pins if not re.search(r"win32|emscripten", marker)]
+    return {name: version for name, version, marker in pins if not re.search(r"win32|emscripten", marker)}
 
 
 def licence(name: str) -> str:
@@ -44,6 +44,11 @@ def written() -> str:
 
 def installed() -> list[str]:
     return sorted({*pinned("core"), "torch"})
+
+
+def test_the_environment_is_the_locked_one():
+    """Otherwise the page, and every other test, speaks of packages that nobody else has."""
+    assert {name: distribution(name).version for name in pinned("core")} == pinned("core"), "run: ./setup.sh dev"
 
 
 @pytest.mark.parametrize("name", installed())

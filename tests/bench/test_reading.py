@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -77,14 +76,17 @@ def test_an_addition_that_moves_a_verdict_is_counted():
     assert all(add("Aún came.") != "Aún came." for add in ADDED.values())
 
 
-def test_answers_are_recorded_and_read(tmp_path):
-    judged = [Judged(0.5, None, ((0, 3),)), *(Judged(None) for _ in ROWS[1:])]
-    reading.record(tmp_path / "a.jsonl", "xquad", {"j": Answers(ROWS, judged), "f": Answers(ROWS, judged, fitted=True)})
-    read = reading.recorded([tmp_path / "a.jsonl"], "xquad", ROWS)
-    assert (read["j"].judged, read["j"].fitted, read["f"].fitted) == (judged, False, True)
-    with pytest.raises(SystemExit, match="j says nothing of 1 rows of 'xquad', such as new"):
-        reading.recorded([tmp_path / "a.jsonl"], "xquad", [*ROWS, replace(ROWS[0], id="new")])
-    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])["set"] == "xquad"
+def test_words_and_sentences_are_reported_that_passages_hold_in_no_form():
+    claim = replace(ROWS[0], question="", text="Ann sings songs.", passages=("Ann sings.",), sentences=((0, 3),))
+    [marked] = reading.in_any_form([claim])
+    assert marked.marked == ((10, 15),)
+    fours = []
+    for at in range(20):
+        said = [
+            replace(claim, text=f"Ann sings {'well' if right else 'bad songs'}", right=right) for right in (True, False)
+        ]
+        fours.append(replace(joined(said, "Tell.", ["Ann sings well."]), group=f"g{at}"))
+    assert {judged.marked for judged in reading.in_any_form(fours)} == {((16, 36),)}
 
 
 def test_a_limit_takes_whole_groups_of_each_part():
@@ -100,3 +102,12 @@ def test_an_unknown_score_is_in_the_middle_of_the_auc():
     nothing = Answers(rows, [Judged(None) for _ in rows])
     groups = [row.group for row in rows]
     assert [reading.auc(each, groups)["value"] for each in ([known], [nothing], [known, nothing])] == [1, 0.5, 0.5]
+
+
+def test_what_an_attack_does_is_counted_of_wrong_and_of_right_texts():
+    rows = [replace(ROWS[0], id=name, right=name[0] == "r") for name in ("r", "r/attacked", "w", "w/attacked")]
+    judged = [Judged(None, True), Judged(None, None), Judged(None, False), Judged(None, True)]
+    calls = {line["what"]: line["value"] for line in reading.flagged("attacks", {"judge": Answers(rows, judged)})}
+    assert calls["judge | right texts called right, change"] == -1
+    assert (calls["judge | wrong texts called an error, attacked"], len(calls)) == (0, 12)
+    assert calls["judge | wrong texts called right, change"] == 1

@@ -64,7 +64,7 @@ def _build(results: Path, name: str, cap: int, shards: int) -> None:
         answers = _generated(results, name, right, shards)
         script("collect_soft_errors", samples=right, answers=answers, spans="strict", severity="requested", **written)
     folder = results / f"excam40k/{name}"
-    script("split_samples", right=right, wrong=wrong, cap=cap, words="balanced", seed=SEED, folder=folder)
+    script("split_samples", right=right, wrong=wrong, cap=cap, seed=SEED, folder=folder)
     script("draw_subset", samples=folder / "test.parquet", rows=4, seed=SEED, subset=folder / "test-100.parquet")
 
 

@@ -1,6 +1,5 @@
 """A headless Chromium driven over its DevTools protocol, through two pipes: no library, no port."""
 
-import base64
 import json
 import os
 import select
@@ -193,10 +192,6 @@ class Browser:
     def downloads(self, folder):
         """From now on files are saved there."""
         self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-
-    def picture(self, path, **options):
-        """The window as a PNG file, or another part of the page."""
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", **options)["data"]))
 
     def said(self, method):
         here = (event for event in self.events if event.get("sessionId") == self.session)

@@ -110,11 +110,11 @@ def translation_errors():
 
 def macaron_author():
     patterns, places = templates.read(MINI / "templates.yaml"), contexts.read_contexts(MINI / "contexts.csv")
-    return macaron.authoring(patterns[:3], places[:2], each=1, seed=0)
+    return macaron.authoring(patterns[:3], places[:2], each=1, times=1, seed=0)
 
 
 def macaron_review():
-    return macaron.reviewing(source.read(source.files(MINI), {}).scenarios[:3])
+    return macaron.reviewing(source.read(source.files(MINI), {}).scenarios[:3], None, 0)[0]
 
 
 def rubric():
@@ -127,6 +127,12 @@ def seed_questions():
     return seeds.drawing(["Wolof", "fa"], people=1, each=2)
 
 
+def seed_review():
+    shown = [{"question": "Lu tax?", "question_english": "Why?", "why": "<b>Only here.</b>"}, {"question": "Kan?"}]
+    tasks = [task("test", number, "Wolof", "", texts, {"writer": "wo-1"}) for number, texts in enumerate(shown)]
+    return campaign.campaign("Check", form.load("seed_review"), tasks)
+
+
 MADE = {
     "long_form": long_form,
     "culture_spans": culture_spans,
@@ -135,6 +141,7 @@ MADE = {
     "macaron_review": macaron_review,
     "rubric": rubric,
     "seed_questions": seed_questions,
+    "seed_review": seed_review,
 }
 
 

@@ -42,7 +42,7 @@ WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market"
 class Server(fake_chat_server.Server):
     """Chat completions by hash of the request, up to 20,000 characters long, after some milliseconds.
 
-    `asked` counts each request but the first of a command, `keys` are the keys it was sent. Status 401: it says so and quotes the key.
+    `asked` counts each request but a command's probe, `keys` are the keys it was sent. Status 401: it says so and quotes the key.
     Prompts of which `refuse` is true get a status of 418. `port` 0: any that is free.
     """
 
@@ -66,7 +66,8 @@ class Server(fake_chat_server.Server):
     def _reply(self, question: Mapping[str, Any]) -> Callable[[Any], None]:
         prompt = question["messages"][-1]["content"]
         with self._came:
-            self.asked[hashlib.sha256(json.dumps(question).encode()).hexdigest()] += prompt != PROBE
+            if prompt != PROBE:
+                self.asked[hashlib.sha256(json.dumps(question).encode()).hexdigest()] += 1
             self._came.notify_all()
         step = (
             (200, answer(question))

@@ -21,7 +21,7 @@ from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.inference import backend_factory, fake
 from excam.scoring import metric as metrics
 from excam.scoring.metric import Setup
-from excam.scoring.models import OpenedModel
+from excam.scoring.opened_model import OpenedModel
 from excam.scoring.scorer import Scorer
 
 SECRET = "text-of-somebody"

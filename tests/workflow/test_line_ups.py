@@ -1,6 +1,7 @@
 """The papers' own models as experiments: each is planned whole, on the embedded files in place of those to be fetched."""
 
 import os
+import re
 from collections import Counter
 
 import pytest
@@ -51,10 +52,10 @@ def jobs(plans, name, rule):
 
 
 def test_every_model_of_macarons_table_3_is_asked(plans):
-    printed = (ROOT / "paper/macaron/table-3.csv").read_text().splitlines()[1:]
+    printed = (ROOT / "excam/macaron/paper/table-3.csv").read_text().splitlines()[1:]
     category = {model: group for group, model, *_ in (line.split(",") for line in printed)}
     asked = dict(job.rsplit("/", 1) for job in jobs(plans, "macaron-paper", "macaron_ask"))
-    assert asked == {model: "thinking" if group == "thinking" else "choose" for model, group in category.items()}
+    assert asked == {model: "thinking" if group == "thinking" else "letter" for model, group in category.items()}
     assert len(asked) == 21
     fetched = jobs(plans, "macaron-paper", "fetch_model")
     assert fetched == sorted(model for model, group in category.items() if group == "open-weight")
@@ -64,7 +65,11 @@ def test_every_system_of_cult_eval_is_translated_and_judged(plans):
     translated = jobs(plans, "cult-eval-paper", "cult_eval_translate")
     shots = Counter(job.split("/")[0] for job in translated)
     assert len(shots) == 9
-    assert {model for model, count in shots.items() if count == 1} == {"madlad400-10b-mt", "nllb200-3.3b"}
+    assert {model for model, count in shots.items() if count == 1} == {
+        "hunyuan-mt-7b",
+        "madlad400-10b-mt",
+        "nllb200-3.3b",
+    }
     judged = jobs(plans, "cult-eval-paper", "cult_eval_judge")
     assert judged == sorted(f"grok-4.1-fast/{job}" for job in [*translated, "written/0"])
 
@@ -85,7 +90,36 @@ def test_the_papers_own_layout_trains_twenty_adapters(plans):
     judges = Counter(job.split("/")[2] for job in jobs(plans, "excam-paper", "judge"))
     assert set(judges) == {"count", "severity", "binary", "report"}
     assert judges["count"] > judges["severity"], "the external judge counts"
+    external = [job.split("/") for job in jobs(plans, "excam-paper", "judge") if job.startswith("gpt5/")]
+    assert {job[-1] for job in external} == {"test-100"}
     assert len(jobs(plans, "excam-paper", "generate_soft_errors")) == 16
+
+
+def test_what_is_called_the_papers_is_in_its_experiment():
+    """Comments of config.yaml and the choices say `value`, as the paper; a field whose own value is the paper's may stay."""
+    ours, put_back = (
+        yaml.safe_load((ROOT / name).read_text()) for name in ("config.yaml", "experiments/excam-paper.yaml")
+    )
+    fields = {
+        field: value for section in put_back.values() if isinstance(section, dict) for field, value in section.items()
+    }
+    called = dict(
+        re.findall(
+            r"^  (\w+): [^#\n]*# (?!silent|as in the paper)(.*\bpaper\b.*)", (ROOT / "config.yaml").read_text(), re.M
+        )
+    )
+    assert called.keys() <= fields.keys()
+    assert {"spans", "layout", "pairs", "significance"} <= called.keys()
+    for field, comment in called.items():
+        assert str(fields[field]) in re.findall(r"[\w-]+", comment), field
+        assert all(
+            section.get(field, None) != fields[field] for section in ours.values() if isinstance(section, dict)
+        ), field
+    choices = (ROOT / "docs/reading-the-paper.md").read_text()
+    said = re.findall(r"`(?:[\w.]+: )?([\w-]+)`(?=[^.;|`]*\b(?:as the paper|the paper's))", choices)
+    assert {"zero2", "1000000", "as-published"} <= set(said) <= {str(value) for value in fields.values()}
+    likelihood = re.findall(r"the paper's is `([\w-]+)`", (ROOT / "docs/macaron.md").read_text())
+    assert likelihood == entries("macaron-paper")["macaron"]["modes"] == ["letter"]
 
 
 @pytest.mark.parametrize("name", TARGETS)

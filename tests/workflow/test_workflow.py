@@ -221,7 +221,7 @@ def test_mistyped_target_of_a_page_is_one_line(run):
     finally:
         file.write_text(content, encoding="utf-8")
     assert done.returncode != 0
-    assert re.search(r"\w+: target: found papers; expected one of all, .*, paper, rubric\n", done.text)
+    assert re.search(r"\w+: target: found papers; expected one of all, .*, paper, reader, rubric\n", done.text)
 
 
 def test_missing_column_names_dataset_file_and_columns(run):
