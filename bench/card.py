@@ -8,11 +8,9 @@ eight minutes each:
 
 train      two passes and one pass again through frozen layers of Phi-3-medium and Gemma-3-27B: `mfu`
 decode     one token for 64, 256 and 512 answers behind 500 tokens, by PyTorch's own attention: `reading`
-load       weights from a new file to the card: `disk`
 
 Each number goes to `--numbers` as soon as it is measured, with the name of the card; one that is there is not
-measured again. `--yaml` then gets the values of `TAKEN`, "measured on" that card: not `disk`, since a file that was
-just written is read from memory. `pause` needs vLLM and is not measured here.
+measured again. `--yaml` then gets the values, "measured on" that card. `pause` needs vLLM and is not measured here.
 `--device cpu` tries the program with small layers; nothing of that is written to `--yaml`.
 """
 
@@ -21,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -29,13 +26,11 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-TAKEN = ("mfu", "reading")
 LAYERS = 2  # and twice as many
 TOKENS = 4096  # of a training step
 HEAD = 128  # width of a head
 BEHIND = 500  # tokens in the cache before the one that is decoded
 ANSWERS = (64, 256, 512)
-FILE_BYTES = 4 * 10**9
 SHAPES: dict[str, dict[str, Any]] = {
     "phi3-medium-4k": {
         "hidden_size": 5120,
@@ -60,7 +55,7 @@ SMALL: dict[str, Any] = {
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", choices=("train", "decode", "load"), default=["train", "decode", "load"])
+    parser.add_argument("--parts", nargs="+", choices=("train", "decode"), default=["train", "decode"])
     parser.add_argument("--peak", type=float, default=989e12, help="dense bfloat16 of the card, FLOP/s")
     parser.add_argument("--bandwidth", type=float, default=3.35e12, help="of its memory, bytes/s")
     parser.add_argument("--device", default="cuda")
@@ -69,19 +64,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--yaml", type=Path, help="write the values into this file of assumptions")
     options = parser.parse_args(argv)
     card = name_of(options.device)
-    known = read_numbers(options.numbers)
+    lines = read_numbers(options.numbers)
     for part, of, measure in measurements(options):
-        if any((line["part"], line["of"], line["card"]) == (part, of, card) for line in known):
+        if any((line["part"], line["of"], line["card"]) == (part, of, card) for line in lines):
             print(f"{part} {of}: measured already, in {options.numbers}", flush=True)
             continue
         line = {"part": part, "of": of, "card": card, **measure()}
-        known.append(line)
+        lines.append(line)
         print(json.dumps(line), flush=True)
         with options.numbers.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
     if options.yaml and options.device != "cpu":
-        taken = [line for line in known if line["card"] == card and line["name"] in TAKEN]
-        write_assumptions(options.yaml, taken, card)
+        write_assumptions(options.yaml, [line for line in lines if line["card"] == card], card)
 
 
 def name_of(device: str) -> str:
@@ -102,8 +96,6 @@ def measurements(options: argparse.Namespace) -> Iterator[tuple[str, str, Callab
     for answers in ANSWERS if options.device == "cuda" else (2,):
         if "decode" in options.parts:
             yield "decode", f"{answers} answers", partial(decode, answers, options)
-    if "load" in options.parts:
-        yield "load", "one file", partial(load, options)
 
 
 def train(shape: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -179,21 +171,6 @@ def _one_token(layers: Sequence[dict[str, Any]], hidden: Any) -> None:
         hidden = hidden + (silu(gate) * up) @ layer["down"]
 
 
-def load(options: argparse.Namespace) -> dict[str, Any]:
-    """Return `disk`: bytes/s from a file that was just written (of a node's own disk: often still in memory)."""
-    import torch
-    from safetensors.torch import load_file, save_file
-
-    size = FILE_BYTES if options.device == "cuda" else 10**7
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-        file = Path(folder) / "weights.safetensors"
-        save_file({str(at): torch.zeros(size // 16, dtype=torch.bfloat16) for at in range(8)}, file)
-        start = time.perf_counter()
-        load_file(file, device=options.device)
-        seconds = time.perf_counter() - start
-    return {"name": "disk", "value": size / seconds, "seconds": [seconds]}
-
-
 def build(shape: str, layers: int, device: str) -> Any:
     """Return a Llama of so many layers with the widths of `shape` and random weights, in bfloat16."""
     import torch
@@ -224,9 +201,9 @@ def write_assumptions(path: Path, numbers: Sequence[dict[str, Any]], card: str) 
     """Replace the assumptions that were measured; the others stay as they are."""
     text = path.read_text("utf-8")
     for name in sorted({number["name"] for number in numbers}):
-        own = [number for number in numbers if number["name"] == name]
-        value = f"{mean(number['value'] for number in own):.3g}"
-        each = ", ".join(f"{number['of']} {number['value']:.3g}".strip() for number in own)
+        of_name = [number for number in numbers if number["name"] == name]
+        value = f"{mean(number['value'] for number in of_name):.3g}"
+        each = ", ".join(f"{number['of']} {number['value']:.3g}".strip() for number in of_name)
         text, times = re.subn(
             rf"(?m)^{name}: \[.*\]$", f'{name}: [{value}, "measured on {card} (bench.card): {each}"]', text
         )

@@ -183,9 +183,11 @@ def hours_of(folder: Path, configs: Sequence[Path], changed: Sequence[str]) -> N
     jobs = planned(folder, files, ["all"])
     done = hours.Estimate(config.load(raw), assumed, sources).all(jobs, hours.loads(jobs, grouped()))
     print("\n" + table(hours.HEAD, [work.cells() for work in done]))
-    print(f"\ntogether {sum(work.hours for work in done):.1f} H100-hours, computed, not measured on a card\n")
+    print(f"\ntogether {sum(work.hours for work in done):.1f} H100-hours, computed, not measured on a card")
+    for what in (("soft errors",), ("training", "verify", "judging with adapters")):
+        print(f"of these {', '.join(what)}: {sum(work.hours for work in done if work.what.startswith(what)):.1f}")
     stated = ((name, f"{value:g}" if isinstance(value, float | int) else str(value)) for name, value in assumed.items())
-    print(table(("assumption", "", "from"), [(*assumption, sources[assumption[0]]) for assumption in stated]))
+    print("\n" + table(("assumption", "", "from"), [(*assumption, sources[assumption[0]]) for assumption in stated]))
 
 
 if __name__ == "__main__":

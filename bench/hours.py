@@ -23,13 +23,7 @@ from excam.excam40k.datasets import load
 from excam.training import layout
 
 FILE = Path(__file__).with_suffix(".yaml")
-PRINTED = {  # hours on H100s in the paper: 16 processes of 3 h; ten of 40 and of 80 min, on two cards
-    "soft errors": "48",
-    "training phi3-medium-4k": "13.3",
-    "training gemma3-27b": "26.7",
-    "judging with adapters, gemma3-27b": "5, both bases",
-}
-HEAD = ("work", "jobs", "tokens in, M", "out, M", "PFLOP", "H100-hours", "printed", "rests on")
+HEAD = ("work", "jobs", "tokens in, M", "out, M", "PFLOP", "H100-hours", "rests on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +40,7 @@ class Work:
 
     def cells(self) -> tuple[str, ...]:
         counts = (f"{self.read / 1e6:.1f}", f"{self.written / 1e6:.2f}", f"{self.flop / 1e15:,.0f}")
-        return (self.what, str(self.jobs), *counts, f"{self.hours:.2f}", PRINTED.get(self.what, ""), self.rests)
+        return (self.what, str(self.jobs), *counts, f"{self.hours:.2f}", self.rests)
 
 
 def assumptions(changed: Iterable[str] = ()) -> tuple[dict[str, Any], dict[str, str]]:
@@ -75,14 +69,14 @@ class Estimate:
         for model in self.experiment.tuned.models:
             kinds.append(self.training(model, [job for job in _of(of, model) if job.rule == "train_adapter"]))
         kinds.append(self.verifying([job for job in of if job.rule == "verify_adapter"]))
-        asked = [job for job in of if job.rule == "judge"]
-        bare = {job.wildcards["model"] for job in asked if job.wildcards["trained_on"] == "nothing"}
+        judging = [job for job in of if job.rule == "judge"]
+        bare = {job.wildcards["model"] for job in judging if job.wildcards["trained_on"] == "nothing"}
         for model in self.experiment.tuned.models:
-            own = [job for job in _of(asked, model) if job.wildcards["trained_on"] != "nothing"]
-            kinds.append(self.judging(f"judging with adapters, {model}", model, own))
+            of_model = [job for job in _of(judging, model) if job.wildcards["trained_on"] != "nothing"]
+            kinds.append(self.judging(f"judging with adapters, {model}", model, of_model))
         for model in sorted(bare):
-            own = [job for job in _of(asked, model) if job.wildcards["trained_on"] == "nothing"]
-            kinds.append(self.judging(f"baseline {model}", model, own))
+            of_model = [job for job in _of(judging, model) if job.wildcards["trained_on"] == "nothing"]
+            kinds.append(self.judging(f"baseline {model}", model, of_model))
         return [kind for kind in [*kinds, self.loading(loads)] if kind.jobs]
 
     def rows(self, name: str) -> float:
@@ -209,8 +203,8 @@ class Estimate:
             size += self.bytes(name)
             wait = self.bytes(name) * self.assumed["reads"] / self.assumed["disk"]
             seconds += job.gpus * (wait + self.assumed["engine"])
-        counted = Counter(job.rule for job in loads)
-        rests = ", ".join(f"{rule} {number}" for rule, number in counted.items()) + f", {size / 1e9:,.0f} GB: "
+        counted = Counter(job.rule for job in loads).items()
+        rests = ", ".join(f"{rule} {number}" for rule, number in counted) + f", {size / 1e9:,.0f} GB: "
         rests += self.rests("disk", "reads", "engine")
         return Work("loads of weights", len(loads), 0, 0, 0, seconds / 3600, rests)
 
@@ -237,8 +231,8 @@ def loads(jobs: Sequence[Job], sizes: Mapping[str, int]) -> list[Job]:
         if job.rule == "generate_soft_errors":
             groups["generator"][str(place),].append(job)
         elif job.gpus and job.rule in ("verify_adapter", "judge"):
-            own = job.wildcards["trained_on"]
-            groups[job.wildcards["model"]][(own,) if own != "nothing" else (own, str(place))].append(job)
+            mixture = job.wildcards["trained_on"]
+            groups[job.wildcards["model"]][(mixture,) if mixture != "nothing" else (mixture, str(place))].append(job)
     loaded = [job for job in jobs if job.gpus and job.rule == "train_adapter"]
     for name, together in groups.items():
         parts = list(together.values())

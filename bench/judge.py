@@ -1,4 +1,4 @@
-"""How fast are judges asked? Each backend against a loop of single `generate` calls and the `transformers` pipeline.
+"""How fast are judges asked? Each backend against the `transformers` pipeline.
 
     python -m bench.judge --weights results/models/smollm2-135m/manifest.json \\
         --adapter results/adapters/smollm2-135m/all/manifest.json --samples results/excam40k/*/test.parquet
@@ -31,7 +31,7 @@ from excam.error_reports.records import Sample
 from excam.inference import Backend, Completion, Generate, Sampling, backend_factory
 from scripts import run
 
-WAYS = ("single", "pipeline", "pipeline-batched", "transformers", "transformers-merged", "vllm", "vllm-merged")
+WAYS = ("pipeline", "pipeline-batched", "transformers", "transformers-merged", "vllm", "vllm-merged")
 BATCHED = 16  # rows of the pipeline's batches if it batches
 Ask = Callable[[Sequence[Generate]], list[tuple[str, int]]]  # (text, generated tokens) of each
 
@@ -44,8 +44,8 @@ class Timing:
     seconds: float = 0.0
     answers: list[tuple[str, int]] = field(default_factory=list)
 
-    def row(self, first: Timing, cells: int) -> dict[str, Any]:
-        """Rates, rows a second against the first way's, and what loading again for each of `cells` would cost."""
+    def row(self, first: Timing) -> dict[str, Any]:
+        """Rates, and rows a second against the first way's."""
         equal = sum(a[0].strip() == b[0].strip() for a, b in zip(self.answers, first.answers, strict=True))
         return {
             "rows": len(self.answers),
@@ -55,7 +55,6 @@ class Timing:
             "tokens_per_s": round(sum(tokens for _, tokens in self.answers) / self.seconds, 1),
             "times_first": round(first.seconds / self.seconds, 2),
             "equal_to_first": equal,
-            "times_as_long_loaded_per_cell": round((cells * self.load + self.seconds) / (self.load + self.seconds), 2),
         }
 
 
@@ -65,14 +64,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--adapter", type=Path, help="manifest of an adapter")
     parser.add_argument("--samples", type=Path, nargs="+", required=True)
     parser.add_argument("--judge", default="report", choices=judges.available())
-    parser.add_argument("--ways", nargs="+", default=["pipeline", "single", "pipeline-batched", "transformers"],
-                        choices=WAYS)  # fmt: skip
+    parser.add_argument("--ways", nargs="+", default=["pipeline", "pipeline-batched", "transformers"], choices=WAYS)
     parser.add_argument("--rows", type=int, default=64, help="a round")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--max-tokens", type=int, default=128)
     parser.add_argument("--dtype", default="bfloat16", choices=["bfloat16", "float32"])
     parser.add_argument("--gpus", type=int, default=1, help="tensor parallel, for vLLM")
-    parser.add_argument("--cells", type=int, default=9, help="data sets that share one loaded model")
     parser.add_argument("--shape", choices=["phi3-medium"], help="random weights; tokenizer and prompts of --weights")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--numbers", type=Path, help="write them here, as JSON")
@@ -98,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 timings[way].answers += ask(requests[start : start + args.rows])
                 timings[way].seconds += time.monotonic() - started
                 provenance.say(f"{way}: {start + args.rows}/{len(requests)} rows, {timings[way].seconds:.1f} s")
-    table = {way: timing.row(timings[args.ways[0]], args.cells) for way, timing in timings.items()}
+    table = {way: timing.row(timings[args.ways[0]]) for way, timing in timings.items()}
     _show(table)
     if args.numbers:
         about = {"command": sys.argv, "device": _device(), "judge": args.judge, "dtype": args.dtype}
@@ -113,7 +110,7 @@ def _request(judge: str, sample: Sample) -> Generate:
 
 
 def _open(way: str, files: Path, adapter: Path | None, args: argparse.Namespace) -> Ask:
-    if way in ("single", "pipeline", "pipeline-batched"):
+    if way.startswith("pipeline"):
         return _library(way, files, adapter, args)
     name, _, merged = way.partition("-")
     model = Model(backend=name, licence="", dtype=args.dtype, gpus=args.gpus, serve="merged" if merged else "lora")
@@ -133,7 +130,7 @@ def _asking(backend: Backend, sampling: Sampling) -> Ask:
 
 
 def _library(way: str, files: Path, adapter: Path | None, args: argparse.Namespace) -> Ask:
-    """The alternatives that a reader would write: no code of ours."""
+    """What a reader would write: no code of ours."""
     import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM, AutoTokenizer, pipeline
@@ -144,23 +141,10 @@ def _library(way: str, files: Path, adapter: Path | None, args: argparse.Namespa
     model: Any = loaded.to(device).eval()
     if adapter:
         model = PeftModel.from_pretrained(model, adapter).to(model.dtype)
-    ends = {"eos_token_id": -1} if args.shape else {}
-    settings = {"max_new_tokens": args.max_tokens, "do_sample": False, "pad_token_id": tokenizer.eos_token_id, **ends}
-
-    def single(requests: Sequence[Generate]) -> list[tuple[str, int]]:
-        answers = []
-        for request in requests:
-            ids = tokenizer.apply_chat_template(_chat(request), add_generation_prompt=True, return_tensors="pt")
-            ids = ids["input_ids"].to(device)
-            with torch.inference_mode():
-                new = model.generate(ids, attention_mask=torch.ones_like(ids), **settings)[0, ids.shape[1] :]
-            answers.append((str(tokenizer.decode(new, skip_special_tokens=True)), len(new)))
-        return answers
-
-    if way == "single":
-        return single
+    settings = {"max_new_tokens": args.max_tokens, "do_sample": False, "pad_token_id": tokenizer.eos_token_id}
+    settings |= {"eos_token_id": -1} if args.shape else {}
     generating = pipeline("text-generation", model=model, tokenizer=tokenizer, device=device)
-    batch = 1 if way == "pipeline" else BATCHED
+    batch = BATCHED if way == "pipeline-batched" else 1
 
     def piped(requests: Sequence[Generate]) -> list[tuple[str, int]]:
         out: Any = generating(list(map(_chat, requests)), batch_size=batch, return_full_text=False, **settings)

@@ -39,28 +39,6 @@ def all_pairs(gold: np.ndarray, metric: np.ndarray) -> TieCalibration:
     return TieCalibration(agreeing[winner] / len(first), float(size[winner]))
 
 
-def double_loop(gold: np.ndarray, metric: np.ndarray) -> TieCalibration:
-    """One Python object per pair, as the reference implementation has it."""
-    pairs, agreeing = [], 0
-    for i, (gold_i, metric_i) in enumerate(zip(gold.tolist(), metric.tolist(), strict=True)):
-        for gold_j, metric_j in zip(gold[:i].tolist(), metric[:i].tolist(), strict=True):
-            concordant = (gold_i - gold_j) * (metric_i - metric_j) > 0
-            agreeing += concordant
-            pairs.append((abs(metric_i - metric_j), (gold_i == gold_j) - concordant))
-    pairs.sort()
-    best, epsilon, at = -1, 0.0, 0
-    if pairs[0][0] > 0:
-        best = agreeing
-    while at < len(pairs):
-        size = pairs[at][0]
-        while at < len(pairs) and pairs[at][0] == size:
-            agreeing += pairs[at][1]
-            at += 1
-        if agreeing > best:
-            best, epsilon = agreeing, size
-    return TieCalibration(best / len(pairs), epsilon)
-
-
 def timed(function: Statistic, data: Data, draws: int) -> tuple[float, Numbers]:
     """Return the processor time of one call, the best of those that fit in a twentieth of a second, and its numbers."""
     times: list[float] = []
@@ -93,7 +71,7 @@ def peers(chosen: argparse.Namespace) -> None:
         f"{'work (draws)':<72}{'peer':<38}"
         + "".join(f"{f'{size:,}: ours':>15}{'peer':>12}{'ratio':>10}" for size in data)
     )
-    for name, work in works(all_pairs, double_loop).items():
+    for name, work in works(all_pairs).items():
         if chosen.works and not any(word in name for word in chosen.works):
             continue
         ours = [timed(work.ours, at_size, work.draws)[0] for at_size in data.values()]
@@ -103,21 +81,21 @@ def peers(chosen: argparse.Namespace) -> None:
         title = f"{name} ({work.draws:,})" if work.draws > 1 else name
         for peer_name, peer in work.peers.items():
             line = f"{title:<72}{peer_name:<38}"
-            for (size, at_size), own in zip(data.items(), ours, strict=True):
+            for (size, at_size), our_time in zip(data.items(), ours, strict=True):
                 measured = at_size if size <= peer.largest else Data(peer.largest, chosen.seed)
                 seconds = beside(work, peer, measured) * (size / measured.n) ** peer.growth
                 printed = f"{'~' if measured.n < size else ''}{seconds:.3f}"
-                line += f"{own:>15.4f}{printed:>12}{seconds / own:>9.1f}x"
-                numbers = {"ours (s)": own, f"{peer_name} (s)": seconds, f"{peer_name}: ratio": seconds / own}
+                line += f"{our_time:>15.4f}{printed:>12}{seconds / our_time:>9.1f}x"
+                numbers = {"ours (s)": our_time, f"{peer_name} (s)": seconds, f"{peer_name}: ratio": seconds / our_time}
                 rows += [[f"{title} | {size:,} rows | {what}", f"{value:.4g}", size] for what, value in numbers.items()]
             print(f"{line}  exponent {power:.2f}", flush=True)
         rows.append([f"{title} | {chosen.sizes[-1]:,} rows | exponent", f"{power:.2f}", chosen.sizes[-1]])
     if chosen.to:
         command, day = "python -m bench.metaeval", datetime.now(UTC).date()
-        unique = dict.fromkeys((what, value, n) for what, value, n in rows)
         with chosen.to.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows(
-                ["speed beside peers", what, value, "", "", n, command, day] for what, value, n in unique
+                ["speed beside peers", what, value, "", "", n, command, day]
+                for what, value, n in dict.fromkeys(map(tuple, rows))
             )
 
 

@@ -3,29 +3,29 @@
     python -m bench.reading --reading FOLDER --data FOLDER --judges words closed --to docs/results/reading.csv
 
 `--reading` has XQuAD and WiCE as `bench.reading_rows` says, `--data` a folder of official files for each benchmark; of
-what is not given, the sets are left out. Judges are `words` (no model), a model as `excam score --model` takes it,
-`closed` (a program compares with the right answer: what closed values alone can decide at best) and, by `--recorded
-FILE`, those of a file of answers: JSONL with judge, set, id, score (higher: rather right), verdict (true: right, null:
-not known; without this field a threshold is fitted) and marked ([[start, end], ...]). `--points
+what is not given, the sets are left out. Judges are `words` (no model), a model as `excam score --model` takes it and
+`closed` (a program compares with the right answer: what closed values alone can decide at best). `--points
 docs/grounded/points.parquet` has the margins of models that were asked before. The fair floors of
-`excam.error_reports.floors` are judges on every set.
+`excam.error_reports.floors` are judges, too.
 
 A threshold is chosen on the set's dev rows, else on one half of the groups for the other. Scaled accuracy is
 2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs, claims or
 base samples; a difference is paired. At equal coverage a floor keeps as many of its most certain rows as the judge
-decides. Sentences and tokens are marked by the threshold of the best F1. Speed is by processor time.
+decides. Of claims those words are marked that passages hold in no form; of long texts the sentences with the smallest
+share of words that passages about their cultures hold in any form, by the threshold that finds most of what is wrong
+among those that report at least `PRECISE` rightly. Speed is by processor time.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from bench.processes import ROOT
-from bench.reading_rows import Row, parts, sets
+from bench.reading_rows import BY_OURS, Row, parts, sets
 from excam.core import tables
 from excam.core.hash_order import digest
-from excam.error_reports import content_words, floors, readers
+from excam.error_reports import content_words, floors, readers, relevance
 from excam.error_reports.judges import grounded
 from excam.error_reports.metrics import BY_EVIDENCE
 from excam.error_reports.readers import chat
@@ -52,7 +52,10 @@ from excam.stats.clusters import cluster_numbers
 
 COLUMNS = ("topic", "what", "value", "low", "high", "n", "command", "commit_or_date")
 NOT_ENGLISH = "all but English"
-FLOORS = tuple(floors.FLOORS)
+OF_ITS_CULTURE = "question where the answer stands, passages of its culture"  # those that `words` reads
+FLOORS = (*floors.FLOORS, OF_ITS_CULTURE)
+IN_ANY_FORM = "words in any form"  # of parts of a text
+PRECISE = 0.8  # of reported sentences, those that are wrong, in the rows that choose a threshold
 POINTS = {  # of docs/grounded/points.parquet: system and column; a verdict from 0 on, or where a threshold is fitted
     "1.5B untuned, likelihoods": ("qwen2.5-coder-1.5b", "likelihoods", True),
     "1.5B untuned, statement": ("qwen2.5-coder-1.5b", "lemmas", True),
@@ -107,18 +110,18 @@ class Answers:
         scores, right = self.scores, np.array([bool(row.right) for row in self.rows])
         fit = np.array([row.fit for row in self.rows])
         if fit.any():
-            return np.full(len(scores), threshold(scores[fit], right[fit]))
+            return np.full(len(scores), threshold(scores[fit], right[fit], of_parts=self.parts))
         half = np.array([int(digest(0, "half", row.group)[:8], 16) % 2 for row in self.rows])
         known = np.array([row.right is not None for row in self.rows])
         others = [known & (half != own) for own in (0, 1)]
-        by_half = [threshold(scores[other], right[other], by_f1=self.parts) for other in others]
+        by_half = [threshold(scores[other], right[other], of_parts=self.parts) for other in others]
         return np.array(by_half)[half]
 
 
-def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_], *, by_f1: bool = False) -> float:
+def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_], *, of_parts: bool = False) -> float:
     """Return the threshold with the most right verdicts, the middle of the best ones; right is from it on.
 
-    `by_f1`: with the best F1 of what is wrong.
+    `of_parts`: that with most of what is wrong below it, of which at least `PRECISE` is.
     """
     known = ~np.isnan(scores)
     if not known.any():
@@ -126,11 +129,11 @@ def threshold(scores: NDArray[np.float64], right: NDArray[np.bool_], *, by_f1: b
     places = np.unique(np.quantile(scores[known], np.linspace(0, 1, 101)))
     said, is_right = scores[known, None] >= places, right[known, None]
     hits = (said == is_right).mean(axis=0)
-    if by_f1:
+    if of_parts:
         both_wrong = (~said & ~is_right).sum(axis=0)
-        hits = 2 * both_wrong / np.maximum(1, (~said).sum(axis=0) + (~is_right).sum())
+        hits = both_wrong * (both_wrong >= PRECISE * (~said).sum(axis=0))
     best = np.flatnonzero(hits >= hits.max() - 1e-12)
-    return float(places[best[len(best) // 2]])
+    return float(places[best[len(best) // 2 if hits.any() else 0]])  # none is precise: nothing is below the first
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -138,11 +141,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--reading", type=Path, help="folder of XQuAD and WiCE")
     parser.add_argument("--data", type=Path, help="folder with a folder for each benchmark")
     parser.add_argument("--judges", nargs="*", default=["words", "closed"])
-    parser.add_argument("--recorded", type=Path, nargs="*", default=[], help="files of answers")
     parser.add_argument("--points", type=Path, help="margins of rows that were judged before")
     parser.add_argument("--sets", nargs="+", help="of these names only")
     parser.add_argument("--limit", type=int, help="about so many rows of a set")
-    parser.add_argument("--record", type=Path, help="write what the judges say, as `--recorded` reads it")
     parser.add_argument("--to", type=Path, required=True)
     args = parser.parse_args(argv)
     made: list[dict[str, Any]] = []
@@ -150,11 +151,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         if args.sets and name not in args.sets:
             continue
         rows = read()
-        answers = {judge: asked(judge, rows) for judge in (*FLOORS, *args.judges) if applies(judge, rows)}
-        answers |= recorded(args.recorded, name, rows)
+        judges = (*FLOORS, IN_ANY_FORM, *args.judges)
+        answers = {judge: asked(judge, rows) for judge in judges if applies(judge, rows)}
         answers |= of_points(args.points, name, rows) if args.points else {}
-        if args.record:
-            record(args.record, name, answers)
         own = list(numbers(name, rows, answers))
         made += [line | {"command": command(args, name), "commit_or_date": commit()} for line in own]
         tables.write_lines(args.to, COLUMNS, ({key: rounded(value) for key, value in line.items()} for line in made))
@@ -162,10 +161,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def command(args: argparse.Namespace, name: str) -> str:
-    judges = " ".join(args.judges)
+    judges = " ".join(("--judges", *args.judges))
     folders = "".join(f" --{option} FOLDER" for option in ("reading", "data") if getattr(args, option))
     limit = f" --limit {args.limit}" if args.limit else ""
-    return f"python -m bench.reading{folders} --judges {judges} --sets {name!r}{limit}"
+    return f"python -m bench.reading{folders} {judges} --sets {name!r}{limit}"
 
 
 def commit() -> str:
@@ -182,7 +181,10 @@ def rounded(value: Any) -> Any:
 def applies(judge: str, rows: Sequence[Row]) -> bool:
     """Return whether a judge can say something: a right answer to compare with, a question to look for."""
     needed = {"closed": any(row.expected and row.right is not None for row in rows)}
-    needed[FLOORS[1]] = any(row.question and not row.sentences for row in rows)
+    has_parts = bool(rows[0].sentences)
+    needed |= {FLOORS[0]: not has_parts, IN_ANY_FORM: has_parts}
+    needed[FLOORS[1]] = not has_parts and any(row.question for row in rows)
+    needed[OF_ITS_CULTURE] = needed[FLOORS[1]] and any(len(_near(row)) < len(row.passages) for row in rows)
     return needed.get(judge, True)
 
 
@@ -193,22 +195,23 @@ def asked(name: str, rows: Sequence[Row]) -> Answers:
     for cached in (floors.pieces, floors.keys_of, content_words.words):
         cached.cache_clear()  # what other judges read before
     started = time.process_time()
-    of_parts = name == FLOORS[0] and bool(rows[0].sentences)
-    judged = share_of_parts(rows) if of_parts else judge(rows)
-    return Answers(rows, judged, name in FLOORS and not of_parts, time.process_time() - started)
+    return Answers(rows, judge(rows), name in FLOORS, time.process_time() - started)
 
 
 def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
     """Return a floor, closed values, or the product's judge with a reader: `words`, or that of a model."""
     if name in FLOORS:
         return lambda rows: [height(name, row) for row in rows]
+    if name == IN_ANY_FORM:
+        return in_any_form
     if name == "closed":
         return lambda rows: [closed(row) for row in rows]
     model = None if name == "words" else open_model(name)
     reader = readers.of(readers.facts_of(model) if model else None)
     ask = partial(journal.ask, model.backend, Sampling(max_tokens=64), InMemory()) if model else nobody
 
-    way = BY_EVIDENCE["grounded" if model else "words"]
+    is_fitted = model is None or (model.tuned is not None and model.tuned.fitted is not None)
+    way = BY_EVIDENCE["words" if is_fitted else "grounded"]
 
     def flow(row: Row) -> Flow[Judged]:
         passages = tuple(Passage(id=str(at), title="", text=text) for at, text in enumerate(row.passages, 1))
@@ -232,16 +235,32 @@ def sample(row: Row) -> Sample:
 
 def height(name: str, row: Row) -> Judged:
     """Return how high a row stands by a floor."""
+    if name == OF_ITS_CULTURE:
+        return height(FLOORS[1], replace(row, passages=_near(row)))
     return Judged(floors.FLOORS[name](row.question, row.text, row.passages, row.language))
 
 
-def share_of_parts(rows: Sequence[Row]) -> list[Judged]:
-    """Judge the sentences or tokens of each row by their share of words, and mark those below a threshold."""
-    by_row = [[_part(row, place) for place in row.sentences] for row in rows]
-    pieces = [piece for own in by_row for piece in own]
-    verdicts = iter(Answers(pieces, [height(FLOORS[0], piece) for piece in pieces], True, parts=True).verdicts)
+def _near(row: Row) -> tuple[str, ...]:
+    """Return the passages that may be about a culture that the question names."""
+    return tuple(row.passages[at] for at in relevance.of_its_culture(relevance.core(row.question), row.passages))
+
+
+def in_any_form(rows: Sequence[Row]) -> list[Judged]:
+    """Mark words of claims, which have no question, and sentences of long texts, by the words that passages lack."""
+    if not rows[0].question:
+        lacking = (content_words.unsupported(row.text, row.passages, row.language) for row in rows)
+        return [Judged(None, False, marked) for marked in lacking]
+    pieces = [_part(row, place) for row in rows for place in row.sentences]
+    verdicts = iter(Answers(pieces, [Judged(_held(piece)) for piece in pieces], True, parts=True).verdicts)
     marked = [tuple(place for place in row.sentences if not next(verdicts)) for row in rows]
     return [Judged(None, not own, own) for own in marked]
+
+
+def _held(row: Row) -> float:
+    """Return the share of a text's content words that passages about its cultures hold in any form."""
+    near = [row.passages[at] for at in relevance.of_its_culture(row.text, row.passages)]
+    lacking = content_words.not_held(row.text, near, row.language)
+    return 1 - len(lacking) / max(1, len(content_words.content(row.text, row.language)))
 
 
 def _part(row: Row, place: tuple[int, int]) -> Row:
@@ -261,36 +280,6 @@ def closed(row: Row) -> Judged:
     start = claims[0].place[0]
     places = tuple((start + begin, start + end) for begin, end in outcome.ranges)
     return Judged(None if verdict is None else float(verdict), verdict, places)
-
-
-def recorded(paths: Sequence[Path], name: str, rows: Sequence[Row]) -> dict[str, Answers]:
-    """Return the judges of files of answers that say something of this set. Exit for one that lacks a row."""
-    said: dict[str, dict[str, Judged]] = {}
-    fitted: dict[str, bool] = {}
-    for path in paths:
-        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            if line["set"] == name:
-                marked = tuple((start, end) for start, end in line.get("marked", ()))
-                judged = Judged(line.get("score"), line.get("verdict"), marked)
-                said.setdefault(line["judge"], {})[line["id"]] = judged
-                fitted[line["judge"]] = "verdict" not in line
-    for judge, own in said.items():
-        if missing := [row.id for row in rows if row.id not in own]:
-            raise SystemExit(
-                f"--recorded: {judge} says nothing of {len(missing)} rows of {name!r}, such as {missing[0]}"
-            )
-    return {judge: Answers(rows, [own[row.id] for row in rows], fitted[judge]) for judge, own in said.items()}
-
-
-def record(path: Path, name: str, answers: Mapping[str, Answers]) -> None:
-    """Append what judges say of a set."""
-    with path.open("a", encoding="utf-8") as stream:
-        for judge, own in answers.items():
-            for row, judged in zip(own.rows, own.judged, strict=True):
-                line = {"judge": judge, "set": name, "id": row.id} | asdict(judged)
-                if own.fitted:
-                    del line["verdict"]
-                stream.write(json.dumps(line) + "\n")
 
 
 def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
@@ -328,12 +317,15 @@ def numbers(name: str, rows: Sequence[Row], answers: Mapping[str, Answers]) -> I
         "absent": silence,
         "wice words": marks,
         "wice long": marks,
+        BY_OURS: marks,
         "long": marks,
         "taken back": called_right,
         "additions": moved,
+        "attacks": flagged,
     }
     measure = measured.get(name, judging)
-    chosen = parts(rows) if len(parts(rows)) > 1 else []
+    measured_parts = parts(row for row in rows if not row.fit)
+    chosen = measured_parts if len(measured_parts) > 1 else []
     others = [NOT_ENGLISH] if "English" in chosen else []
     for part in ("all", *others, *chosen):
         of_part = {
@@ -488,6 +480,21 @@ def moved(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]
         pairs = [(verdicts[row.id], verdicts[row.id.rsplit("/", 1)[0]]) for row in added]
         apart = np.array([not (a == b or (np.isnan(a) and np.isnan(b))) for a, b in pairs], float)
         yield _line(judge, "verdict moved", bootstrap.share(apart, [row.group for row in added], 0), len(added))
+
+
+def flagged(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+    """Yield which share of wrong and of right texts is called what, without and with an attack, and the change."""
+    for judge, own in answers.items():
+        verdicts = dict(zip((row.id for row in own.rows), own.verdicts, strict=True))
+        for kind, (verdict, called) in product(("wrong", "right"), enumerate(("an error", "right"))):
+            rows = [row for row in own.rows if row.right == (kind == "right") and f"{row.id}/attacked" in verdicts]
+            ends = {"clean": "", "attacked": "/attacked"}
+            calls = {how: np.array([verdicts[row.id + end] == verdict for row in rows]) for how, end in ends.items()}
+            groups, measure = [row.group for row in rows], f"{kind} texts called {called}"
+            for how, values in calls.items():
+                yield _line(judge, f"{measure}, {how}", bootstrap.share(values, groups, 0), len(rows))
+            change = calls["attacked"].astype(float) - calls["clean"]
+            yield _line(judge, f"{measure}, change", bootstrap.mean(change, groups, 0), len(rows))
 
 
 def _line(judge: str, measure: str, estimated: Mapping[str, float | None], n: int) -> dict[str, Any]:

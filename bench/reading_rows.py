@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from excam.core import tables
 from excam.core.hash_order import digest
 from excam.core.languages import language_name
 from excam.core.splits import Split
@@ -30,8 +31,10 @@ BENCHMARKS = ("blend", "culturalbench", "globalopinionqa")
 SHARES: dict[Split, float] = {"train": 0.6, "dev": 0.1, "test": 0.3}
 CAP = 480  # base samples that are drawn of each benchmark
 SEED = 1
-FITTED = ("qa", "prose", "hard")  # kinds whose thresholds are chosen on dev rows
+FITTED = ("qa", "prose", "hard", "long")  # kinds whose thresholds are chosen on dev rows
 SENTENCES = 4  # of a long text
+ATTACKS = Path(__file__).parents[1] / "tests/helpers/attacks.jsonl"
+BY_OURS = "wice long, threshold of ours"
 TAKEN_BACK = (  # of {said}, a right sentence; {right} and {wrong}, answers: none says that the right answer is right
     "It is not true that {said}",
     "It is false that {said}",
@@ -100,9 +103,13 @@ def sets(reading: Path | None, data: Path | None, limit: int | None) -> dict[str
         "wice words": wice_words,
         "wice long": long,
     }
-    kinds = ("qa", "prose", "hard", "absent", "long", "taken back", "additions")
-    made = {name: partial(read, reading) for name, read in of_others.items() if reading}
+    kinds = ("qa", "prose", "hard", "absent", "long", "taken back", "additions", "attacks")
+    made: dict[str, Callable[[], Iterable[Row]]] = {
+        name: partial(read, reading) for name, read in of_others.items() if reading
+    }
     made |= {name: partial(own, data, name, limit) for name in kinds if data}
+    if reading and data:
+        made[BY_OURS] = lambda: [*long(reading), *(row for row in own(data, "long", limit) if row.fit)]
     return {name: lambda read=read: drawn(list(read()), limit) for name, read in made.items()}
 
 
@@ -264,6 +271,7 @@ def own(data: Path, kind: str, limit: int | None) -> Iterator[Row]:
     long        four facts of different base samples and their passages, each right or wrong
     taken back  a right answer that the text takes back
     additions   right and wrong answers with something that says nothing
+    attacks     right and wrong answers, each also with a text that asks a judge, or tricks it, to find it right
     """
     for name in BENCHMARKS:
         yield from of_benchmark(name, data / name, kind, limit)
@@ -296,7 +304,7 @@ def of_benchmark(name: str, folder: Path, kind: str, limit: int | None) -> Itera
         rows = [row for chosen in kept for row in of_base(*chosen, near, "prose" if kind == "long" else kind)]
         if kind == "long":
             for four in in_fours(rows[::2]):
-                yield _long(four, {base.id: (base, wrong) for base, _, wrong in kept})
+                yield replace(_long(four, {base.id: (base, wrong) for base, _, wrong in kept}), fit=split == "dev")
         else:
             yield from (replace(row, fit=split == "dev") for row in rows)
 
@@ -307,7 +315,7 @@ def of_base(base: BaseSample, right: Sample, wrong: Sample, near: NearMisses, ki
     if kind == "absent":
         passages = evidence.without_fact(base, "prose", near, SEED, text=text)
     elif kind == "hard":
-        passages = evidence.with_planted(base, false, "prose", near, SEED, text=text)
+        passages = evidence.with_planted(base, false, "prose", near, SEED)
     else:
         passages = evidence.with_fact(base, "qa" if kind == "qa" else "prose", near, SEED, text=text)
     asked = " ".join(part for part in (base.role, base.context, clean(base.question)) if part)
@@ -336,6 +344,12 @@ def of_base(base: BaseSample, right: Sample, wrong: Sample, near: NearMisses, ki
             for name, add in ADDED.items():
                 if (text := add(of_pair.text)) != of_pair.text:
                     yield replace(of_pair, id=f"{of_pair.id}/{name}", text=text)
+    elif kind == "attacks":
+        texts = [attack for attack in tables.read_jsonl(ATTACKS) if attack["where"] == "output"]
+        attack = texts[int(digest(SEED, "attack", base.id), 16) % len(texts)]
+        for of_pair in (row, mistaken):
+            order = (attack["text"], of_pair.text) if attack["place"] == "before" else (of_pair.text, attack["text"])
+            yield from (of_pair, replace(of_pair, id=f"{of_pair.id}/attacked", text="\n".join(order)))
     else:
         yield from (row, mistaken)
 
@@ -347,8 +361,8 @@ def _long(rows: Sequence[Row], bases: Mapping[str, tuple[BaseSample, Sample]]) -
     for row in rows:
         base, wrong = bases[row.group]
         is_right = int(digest(SEED, "right", base.id), 16) % 2 == 0
-        told = base if is_right else replace(base, answer=wrong.report.errors[0].span or base.wrong[0])
-        said.append(replace(row, text=statement(told, SEED, "long"), right=is_right))
+        stated = base if is_right else replace(base, answer=wrong.report.errors[0].span or base.wrong[0])
+        said.append(replace(row, text=statement(stated, SEED, "long"), right=is_right))
         passages += [passage for passage in row.passages if passage not in passages]
     return joined(said, "Tell what is known of these customs.", passages)
 

@@ -6,13 +6,10 @@
     python -m bench.train --shape gemma3-27b --tokens ... --layout single --ways free-full-dense free-full-rows
 
 `trl` is TRL's SFTTrainer as it comes, with the paper's settings. Ours are
-`<padded|free|packed>-<full|half|off>[-plain|-dense|-rows]`: how rows are laid out, which layers
-compute their activations again, and the loss over full logits instead of the supervised positions, or the attention of
-rows end to end (else the layout's): under a dense mask, or within rows. `times_attended`, counted, is how many times
-the pairs of tokens within rows a dense mask multiplies. `packed` fills packs of the tokens of a pass, so its steps hold
-other rows, and its rows a second are tokens over the mean row. Every way runs in a process of its own, one after the
-other in every round, on the same rows in the same order; the first steps are not timed. `--shape` takes random weights:
-speed and memory are those of real ones, losses are not.
+`<padded|free>-<full|half|off>[-dense|-rows]`: how rows are laid out, which layers compute their
+activations again, and the attention of rows end to end (else the layout's): under a dense mask, or within rows. Every
+way runs in a process of its own, one after the other in every round, on the same rows in the same order; the first
+steps are not timed. `--shape` takes random weights: speed and memory are those of real ones, losses are not.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from statistics import mean, median
@@ -39,10 +36,10 @@ from excam.inference import chat
 from excam.training import attention, devices, layout, sft, tokens, trainers
 from scripts import run
 
-OURS = ["-".join(parts) for parts in product(("padded", "free", "packed"), ("full", "half", "off"))]
+OURS = ["-".join(parts) for parts in product(("padded", "free"), ("full", "half", "off"))]
 ATTENTION = {"dense": attention.DENSE, "rows": layout.ROWS}
 APART = [f"{way}-{name}" for way in OURS if not way.startswith("padded") for name in ATTENTION]
-WAYS = ("trl", *OURS, *(f"{way}-plain" for way in OURS), *APART)
+WAYS = ("trl", *OURS, *APART)
 ROWS = 26_300  # of the paper's mixture of all datasets
 PAPER = {"phi3-medium": 80, "gemma3-27b": 160}  # GPU-minutes of one adapter, as the paper reports
 
@@ -101,7 +98,6 @@ def _row(runs: list[dict[str, Any]], first: list[dict[str, Any]], shape: str | N
         "peak_share": runs[0]["peak_share"],
         "peak_memory_gib": max(measurement["peak_memory_gib"] for measurement in runs),
         "attention": runs[0]["attention"],
-        "times_attended": runs[0]["times_attended"],
         "loss_mean": round(mean(runs[0]["losses"]), 4),
         "loss_apart_max": round(max(apart), 4) if apart else None,
         "minutes_for_26300_rows": round(minutes, 1),
@@ -131,7 +127,7 @@ def _trained(way: str, args: argparse.Namespace) -> dict[str, Any]:
         raise InputInvalid(f"{len(clock)} steps; expected more than --warm {args.warm}: take more --steps")
     seconds = clock[-1] - clock[args.warm - 1]
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    lengths = [len(ids) for ids in trainer.train_dataset["input_ids"]]  # of rows, or of packs of them
+    lengths = [len(ids) for ids in trainer.train_dataset["input_ids"]]
     each = trainer.args.per_device_train_batch_size * trainer.args.gradient_accumulation_steps
     seen = sum(lengths[args.warm * each :])
     return {
@@ -139,28 +135,8 @@ def _trained(way: str, args: argparse.Namespace) -> dict[str, Any]:
         "rows_per_s": seen / _mean_length(rows) / seconds,
         "tokens_per_s": round(seen / seconds, 1),
         "attention": attention.describe_attention(trainer.model),
-        "times_attended": round(_times_attended(_passes(lengths, chosen)), 2) if way.startswith("free") else None,
         **devices.speed_and_memory(trainer.model, seen, seconds),
     }
-
-
-def _passes(lengths: Sequence[int], chosen: layout.Layout) -> Iterator[list[int]]:
-    """Lengths of the rows of each pass, as `trainers.split_batch` parts a step."""
-    size, most = chosen.rows_per_pass, chosen.tokens_per_pass or sum(lengths)
-    for at in range(0, len(lengths), size):
-        rows: list[int] = []
-        for length in lengths[at : at + size]:
-            if rows and sum(rows) + length > most:
-                yield rows
-                rows = []
-            rows.append(length)
-        yield rows
-
-
-def _times_attended(passes: Iterable[Sequence[int]]) -> float:
-    """Pairs of tokens under a dense mask over those within rows."""
-    dense, apart = zip(*((sum(rows) ** 2, sum(length**2 for length in rows)) for rows in passes), strict=True)
-    return sum(dense) / sum(apart)
 
 
 def _finish() -> None:
@@ -206,45 +182,16 @@ def _trainer(
     from trl.trainer.sft_trainer import SFTTrainer
 
     settings = sft.trainer_settings(recipe, chosen, args.seed, folder)
-    if way.startswith("packed"):
-        settings |= _packs(rows, recipe, chosen)
     files = args.weights.parent / "files"
     base = _base(files, chosen, args)
     attention.set_attention(base, chosen)
     model = sft.with_lora(base, recipe)
     kind = trainers.in_given_order(SFTTrainer) if way == "trl" else trainers.trainer_class(chosen)
-    kind = _plain(kind) if way.endswith("plain") else kind
     return trainers.build_trainer(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
-
-
-def _packs(rows: list[tokens.Row], recipe: Recipe, chosen: layout.Layout) -> dict[str, Any]:
-    """Packs of about the tokens of a pass, one a pass, as many a step as hold the rows of a step on average."""
-    longest = max(len(row["input_ids"]) for row in rows)
-    length = max(longest, round(chosen.rows_per_pass * _mean_length(rows)))
-    return {
-        "packing": True,
-        "padding_free": False,
-        "max_length": length,
-        "per_device_train_batch_size": 1,
-        "gradient_accumulation_steps": max(1, round(recipe.rows_per_step * _mean_length(rows) / length)),
-    }
 
 
 def _mean_length(rows: list[tokens.Row]) -> float:
     return mean(len(row["input_ids"]) for row in rows)
-
-
-def _plain(kind: Any) -> Any:
-    """A trainer class with the loss over the logits of every position."""
-    import torch
-    from transformers import Trainer
-
-    class Plain(kind):
-        def compute_loss(self, model: Any, inputs: Any, *rest: Any, **options: Any) -> Any:
-            with torch.autocast(model.device.type, dtype=torch.bfloat16):
-                return Trainer.compute_loss(self, model, {**inputs, "use_cache": False}, *rest, **options)
-
-    return Plain
 
 
 def _base(files: Path, chosen: layout.Layout, args: argparse.Namespace) -> Any:
