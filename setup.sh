@@ -40,6 +40,10 @@ install() {
   pip "$@"
 }
 locked() { install --require-hashes -r "requirements/$1.lock"; }
+compile() { # where jobs write no bytecode (containers, another user's environment), each would compile what it imports
+  local unused='/tests?/|/testing/|/_inductor/|/(deepspeed|networkx|pip|pygments)/|/transformers/models/(?!auto/|llama/)'
+  "$venv/bin/python" -m compileall -q -j 0 -x "$unused" "$venv/lib" "$@" > /dev/null || true
+}
 
 echo "installing $kind for $build ($why) into $venv (half a minute; with builds for cards, some minutes)" >&2
 uv=yes
@@ -48,6 +52,7 @@ if [ "$kind-$build" = vllm-cuda ]; then
   locked vllm-cuda # all of it, torch and CUDA's libraries too
 else
   locked "$kind"
+  compile & compiling=$! # while torch is on its way
   if [ "$build" = cuda ]; then
     locked torch
     locked card
@@ -58,6 +63,6 @@ else
 fi
 install --no-build-isolation -e .
 rm -rf "$venv/uv-cache" &
-# where jobs write no bytecode (containers, another user's environment), each would compile again what it imports
-"$venv/bin/python" -m compileall -q -j 0 -x '/tests?/|/transformers/models/(?!auto/|llama/)' "$venv/lib" excam scripts > /dev/null || true
+[ -z "${compiling:-}" ] || wait "$compiling"
+compile excam scripts
 echo "done in $SECONDS s: . $venv/bin/activate" >&2
