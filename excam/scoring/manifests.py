@@ -28,11 +28,11 @@ class _Manifest(BaseModel):
 
 
 class AdapterSettings(BaseModel):
-    """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`)."""
+    """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`); "reader": of none."""
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
-    report: Literal["errors-first", "explanation-first"] = "errors-first"
+    report: Literal["errors-first", "explanation-first", "reader"] = "errors-first"
 
 
 class BaseSettings(BaseModel):
