@@ -17,12 +17,16 @@ STEPS = read_steps(ROOT)
 PAGE = ROOT / "docs/map.md"
 HEAD = """# Map
 
-Which rule makes a file, and where its step is: written by `tests/lineage/test_map.py` from
-the rules (`python tests/records.py`). A rule and its step have one name; its log is
-`logs/<rule>/`, its times are `benchmarks/<rule>/`. The rules are those of `config.yaml`, in the order of `Snakefile`.
+Look here which rule makes a file. Each heading names a file of rules, and the file of their steps. A step has the name of
+its rule. Logs are in `logs/<rule>/`, times in `benchmarks/<rule>/`. The rules are those of `config.yaml`.
+`tests/lineage/test_map.py` writes this page (`python tests/records.py`).
 """
 DATASET = re.compile(rf"\b(?:{'|'.join(datasets.available())})\b")
 CONSTRAINT = re.compile(r"\{(\w+),[^{}]*\}")  # Snakemake writes the values an axis may have into its wildcard
+CLAUSE = re.compile(
+    r"(?:\S+ ){3}.*?(?=[.;:?](?: |$)|$|,? beside (?!ours)|, (?:with|by|in|on|from|or|as|before|at|one|for) | \([A-Z])",
+    re.M,
+)
 READER = """
 from pathlib import Path
 from snakemake.api import SnakemakeApi
@@ -50,21 +54,21 @@ def patterns(outputs: list[str]) -> list[str]:
 
 
 def written() -> str:
-    parts, file = [HEAD], ""
+    parts, heading = [HEAD], ""
     for name, source, about, outputs in rules():
-        if source != file:
-            parts.append(f"\n## rules/{source}\n\n| artifact | rule = step | in | what it does |\n|---|---|---|---|\n")
-            file = source
-        made = "<br>".join(f"`{artifact}`" for artifact in patterns(outputs))
+        here = f"`rules/{source}`, `{STEPS[name].module.relative_to(ROOT)}`"
+        if here != heading:
+            parts.append(f"\n## {here}\n\n")
+            heading = here
+        made = "".join(f"<br>`{artifact}`" for artifact in patterns(outputs))
         about = about or inspect.getdoc(load(name).function)
-        line = about.split("\n")[0].replace("|", "\\|")
-        parts.append(f"| {made} | `{name}` | `{STEPS[name].module.relative_to(ROOT)}` | {line} |\n")
+        parts.append(f"- `{name}`: {CLAUSE.match(about)[0]}{made}\n")
     return "".join(parts)
 
 
 def test_the_map_is_true():
     now = written()
-    assert all(f" | `{name}` | " in now for name in STEPS), "a rule was not read"
+    assert all(f"\n- `{name}`: " in now for name in STEPS), "a rule was not read"
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(now, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == now, "run: python tests/records.py"
