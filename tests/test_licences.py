@@ -37,7 +37,7 @@ def written() -> str:
     """The generated part of the page: packages by the licence that they state."""
     by_licence = defaultdict(list)
     for name in installed():
-        by_licence[licence(name)].append(f"{name} {distribution(name).version.split('+')[0]}")
+        by_licence[licence(name)].append(name)
     lines = [f"| {stated} | {', '.join(by_licence[stated])} |\n" for stated in sorted(by_licence)]
     return HEAD + "".join(lines) + "".join(f"\n{name}: {reason}.\n" for name, reason in EXPLAINED.items())
 

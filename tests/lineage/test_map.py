@@ -62,7 +62,7 @@ def written() -> str:
             heading = here
         made = "".join(f"<br>`{artifact}`" for artifact in patterns(outputs))
         about = about or inspect.getdoc(load(name).function)
-        parts.append(f"- `{name}`: {CLAUSE.match(about)[0]}{made}\n")
+        parts.append(f"- `{name}`: {CLAUSE.findall(str(about))[0]}{made}\n")
     return "".join(parts)
 
 
