@@ -1,7 +1,7 @@
 """Run parts of the nightly tests: `python tests/nightly.py turn`, or the names of parts, or `all`.
 
 A part takes at most MOST core minutes. `turn` is one of those that need nothing but a checkout: every day and every commit
-another. What passed is a row of `nightly.csv`, which the table of docs/reliability.md shows (`python tests/records.py`).
+another. What passed is a row of `nightly.csv`.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -48,8 +48,8 @@ GROUPS = {
     "run": Group("the finished experiment; in each `.ci/run`", ("-m", "run and not nightly", "tests/workflow")),
     "killed-run": Group("killed training, judging", nightly("tests/workflow/test_workflow.py")),
     "variants": Group("all variants of what runs one in four a day", ("-m", "variants")),
-    "damaged-run": Group("injected faults (below)", nightly("tests/workflow/test_faults_of_a_run.py")),
-    "plans": Group("plans (above)", nightly("tests/workflow/test_staleness.py")),
+    "damaged-run": Group("injected faults", nightly("tests/workflow/test_faults_of_a_run.py")),
+    "plans": Group("what each change makes run again", nightly("tests/workflow/test_staleness.py")),
     "names": Group(
         "file names, failed audits, additions",
         nightly(*(f"tests/workflow/test_{name}.py" for name in ("given_names", "failed_audit", "extending"))),
@@ -72,7 +72,7 @@ GROUPS = {
             *("tests/calmqa/test_calmqa.py", "tests/scoring/test_phrases.py"),
         ),
     ),
-    "cluster": Group("faults of Slurm (below)", ("-m", "cluster", "tests/cluster"), needs="root, Slurm"),
+    "cluster": Group("faults of Slurm", ("-m", "cluster", "tests/cluster"), needs="root, Slurm"),
     "card": Group("GPU tests", ("-m", "gpu"), needs="a GPU"),
 }
 
@@ -151,24 +151,13 @@ def run(part: str, day: datetime) -> bool:
     return process.returncode == 0
 
 
-def table() -> Iterator[str]:
-    """Yield the lines of the table of docs/reliability.md: of a group the part that passed longest ago."""
-    yield "| part | holds | last passed, in core minutes |"
-    yield "|---|---|---|"
-    rows = recorded()
-    for name, group in GROUPS.items():
-        passed = sorted((rows[part] for part in parts(name) if part in rows), key=lambda row: row.date)
-        missing = group.parts - len(passed)
-        notes = [f"{row.date} (`{row.commit}`), {row.core_minutes}" for row in passed[:1]]
-        notes += [f"{missing} not yet" if group.parts > 1 else "not yet"] if missing else []
-        notes += [f"needs {group.needs}"] if group.needs else []
-        label = f"`{name}`" if group.parts == 1 else f"`{name}-1..{group.parts}`"
-        yield f"| {label} | {group.holds} | {'; '.join(notes)} |"
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     names = [part for name in GROUPS for part in parts(name)]
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    listed = "\n".join(
+        f"{name}: {group.holds}" + f"; needs {group.needs}" * bool(group.needs) for name, group in GROUPS.items()
+    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0], epilog=listed, formatter_class=form)
     parser.add_argument("parts", nargs="+", choices=[*names, "turn", "all"])
     now = datetime.now(UTC)
     asked = parser.parse_args(argv).parts

@@ -17,7 +17,6 @@ PAGES = (
     "tests/test_licences.py",
     "tests/scoring/test_metric_options.py",
     "tests/lineage/test_numbers.py",
-    "tests/test_nightly.py",
 )  # which they test
 
 

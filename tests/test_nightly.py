@@ -1,6 +1,5 @@
-"""The parts of the nightly tests: each test is in one of them, and the page says when each last passed."""
+"""The parts of the nightly tests: each test is in one of them."""
 
-import os
 import re
 import subprocess
 import sys
@@ -12,8 +11,6 @@ from types import SimpleNamespace
 import nightly
 import variants
 
-PAGE = nightly.ROOT / "docs/reliability.md"
-BEGIN, END = "<!-- nightly: begin, written by tests/test_nightly.py -->\n\n", "\n<!-- nightly: end -->"
 FILES = {
     path.relative_to(nightly.ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in Path(__file__).parent.rglob("test_*.py")
@@ -68,14 +65,3 @@ def test_every_variant_has_its_day_and_every_test_a_variant_each_day():
 
 def test_a_part_ends_within_its_time():
     assert not [row for row in nightly.recorded().values() if float(row.core_minutes) > nightly.MOST]
-
-
-def test_the_page_says_what_passed():
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    section, end, after = rest.partition(END)
-    assert end, f"{PAGE}: no {END.strip()}"
-    table = "".join(f"{line}\n" for line in nightly.table())
-    if os.environ.get("REWRITE_DOCS"):
-        PAGE.write_text(before + BEGIN + table + END + after, encoding="utf-8")
-    else:
-        assert section == table, "run: python tests/records.py"
