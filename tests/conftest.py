@@ -12,6 +12,12 @@ import pytest
 import variants
 
 WORKFLOW = "tests/workflow/"
+LONG = (  # how names of tests begin that plain `pytest` leaves out: models trained and loaded, commands run, pages drawn
+    *(WORKFLOW, "tests/golden/", "tests/training/", "tests/engine/", "tests/annotation/", "tests/cli/"),
+    *("tests/excam40k/test_excam40k.py", "tests/acre/test_acre_properties.py"),
+    *("tests/scoring/test_hub_models.py", "tests/scoring/test_scored_page.py"),
+    *(f"tests/error_reports/test_{name}.py" for name in ("adapters", "certainty", "figures", "trained_reader")),
+)
 MAY_BE_SKIPPED = (  # where EXCAM_TESTS=complete: what no continuous integration has
     *("card", "kernel", "vLLM is installed"),
     *("real rows", "real files", "public", "paper", "manual", "VeriScore", "exam questions", "beside the repository"),
@@ -35,6 +41,19 @@ def pytest_addoption(parser):
     parser.addoption("--slice", default="1/1", metavar="K/N", help="of the selected tests every N-th, from the K-th")
     today = str(datetime.now(UTC).toordinal())  # the workers of `pytest -n` get that of the process that started them
     parser.addoption("--day", default=today, help="day of the `variants` to run, a number; or `all` of them")
+
+
+def pytest_configure(config):
+    """Leave the long tests out where no file and no mark is named."""
+    marks = any(word.startswith("-m") for word in config.invocation_params.args)
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS and not marks:
+        config.option.markexpr += " and not long"
+
+
+def pytest_itemcollected(item):
+    """Mark the long tests, but none that other marks leave out."""
+    if item.nodeid.startswith(LONG) and not any(map(item.get_closest_marker, ("cluster", "nightly", "run"))):
+        item.add_marker("long")
 
 
 @pytest.hookimpl(trylast=True)  # behind what -m and -k select
