@@ -11,7 +11,6 @@ from one_line_errors import line_of
 from excam.core.exceptions import InputInvalid
 from excam.core.row_files import BadRow
 from excam.scoring import joining, rows
-from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.given_rows import rows_of
 from excam.scoring.metric import available
 
@@ -208,7 +207,7 @@ def test_ids_are_text(identifier, text):
 def test_a_text_stands_in_for_a_column_only_where_that_is_asked_for(tmp_path):
     path = file(tmp_path, {"output": "x", "remarks": "a"}, {"output": "y", "language": math.nan, "system": None})
     entries = read(path, STANDING)
-    assert texts(entries) == [(STAND_IN_INSTRUCTION, "x"), (STAND_IN_INSTRUCTION, "y")]
+    assert texts(entries) == [("Generate a culturally correct text", output) for output in ("x", "y")]
     assert [(row.labels, row.notes, row.others) for row in entries] == [
         ({}, ["stand-in"], {"remarks": "a"}),
         ({}, ["stand-in"], {}),

@@ -267,11 +267,13 @@ def test_figure_8_one_explanation_severity_and_type_for_all_spans(mode):
 def test_figures_5_to_9_ask_as_the_form_does():
     """But for two labels of a tick box, which ours shorten, and three headings."""
     words = plain(paper()).replace("**", "")
-    soft_errors = form.load("soft_errors")
-    for question in soft_errors.questions:
-        for label in {*question.values.values()} - {"The severity is reasonable", "The error type is reasonable"}:
-            assert plain(label) in words, (question.field, label)
+    questions = form.load("soft_errors").questions
+    assert [len(question.values) for question in questions] == [3, 2, 5, 0, 1, 1, 4, 3, 0, 6, 6]
+    shortened = {"The severity is reasonable", "The error type is reasonable"}
+    labels = {label for question in questions for label in question.values.values()} - shortened
+    assert [label for label in labels if plain(label) not in words] == []
     page = (Path(form.__file__).parent / "forms/soft_errors.html").read_text(encoding="utf-8")
+    assert TAG.sub("", re.search(r'class="proxies">(.+)</p>', page)[1]) in words
     headings = re.findall(r"<h\d[^>]*>(?:<\w+[^>]*>)*(\d.+?)</h\d>", page)
     assert [plain(TAG.sub("", heading)) in words for heading in headings] == [True] * 4 + [False] * 3 + [True]
 

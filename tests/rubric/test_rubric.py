@@ -126,6 +126,8 @@ def test_agreement_of_the_miniature_is_neither_full_nor_none():
         ({"depth": True}, "depth: found True"),
         ({"depth": None}, "depth: found nothing"),
         ({"rationale_depth": ...}, "rationale_depth: missing; expected 1 or 2 sentences"),
+        ({"confidence": ...}, "confidence: found nothing; expected"),
+        ({"seconds": ...}, "seconds: found nothing; expected"),
         ({"rationale_depth": "  "}, "rationale_depth: missing"),
         ({"rationale_depth": "\ud800"}, "rationale_depth: found '\\ud800'; expected text"),
         ({"flags": ["rude"]}, "flags: found rude; expected some of stereotype, overgeneralization"),
@@ -425,6 +427,7 @@ def test_conditions_have_intervals_and_denominators():
     assert line["low"] < line["mean"] < line["high"]
     assert (line["items"], line["ratings"]) == (24, 68)
     assert {row["value"] for row in rows if row["condition"] == "complexity"} == {"low", "medium", "high", "unknown"}
+    assert {row["condition"] for row in rows} >= {"culture", "language_condition", "complexity", "scenario"}
     models = [replace(rating, rater=name, role="model") for name in ("b", "a") for rating in READ.ratings[:3]]
     lines = quality.conditions([*models, *READ.ratings], KNOWN, 0)
     assert [row["raters"] for row in lines[: 3 * len(SCORES) : len(SCORES)]] == ["people", "a", "b"]
@@ -755,6 +758,8 @@ def test_the_form_shows_the_workflow_and_what_the_pause_sends_to():
     )
     assert (pause.review.least, pause.review.most, pause.every) == (3, 5, 50)
     assert all(principle in sections["Purpose and principles"] for principle in RUBRIC.manual.principles)
+    told = " ".join(sections.values())
+    assert all(words in told for words in (*RUBRIC.manual.checklist, *RUBRIC.manual.do, *RUBRIC.manual.dont))
     assert all(dimension.short in sections["The five scores"] for dimension in RUBRIC.manual.dimensions.values())
 
 
