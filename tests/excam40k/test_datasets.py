@@ -1138,11 +1138,8 @@ def test_normad_official_columns_win_over_the_rule_of_thumb(tmp_path):
     ]
     reading = read_rows("normad", tmp_path, *rows)
     first, second = reading.samples()
-    assert (first.role, first.context, first.answer) == (
-        "Nation: Hong Kong",
-        "Visiting- B.",
-        "No, explanation: Because.",
-    )
+    assert (first.role, first.context) == ("Nation: Hong Kong", "Visiting- B.")
+    assert first.answer == "No, explanation: Because."
     assert (second.context, second.answer) == ("", "Yes, explanation: Rule.")
     assert first.question == second.question, "the wording of the question would tell the verdict"
     assert reading.dropped == {"neutral": 1}

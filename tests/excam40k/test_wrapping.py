@@ -153,13 +153,8 @@ def test_right_rows_carry_what_later_steps_need():
     assert {row.pair for row in rows} == {row.id.removesuffix("/right") for row in rows}
     assert [row.group for row in rows] == ["blend/1", "blend/1", "calm/9", "calm/9"]
     for row in rows:
-        assert (row.report, row.origin, row.licence, row.score, row.answer) == (
-            Report(),
-            "source",
-            "CC-BY-4.0",
-            0,
-            "tea",
-        )
+        parts = (row.report, row.origin, row.licence, row.score, row.answer)
+        assert parts == (Report(), "source", "CC-BY-4.0", 0, "tea")
 
 
 def mixed_bases(count: int) -> list[BaseSample]:
