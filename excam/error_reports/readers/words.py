@@ -6,8 +6,8 @@ sentence about the culture of the question holds much of the question. Nothing e
 words (it may mean the same), denied, hedged or struck out, so an answer with a word or sign that neither the sentence
 nor the question has is not known, nor is a sentence of a longer text.
 
-The probabilities are shares of right verdicts on dev rows: `python -m bench.words` prints them, and how often the
-verdicts are right on other rows.
+The probabilities are shares of right verdicts on dev rows: `python -m bench.reading` prints them, and says how often
+the verdicts are right on other rows.
 """
 
 from __future__ import annotations
@@ -16,22 +16,12 @@ from bisect import bisect
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from excam.core.plain_text import plain_text
 from excam.error_reports import relevance
-from excam.error_reports.closed_values import YES_NO_WORDS, Side, side_of, signed, without_options
-from excam.error_reports.content_words import (
-    UNSPACED,
-    Word,
-    code_of,
-    function_words,
-    likely_language,
-    scales_of,
-    spelled_numbers,
-    words,
-    words_of_plain,
-)
-from excam.error_reports.floors import DENSE, Place, keys_of, places_of
+from excam.error_reports.closed_values import YES_NO_WORDS, side_of, without_options
+from excam.error_reports.content_words import code_of, likely_language, spelled_numbers, words
+from excam.error_reports.floors import Place, keys_of, places_of
 from excam.error_reports.readers.base import DISAGREEING, UNRELATED, Mark, ModelFacts, Reading, Task, reading
+from excam.error_reports.verbatim import stands
 from excam.inference import Flow
 from excam.knowledge.claimless import stating_part
 
@@ -45,13 +35,11 @@ LEAST = 0.6
 OF_ANOTHER_CULTURE = 0.05  # that stand in passages about another culture: 0 of 79 dev rows were right, at most
 HOLDING, NOT_HELD = 0.4, 0.6  # of the question and less than so much of the answer in a sentence about its culture
 LEAST_ASKED = 0.05  # of the question, of an answer that stands word for word
-MOST_RUNS = 2  # stretches of sentence or question that an answer is made of; more may turn roles round
 NEAR = 0.1  # closer, another passage may answer the question too
 MEASURED = (
     "right in .82 [.77, .86] of its verdicts on 480 short answers in the words of English paragraphs, given for .89 of "
     "them, and in .71 to .81 in eleven other languages; of answers in other words than the documents it knows nothing"
 )  # docs/grounded/words.csv
-GLUE = "\t"
 A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
 NOT_ASKED = "no sentence holds enough of the question"
 OTHER_WORDS = "it has words that neither the sentence nor the question has"
@@ -140,7 +128,7 @@ def standing(task: Task, languages: Collection[str]) -> StandingAnswer | str:
     asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked, default=None)
     if asking is None:
         return OTHER_WORDS
-    if here and _stands(side, here, passages, question, language):
+    if here and stands(side, _sentence(here, passages), question, language):
         difference = here.asked - (elsewhere.asked if elsewhere else 0)
         if elsewhere and elsewhere.passage != here.passage and abs(difference) < NEAR:
             return DISAGREEING
@@ -151,77 +139,10 @@ def standing(task: Task, languages: Collection[str]) -> StandingAnswer | str:
     others = [task.passages[at] for at in range(len(task.passages)) if at not in near]
     others = [passage for passage in others if said <= keys_of(passage)]
     there, _ = places_of(question, text, others, language)
-    if there is None or not _stands(side, there, others, question, language):
+    if there is None or not stands(side, _sentence(there, others), question, language):
         return OTHER_WORDS
     return StandingAnswer(question, text, near, passages, None, asking, OF_ANOTHER_CULTURE)
 
 
 def _sentence(place: Place, passages: Sequence[str]) -> str:
     return passages[place.passage][place.piece.start : place.piece.end]
-
-
-def _stands(side: Side, place: Place, passages: Sequence[str], question: str, language: str) -> bool:
-    """Return whether an answer is made of few stretches of a sentence and the question, each with a word of content.
-
-    It has a word that the question lacks, and its words stand in the same order there, so no roles are turned round.
-    """
-    sources = [_sentence(place, passages), question]
-    said = {word.key for word in side.words}
-    if said <= keys_of(sources[1]) or (side.unread and side.plain[side.start :].strip().rstrip(".") not in sources[0]):
-        return False
-    plain, functions = [plain_text(source).text for source in sources], function_words(language)
-    if not _in_order(side.words, words_of_plain(plain[0]), functions):
-        return False
-    known, scales = [_told(text, 0, functions) for text in plain], scales_of(language) | {"%"}
-    said, at = _told(side.plain, side.start, functions).split(), 0
-    for _ in range(MOST_RUNS):
-        stretches = (said[at:end] for end in range(len(said), at, -1))
-        found = ((run, source) for run in stretches for source in known if _holds(source, run, scales))
-        run, source = next(found, ([], ""))
-        if functions.issuperset(run) or "".join(run) in functions:
-            return False
-        at += len(run)
-        if at == len(said):
-            return True
-        if source == known[0]:
-            known = known[1:]
-    return False
-
-
-def _in_order(said: Sequence[Word], stated: Sequence[Word], functions: Collection[str]) -> bool:
-    """Return whether the words of content of an answer that a sentence has stand there in the same order."""
-    held = {word.key for word in stated} - set(functions)
-    rest = iter([word.key for word in stated])
-    return all(word.key in rest for word in said if word.key in held)
-
-
-def _holds(source: str, run: Sequence[str], scales: Collection[str]) -> bool:
-    """Return whether words hold a stretch that is no part of a number or word: "67" of "67 million" or of "-67"."""
-    spaced, sought = source.replace(GLUE, " "), f" {' '.join(run)} "
-    at = spaced.find(sought)
-    while at >= 0:
-        end = at + len(sought) - 1
-        first, last = spaced[:at].rsplit(" ", 1)[-1], spaced[end + 1 :].split(" ", 1)[0]
-        begins = first != "-" and not (first[:1].isdecimal() and run[0] in scales)
-        if begins and GLUE not in (source[at], source[end]) and not (run[-1][0].isdecimal() and last in scales):
-            return True
-        at = spaced.find(sought, at + 1)
-    return False
-
-
-def _told(plain: str, start: int, functions: Collection[str]) -> str:
-    """Return words between blanks, those of a script without spaces sign by sign, as context changes their division.
-
-    In Chinese and Japanese `GLUE` stands within words, and before one sign that may go on a word: behind several signs,
-    and no function word.
-    """
-    said, spaced = [word for word in words_of_plain(plain) if word.start >= start], " "
-    if plain.isascii():
-        return spaced + "".join(f"{key} " for key in signed(plain, start, said))
-    single = {word.start for word in said if len(word.key) == 1 and DENSE.match(word.key) and word.key not in functions}
-    spoken = iter(said)
-    for key in signed(plain, start, said):
-        is_part = key not in "-%" and next(spoken).end in single and len(key) > 1
-        signs = key if UNSPACED.match(key) else (key,)
-        spaced += (GLUE if DENSE.match(key) else " ").join(signs) + (GLUE if is_part else " ")
-    return spaced
