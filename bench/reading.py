@@ -1,12 +1,11 @@
 """What judges with documents are worth, each beside the fair floors on equal rows.
 
-    python -m bench.reading --reading FOLDER --data FOLDER --judges words closed --to docs/results/reading.csv
+    python -m bench.reading --reading FOLDER --data FOLDER --judges words reader --to docs/results/reading.csv
 
 `--reading` has XQuAD and WiCE as `bench.reading_rows` says, `--data` a folder of official files for each benchmark; of
-what is not given, the sets are left out. Judges are `words` (no model), a model as `excam score --model` takes it and
-`closed` (a program compares with the right answer: what closed values alone can decide at best). `--points
-docs/grounded/points.parquet` has the margins of models that were asked before. The fair floors of
-`excam.error_reports.floors` are judges, too.
+what is not given, the sets are left out. Judges are `words` (no model) and models as `excam score --model` takes them.
+The fair floors of `excam.error_reports.floors` are judges, too. Printed are the shares of right answers by what a judge
+without a threshold says of dev rows: what RIGHT of `excam/error_reports/readers/words.py` is, of xquad and easy.
 
 A threshold is chosen on the set's dev rows, else on one half of the groups for the other. Scaled accuracy is
 2 * accuracy - 1; a row without a verdict counts as half right. Intervals: 95 %, bootstrap over paragraphs, claims or
@@ -22,6 +21,7 @@ import argparse
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -30,7 +30,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from bench.processes import ROOT
@@ -40,7 +39,6 @@ from excam.core.hash_order import digest
 from excam.error_reports import content_words, floors, readers, relevance
 from excam.error_reports.judges import grounded
 from excam.error_reports.metrics import BY_EVIDENCE
-from excam.error_reports.readers import chat
 from excam.error_reports.records import Sample, unlabelled
 from excam.inference import Answer, Flow, Request, Sampling, journal
 from excam.inference.journal import InMemory
@@ -56,18 +54,6 @@ OF_ITS_CULTURE = "question where the answer stands, passages of its culture"  # 
 FLOORS = (*floors.FLOORS, OF_ITS_CULTURE)
 IN_ANY_FORM = "words in any form"  # of parts of a text
 PRECISE = 0.8  # of reported sentences, those that are wrong, in the rows that choose a threshold
-POINTS = {  # of docs/grounded/points.parquet: system and column; a verdict from 0 on, or where a threshold is fitted
-    "1.5B untuned, likelihoods": ("qwen2.5-coder-1.5b", "likelihoods", True),
-    "1.5B untuned, statement": ("qwen2.5-coder-1.5b", "lemmas", True),
-    "1.5B untuned, entailment": ("qwen2.5-coder-1.5b", "entailment", False),
-    "0.5B untuned, statement": ("qwen2.5-coder-0.5b", "lemmas", True),
-    "0.5B tuned, entailment": ("qwen2.5-coder-0.5b-tuned-s1", "entailment", False),
-    "0.5B tuned to state, statement": ("qwen2.5-coder-0.5b-states-s1", "lemmas", True),
-    "135M tuned, entailment, seed 1": ("smollm2-135m-tuned-s1", "entailment", False),
-    "135M tuned, entailment, seed 2": ("smollm2-135m-tuned-s2", "entailment", False),
-    "135M tuned to state, statement": ("smollm2-135m-states-s1", "lemmas", True),
-}
-SURE = float(np.log(3))  # log-odds from which there is a verdict by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,31 +126,39 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reading", type=Path, help="folder of XQuAD and WiCE")
     parser.add_argument("--data", type=Path, help="folder with a folder for each benchmark")
-    parser.add_argument("--judges", nargs="*", default=["words", "closed"])
-    parser.add_argument("--points", type=Path, help="margins of rows that were judged before")
+    parser.add_argument("--judges", nargs="*", default=["words"])
     parser.add_argument("--sets", nargs="+", help="of these names only")
-    parser.add_argument("--limit", type=int, help="about so many rows of a set")
     parser.add_argument("--to", type=Path, required=True)
     args = parser.parse_args(argv)
     made: list[dict[str, Any]] = []
-    for name, read in sets(args.reading, args.data, args.limit).items():
+    for name, read in sets(args.reading, args.data).items():
         if args.sets and name not in args.sets:
             continue
         rows = read()
         judges = (*FLOORS, IN_ANY_FORM, *args.judges)
         answers = {judge: asked(judge, rows) for judge in judges if applies(judge, rows)}
-        answers |= of_points(args.points, name, rows) if args.points else {}
+        for judge in args.judges:
+            print_shares(f"{name}, {judge}", answers[judge])
         own = list(numbers(name, rows, answers))
         made += [line | {"command": command(args, name), "commit_or_date": commit()} for line in own]
         tables.write_lines(args.to, COLUMNS, ({key: rounded(value) for key, value in line.items()} for line in made))
         print(f"{name}: {len(rows)} rows, {len(own)} numbers", file=sys.stderr, flush=True)
 
 
+def print_shares(name: str, answers: Answers) -> None:
+    """Print how many answers of dev rows are right, by the probability that the judge gives them."""
+    right = defaultdict[float, list[bool]](list)
+    for row, judged in zip(answers.rows, answers.judged, strict=True):
+        if row.fit and judged.score is not None:
+            right[round(1 / (1 + np.exp(-judged.score)), 2)].append(bool(row.right))
+    for probability, values in sorted(right.items()):
+        print(f"{name}, {probability:.2f}: {np.mean(values):.3f} of {len(values)}", file=sys.stderr)
+
+
 def command(args: argparse.Namespace, name: str) -> str:
     judges = " ".join(("--judges", *args.judges))
     folders = "".join(f" --{option} FOLDER" for option in ("reading", "data") if getattr(args, option))
-    limit = f" --limit {args.limit}" if args.limit else ""
-    return f"python -m bench.reading{folders} {judges} --sets {name!r}{limit}"
+    return f"python -m bench.reading{folders} {judges} --sets {name!r}"
 
 
 def commit() -> str:
@@ -179,10 +173,9 @@ def rounded(value: Any) -> Any:
 
 
 def applies(judge: str, rows: Sequence[Row]) -> bool:
-    """Return whether a judge can say something: a right answer to compare with, a question to look for."""
-    needed = {"closed": any(row.expected and row.right is not None for row in rows)}
+    """Return whether a judge can say something: a text with parts or without, a question to look for."""
     has_parts = bool(rows[0].sentences)
-    needed |= {FLOORS[0]: not has_parts, IN_ANY_FORM: has_parts}
+    needed = {FLOORS[0]: not has_parts, IN_ANY_FORM: has_parts}
     needed[FLOORS[1]] = not has_parts and any(row.question for row in rows)
     needed[OF_ITS_CULTURE] = needed[FLOORS[1]] and any(len(_near(row)) < len(row.passages) for row in rows)
     return needed.get(judge, True)
@@ -199,13 +192,11 @@ def asked(name: str, rows: Sequence[Row]) -> Answers:
 
 
 def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:
-    """Return a floor, closed values, or the product's judge with a reader: `words`, or that of a model."""
+    """Return a floor, or the product's judge with a reader: `words`, or that of a model."""
     if name in FLOORS:
         return lambda rows: [height(name, row) for row in rows]
     if name == IN_ANY_FORM:
         return in_any_form
-    if name == "closed":
-        return lambda rows: [closed(row) for row in rows]
     model = None if name == "words" else open_model(name)
     reader = readers.of(readers.facts_of(model) if model else None)
     ask = partial(journal.ask, model.backend, Sampling(max_tokens=64), InMemory()) if model else nobody
@@ -266,45 +257,6 @@ def _held(row: Row) -> float:
 def _part(row: Row, place: tuple[int, int]) -> Row:
     is_wrong = any(start < place[1] and place[0] < end for start, end in row.wrong)
     return replace(row, text=row.text[slice(*place)], right=not is_wrong, wrong=(), sentences=())
-
-
-def closed(row: Row) -> Judged:
-    """Compare with the right answer by closed values, as the judge does: without greetings and closings."""
-    from excam.error_reports.closed_values import compared
-
-    claims = grounded.claims_of(sample(row))
-    if len(claims) != 1 or claims[0].kind != "answer":
-        return Judged(None)
-    outcome = compared(row.expected, claims[0].text, row.question, row.language)
-    verdict = {"agrees": True, "differs": False}.get(outcome.verdict or "")
-    start = claims[0].place[0]
-    places = tuple((start + begin, start + end) for begin, end in outcome.ranges)
-    return Judged(None if verdict is None else float(verdict), verdict, places)
-
-
-def of_points(path: Path, name: str, rows: Sequence[Row]) -> dict[str, Answers]:
-    """Return the judges that were asked about these rows before."""
-    asked = pl.col("stated") & pl.col("agreement").is_not_null()
-    both = pl.when(asked).then(chat.SLOPE * (pl.col("entailment") + pl.col("agreement")) - chat.OFFSET)
-    frame = tables.read_frame(path).filter(pl.col("kind") == name).with_columns(both.alias("likelihoods"))
-    answers: dict[str, Answers] = {}
-    for judge, (system, column, has_verdict) in POINTS.items():
-        own = frame.filter(system=system).select("id", column, "on_topic").rows()
-        margins = {id: None if margin is None or np.isnan(margin) else margin for id, margin, _ in own}
-        asked_rows = [row for row in rows if row.fit or row.id in margins]
-        if not any(margins.values()) or (len(asked_rows) < len(rows) and name != "absent"):
-            continue  # it was asked about some of these rows, or not in this way; beside no floor some rows are enough
-        said = [margins.get(row.id) for row in asked_rows]
-        judged = [Judged(margin, None if margin is None else margin > 0) for margin in said]
-        answers[judge] = Answers(asked_rows, judged, not has_verdict)
-        if column == "likelihoods":
-            on_topic = {id for id, _, on_topic in own if on_topic}
-            sure = [
-                Judged(each.score, each.verdict if abs(each.score or 0) >= SURE and row.id in on_topic else None)
-                for row, each in zip(asked_rows, judged, strict=True)
-            ]
-            answers[f"{judge}, sure of .75"] = Answers(asked_rows, sure)
-    return answers
 
 
 # Numbers
@@ -371,7 +323,7 @@ def judging(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any
         if decided.any():
             right = bootstrap.share(hits * decided, groups, 0, decided.astype(float))
             yield _line(judge, "right, of those with a verdict", right, int(decided.sum()))
-        for floor in (floor for floor in FLOORS if floor in answers and judge != "closed"):
+        for floor in (floor for floor in FLOORS if floor in answers):
             below = answers[floor]
             if name != "wice":
                 difference = bootstrap.mean(2 * (hits - hits_of(below)), groups, 0)
@@ -465,7 +417,7 @@ def _counts(row: Row, judged: Judged) -> tuple[int, int, int]:
 def called_right(name: str, answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
     """Yield how many statements that are taken back are called right."""
     for judge, own in answers.items():
-        if judge not in FLOORS and judge != "closed":
+        if judge not in FLOORS:
             right = (own.verdicts == 1).astype(float)
             yield _line(judge, "called right", bootstrap.share(right, [row.group for row in own.rows], 0), len(right))
 

@@ -15,23 +15,23 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from bench import near_misses
+from bench.near_misses import SEED, NearMisses
 from excam.core import tables
 from excam.core.hash_order import digest
 from excam.core.languages import language_name
 from excam.core.splits import Split
 from excam.error_reports.records import BaseSample, Sample
-from excam.excam40k import datasets, evidence
+from excam.excam40k import datasets
 from excam.excam40k.construction import duplicates, hard, splits, wrapping
 from excam.excam40k.construction.drawing import draw_stratified
-from excam.excam40k.near_misses import NearMisses
 from excam.excam40k.question_forms import clean
 from excam.excam40k.statements import paraphrase, statement
 
 BENCHMARKS = ("blend", "culturalbench", "globalopinionqa")
 SHARES: dict[Split, float] = {"train": 0.6, "dev": 0.1, "test": 0.3}
 CAP = 480  # base samples that are drawn of each benchmark
-SEED = 1
-FITTED = ("qa", "prose", "hard", "long")  # kinds whose thresholds are chosen on dev rows
+FITTED = ("easy", "hard", "long")  # kinds whose thresholds are chosen on dev rows
 SENTENCES = 4  # of a long text
 ATTACKS = Path(__file__).parents[1] / "tests/helpers/attacks.jsonl"
 BY_OURS = "wice long, threshold of ours"
@@ -77,7 +77,8 @@ class Row:
     """A text to judge. `right`: whether its passages make it right, None where they do not decide.
 
     `group` is what an interval draws; `wrong` the characters [start, end) that are wrong, if they are known;
-    `sentences` those of a long text; `expected` the right answer. `fit` rows choose thresholds and are not counted.
+    `sentences` those of a long text; `expected` the right answer of XQuAD. `fit` rows choose thresholds and are not
+    counted.
     """
 
     id: str
@@ -94,8 +95,8 @@ class Row:
     fit: bool = False
 
 
-def sets(reading: Path | None, data: Path | None, limit: int | None) -> dict[str, Callable[[], list[Row]]]:
-    """Return how the rows of each set are read, about `limit` of them by hash of their groups."""
+def sets(reading: Path | None, data: Path | None) -> dict[str, Callable[[], list[Row]]]:
+    """Return how the rows of each set are read."""
     of_others = {
         "xquad": xquad,
         "undecided xquad": undecided,
@@ -103,32 +104,14 @@ def sets(reading: Path | None, data: Path | None, limit: int | None) -> dict[str
         "wice words": wice_words,
         "wice long": long,
     }
-    kinds = ("qa", "prose", "hard", "absent", "long", "taken back", "additions", "attacks")
+    kinds = ("easy", "hard", "absent", "long", "taken back", "additions", "attacks")
     made: dict[str, Callable[[], Iterable[Row]]] = {
         name: partial(read, reading) for name, read in of_others.items() if reading
     }
-    made |= {name: partial(own, data, name, limit) for name in kinds if data}
+    made |= {name: partial(own, data, name) for name in kinds if data}
     if reading and data:
-        made[BY_OURS] = lambda: [*long(reading), *(row for row in own(data, "long", limit) if row.fit)]
-    return {name: lambda read=read: drawn(list(read()), limit) for name, read in made.items()}
-
-
-def drawn(rows: list[Row], limit: int | None) -> list[Row]:
-    """Return the rows of whole groups, in an order by hash, until there are `limit`; of each part alike."""
-    if not limit:
-        return rows
-    kept: list[Row] = []
-    for part in parts(rows):
-        own = [row for row in rows if row.part == part]
-        order = sorted({row.group for row in own}, key=lambda group: digest(SEED, "limit", group))
-        sizes, chosen = 0, set[str]()
-        for group in order:
-            if sizes >= limit / len(parts(rows)):
-                break
-            chosen.add(group)
-            sizes += sum(row.group == group and not row.fit for row in own)
-        kept += [row for row in own if row.group in chosen or row.fit]
-    return kept
+        made[BY_OURS] = lambda: [*long(reading), *(row for row in own(data, "long") if row.fit)]
+    return {name: lambda read=read: list(read()) for name, read in made.items()}
 
 
 def parts(rows: Iterable[Row]) -> list[str]:
@@ -145,7 +128,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def xquad(folder: Path) -> Iterator[Row]:
-    """Yield each question with its right answer and with another answer of its paragraph."""
+    """Yield each question with its right answer and another of its paragraph; half of these are to fit on."""
     for path in sorted(folder.glob("xquad.*.jsonl.gz")):
         code = path.name.split(".")[1]
         language = {"ro": "Romanian", "th": "Thai"}.get(code) or language_name(code)
@@ -163,6 +146,7 @@ def xquad(folder: Path) -> Iterator[Row]:
                 right=line["label"] == "right",
                 language=language,
                 expected=answers.get(key, ""),
+                fit=int(line["paragraph"]) // 2 % 2 == 0,
             )
 
 
@@ -177,7 +161,7 @@ def undecided(folder: Path) -> Iterator[Row]:
         start = others.index(row.passages[0]) + 1 + int(digest(SEED, "other", row.group), 16) % (len(others) - 1)
         order = others[start % len(others) :] + others[: start % len(others)]
         free = (text for text in order if row.text not in text and row.expected not in text)
-        yield replace(row, passages=(next(free),), right=None)
+        yield replace(row, passages=(next(free),), right=None, fit=False)
 
 
 def wice(folder: Path, but: str = "") -> Iterator[Row]:
@@ -254,18 +238,16 @@ def joined(rows: Sequence[Row], question: str, passages: Sequence[str]) -> Row:
         right=not wrong,
         wrong=wrong,
         sentences=places,
-        expected="",
     )
 
 
 # Our own
 
 
-def own(data: Path, kind: str, limit: int | None) -> Iterator[Row]:
+def own(data: Path, kind: str) -> Iterator[Row]:
     """Yield the rows of a kind of all benchmarks: half of the texts of a base sample are wrong.
 
-    qa          five passages, "country: question answer", of which one has the fact; the question as it is
-    prose       five passages of 60 to 200 words: the fact and four near misses; the question in other words
+    easy        five passages of 60 to 200 words: the fact and four near misses; the question in other words
     hard        the same, and one passage says the wrong answer of another culture
     absent      five near misses, the fact in none
     long        four facts of different base samples and their passages, each right or wrong
@@ -274,7 +256,7 @@ def own(data: Path, kind: str, limit: int | None) -> Iterator[Row]:
     attacks     right and wrong answers, each also with a text that asks a judge, or tricks it, to find it right
     """
     for name in BENCHMARKS:
-        yield from of_benchmark(name, data / name, kind, limit)
+        yield from of_benchmark(name, data / name, kind)
 
 
 @cache
@@ -295,13 +277,12 @@ def pairs(name: str, folder: Path) -> tuple[NearMisses, list[tuple[str, BaseSamp
     return NearMisses(reading.samples()), made
 
 
-def of_benchmark(name: str, folder: Path, kind: str, limit: int | None) -> Iterator[Row]:
+def of_benchmark(name: str, folder: Path, kind: str) -> Iterator[Row]:
     """Yield the rows of a kind of one benchmark; those of its dev split are to fit on."""
     near, made = pairs(name, folder)
     for split in ("dev", "test") if kind in FITTED else ("test",):
-        own = [(base, right, wrong) for part, base, right, wrong in made if part == split]
-        kept = own[: max(8, limit // 3)] if limit else own
-        rows = [row for chosen in kept for row in of_base(*chosen, near, "prose" if kind == "long" else kind)]
+        kept = [(base, right, wrong) for part, base, right, wrong in made if part == split]
+        rows = [row for chosen in kept for row in of_base(*chosen, near, kind)]
         if kind == "long":
             for four in in_fours(rows[::2]):
                 yield replace(_long(four, {base.id: (base, wrong) for base, _, wrong in kept}), fit=split == "dev")
@@ -312,23 +293,15 @@ def of_benchmark(name: str, folder: Path, kind: str, limit: int | None) -> Itera
 def of_base(base: BaseSample, right: Sample, wrong: Sample, near: NearMisses, kind: str) -> Iterator[Row]:
     false = wrong.report.errors[0].span or base.wrong[0]
     text = right.output if len(right.output) > len(base.answer) else ""
-    if kind == "absent":
-        passages = evidence.without_fact(base, "prose", near, SEED, text=text)
-    elif kind == "hard":
-        passages = evidence.with_planted(base, false, "prose", near, SEED)
-    else:
-        passages = evidence.with_fact(base, "qa" if kind == "qa" else "prose", near, SEED, text=text)
-    asked = " ".join(part for part in (base.role, base.context, clean(base.question)) if part)
     row = Row(
         id=right.id,
         group=base.id,
         part=base.dataset,
-        question=asked if kind == "qa" else paraphrase(base, SEED),
+        question=paraphrase(base, SEED),
         text=right.output,
-        passages=tuple(passage.shown for passage in passages),
+        passages=near_misses.passages(base, near, kind, false, text),
         right=None if kind == "absent" else True,
         language=base.language,
-        expected=base.answer,
     )
     start = wrong.output.find(false)
     places = ((start, start + len(false)),) if start >= 0 else ()
@@ -337,7 +310,7 @@ def of_base(base: BaseSample, right: Sample, wrong: Sample, near: NearMisses, ki
         said = statement(base, SEED, "taken back").rstrip(".")
         for number, pattern in enumerate(TAKEN_BACK):
             filled = pattern.format(said=said, right=clean(base.answer).rstrip("."), wrong=false.rstrip("."))
-            yield replace(row, id=f"{row.id}/{number}", text=filled, right=False, expected=pattern)
+            yield replace(row, id=f"{row.id}/{number}", text=filled, right=False)
     elif kind == "additions":
         for of_pair in (row, mistaken):
             yield of_pair

@@ -167,7 +167,6 @@ def test_functions_have_six_parameters():
     backends = {f"excam/inference/backends/{name}.py: __init__" for name in ("openai", "transformers", "vllm")}
     assert wide <= backends | {
         "excam/__init__.py: load",
-        "excam/excam40k/evidence.py: _near",
         "excam/pages/plotting/base.py: plot",
         "excam/scoring/models.py: open_model",
         "excam/stats/bootstrap.py: interval",
