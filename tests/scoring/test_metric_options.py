@@ -378,17 +378,15 @@ def reason(line):
 
 
 def table(cells):
-    reasons = list(dict.fromkeys(filter(None, cells.values())))
-    lines = [
-        "| option | " + " | ".join(f"`{n}`" if n in metric.available() else n for n in METRICS) + " |",
-        "|---" * (len(METRICS) + 1) + "|",
-    ]
+    """Options that are refused alike in a row, with the metrics and the reason."""
     alike = defaultdict(list)
     for option in OPTIONS:
-        marks = ["yes" if not (why := cells[option, name]) else f"no ({reasons.index(why) + 1})" for name in METRICS]
-        alike[" | ".join(marks)].append(option)
-    lines += [f"| {', '.join(options)} | {marks} |" for marks, options in alike.items()]
-    return "\n".join([*lines, "", "No, because:", "", *(f"{at}. {why}" for at, why in enumerate(reasons, 1))])
+        refused = defaultdict(list)
+        for name in METRICS:
+            refused[cells[option, name]].append(f"`{name}`" if name in metric.available() else name)
+        alike["; ".join(f"{', '.join(names)}: {why}" for why, names in refused.items() if why)].append(option)
+    lines = [f"| {', '.join(options)} | {reasons or 'none'} |" for reasons, options in alike.items()]
+    return "\n".join(["| option | refused by |", "|---|---|", *lines])
 
 
 @pytest.mark.nightly  # a minute: each option of each metric scores rows
