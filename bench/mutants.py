@@ -58,6 +58,7 @@ LEFT_OUT = (  # tests of time, figures, models, or hundreds of random cases, whi
     "covers or in_a_twentieth or null or hold_the_truth or is_calibrated or random or megabyte or bertscore or "
     "metricx or an_encoder or lm_evaluation or over_http or stopped_run"
 )
+QUICK = "not long and not cluster and not nightly and not run"  # what plain `pytest` runs
 PRELOADED = [  # by the process that the tests are forked from
     "hypothesis", "numpy", "polars", "pydantic", "pytest", "regex", "scipy.optimize", "scipy.stats",
     "sklearn.linear_model", "statsmodels.stats.inter_rater",
@@ -240,7 +241,8 @@ def run_tests(
     for name in [name for name in sys.modules if name.partition(".")[0] in ("bench", "excam")]:
         del sys.modules[name]  # those of the checkout
     files = [f"tests/{name}.py" for name in dict.fromkeys(tests.split())]
-    sys.exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-k", f"not ({LEFT_OUT})", *files], plugins))
+    words = ["-x", "-q", "-p", "no:cacheprovider", "-m", QUICK, "-k", f"not ({LEFT_OUT})"]
+    sys.exit(pytest.main([*words, *files], plugins))
 
 
 if __name__ == "__main__":

@@ -12,11 +12,14 @@ import pytest
 import variants
 
 WORKFLOW = "tests/workflow/"
-LONG = (  # how names of tests begin that plain `pytest` leaves out: models trained and loaded, commands run, pages drawn
-    *(WORKFLOW, "tests/golden/", "tests/training/", "tests/engine/", "tests/annotation/", "tests/cli/"),
-    *("tests/excam40k/test_excam40k.py", "tests/acre/test_acre_properties.py"),
-    *("tests/scoring/test_hub_models.py", "tests/scoring/test_scored_page.py"),
-    *(f"tests/error_reports/test_{name}.py" for name in ("adapters", "certainty", "figures", "trained_reader")),
+LONG = (  # how names of tests begin that plain `pytest` leaves out: models trained and loaded, servers and pages run
+    *(WORKFLOW, "tests/training/", "tests/engine/", "tests/cli/", "tests/annotation/"),
+    *("tests/golden/test_stages", "tests/golden/test_planted", "tests/golden/test_raised", "tests/core/test_offline"),
+    *("tests/core/test_connections", "tests/inference/test_hosting", "tests/inference/test_seq2seq"),
+    *("tests/inference/test_transformers_backend", "tests/scoring/test_hub_models", "tests/scoring/test_metric_server"),
+    *("tests/scoring/test_scored_page", "tests/acre/test_acre_properties", "tests/excam40k/test_excam40k"),
+    *(f"tests/error_reports/test_{name}" for name in ("adapters", "certainty", "figures", "trained_reader")),
+    "tests/acre/test_acre_numbers.py::test_bertscore_is_that_of_bert_score",
 )
 MAY_BE_SKIPPED = (  # where EXCAM_TESTS=complete: what no continuous integration has
     *("card", "kernel", "vLLM is installed"),
@@ -50,9 +53,16 @@ def pytest_configure(config):
         config.option.markexpr += " and not long"
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import the long tests that are left out."""
+    name = collection_path.relative_to(config.rootpath).as_posix() + "/" * collection_path.is_dir()
+    return True if "not long" in config.option.markexpr and name.startswith(LONG) else None
+
+
 def pytest_itemcollected(item):
-    """Mark the long tests, but none that other marks leave out."""
-    if item.nodeid.startswith(LONG) and not any(map(item.get_closest_marker, ("cluster", "nightly", "run"))):
+    """Mark the long tests, all of a browser among them, but none that other marks leave out."""
+    is_long = item.nodeid.startswith(LONG) or "browser" in item.fixturenames
+    if is_long and not any(map(item.get_closest_marker, ("cluster", "nightly", "run"))):
         item.add_marker("long")
 
 
