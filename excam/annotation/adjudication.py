@@ -67,10 +67,10 @@ def _again(
 def _form(form: Form, most: int, why: str) -> Form:
     """Return the form with the answers of up to `most` raters above its steps, and no comparison after one's own."""
     numbers = range(1, most + 1)
-    shown = {"show": "quote", "optional": True, "of": [f"answers_{number}" for number in numbers]}
-    shown["labels"] = [f"Rater {number}" for number in numbers]
+    quotation = {"show": "quote", "optional": True, "of": [f"answers_{number}" for number in numbers]}
+    quotation["labels"] = [f"Rater {number}" for number in numbers]
     content = form.model_dump(exclude_defaults=True)
-    content["shows"] = [*content.get("shows", ()), shown]
+    content["shows"] = [*content.get("shows", ()), quotation]
     content["instructions"] = [{"title": TITLE, "points": [why, FINAL]}, *content.get("instructions", ())]
     content["owner"] = [*form.owner, *(f"rater_{number}" for number in numbers)]
     return Form.model_validate({**content, "compare": None})

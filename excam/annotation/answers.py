@@ -156,7 +156,7 @@ def _length_problems(question: Question, values: Mapping[str, Any]) -> Iterator[
 
 def is_compared(form: Form, task: Task) -> bool:
     """Return whether others' answers to a task are shown after one's own."""
-    return form.compare is not None and all(task.facet(name) in kept for name, kept in form.compare.when.items())
+    return form.compare is not None and all(task.facet(name) in values for name, values in form.compare.when.items())
 
 
 def _check_submitted(form: Form, task: Task, answer: Answer) -> None:

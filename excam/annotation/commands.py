@@ -49,8 +49,8 @@ def form_(
             print_text(f"{column}\t{question.kind}\t{needed}\t{values}")
         if loaded_form.submit:
             print_text(f"{SUBMITTED}\tflags\tneeded\t")
-        shown = [entry for part in loaded_form.parts() for entry in (part.of if isinstance(part, Show) else (part.of,))]
-        say(f"{name}: shows {', '.join(dict.fromkeys(filter(None, shown)))}; chosen by {', '.join(loaded_form.facets)}")
+        names = [entry for part in loaded_form.parts() for entry in (part.of if isinstance(part, Show) else (part.of,))]
+        say(f"{name}: shows {', '.join(dict.fromkeys(filter(None, names)))}; chosen by {', '.join(loaded_form.facets)}")
 
 
 @app.command()
@@ -147,8 +147,8 @@ def create(
         loaded_campaign = read(campaign)
         pages.write(loaded_campaign)  # a campaign that no page can show is refused before there are links
         if idle := [name for name in annotators if not loaded_campaign.tasks_of(name)]:
-            known = ", ".join(sorted({name for task in loaded_campaign.tasks for name in task.assigned}))
-            stop(f"annotator {idle[0]}: no task is assigned to them; expected one of {known[:200]}")
+            names = ", ".join(sorted({name for task in loaded_campaign.tasks for name in task.assigned}))
+            stop(f"annotator {idle[0]}: no task is assigned to them; expected one of {names[:200]}")
         if not store.exists() or not store.stat().st_size:
             storage.create(store, loaded_campaign)
         with Store(store) as opened:

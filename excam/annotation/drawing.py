@@ -57,8 +57,8 @@ def _columns(path: Path, rows: Sequence[Mapping[str, Any]], form: Form, named: M
     columns = {entry: entry for entry in entries if entry in names} | dict(named)
     usual = {role: {plain(name) for name in words.split()} for role, words in table_rows("excam.scoring", USUAL)[1:]}
     for entry in entries:
-        known = {plain(entry), *(usual[entry] if entry in ("language", "culture") else ())}
-        matches = [name for name in names if name not in columns.values() and plain(name) in known]
+        spellings = {plain(entry), *(usual[entry] if entry in ("language", "culture") else ())}
+        matches = [name for name in names if name not in columns.values() and plain(name) in spellings]
         if entry not in columns and len(matches) == 1:
             columns[entry] = matches[0]
     if "id" not in columns and (ids := id_columns(set(names) - set(columns.values()), rows)):

@@ -38,8 +38,8 @@ def to_json(campaign: Campaign, answers: Iterable[Answer]) -> str:
     In the order of the campaign's tasks, then of annotators. Raises InputInvalid for a task that is not in the campaign
     and for two answers of one annotator about one task.
     """
-    kept = [answer.row() for answer in in_campaign_order(campaign, answers)]
-    return json.dumps({"format": FORMAT, "campaign": campaign.id, "answers": kept}, ensure_ascii=False, indent=1) + "\n"
+    rows = [answer.row() for answer in in_campaign_order(campaign, answers)]
+    return json.dumps({"format": FORMAT, "campaign": campaign.id, "answers": rows}, ensure_ascii=False, indent=1) + "\n"
 
 
 def to_csv(campaign: Campaign, answers: Iterable[Answer], owner: Sequence[str] = ()) -> str:
@@ -77,8 +77,8 @@ def to_lines(campaign: Campaign, answers: Iterable[Answer]) -> str:
 
 def owner_columns(campaign: Campaign) -> tuple[str, ...]:
     """Return the columns of a task behind an answer in the owner's CSV: hidden entries, `row`, what was shown."""
-    shown = dict.fromkeys(name for task in campaign.tasks for name in task.shown if name not in campaign.form.facets)
-    return (*campaign.form.owner, "row", *(guard_formula(f"task.{name}") for name in shown))
+    names = dict.fromkeys(name for task in campaign.tasks for name in task.shown if name not in campaign.form.facets)
+    return (*campaign.form.owner, "row", *(guard_formula(f"task.{name}") for name in names))
 
 
 def _owner_text(task: Task, column: str) -> str:
@@ -150,17 +150,17 @@ def in_campaign_order(campaign: Campaign, answers: Iterable[Answer]) -> list[Ans
     Raises InputInvalid as `to_json` does.
     """
     place = {task.id: at for at, task in enumerate(campaign.tasks)}
-    kept: dict[tuple[int, str], Answer] = {}
+    by_task: dict[tuple[int, str], Answer] = {}
     for answer in answers:
         if answer.task not in place:
             raise InputInvalid(
                 f"task {answer.task} is not in campaign {campaign.id}; take the file that was drawn with it"
             )
         key = (place[answer.task], answer.annotator)
-        if key in kept:
+        if key in by_task:
             raise InputInvalid(f"task {answer.task} is answered twice by {answer.annotator}; expected once; keep one")
-        kept[key] = answer
-    return [kept[key] for key in sorted(kept)]
+        by_task[key] = answer
+    return [by_task[key] for key in sorted(by_task)]
 
 
 def _content(source: Path | bytes, name: str) -> bytes:
@@ -218,9 +218,9 @@ def head(form: Form) -> tuple[str, ...]:
 
 def kinds(form: Form) -> dict[str, Kind]:
     """Return the kind of each column of an answer, in order; of those that every answer has, the kind alike."""
-    own: dict[str, Kind] = {name: question.kind for name, question in form.columns.items()}
+    columns: dict[str, Kind] = {name: question.kind for name, question in form.columns.items()}
     frame: dict[str, Kind] = {"seconds": "number", SUBMITTED: "flags"}
-    return {name: own.get(name) or frame.get(name, "choice") for name in checked.columns(form)}
+    return {name: columns.get(name) or frame.get(name, "choice") for name in checked.columns(form)}
 
 
 def _check_head(names: Sequence[str], campaign: Campaign) -> None:

@@ -70,11 +70,11 @@ def merge_exports(campaign: Campaign, exports: Sequence[Export]) -> Merged:
     Of two answers of one annotator about one task the one saved last is kept, if both files are in the annotator's
     sub-folder. Raises InputInvalid if one of them does not, and for a task that is not in the campaign.
     """
-    kept: dict[tuple[str, str], tuple[Answer, Export]] = {}
+    latest: dict[tuple[str, str], tuple[Answer, Export]] = {}
     repeated = superseded = 0
     for export in exports:
         for answer in export.answers:
-            old, first = kept.setdefault((answer.task, answer.annotator), (answer, export))
+            old, first = latest.setdefault((answer.task, answer.annotator), (answer, export))
             if first is export:
                 continue
             if old == answer:
@@ -84,8 +84,8 @@ def merge_exports(campaign: Campaign, exports: Sequence[Export]) -> Merged:
                 raise _conflict_error(answer, first.file, export.file)
             superseded += 1
             later = max((old, first), (answer, export), key=lambda pair: _last(campaign.form, pair[0]))
-            kept[answer.task, answer.annotator] = later
-    return Merged(exchange.in_campaign_order(campaign, [answer for answer, _ in kept.values()]), repeated, superseded)
+            latest[answer.task, answer.annotator] = later
+    return Merged(exchange.in_campaign_order(campaign, [answer for answer, _ in latest.values()]), repeated, superseded)
 
 
 def _conflict_error(answer: Answer, first: Path, second: Path) -> InputInvalid:

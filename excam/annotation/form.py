@@ -202,9 +202,9 @@ def parse(raw: Any, name: str) -> Form:
         return Form.model_validate(raw)
     except ValidationError as problem:
         first = problem.errors()[0]
-        where, said = place(raw, first["loc"]), message(first, PARTS)
+        where, line = place(raw, first["loc"]), message(first, PARTS)
         more = f" ({len(problem.errors())} problems)" if len(problem.errors()) > 1 else ""
-        raise InputInvalid(f"{name}: {where + ': ' if where else ''}{said}{more}") from None
+        raise InputInvalid(f"{name}: {where + ': ' if where else ''}{line}{more}") from None
 
 
 PARTS: Mapping[str, type[Part]] = {

@@ -42,15 +42,17 @@ def message(error: ErrorDetails, parts: Mapping[str, type[BaseModel]]) -> str:
     found, kind = f"found {error['input']!r:.60}", error["type"]
     if kind == "extra_forbidden":
         name = str(error["loc"][-1])
-        known = next(parts[part] for part in map(str, (*reversed(error["loc"][:-1]), "")) if part in parts).model_fields
-        close = get_close_matches(name, known, n=1)
-        return "unknown key; " + (f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}")
+        fields = next(
+            parts[part] for part in map(str, (*reversed(error["loc"][:-1]), "")) if part in parts
+        ).model_fields
+        close = get_close_matches(name, fields, n=1)
+        return "unknown key; " + (f"did you mean `{close[0]}`?" if close else f"known: {', '.join(fields)}")
     if kind == "literal_error":
         return f"{found}; expected {error.get('ctx', {})['expected']}"
     if kind in EXPECTED:
         return f"{found}; expected {EXPECTED[kind]}"
-    said = error["msg"].removeprefix("Value error, ")
-    return said if kind in ("missing", "value_error") else f"{said}; {found}"
+    line = error["msg"].removeprefix("Value error, ")
+    return line if kind in ("missing", "value_error") else f"{line}; {found}"
 
 
 def one_of(names: Iterable[str]) -> str:

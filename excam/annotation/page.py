@@ -104,9 +104,9 @@ def _warning(form: Form) -> str:
 
 def _instructions(form: Form) -> str:
     """Return the instructions as HTML: the page of one of our forms, if it has one, else the form's sections."""
-    own = FORMS / f"{form.name}.html"
-    if own.exists() and form == load(form.name):
-        return own.read_text(encoding="utf-8")
+    file = FORMS / f"{form.name}.html"
+    if file.exists() and form == load(form.name):
+        return file.read_text(encoding="utf-8")
     sections = "".join(_section(number, section) for number, section in enumerate(form.instructions, 1))
     return (
         '<div class="prose"><h2 id="instructions-head" tabindex="-1">Instructions</h2>'
@@ -154,9 +154,9 @@ def _used(form: Form) -> set[str]:
     """Return the names of the shown entries that the form uses; no other reaches the page."""
     used = {name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of,))}
     compared = form.compare.when if form.compare else {}
-    asked = {name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")}
+    facets = {name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")}
     listed = {bound.among for rule in form.rules for bound in rule.then.values()}
-    return used | asked | listed | {*form.facets, *compared}
+    return used | facets | listed | {*form.facets, *compared}
 
 
 def _task_data(task: Task, used: Set[str]) -> dict[str, Any]:

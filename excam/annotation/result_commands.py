@@ -139,14 +139,14 @@ def _show(rated: Campaign, measured: Study, most: int) -> None:
         for entry in measured.raters
     ]
     _print_table([head, *raters])
-    shown = measured.items[:most]
-    print_text(f"\nItems with a difference: {len(measured.items)} of {measured.compared}, the largest {len(shown)}:")
-    for item in shown:
+    items = measured.items[:most]
+    print_text(f"\nItems with a difference: {len(measured.items)} of {measured.compared}, the largest {len(items)}:")
+    for item in items:
         print_text(f"\n{item.row}  agreement {_number(item.value)}, {item.raters} raters  {item.text}")
         for name, by_rater in item.differing.items():
             question, task = rated.form.columns[name], rated.by_id[item.task]
-            said = (f"{rater} {in_words(question, value, task)}" for rater, value in by_rater.items())
-            print_text(f"  {name}: {'; '.join(said)}")
+            lines = (f"{rater} {in_words(question, value, task)}" for rater, value in by_rater.items())
+            print_text(f"  {name}: {'; '.join(lines)}")
 
 
 def _print_table(lines: Iterable[Sequence[str]]) -> None:
@@ -185,18 +185,18 @@ def _progress(campaign: Campaign, names: Iterable[str], answers: Sequence[Answer
     from excam.annotation.answers import state
 
     for name in names:
-        own = [answer for answer in answers if answer.annotator == name]
-        states = [state(campaign.form, answer.values) for answer in own]
-        finished = [answer for answer, how in zip(own, states, strict=True) if how == "finished"]
+        answers_of_one = [answer for answer in answers if answer.annotator == name]
+        states = [state(campaign.form, answer.values) for answer in answers_of_one]
+        finished = [answer for answer, how in zip(answers_of_one, states, strict=True) if how == "finished"]
         yield {
             "annotator": name,
             "finished": len(finished),
             "skipped": states.count("skipped"),
             "unfinished": states.count("unfinished"),
             "assigned": len(campaign.tasks_of(name)),
-            "minutes": round(sum(answer.seconds for answer in own) / 60, 1),
+            "minutes": round(sum(answer.seconds for answer in answers_of_one) / 60, 1),
             "minutes_per_task": round(median(answer.seconds for answer in finished) / 60, 1) if finished else None,
-            "last_saved": max((answer.saved for answer in own), default=None),
+            "last_saved": max((answer.saved for answer in answers_of_one), default=None),
         }
 
 

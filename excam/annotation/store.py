@@ -136,9 +136,9 @@ class Store:
         if not self._names.issuperset(annotators):
             self._names = set(self.annotators())
         if strange := [name for name in annotators if name not in self._names]:
-            known = ", ".join(sorted(self._names)[:10])
+            names = ", ".join(sorted(self._names)[:10])
             raise InputInvalid(
-                f"{self.path}: no annotator {strange[0][:60]!r}; expected one of {known}; `excam annotate create` adds "
+                f"{self.path}: no annotator {strange[0][:60]!r}; expected one of {names}; `excam annotate create` adds "
                 "more"
             )
         if unknown := [task for task in tasks if task not in self.campaign.by_id]:

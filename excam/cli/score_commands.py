@@ -248,10 +248,10 @@ def _targets(files: list[Path], to: Path | None) -> list[Path | None]:
     return [target(to / name, *files) for name in names]
 
 
-def _named(column: list[str] | None, *known: str | None) -> dict[str, str]:
+def _named(column: list[str] | None, *options: str | None) -> dict[str, str]:
     """Return the columns that the user names, by our name."""
     names = ("instruction", "output", "id", "language", "system", "culture")
-    columns = {name: value for name, value in zip(names, known, strict=True) if value is not None}
+    columns = {name: value for name, value in zip(names, options, strict=True) if value is not None}
     for assignment in column or ():
         name, sign, value = assignment.partition("=")
         if not sign or not name or not value:

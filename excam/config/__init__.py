@@ -105,8 +105,8 @@ def _file_with(place: str, files: Mapping[str, Any], raw: Mapping[str, Any]) -> 
 
 def _validated(raw: Mapping[str, Any], where: str) -> Experiment:
     if not isinstance(raw, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML may be anything
-        shown = " ".join(repr(raw).split())[:60]
-        raise ConfigInvalid(f"{where}: no experiment; found {shown}; expected keys and values, such as `seed: 1`")
+        excerpt = " ".join(repr(raw).split())[:60]
+        raise ConfigInvalid(f"{where}: no experiment; found {excerpt}; expected keys and values, such as `seed: 1`")
     try:
         yaml_text.refuse_larger(raw)
     except yaml_text.TooLarge as problem:

@@ -42,8 +42,8 @@ class Calmqa(Section):
 def check(section: Calmqa, models: Sequence[str], at: Place) -> None:
     """Raise ConfigInvalid for a model that is not there, if nobody answers, or for `rules` in a wrong place."""
     roles = ("translator", "extractor", "verifier", "relevance", "encoder")
-    asked = [role for role in roles if getattr(section, role) != "rules"]
-    at.known_models(section, "calmqa", ["models", *asked], models)
+    model_roles = [role for role in roles if getattr(section, role) != "rules"]
+    at.known_models(section, "calmqa", ["models", *model_roles], models)
     if not section.models and not section.written:
         raise at.invalid("calmqa: nobody answers; expected `models` or `written`")
     if "rules" in (section.translator, section.encoder) or (section.relevance == "rules" and not section.encoder):

@@ -233,9 +233,9 @@ def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
     if first["type"] == "extra_forbidden":
         if new := RENAMED.get(path):
             return f"{path}: it is called `{new}` now; rename it{more}"
-        known = _known_keys((*within, *first["loc"][:-1]))
-        close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
+        keys = _known_keys((*within, *first["loc"][:-1]))
+        close = difflib.get_close_matches(str(first["loc"][-1]), keys, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(keys))}"
         return f"{path}: unknown key; {hint}{more}"
     if first["type"] == "string_pattern_mismatch" and (words := IN_WORDS.get(first.get("ctx", {}).get("pattern", ""))):
         return f"{path}{': ' * bool(path)}found {_beginning(first['input'])}; expected {words}{more}"

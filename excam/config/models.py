@@ -226,20 +226,20 @@ def _check_source(name: str, model: Model, at: Place) -> None:
         raise at.invalid(f"models.{name}.server: missing; backend openai needs one")
     if model.backend != "openai" and not model.is_local:
         raise at.invalid(f"models.{name}.backend: {model.backend} takes no server; expected openai")
-    own = model.sources
-    if model.is_local and not own and not model.base:
+    sources = model.sources
+    if model.is_local and not sources and not model.base:
         raise at.invalid(f"models.{name}: no source; expected `hub`, `wheel`, `folder` or `server`")
     if model.chat_template:
         at.known(model.chat_template, f"models.{name}.chat_template", "template", stems(CHAT_TEMPLATES, "*.jinja"))
-        if not own:
+        if not sources:
             raise at.invalid(f"models.{name}.chat_template: expected where the weights are named")
 
 
 def _check_other_weights(name: str, model: Model, sections: Mapping[str, Model], at: Place) -> None:
     """Raise ConfigInvalid if a model is made of another entry that has no weights of its own."""
-    own = model.sources
+    sources = model.sources
     if model.base:
         at.known(model.base, f"models.{name}.base", "model", tuple(sections))
         other = sections[model.base]
-        if own or not model.is_local or other.base or not other.is_local:
+        if sources or not model.is_local or other.base or not other.is_local:
             raise at.invalid(f"models.{name}.base: expected an entry with weights of its own, and none of them here")

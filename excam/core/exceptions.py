@@ -29,9 +29,9 @@ class InputInvalid(ExcamError):
     """A file or a value handed in by the user is not usable."""
 
 
-def expect_choice(name: str, value: str, known: Iterable[ChoiceT]) -> ChoiceT:
+def expect_choice(name: str, value: str, options: Iterable[ChoiceT]) -> ChoiceT:
     """Return the choice of `known` that a value is. Raise InputInvalid for another one; `name` says of what."""
-    choices: dict[str, ChoiceT] = {choice: choice for choice in known}
+    choices: dict[str, ChoiceT] = {choice: choice for choice in options}
     if value not in choices:
         raise InputInvalid(f"{name}: found {value}; expected {' or '.join(choices)}")
     return choices[value]

@@ -84,8 +84,8 @@ def _state(about: os.stat_result) -> str:
 def _digest(path: Path) -> str:
     with path.open("rb") as stream:
         before, began = os.fstat(stream.fileno()), time.time()
-        if known := _digests_by_state.get(_state(before)):
-            return known
+        if digest := _digests_by_state.get(_state(before)):
+            return digest
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
         after = os.fstat(stream.fileno())
     if _state(before) == _state(after) and began - max(before.st_mtime, before.st_ctime) > CLOCK_TOLERANCE:

@@ -106,14 +106,14 @@ def answers_in_another_language(instruction: str, output: str) -> bool:
 
     Undecided texts (short, mixed, unknown to CLD2) are never reported.
     """
-    asked, answered = contained_languages(instruction), contained_languages(output)
-    if not asked or not answered:
+    questions, answers = contained_languages(instruction), contained_languages(output)
+    if not questions or not answers:
         return False
     # Of a question inside a template of English.
     quoted = {identify(quotation) for quotation in _QUOTED.findall(instruction)}
-    if {_family(code) for code in (*asked, *quoted)} & set(map(_family, answered)):
+    if {_family(code) for code in (*questions, *quoted)} & set(map(_family, answers)):
         return False
-    names = _table()[1].get(answered[0], ())
+    names = _table()[1].get(answers[0], ())
     return not any(_is_named(name.casefold(), instruction.casefold()) for name in names)
 
 

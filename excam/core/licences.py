@@ -47,10 +47,10 @@ def licence_kind(licence: str, stated: Collection[Term] = ()) -> str:
     "unrestricted as stated" if only somebody's words say so; "unknown terms" if it is known by name only, "unknown" for
     a text that names no licence.
     """
-    asked = terms(licence, stated)
-    if asked is None:
+    conditions = terms(licence, stated)
+    if conditions is None:
         return "unknown terms" if is_named(licence) else "unknown"
-    restrictions = " ".join(term for term in _RESTRICTIONS if term in asked)
+    restrictions = " ".join(term for term in _RESTRICTIONS if term in conditions)
     return restrictions or ("permissive" if is_permissive(licence) else "unrestricted as stated")
 
 
@@ -59,8 +59,8 @@ def is_permissive(licence: str) -> bool:
 
     Only a licence of the SPDX list can be, never one whose terms were stated.
     """
-    asked = terms(licence)
-    return asked is not None and asked.isdisjoint(_RESTRICTIONS)
+    conditions = terms(licence)
+    return conditions is not None and conditions.isdisjoint(_RESTRICTIONS)
 
 
 def may_be_adapted(licence: str, stated: Collection[Term] = ()) -> bool:

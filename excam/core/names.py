@@ -19,15 +19,15 @@ def shown_names(names: Iterable[str], where: str) -> dict[str, str]:
 
     The empty name stays. Raise InputInvalid for any other name without a visible character, and for a reserved one.
     """
-    shown = {name: plain_name(name) for name in dict.fromkeys(names)}
-    if wrong := [name for name, plain in shown.items() if (name and not plain) or plain.casefold() in RESERVED]:
+    plain_names = {name: plain_name(name) for name in dict.fromkeys(names)}
+    if wrong := [name for name, plain in plain_names.items() if (name and not plain) or plain.casefold() in RESERVED]:
         raise InputInvalid(
             f"{where}: a rater, system or judge is called {wrong[0]!a}; expected another name: tables call other "
             f"numbers {', '.join(sorted(RESERVED))}"
         )
-    if said := respelled(shown):
-        say(f"{where}: {said}")
-    return shown
+    if note := respelled(plain_names):
+        say(f"{where}: {note}")
+    return plain_names
 
 
 def shown_name(name: str, where: str) -> str:

@@ -143,7 +143,7 @@ class PhraseFinder:
 def is_whole_word(text: str, start: int, end: int) -> bool:
     """Return whether no letter, mark, digit or underscore continues a word at either end of `text[start:end]`."""
     ends = (text[start - 1 : start], text[start]), (text[end : end + 1], text[end - 1])
-    return not any(_in_word(beside) and _in_word(own) and own != "_" for beside, own in ends)
+    return not any(_in_word(beside) and _in_word(edge) and edge != "_" for beside, edge in ends)
 
 
 def fold(text: str) -> tuple[str, list[int]]:

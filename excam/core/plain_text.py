@@ -65,11 +65,11 @@ def plain_text(text: str) -> PlainText:
     parts, starts, ends = list[str](), list[int](), list[int]()
     at = 0
     for match in _MARKUP.finditer(text):
-        shown = unescape(match[0]) if match["entity"] else " " if match["blank"] else ""
-        shown = INVISIBLE.sub("", shown)
-        parts += [text[at : match.start()], shown]
-        starts += [*range(at, match.start()), *[match.start()] * len(shown)]
-        ends += [*range(at + 1, match.start() + 1), *[match.end()] * len(shown)]
+        piece = unescape(match[0]) if match["entity"] else " " if match["blank"] else ""
+        piece = INVISIBLE.sub("", piece)
+        parts += [text[at : match.start()], piece]
+        starts += [*range(at, match.start()), *[match.start()] * len(piece)]
+        ends += [*range(at + 1, match.start() + 1), *[match.end()] * len(piece)]
         at = match.end()
     parts.append(text[at:])
     starts += range(at, len(text))

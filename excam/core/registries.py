@@ -22,10 +22,10 @@ def modules_in(package: str) -> tuple[str, ...]:
 
 def load_module(package: str, name: str) -> Any:
     """Return the module of a sub-package with that name. Raises ConfigInvalid, listing the known names, without one."""
-    known, kind = modules_in(package), Path(package).name
-    if name not in known:
+    names, kind = modules_in(package), Path(package).name
+    if name not in names:
         raise ConfigInvalid(
-            f"{kind}: no such {kind.removesuffix('s')} {name!r}; known: {', '.join(known)}; "
+            f"{kind}: no such {kind.removesuffix('s')} {name!r}; known: {', '.join(names)}; "
             f"add excam/{package}/<name>.py for a new one"
         )
     return import_module(f"excam.{package}.{name}".replace("/", ".").replace("-", "_"))

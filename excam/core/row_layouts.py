@@ -132,7 +132,7 @@ def layout_of(path: Path, encoding: str | None = None) -> Layout:
 def mistaken_for(start: bytes) -> str | None:
     """Return what a file is by its first bytes, in words that say what to do, if it holds no rows; else None."""
     plain = start.lstrip(b"\xef\xbb\xbf \r\n\t").lower()
-    return next((said for signature, said in _MISTAKEN if plain.startswith(signature)), None)
+    return next((words for signature, words in _MISTAKEN if plain.startswith(signature)), None)
 
 
 def _kind_of_content(start: bytes) -> Kind:

@@ -82,8 +82,8 @@ def _refuse_second_copy(folder: Path, dataset: str, matches: Mapping[str, Sequen
     for path in dict.fromkeys(path for files in matches.values() for path in files):
         same_name = seen.setdefault(_unpacked_name(path), [])
         for other in same_name:
-            meant = any(path in files and other in files for files in matches.values())
-            if path.parent == other.parent or (not meant and _is_tail(folder, path, other)):
+            match_both = any(path in files and other in files for files in matches.values())
+            if path.parent == other.parent or (not match_both and _is_tail(folder, path, other)):
                 names = " and ".join(copy.relative_to(folder).as_posix() for copy in (other, path))
                 raise SourceInvalid(f"{dataset}: expected one file; found {names}; leave one in the folder")
         same_name.append(path)

@@ -103,5 +103,5 @@ def _reading(hint: Any, default: Any) -> dict[str, Any]:
     if get_origin(hint) is Literal:
         settings["choices"] = get_args(hint)
         hint = str
-    shown = {} if "choices" in settings else {"metavar": SHOWN.get(hint, "TEXT")}
-    return {"type": hint} | shown | settings
+    metavar = {} if "choices" in settings else {"metavar": SHOWN.get(hint, "TEXT")}
+    return {"type": hint} | metavar | settings

@@ -46,11 +46,11 @@ def version(path: Path, field: str = "") -> int:
 def edited(root: Path = ROOT) -> list[str]:
     """Return the files of `versions.lock` whose code has changed, or that are missing; comments do not count."""
     lock = json.loads((root / LOCK).read_text(encoding="utf-8"))
-    return [name for name, known in lock.items() if not (root / name).is_file() or _is_edited(root / name, known)]
+    return [name for name, entry in lock.items() if not (root / name).is_file() or _is_edited(root / name, entry)]
 
 
-def _is_edited(path: Path, known: str) -> bool:
-    code, _, content = known.partition(" ")
+def _is_edited(path: Path, entry: str) -> bool:
+    code, _, content = entry.partition(" ")
     return _hash_of(path.read_bytes()) != (content or code) and _hash(path).partition(" ")[0] != code
 
 
@@ -59,7 +59,7 @@ def lock(root: Path = ROOT) -> list[str]:
     before = json.loads((root / LOCK).read_text(encoding="utf-8")) if (root / LOCK).exists() else {}
     now = {path.relative_to(root).as_posix(): _hash(path) for path in _files(root)}
     (root / LOCK).write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
-    codes = [{name: known.partition(" ")[0] for name, known in hashes.items()} for hashes in (before, now)]
+    codes = [{name: entry.partition(" ")[0] for name, entry in hashes.items()} for hashes in (before, now)]
     return sorted(name for name in before.keys() | now.keys() if len({hashes.get(name) for hashes in codes}) > 1)
 
 

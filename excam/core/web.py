@@ -48,8 +48,8 @@ def proxy_of(url: str) -> str | None:
 
     Raise ValueError if a proxy of the environment is none that can be used, for this address or another one.
     """
-    known = getproxies()
-    proxies = {name: known[name] for name in ("http", "https", "all") if known.get(name)}
+    addresses = getproxies()
+    proxies = {name: addresses[name] for name in ("http", "https", "all") if addresses.get(name)}
     proxies = {name: value if "://" in value else f"http://{value}" for name, value in proxies.items()}
     for value in proxies.values():
         scheme = urlsplit(value).scheme

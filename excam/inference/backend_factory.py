@@ -121,8 +121,8 @@ def parse_model_spec(settings: str, gpus: int, pace: str = "{}") -> Model:
     elif tuning := json.loads(pace):
         entry["engine"] = entry.get("engine", {}) | tuning
     if entry.get("dtype") == "auto":
-        known = PROCESSOR.read_text("utf-8") if PROCESSOR.exists() else ""
-        entry["dtype"] = "bfloat16" if gpus or "bf16" in known else "float32"
+        processor = PROCESSOR.read_text("utf-8") if PROCESSOR.exists() else ""
+        entry["dtype"] = "bfloat16" if gpus or "bf16" in processor else "float32"
     return Model.model_validate(entry)
 
 

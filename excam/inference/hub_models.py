@@ -43,8 +43,8 @@ def of_hub(name: str, chat_template: str | None = None) -> Path:
     facts: dict[str, Any] = {"licence": "the model's"}
     with hub_errors(f"{hub}@{revision}"):
         if refused:
-            kept = [try_to_load_from_cache(hub, file, revision=revision) for file in CONFIGS]
-            cached = [Path(file) for file in kept if isinstance(file, str)]
+            configs = [try_to_load_from_cache(hub, file, revision=revision) for file in CONFIGS]
+            cached = [Path(file) for file in configs if isinstance(file, str)]
             if not cached:
                 raise OfflineModeIsEnabled(hub)
             snapshot = cached[0].parent

@@ -187,15 +187,15 @@ def _check_around(around: Sequence[str], ignored: set[str]) -> None:
         ignored.add("prose")
 
 
-def fields(value: Any, known: Sequence[str], ignored: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def fields(value: Any, names: Sequence[str], ignored: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the known fields of an object, whatever the case of their keys ("case"), and the others ("extra-key").
 
     Raise Rejected ("wrong-schema") for no object, and for other fields that may say more: lists, objects, truth values.
     """
     if not isinstance(value, dict):
         raise Rejected("wrong-schema")
-    known_fields = {name: member for key, member in value.items() if (name := key.strip().lower()) in known}
-    others = {key: member for key, member in value.items() if key.strip().lower() not in known}
+    known_fields = {name: member for key, member in value.items() if (name := key.strip().lower()) in names}
+    others = {key: member for key, member in value.items() if key.strip().lower() not in names}
     if len(known_fields) + len(others) < len(value) or any(
         isinstance(member, dict | list | bool) for member in others.values()
     ):

@@ -82,7 +82,7 @@ def _is_about_files(problem: BaseException) -> bool:
     if isinstance(problem, OSError) and problem.errno in DISK_FULL:
         return False
     kind = type(problem)
-    known = kind is Exception or kind.__name__ == "PanicException" or isinstance(problem, BUILTIN)
-    return known or isinstance(
+    is_of_files = kind is Exception or kind.__name__ == "PanicException" or isinstance(problem, BUILTIN)
+    return is_of_files or isinstance(
         problem, load_failures()
     )  # imports the libraries only if needed, as some installs lack them

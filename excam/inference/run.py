@@ -42,12 +42,12 @@ def next_requests(flow: Flow[R], answers: Sequence[Answer] | None) -> tuple[Requ
 
     A flow that yields anything else gets a TypeError at that `yield`, so that the traceback names its line.
     """
-    asked: Any = flow.send(answers)  # pyright: ignore[reportArgumentType]  # None starts the generator
-    requests = tuple(asked) if isinstance(asked, Iterable) else (asked,)
+    question: Any = flow.send(answers)  # pyright: ignore[reportArgumentType]  # None starts the generator
+    requests = tuple(question) if isinstance(question, Iterable) else (question,)
     strange = [request for request in requests if not isinstance(request, Generate | Choose)]
-    if isinstance(asked, Iterable) and not strange:
+    if isinstance(question, Iterable) and not strange:
         return requests
-    yielded = type(asked).__name__ + (f" of {type(strange[0]).__name__}" if isinstance(asked, Iterable) else "")
+    yielded = type(question).__name__ + (f" of {type(strange[0]).__name__}" if isinstance(question, Iterable) else "")
     flow.throw(TypeError(f"yielded {yielded}; expected a list of Generate or Choose; a result is returned"))
     raise AssertionError("a flow went on after this TypeError")
 

@@ -198,8 +198,8 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
             f"{name}: revision {revision}: pinned to {pinned}; delete {_pin_path(name)} to accept the change"
         )
     with hub_errors(f"{name}: {hub}@{revision}"):
-        known = COMMIT.fullmatch(pinned)
-        commit = pinned if known else HfApi().repo_info(hub, repo_type=kind, revision=revision).sha
+        is_commit = COMMIT.fullmatch(pinned)
+        commit = pinned if is_commit else HfApi().repo_info(hub, repo_type=kind, revision=revision).sha
         snapshot_download(
             hub,
             repo_type=kind,

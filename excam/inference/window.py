@@ -184,12 +184,12 @@ class _Driver(Generic[ItemT, R]):
     def _take(self, window: Window) -> None:
         """Wait for answers, save them, and put them down for the rows that asked."""
         answered = [(self._sent.pop(number), answer) for number, answer in window.answered()]
-        kept = {key: answer for key, answer in answered if not isinstance(answer, Missing)}
-        if kept:
-            self._journal.add(self._model.identity, kept)
+        answers = {key: answer for key, answer in answered if not isinstance(answer, Missing)}
+        if answers:
+            self._journal.add(self._model.identity, answers)
         if self._progress:
-            prompts = sum(answer.prompt_tokens for answer in kept.values())
-            texts = [answer for answer in kept.values() if isinstance(answer, Completion)]
+            prompts = sum(answer.prompt_tokens for answer in answers.values())
+            texts = [answer for answer in answers.values() if isinstance(answer, Completion)]
             self._progress.count_tokens(prompts, sum(answer.completion_tokens for answer in texts))
             self._progress.advance(sum(len(self._asked[key]) for key, _ in answered))
         for key, answer in answered:

@@ -259,8 +259,8 @@ def _sheet(file: Path, name: str, sheet: str, rows: Sequence[Mapping[str, Any]],
         return
     for number, row in numbered:
         if text := "; ".join(f"{column}: {value}" for column, value in row.items() if value.strip()):
-            own = {"id": f"{where}:{number}", "title": sheet, "text": text, "source": name}
-            document = replace(_document(own, f"{file}:{sheet}:{number}", reading.stated), document=name)
+            entry = {"id": f"{where}:{number}", "title": sheet, "text": text, "source": name}
+            document = replace(_document(entry, f"{file}:{sheet}:{number}", reading.stated), document=name)
             yield f"{file}:{sheet}:{number}", [document]
 
 
@@ -278,13 +278,13 @@ def _rows(file: Path, name: str, rows: Rows, columns: Mapping[str, str], reading
     """Yield the rows of a table as documents, numbered without a column of ids; one without a text is skipped."""
     numbers = {} if "id" in columns else {"id": name}
     for number, row in rows:
-        own = {**row, **{column: row.get(theirs) for column, theirs in columns.items()}}
-        own |= {column: f"{place}:{number}" for column, place in numbers.items()}
-        if own["text"] is None or (isinstance(own["text"], str) and not own["text"].strip()):
+        entry = {**row, **{column: row.get(theirs) for column, theirs in columns.items()}}
+        entry |= {column: f"{place}:{number}" for column, place in numbers.items()}
+        if entry["text"] is None or (isinstance(entry["text"], str) and not entry["text"].strip()):
             reading.skipped.append(Skipped(f"{name}:{number}", "no text"))
             continue
         where = f"{file}:{number}"
-        document = _document(own, where, reading.stated)
+        document = _document(entry, where, reading.stated)
         yield where, _numbered(document, [(document.title, text) for text in paragraphs(document.text)])
 
 
@@ -317,8 +317,8 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
     text = id_text(value) if name in NUMBERS and not isinstance(value, str) else value
     if not is_text(text):
         kind = "a lone surrogate" if isinstance(value, str) else type(value).__name__
-        shown = str(row.get("id"))[:60]
-        raise InputInvalid(f"{where}: document {ascii(shown)[1:-1]}: {name}: found {kind}; expected text")
+        id_ = str(row.get("id"))[:60]
+        raise InputInvalid(f"{where}: document {ascii(id_)[1:-1]}: {name}: found {kind}; expected text")
     return text
 
 
@@ -339,11 +339,11 @@ def _prose(file: Path, name: str, content: prose.Prose, reading: Reading) -> Doc
     if content.unread:
         reading.skipped.append(Skipped(name, content.unread))
     reading.left_out += content.left_out
-    own, stated = content.stated, reading.stated
-    values = {option.name: own.get(option.name) or getattr(stated, option.name) for option in fields(Stated)}
+    tags, stated = content.stated, reading.stated
+    values = {option.name: tags.get(option.name) or getattr(stated, option.name) for option in fields(Stated)}
     if not values["licence"]:
         raise InputInvalid(f"{file}: no licence; expected one; {_UNLICENSED}")
-    rest = {"url": own.get("url", ""), "revision": own.get("revision", ""), "source": own.get("source", "") or name}
+    rest = {"url": tags.get("url", ""), "revision": tags.get("revision", ""), "source": tags.get("source", "") or name}
     document = Passage(name, "", "", document=name, **values, **rest)
     texts = [(block.title, piece) for block in content.blocks for piece in pieces(block.text)]
     numbered = _paged(document, texts, content.part) if content.part else _numbered(document, texts)

@@ -97,9 +97,9 @@ class Embeddings:
 
         if self.opened is None:
             raise InputInvalid("a pack with embeddings was opened without its encoder; expected `open_index`")
-        asked = self.opened.encoder.vectors([query]).numpy()[0]
+        question = self.opened.encoder.vectors([query]).numpy()[0]
         starts = range(0, len(self.vectors), BLOCK)
-        return np.concatenate([self.vectors[at : at + BLOCK].astype(np.float32) @ asked for at in starts])
+        return np.concatenate([self.vectors[at : at + BLOCK].astype(np.float32) @ question for at in starts])
 
 
 def embed(passages: Sequence[Passage], chosen: EncoderFolder) -> Embeddings:

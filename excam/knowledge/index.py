@@ -306,11 +306,11 @@ class Index:
 
         language, culture = wanted = language_key(language), culture_key(culture)
         if wanted not in self._masks:
-            kept = [
+            fits = [
                 (not language or spoken in ("", language)) and (not culture or lived in ("", culture))
                 for spoken, lived in self._keys
             ]
-            self._masks[wanted] = np.array(kept)
+            self._masks[wanted] = np.array(fits)
         return self._masks[wanted]
 
     @cached_property

@@ -42,12 +42,12 @@ def open_book(
     return judged
 
 
-def _with_passages(asked: Flow[R], passages: Sequence[Passage]) -> Flow[R]:
+def _with_passages(flow: Flow[R], passages: Sequence[Passage]) -> Flow[R]:
     try:
-        requests = next_requests(asked, None)
+        requests = next_requests(flow, None)
         while True:
             answers = yield [_preceded(request, passages) for request in requests]
-            requests = next_requests(asked, answers)
+            requests = next_requests(flow, answers)
     except StopIteration as end:  # at once, if nothing is asked about an item
         return end.value
 

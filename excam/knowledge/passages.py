@@ -81,7 +81,7 @@ def overlap(text: str, passages: Sequence[str]) -> float | None:
     stated = words(text)
     if not passages or not stated:
         return None
-    return max(sum(word in known for word in stated) / len(stated) for known in map(set, map(words, passages)))
+    return max(sum(word in seen for word in stated) / len(stated) for seen in map(set, map(words, passages)))
 
 
 def paragraphs(text: str) -> list[str]:
@@ -94,17 +94,17 @@ def pieces(paragraph: str) -> Iterator[str]:
 
     No word is in two parts, and none is lost. Words are those between blanks, or ICU's in a script without them.
     """
-    kept: list[str] = []
+    piece: list[str] = []
     for sentence in _sentences(paragraph):
         tokens = _tokens(sentence)
-        if kept and len(kept) + len(tokens) > LONGEST:
-            yield "".join(kept).strip()
-            kept = []
-        kept += tokens
-        while len(kept) > LONGEST:
-            yield "".join(kept[:LONGEST]).strip()
-            kept = kept[LONGEST:]
-    if rest := "".join(kept).strip():
+        if piece and len(piece) + len(tokens) > LONGEST:
+            yield "".join(piece).strip()
+            piece = []
+        piece += tokens
+        while len(piece) > LONGEST:
+            yield "".join(piece[:LONGEST]).strip()
+            piece = piece[LONGEST:]
+    if rest := "".join(piece).strip():
         yield rest
 
 

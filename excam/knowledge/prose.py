@@ -89,8 +89,8 @@ def read_plain(text: str, title: str) -> Prose:
 def read_pages(pages: Sequence[str], title: str) -> Prose:
     """Return the paragraphs of pages as `read_plain`, with a `PAGE` where the text of a page begins."""
     pages = [page.replace(PAGE, "").strip("\n") for page in pages]
-    kept, left_out = _without_heads(pages) if len(pages) > 1 else (pages, 0)
-    joined = _joined_lines(_joined_pages(kept))
+    bodies, left_out = _without_heads(pages) if len(pages) > 1 else (pages, 0)
+    joined = _joined_lines(_joined_pages(bodies))
     marked = [paragraph.strip() for paragraph in _EMPTY_LINE.split(joined) if paragraph.strip()]
     paragraphs = [paragraph.replace(PAGE, "") for paragraph in marked]
     outline = Outline(title)
@@ -116,15 +116,15 @@ def _heading(paragraph: str) -> str:
 def _without_heads(pages: Sequence[str]) -> tuple[list[str], int]:
     """Return pages without page numbers and running heads, and how many lines those are."""
     edges = Counter(_head(line) for page in pages for line in {*page.split("\n")[:1], *page.split("\n")[-1:]})
-    kept, left_out = [], 0
+    bodies, left_out = [], 0
     for page in pages:
         lines = page.split("\n")
         for at in (0, -1):
             if lines and lines[at].strip() and (not _head(lines[at]) or edges[_head(lines[at])] >= HEADS):
                 lines.pop(at)
                 left_out += 1
-        kept.append("\n".join(lines).strip("\n"))
-    return kept, left_out
+        bodies.append("\n".join(lines).strip("\n"))
+    return bodies, left_out
 
 
 def _head(line: str) -> str:

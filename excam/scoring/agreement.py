@@ -54,12 +54,12 @@ def agreement(
     """Return the agreement of judgements, given in one order; report and score are None for a failure."""
     read = [report for report in reports if report is not None]
     with_errors = sum(bool(report.errors) for report in read)
-    known = [score for score in scores if score is not None]
+    numbers = [score for score in scores if score is not None]
     return Agreement(
         judgements=len(read),
         found=with_errors,
         against=min(with_errors, len(read) - with_errors),
-        spread=statistics.stdev(known) if len(known) > 1 else None,
+        spread=statistics.stdev(numbers) if len(numbers) > 1 else None,
         scores=tuple(scores),
         failures=tuple(failure for failure in failures if failure),
         spans=tuple(mark for where in sorted(_marked_texts(read)) for mark in _marks(where, read)),
@@ -120,11 +120,11 @@ def combined(scores: Sequence[float], how: Combine) -> float:
     if how == "median":
         return statistics.median(scores)
     mean, spread = statistics.fmean(scores), statistics.pstdev(scores)
-    kept = [
+    inliers = [
         score for score in scores if abs(score - mean) <= OUTLIER * spread + 1e-9
     ]  # a tolerance for rounding, so that equal scores are all kept
-    middle = statistics.median(kept)
-    near = sorted((round(abs(score - middle), 9), score) for score in kept)
+    middle = statistics.median(inliers)
+    near = sorted((round(abs(score - middle), 9), score) for score in inliers)
     weights: list[float] = []
     for _, group in groupby(near, key=lambda pair: pair[0]):
         ranks = range(len(weights) + 1, len(weights) + 1 + len(list(group)))

@@ -123,22 +123,22 @@ def recorded_answers(
     journal = Journal(journal_of(to))
     opened = open_model(model, engine=engine, serving=serving, journal=journal)
     asker = Asker(opened, Sampling(max_tokens=max_tokens, logprobs=False), journal)
-    asked, manifest = (to.with_name(f"{to.name}.{kind}") for kind in ("transcript.jsonl", "manifest.json"))
-    recorder = Recorder(asker, asked, manifest, {"model": opened.described, "max_tokens": max_tokens})
+    transcript_path, manifest = (to.with_name(f"{to.name}.{kind}") for kind in ("transcript.jsonl", "manifest.json"))
+    recorder = Recorder(asker, transcript_path, manifest, {"model": opened.described, "max_tokens": max_tokens})
     yield recorder
     recorder.write_manifest([source], [to])
     journal.path.unlink(missing_ok=True)
 
 
-def thinking_problem(asked: bool | None, counted: Mapping[str, Any]) -> str:
+def thinking_problem(setting: bool | None, counted: Mapping[str, Any]) -> str:
     """Return how the reasoning in answers, counted by `totals`, contradicts what was asked for; "" if it does not.
 
     Answers that were cut are not held against a model: the end of their reasoning is missing.
     """
     finished, total = counted["answers"].get("stop", 0), sum(counted["answers"].values())
     with_reasoning = counted["thinking"]
-    if asked and finished and not with_reasoning:
+    if setting and finished and not with_reasoning:
         return f"thinking was asked for, and none of {finished} answers holds any; expected it in each"
-    if asked is False and with_reasoning:
+    if setting is False and with_reasoning:
         return f"thinking was switched off, and {with_reasoning} of {total} answers hold it; expected none"
     return ""

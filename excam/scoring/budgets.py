@@ -81,10 +81,10 @@ def rows_left(count: int, to: Path, repeat: int, done: int) -> int:
     `done` rows are in the finished file `to`; others may be in its parts and its journal.
     """
     growing = [to.with_name(f"{to.name}.{number + 1}") for number in range(repeat)] if repeat > 1 else [to]
-    kept = sum(_lines_in(part_of(file)) + len(Journal(journal_of(file))) for file in growing)
+    answers = sum(_lines_in(part_of(file)) + len(Journal(journal_of(file))) for file in growing)
     if done == count or repeat == 1:  # a finished file of several judgements does not grow
-        kept = max(kept, done * repeat)
-    return max(0, count * repeat - kept)
+        answers = max(answers, done * repeat)
+    return max(0, count * repeat - answers)
 
 
 def estimate(

@@ -132,13 +132,13 @@ def _measured(
     from excam.scoring import worth
     from excam.stats.binary_gold import association
 
-    known = [at for at, result in enumerate(results) if result.score is not None]
-    labels, verdicts = [-float(truth[at]) for at in known], [results[at].verdict or "" for at in known]
-    groups = [clusters[at] for at in known]
-    auc = association([truth[at] for at in known], [signals[at] for at in known], groups).auc
+    places = [at for at, result in enumerate(results) if result.score is not None]
+    labels, verdicts = [-float(truth[at]) for at in places], [results[at].verdict or "" for at in places]
+    groups = [clusters[at] for at in places]
+    auc = association([truth[at] for at in places], [signals[at] for at in places], groups).auc
     return (
         worth.in_words(labels, verdicts, groups, auc, auc, len({result.instruction for result in results}))
-        if known
+        if places
         else ""
     )
 
@@ -148,9 +148,9 @@ def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:
     try:
         if not path.exists():
             raise ModelInvalid(f"{path}: no such file; expected what `excam calibrate` wrote")
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        calibration, judged = _calibration(kept["calibration"]), kept["judged"]
-        measured = str(kept.get("measured") or f"calibrated on {calibration.n} labelled rows")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        calibration, judged = _calibration(content["calibration"]), content["judged"]
+        measured = str(content.get("measured") or f"calibrated on {calibration.n} labelled rows")
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise ModelInvalid(f"{path}: no calibration; expected what `excam calibrate` wrote; make it again") from None
     if judged != judge_of(signature):
@@ -167,7 +167,7 @@ def _calibration(row: Mapping[str, Any]) -> Calibration:
     numbers = {name: tuple(map(float, row[name])) for name in ("certainty", "probability")}
     curve = {name: None if row[name] is None else float(row[name]) for name in ("slope", "intercept")}
     made = Calibration(**{**row, **numbers, **curve})
-    known = {"platt": made.slope is not None and made.intercept is not None, "isotonic": bool(made.certainty)}
-    if not known[made.method] or len(made.certainty) != len(made.probability):
+    complete = {"platt": made.slope is not None and made.intercept is not None, "isotonic": bool(made.certainty)}
+    if not complete[made.method] or len(made.certainty) != len(made.probability):
         raise ValueError("no map")
     return made

@@ -237,18 +237,18 @@ def standings(systems: Sequence[System], key: Key = OWN_ID) -> list[Standing]:
     return sorted(unordered, key=lambda standing: (standing.with_errors or 0.0, -better * (standing.mean or 0.0)))
 
 
-def _standing(name: str, results: Sequence[Result], kept: Sequence[Result], clusters: Sequence[Hashable]) -> Standing:
-    scores = [deciding(result.metric)[1](result) for result in kept]
+def _standing(name: str, results: Sequence[Result], rows: Sequence[Result], clusters: Sequence[Hashable]) -> Standing:
+    scores = [deciding(result.metric)[1](result) for result in rows]
     low, high = mean_interval(scores, clusters) or (None, None)
     return Standing(
         system=name,
         rows=len(results),
         failed=sum(result.score is None for result in results),
-        n=len(kept),
-        mean=fmean(scores) if kept else None,
+        n=len(rows),
+        mean=fmean(scores) if rows else None,
         low=low,
         high=high,
-        with_errors=sum(map(_has_errors, kept)) / len(kept) if kept and kept[0].metric.lists_errors else None,
+        with_errors=sum(map(_has_errors, rows)) / len(rows) if rows and rows[0].metric.lists_errors else None,
     )
 
 
@@ -307,8 +307,8 @@ def cluster(result: Result) -> tuple[str, ...]:
     """Return what a row shares with others: a base sample (ids of ExCAM40k), an instruction, its texts, or itself."""
     if twin := PAIR_ID.fullmatch(result.id):
         return "base", twin[1]
-    own = result.instruction in ("", STAND_IN_INSTRUCTION)
-    if own:
+    lacks_instruction = result.instruction in ("", STAND_IN_INSTRUCTION)
+    if lacks_instruction:
         return ("texts", *result.texts.values()) if result.texts else ("id", result.id)
     return "instruction", same_text(result.instruction)
 

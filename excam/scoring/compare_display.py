@@ -31,9 +31,9 @@ def show(out: Console, compared: Compared) -> None:
 
 def text(compared: Compared) -> str:
     """Return what `show` prints."""
-    kept = io.StringIO()
-    show(Console(file=kept, highlight=False, width=display.MAX_WIDTH), compared)
-    return kept.getvalue().rstrip()
+    buffer = io.StringIO()
+    show(Console(file=buffer, highlight=False, width=display.MAX_WIDTH), compared)
+    return buffer.getvalue().rstrip()
 
 
 def _text(out: Console, line: str) -> None:

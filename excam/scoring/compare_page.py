@@ -42,14 +42,14 @@ def write(a: System, b: System) -> str:
 
 
 def _heading(comparison: Comparison) -> str:
-    shown = [number for measure in comparison.measures for number in _numbers(measure)]
+    numbers = [number for measure in comparison.measures for number in _numbers(measure)]
     intervals = comparison.measures[0].low is not None
     note = f"{denominators(comparison.counts)} {comparison.joined}"
     return (
         f'<p>A: <span class="system">{escape(comparison.a)}</span>; '
         f'B: <span class="system">{escape(comparison.b)}</span>; {escape(compare.what_decides(comparison.metric))}; '
         f"both judged by <code>{escape(comparison.signature)}</code></p>\n"
-        f"{report_charts.number_list(shown, has_intervals=intervals)}<p>{escape(note.strip())}</p>\n"
+        f"{report_charts.number_list(numbers, has_intervals=intervals)}<p>{escape(note.strip())}</p>\n"
     )
 
 
@@ -115,7 +115,7 @@ def _row(couple: MatchedRows) -> BrowserRow:
     if difference is not None:
         facts["A − B"] = report_page.rounded(difference)
     texts = {title: result.texts[name] for result, of in zip(couple, titles, strict=True) for name, title in of.items()}
-    kept = {
+    types = {
         f"type_{name}": dict.fromkeys(e.type for e in result.errors) for name, result in zip("ab", couple, strict=True)
     }
     return BrowserRow(
@@ -127,7 +127,7 @@ def _row(couple: MatchedRows) -> BrowserRow:
         reports=[
             report_page.report_cell(result, of, side) for result, of, side in zip(couple, titles, "AB", strict=True)
         ],
-        values={"outcome": [outcome], **{name: list(values) for name, values in kept.items()}}
+        values={"outcome": [outcome], **{name: list(values) for name, values in types.items()}}
         | {name: [value] if value else [] for name, value in labels.items()},
         keys={"a": difference, "b": None if difference is None else -difference},
     )

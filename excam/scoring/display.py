@@ -40,19 +40,19 @@ def show(results: Iterable[Result], only: str = "all", limit: int | None = None,
     `only` is a key of ONLY. After `limit` results were shown, no further row is read. Of a long text, the parts around
     marked words are shown, or all of it with `whole`.
     """
-    out, summary, shown = console(), Summary(), 0
+    out, summary, count = console(), Summary(), 0
     rows = iter(results)
     first = list(islice(rows, 1))
     for result in first:
         print_legend(out, result)
     chosen = filter(ONLY[only], summary.counting(chain(first, rows)))
     for result in islice(chosen, limit):
-        shown += 1
+        count += 1
         block(out, result, whole=whole)
     counts, *rest = summary.lines
-    lines = "\n".join(map(visible_line, [f"{counts}; {shown} shown", *rest])).rstrip()
+    lines = "\n".join(map(visible_line, [f"{counts}; {count} shown", *rest])).rstrip()
     out.print(Text(f"── {lines}", style="bold"), soft_wrap=True)  # not wrapped, so that a signature can be copied
-    if limit is not None and shown == limit:
+    if limit is not None and count == limit:
         out.print("   stopped at the limit: rows behind were not looked at")
 
 

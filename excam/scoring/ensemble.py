@@ -143,11 +143,11 @@ class Ensemble:
 
     def score_file(self, items: Iterable[Row], to: Path) -> Iterator[Result]:
         """Yield the results of rows that can be iterated several times, and write them to `to`."""
-        with ExitStack() as kept:
-            whole = kept.enter_context(Growing(to, self))
+        with ExitStack() as stack:
+            whole = stack.enter_context(Growing(to, self))
             whole.done(())  # combined results of an earlier run are made again
             parts = [
-                kept.enter_context(Growing(to.with_name(f"{to.name}.{at}"), member))
+                stack.enter_context(Growing(to.with_name(f"{to.name}.{at}"), member))
                 for at, member in enumerate(self.members, 1)
             ]
             self._judge(items, parts)
@@ -190,10 +190,10 @@ class Ensemble:
             return replace(judged[0], **common)
         score = combined(scores, self._how.combine)
         chances = [result.probability for result in judged if result.report is not None]
-        known = [chance for chance in chances if chance is not None]
-        chance = sum(known) / len(known) if known and len(known) == len(chances) else None
+        numbers = [chance for chance in chances if chance is not None]
+        chance = sum(numbers) / len(numbers) if numbers and len(numbers) == len(chances) else None
         majority = _majority(judged, agreed.found, agreed.judgements)
-        middle = combined([known for each in judged if (known := each.preference) is not None], self._how.combine)
+        middle = combined([value for each in judged if (value := each.preference) is not None], self._how.combine)
         chosen = min(majority, key=lambda each: abs((each.preference or 0.0) - middle))
         if NOT_FOUND not in chosen.warnings:  # nor is another judgement's report shown
             common["warnings"] = tuple(code for code in common["warnings"] if code != NOT_FOUND)

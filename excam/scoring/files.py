@@ -103,9 +103,9 @@ def grown(
             came.append(result)
             if len(came) >= BATCH or time.monotonic() - since > EVERY:
                 growing.add(came)
-                kept, came = came, []
+                batch, came = came, []
                 journal.tidy(BATCH)
-                yield from kept
+                yield from batch
     finally:
         growing.add(came)
         journal.tidy(0)
@@ -119,8 +119,8 @@ def _scored(
     """Yield the results of rows in order: the earlier ones, and those that are asked for."""
     pairs = zip(earlier, rows, strict=False)  # in this order, no row is lost at the end of the earlier results
     while part := list(islice(pairs, BATCH)):
-        asked = [row for result, row in part if result is None]
-        progress.skip(len(part) - len(asked))
-        new = iter(judge.score(asked, journal=journal, progress=progress) if asked else ())
+        open_rows = [row for result, row in part if result is None]
+        progress.skip(len(part) - len(open_rows))
+        new = iter(judge.score(open_rows, journal=journal, progress=progress) if open_rows else ())
         yield from (result or next(new) for result, _ in part)
     yield from judge.score(rows, journal=journal, progress=progress)

@@ -70,11 +70,11 @@ class BaseManifest(_Manifest):
 
     def public(self) -> dict[str, Any]:
         """Return what anybody may know of it: no path of this machine."""
-        kept = self.model_dump(mode="json", include=set(BaseManifest.model_fields), exclude_unset=True)
+        facts = self.model_dump(mode="json", include=set(BaseManifest.model_fields), exclude_unset=True)
         if self.origin.startswith("folder "):
-            kept["origin"] = f"folder {Path(self.origin.removeprefix('folder ')).name}"
-            kept["settings"]["folder"] = None
-        return kept
+            facts["origin"] = f"folder {Path(self.origin.removeprefix('folder ')).name}"
+            facts["settings"]["folder"] = None
+        return facts
 
     @property
     def described(self) -> str:

@@ -80,13 +80,15 @@ def read(body: bytes, metric: Metric, max_rows: int) -> list[Row]:
     row = ", ".join(f'"{name}": ...' for name in metric.pair or metric.columns)
     expected = f'expected {{"rows": [{{{row}}}, ...]}}'
     try:
-        asked = json.loads(body.decode("utf-8-sig"))
+        request = json.loads(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
         raise InputInvalid(f"body: no JSON in UTF-8; {expected}") from None
-    if not isinstance(asked, Mapping) or asked.keys() != {"rows"} or not isinstance(asked["rows"], list):
-        received = f"keys {', '.join(map(str, asked))[:100]}" if isinstance(asked, Mapping) else type(asked).__name__
+    if not isinstance(request, Mapping) or request.keys() != {"rows"} or not isinstance(request["rows"], list):
+        received = (
+            f"keys {', '.join(map(str, request))[:100]}" if isinstance(request, Mapping) else type(request).__name__
+        )
         raise InputInvalid(f"body: found {received}; {expected}")
-    rows = asked["rows"]
+    rows = request["rows"]
     if not 0 < len(rows) <= max_rows:
         raise InputInvalid(
             f"rows: found {len(rows)}; expected 1 to {max_rows}; send the others in a request of their own"

@@ -145,11 +145,11 @@ def _on_own_and_common(
     column: Column, rows: Sequence[Gold], common: set[str], scale: Scale, seed: int, within: str
 ) -> list[Agreement]:
     """Return a metric's numbers on its own rows and on those that all scored; computed once if these are equal."""
-    own = meta_numbers.agreement(column, rows, scale, seed, within)
+    numbers = meta_numbers.agreement(column, rows, scale, seed, within)
     shared = [row for row in rows if row.id in common]
-    if len(shared) == own.n:
-        return [own, replace(own, on="common", failures=0)]
-    return [own, replace(meta_numbers.agreement(column, shared, scale, seed, within), on="common")]
+    if len(shared) == numbers.n:
+        return [numbers, replace(numbers, on="common", failures=0)]
+    return [numbers, replace(meta_numbers.agreement(column, shared, scale, seed, within), on="common")]
 
 
 def _systems(gold: Sequence[Gold], columns: Sequence[Column], common: set[str], seed: int) -> Iterator[Systems]:
@@ -157,12 +157,12 @@ def _systems(gold: Sequence[Gold], columns: Sequence[Column], common: set[str], 
         return
     shared = [row for row in gold if row.id in common]
     for column in columns:
-        own = meta_numbers.systems(column, gold, "own", seed)
+        numbers = meta_numbers.systems(column, gold, "own", seed)
         scored = sum(column.scores.get(row.id) is not None for row in gold)
-        if own and len(shared) == scored:
-            yield from (own, replace(own, on="common"))
+        if numbers and len(shared) == scored:
+            yield from (numbers, replace(numbers, on="common"))
         else:
-            yield from filter(None, (own, meta_numbers.systems(column, shared, "common", seed)))
+            yield from filter(None, (numbers, meta_numbers.systems(column, shared, "common", seed)))
 
 
 def _influences(
@@ -200,16 +200,16 @@ def _refuse_disjoint(gold: Sequence[Gold], columns: Sequence[Column]) -> None:
 
 
 def _joined(column: Column, gold: Sequence[Gold]) -> Joined:
-    known = [column.scores[row.id] for row in gold if row.id in column.scores]
-    failures = sum(score is None for score in known)
-    scores = [score for score in known if score is not None]
+    labelled_scores = [column.scores[row.id] for row in gold if row.id in column.scores]
+    failures = sum(score is None for score in labelled_scores)
+    scores = [score for score in labelled_scores if score is not None]
     return Joined(
         metric=column.name,
         signature=column.signature,
         direction=column.direction,
         rows=len(column.scores) + len(column.repeated),
-        unlabelled=len(column.scores) - len(known),
-        missing=len(gold) - len(known),
+        unlabelled=len(column.scores) - len(labelled_scores),
+        missing=len(gold) - len(labelled_scores),
         failures=failures,
         scored=len(scores),
         repeated=len(column.repeated),

@@ -68,8 +68,8 @@ def places_of_systems(gold: Sequence[Gold]) -> np.ndarray:
     for start in range(0, len(ends) - 1, step):
         stop = min(start + step, len(ends) - 1)
         rows = order[ends[start] : ends[stop]]
-        own, shape = (cluster[rows] - start) * len(sums) + system[rows], (stop - start, len(sums))
-        own_sums, own_counts = (np.bincount(own, w, shape[0] * shape[1]).reshape(shape) for w in (labels[rows], None))
+        cells, shape = (cluster[rows] - start) * len(sums) + system[rows], (stop - start, len(sums))
+        own_sums, own_counts = (np.bincount(cells, w, shape[0] * shape[1]).reshape(shape) for w in (labels[rows], None))
         left = counts - own_counts
         means = np.divide(sums - own_sums, left, out=np.full(shape, labels.mean()), where=left > 0)
         places = rankdata(np.round(means, 10), axis=1)  # sums of other orders round otherwise

@@ -69,11 +69,11 @@ def _rows(metric: Joined) -> None:
 def _agreements(out: Console, agreements: Sequence[Agreement], item: str | None) -> None:
     """Print a table of all rows, of pairs within each facet, and of each group."""
     for group, within in dict.fromkeys((agreement.group, agreement.within) for agreement in agreements):
-        shown = [agreement for agreement in agreements if (agreement.group, agreement.within) == (group, within)]
+        lines = [agreement for agreement in agreements if (agreement.group, agreement.within) == (group, within)]
         title = f"Pairs of rows of one {within}" if within else group or "All rows"
         print(f"\n{visible(title)}")
         display.table(
-            out, [HEAD + (ITEM_HEAD if item else ()), *(_cells(agreement, item) for agreement in _once(shown))]
+            out, [HEAD + (ITEM_HEAD if item else ()), *(_cells(agreement, item) for agreement in _once(lines))]
         )
     print("\nIntervals: 95 %, over clusters (ICC: rows). AUC and ordered .5 and tau 0 are chance.")
     print("In brackets (): trivial baselines. (words): the label predicted from the words, learnt from other clusters.")
@@ -85,8 +85,8 @@ def _agreements(out: Console, agreements: Sequence[Agreement], item: str | None)
 
 def _once(agreements: Sequence[Agreement]) -> list[Agreement]:
     """Return a metric's numbers on its own rows, and on the common ones where these are others."""
-    own = {agreement.metric: agreement.n for agreement in agreements if agreement.on == "own"}
-    return [agreement for agreement in agreements if agreement.on == "own" or agreement.n != own[agreement.metric]]
+    sizes = {agreement.metric: agreement.n for agreement in agreements if agreement.on == "own"}
+    return [agreement for agreement in agreements if agreement.on == "own" or agreement.n != sizes[agreement.metric]]
 
 
 def _cells(agreement: Agreement, item: str | None) -> tuple[str, ...]:
@@ -117,9 +117,9 @@ def _systems(out: Console, systems: Sequence[Systems]) -> None:
     if not systems:
         return
     print("\nSystems")
-    own = {metric.metric: metric.level for metric in systems if metric.on == "own"}
-    shown = [metric for metric in systems if metric.on == "own" or metric.level != own[metric.metric]]
-    display.table(out, [SYSTEM_HEAD, *map(_system_cells, shown)])
+    levels = {metric.metric: metric.level for metric in systems if metric.on == "own"}
+    lines = [metric for metric in systems if metric.on == "own" or metric.level != levels[metric.metric]]
+    display.table(out, [SYSTEM_HEAD, *map(_system_cells, lines)])
     print(
         "\naccuracy: share of pairs of systems whose means are ordered as the labels' means. soft accuracy: 1 minus the"
     )

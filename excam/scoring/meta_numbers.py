@@ -80,8 +80,8 @@ class Systems:
 
 def agreement(column: Column, rows: Sequence[Gold], scale: Scale, seed: int, within: str = "") -> Agreement:
     """Return how a metric goes with the labels of these rows; its failures are counted and in no number."""
-    known = [row for row in rows if row.id in column.scores]
-    scored, scores = _scored(column, known)
+    column_rows = [row for row in rows if row.id in column.scores]
+    scored, scores = _scored(column, column_rows)
     labels = [row.label for row in scored]
     clusters = [row.cluster for row in scored]
     items = [f"{row.item}\0{row.facets.get(within, '')}" if within else row.item for row in scored]
@@ -100,7 +100,7 @@ def agreement(column: Column, rows: Sequence[Gold], scale: Scale, seed: int, wit
         on="own",
         baseline=column.is_baseline,
         n=len(scored),
-        failures=len(known) - len(scored),
+        failures=len(column_rows) - len(scored),
         kendall=kendall,
         tie_calibrated=_tie_calibrated(labels, scores, items if has_items or within else []),
         auc=auc if len(set(labels)) == 2 else UNDEFINED,

@@ -207,8 +207,8 @@ def _labelled_rows(path: Path) -> tuple[list[tuple[int, Mapping[str, Any]]], lis
     scored = with_own_ids([result_files.from_row(row, f"{path}:{number}") for number, row in numbered])
     labelled: list[tuple[int, Mapping[str, Any]]] = []
     for (number, row), result in zip(numbered, scored, strict=True):
-        said = {name: value for name in ("id", *FACETS, "instruction", "output") if (value := getattr(result, name))}
-        labelled.append((number, {**row, **result.columns, **result.texts, **said}))
+        facts = {name: value for name in ("id", *FACETS, "instruction", "output") if (value := getattr(result, name))}
+        labelled.append((number, {**row, **result.columns, **result.texts, **facts}))
     return labelled, scored
 
 
@@ -356,13 +356,13 @@ def completed(gold: Sequence[Gold], columns: Sequence[Column], *, is_clustered: 
     Unless clusters are named, rows of one instruction that only the scored rows have share content, or of one text. One
     instruction of all rows, without an item, groups nothing: rows of one text share content.
     """
-    said = {name: next((column.facets[name] for column in columns if column.facets.get(name)), {}) for name in SAID}
-    unknown = [name for name in FACETS if said[name] and not any(row.facets.get(name) for row in gold)]
+    facts = {name: next((column.facets[name] for column in columns if column.facets.get(name)), {}) for name in SAID}
+    unknown = [name for name in FACETS if facts[name] and not any(row.facets.get(name) for row in gold)]
     made: list[Gold] = []
     for row in gold:
-        facets = {**row.facets, **{name: said[name].get(row.id, "") for name in unknown}}
-        text = row.text or said["output"].get(row.id, row.text)
-        instruction = row.instruction or said["instruction"].get(row.id, "").replace(STAND_IN_INSTRUCTION, "")
+        facets = {**row.facets, **{name: facts[name].get(row.id, "") for name in unknown}}
+        text = row.text or facts["output"].get(row.id, row.text)
+        instruction = row.instruction or facts["instruction"].get(row.id, "").replace(STAND_IN_INSTRUCTION, "")
         cluster = row.cluster if is_clustered or row.instruction else same_text(instruction) or text or row.cluster
         made.append(replace(row, facets=facets, text=text, instruction=instruction, cluster=cluster))
     is_one = not is_clustered and len({row.cluster for row in made}) == 1 and all(row.instruction for row in made)
@@ -382,9 +382,12 @@ def without_repeated(labels: Labels, columns: Sequence[Column]) -> tuple[Labels,
         contents.append(content if row.text else ())
     rows = [labels.rows[at] for at in distinct([row.id for row in labels.rows], contents)]
     dropped = {row.id for row in labels.rows}.difference(row.id for row in rows)
-    kept = [{name: score for name, score in column.scores.items() if name not in dropped} for column in columns]
+    scores_left = [{name: score for name, score in column.scores.items() if name not in dropped} for column in columns]
     gone = [[score for name, score in column.scores.items() if name in dropped] for column in columns]
-    left = [replace(column, scores=own, repeated=out) for column, own, out in zip(columns, kept, gone, strict=True)]
+    left = [
+        replace(column, scores=scores, repeated=out)
+        for column, scores, out in zip(columns, scores_left, gone, strict=True)
+    ]
     return replace(labels, rows=rows, repeated=len(dropped)), left
 
 

@@ -141,8 +141,10 @@ class Metric:
     def lacking(self, columns: Sequence[str]) -> Metric:
         """Return the metric for rows without these columns. Raises InputInvalid for one that has no text of its own."""
         if unknown := [name for name in columns if name not in self.stand_ins]:
-            known = " or ".join(self.stand_ins)
-            raise InputInvalid(f"--without: found {unknown[0]}; expected {known}; metric {self.name} needs the others")
+            choices = " or ".join(self.stand_ins)
+            raise InputInvalid(
+                f"--without: found {unknown[0]}; expected {choices}; metric {self.name} needs the others"
+            )
         other = copy.copy(self)
         other.without = tuple(dict.fromkeys(columns))
         return other
@@ -237,23 +239,23 @@ def load(name: str | Metric) -> Metric:
     place, _, wanted = name.partition(":")
     module = _module(place)
     if module is None:
-        known = ", ".join(available())
+        choices = ", ".join(available())
         close = difflib.get_close_matches(name, available(), n=1)
         hint = f"did you mean {close[0]}? " if close else ""
-        raise InputInvalid(f"--metric: found {name}; {hint}expected {known}, or a file such as my_metric.py")
+        raise InputInvalid(f"--metric: found {name}; {hint}expected {choices}, or a file such as my_metric.py")
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Metric)]
-    own = {
+    candidates = {
         metric_class.__name__: metric_class for metric_class in classes if metric_class.__module__ == module.__name__
     }
-    if wanted and wanted in own:
-        own = {wanted: own[wanted]}
-    if len(own) != 1 or (wanted and wanted not in own):
-        own_names = ", ".join(own) or "none"
-        name = f"; name it, {place}:{next(iter(own))}" if own else ""
+    if wanted and wanted in candidates:
+        candidates = {wanted: candidates[wanted]}
+    if len(candidates) != 1 or (wanted and wanted not in candidates):
+        own_names = ", ".join(candidates) or "none"
+        name = f"; name it, {place}:{next(iter(candidates))}" if candidates else ""
         raise InputInvalid(
             f"--metric: {place}{':' * bool(wanted)}{wanted}: found {own_names}; expected one class of Metric{name}"
         )
-    return _checked(next(iter(own.values()))(), name)
+    return _checked(next(iter(candidates.values()))(), name)
 
 
 def _module(place: str) -> Any:

@@ -71,8 +71,8 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
     if wanted.asks == "nothing":
         models = ("backend", "dtype", "bases", *(() if wanted.needs_model else ("models",)))
         others = ("budget", "price", "max_tokens", "repeat", "temperature", "combine")
-        asked = (item.name for item in fields(Serving))
-        reasons |= dict.fromkeys((*models, *others, *asked), "it asks no model")
+        serving_options = (item.name for item in fields(Serving))
+        reasons |= dict.fromkeys((*models, *others, *serving_options), "it asks no model")
     elif wanted.asks == "likelihoods":
         generated = ("max_tokens", "repeat", "temperature")
         reasons |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
@@ -103,10 +103,10 @@ def checked(options: Options) -> Metric:
     wanted = wanted.lacking(options.without) if options.without and wanted.stand_ins else wanted
     has_model = bool(options.models or options.qualification)
     wanted = wanted.judging_by(options.judge, has_model=has_model, has_evidence=options.evidence is not None)
-    known = refusals(wanted)
+    reasons = refusals(wanted)
     for name in options.given:
-        if name in known:
-            raise InputInvalid(f"{option_name(name)}: metric {wanted.name} has none: {known[name]}; leave it out")
+        if name in reasons:
+            raise InputInvalid(f"{option_name(name)}: metric {wanted.name} has none: {reasons[name]}; leave it out")
     if options.judge and options.judge not in wanted.judges:
         raise InputInvalid(f"--judge: found {options.judge}; expected {' or '.join(wanted.judges)}")
     if not options.models and wanted.name != "excam" and (wanted.asks != "nothing" or wanted.needs_model):
@@ -185,9 +185,9 @@ def first_request(
     """Return what a metric asks first about its example, and how; a short request for a metric without one."""
     how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
     ready, example = _prepared(wanted, options, model, index), Row("example", {**wanted.stand_ins, **wanted.example})
-    asked = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
+    requests = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
     schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
-    return next((request for request in asked if isinstance(request, Generate)), replace(SHORT, schema=schema)), how
+    return next((request for request in requests if isinstance(request, Generate)), replace(SHORT, schema=schema)), how
 
 
 def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Metric:

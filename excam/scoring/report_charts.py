@@ -21,21 +21,21 @@ def numbers(whole: Line, about: Description) -> str:
     """Return the numbers that matter, with their intervals over clusters of rows, and denominators."""
     left_out = whole.n - whole.judged
     because = f"{whole.failed} failed" + (f", {whole.not_known} not known" if whole.not_known else "")
-    shown: list[tuple[str, str, str]] = []
+    items: list[tuple[str, str, str]] = []
     if about.lists_errors and whole.share is not None:
         share = f"{percent(whole.share)}{bounds_of(whole.share_interval, percent)}"
-        shown.append(("Rows with errors", share, f"{whole.with_errors} of {whole.judged} judged"))
+        items.append(("Rows with errors", share, f"{whole.with_errors} of {whole.judged} judged"))
     if whole.score is not None:
         mean = f"{two(whole.score)}{bounds_of(whole.score_interval, two)}"
-        shown.append(("Mean score", mean, f"n = {whole.judged}"))
+        items.append(("Mean score", mean, f"n = {whole.judged}"))
     share = f"{percent(left_out / whole.n)}{bounds_of(whole.left_out_interval, percent)}"
-    shown.append(("Without a score", share, f"{left_out} of {whole.n}" + (f": {because}" if left_out else "")))
-    return number_list(shown, has_intervals=whole.score_interval is not None)
+    items.append(("Without a score", share, f"{left_out} of {whole.n}" + (f": {because}" if left_out else "")))
+    return number_list(items, has_intervals=whole.score_interval is not None)
 
 
-def number_list(shown: Iterable[tuple[str, str, str]], *, has_intervals: bool) -> str:
+def number_list(items: Iterable[tuple[str, str, str]], *, has_intervals: bool) -> str:
     """Return numbers as HTML: the name of each, the number with its interval, and of how many it is."""
-    cells = "".join(f"<div><dt>{name}</dt><dd>{number}<small>{of}</small></dd></div>\n" for name, number, of in shown)
+    cells = "".join(f"<div><dt>{name}</dt><dd>{number}<small>{of}</small></dd></div>\n" for name, number, of in items)
     note = "In brackets: 95 % interval."
     note = note if has_intervals else f"{note} Means have none: fewer than {FEWEST} unrelated rows, or equal ones."
     return f'<dl class="numbers">\n{cells}</dl>\n<p class="quiet">{note}</p>\n'

@@ -152,8 +152,10 @@ def report_cell(row: Result, titles: Mapping[str, str], side: str = "") -> Repor
     """Return the report on a row; `titles` are those of its texts, by column, and `side` stands before each number."""
     lines = part_lines({name: value for name, value in row.parts.items() if _is_said(name, value)})
     explained = row.report.explanation.casefold() if row.report and lines else ""
-    said = [line for line in lines if line.casefold() not in explained]  # "expected: tea" is in "Expected: tea (by 1)."
-    notes = (*said, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
+    part_notes = [
+        line for line in lines if line.casefold() not in explained
+    ]  # "expected: tea" is in "Expected: tea (by 1)."
+    notes = (*part_notes, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
     if row.failure is not None or row.report is None:
         unknown = f"Not known: {row.parts.get('because') or 'nothing decides'}"
         what = unknown if row.failure == NOT_KNOWN else f"Failed: {row.failure}"
@@ -203,12 +205,12 @@ def worst(rows: Sequence[Result]) -> str:
     texts = [f"<dt>{escape(name)}</dt><dd>{marked(row, name)}</dd>" for name in row.texts]
     why = [row.report.explanation] if row.report and row.report.explanation else []
     kinds = dict.fromkeys(f"{error.severity}: {error.type}" for error in row.errors)
-    said = f"<dt>why</dt><dd>{escape('; '.join([*kinds, *why]))}</dd>"
+    reason = f"<dt>why</dt><dd>{escape('; '.join([*kinds, *why]))}</dd>"
     cited = "".join(
         f"<dt>passage</dt><dd>{escape(f'{name}: {text}' if text else name)}</dd>" for name, text in _passages(row)[:1]
     )
     return f"""<section class="worst"><h2>The worst text: {rounded(row.score or 0)}, row {escape(row.id)}</h2>
-<dl>{"".join(texts)}{said}{cited}</dl></section>\n"""
+<dl>{"".join(texts)}{reason}{cited}</dl></section>\n"""
 
 
 def _mean(about: Description) -> str:
@@ -217,16 +219,16 @@ def _mean(about: Description) -> str:
 
 def how_right(rows: Sequence[Result]) -> str:
     """Return how often the judge of the rows was right on labelled rows, or that nobody knows; "" for no judge."""
-    known = [f"{escape(text)}." for text in dict.fromkeys(row.metric.measured for row in rows) if text]
+    sentences = [f"{escape(text)}." for text in dict.fromkeys(row.metric.measured for row in rows) if text]
     if any(UNQUALIFIED in row.warnings for row in rows):
-        known.append("Nobody knows (<code>excam calibrate</code>).")
-    return f"<p>How often is this judge right? {' '.join(known)}</p>\n" if known else ""
+        sentences.append("Nobody knows (<code>excam calibrate</code>).")
+    return f"<p>How often is this judge right? {' '.join(sentences)}</p>\n" if sentences else ""
 
 
 def _is_said(name: str, value: object) -> bool:
     """Return whether a part is a note: numbers stand below the score, a reason and passages elsewhere."""
-    shown = name == "because" or (name in ("passages", "evidence") and len(_listed(value)) > 0)
-    return not isinstance(value, int | float) and not shown
+    has_place = name == "because" or (name in ("passages", "evidence") and len(_listed(value)) > 0)
+    return not isinstance(value, int | float) and not has_place
 
 
 def _warnings(rows: Iterable[Result]) -> str:

@@ -175,9 +175,9 @@ def _lines(results: Iterable[Result]) -> Iterator[list[result_tables.Cell]]:
     """Yield the header of a table, and its lines; the columns of its rows are those of the first ones."""
     coming = iter(results)
     first = list(islice(coming, CHUNK))
-    own = result_tables.own_columns(first)
-    yield list(result_tables.header(own))
-    yield from (result_tables.line(result, own) for result in chain(first, coming))
+    row_columns = result_tables.own_columns(first)
+    yield list(result_tables.header(row_columns))
+    yield from (result_tables.line(result, row_columns) for result in chain(first, coming))
 
 
 def _write_csv(path: Path, results: Iterable[Result]) -> None:
@@ -322,8 +322,8 @@ class Growing:
             try:
                 write(self.path, map(Result.of_row, results, items) if self._is_renamed else results)
             except InputInvalid as problem:
-                kept = f"mv {self.part} {self.path.with_suffix('.jsonl')}"
-                raise InputInvalid(f"{self.path}: {problem}; the results are kept: {kept}") from None
+                command = f"mv {self.part} {self.path.with_suffix('.jsonl')}"
+                raise InputInvalid(f"{self.path}: {problem}; the results are kept: {command}") from None
             self.part.unlink()
         self.seals.unlink(missing_ok=True)
 

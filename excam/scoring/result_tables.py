@@ -35,18 +35,18 @@ def own_columns(results: Iterable[Result]) -> list[str]:
     return [name for name in names if name not in (*COLUMNS, EXPLANATION)]
 
 
-def header(own: Sequence[str]) -> list[str]:
+def header(row_columns: Sequence[str]) -> list[str]:
     """Return the columns of a table with these columns of rows."""
-    return [*COLUMNS[:SHOWN], *own, EXPLANATION, *COLUMNS[SHOWN:]]
+    return [*COLUMNS[:SHOWN], *row_columns, EXPLANATION, *COLUMNS[SHOWN:]]
 
 
-def line(result: Result, own: Sequence[str]) -> list[Cell]:
+def line(result: Result, row_columns: Sequence[str]) -> list[Cell]:
     """Return the cells of a result, in the order of `header`."""
     cells = plain_cells(result)
     row = {**result.columns, **result.texts}
-    shown = [_shown(row.get(name)) for name in own]
+    row_cells = [_shown(row.get(name)) for name in row_columns]
     explanation = _shown(result.report.explanation if result.report else None)
-    return [*cells[:SHOWN], *shown, explanation, *cells[SHOWN:]]
+    return [*cells[:SHOWN], *row_cells, explanation, *cells[SHOWN:]]
 
 
 def plain_cells(result: Result) -> list[Cell]:
@@ -76,12 +76,12 @@ def frame(results: Sequence[Result]) -> pl.DataFrame:
     """Return a table of all results. A column of the rows has the type of its values, or that of texts."""
     import polars as pl
 
-    own = own_columns(results)
-    names, kinds = header(own), schema()
-    columns = zip(*(line(result, own) for result in results), strict=True) if results else [()] * len(names)
+    row_columns = own_columns(results)
+    names, kinds = header(row_columns), schema()
+    columns = zip(*(line(result, row_columns) for result in results), strict=True) if results else [()] * len(names)
     return pl.DataFrame(
         [
-            pl.Series(name, values, None if name in own else kinds.get(name, pl.String), strict=False)
+            pl.Series(name, values, None if name in row_columns else kinds.get(name, pl.String), strict=False)
             for name, values in zip(names, columns, strict=True)
         ]
     )

@@ -97,9 +97,9 @@ class Result:
     @property
     def content(self) -> tuple[Hashable, ...]:
         """Return what numbers are made of, but for the id; empty without a text, where rows may be any."""
-        known = (self.score, self.failure, self.report, self.certainty, self.probability, self.verdict, self.signature)
+        values = (self.score, self.failure, self.report, self.certainty, self.probability, self.verdict, self.signature)
         texts = tuple(self.texts.items())
-        return (texts, self.language, self.system, self.culture, *known) if texts else ()
+        return (texts, self.language, self.system, self.culture, *values) if texts else ()
 
     def part(self, name: str) -> float | None:
         """Return a finite number among `parts`; None if there is none of this name."""
@@ -258,10 +258,10 @@ def _bounds(metric: Description) -> tuple[float, float]:
 def _lies_in(error: ErrorSpan, texts: Mapping[str, str]) -> bool:
     if error.severity not in SEVERITIES or error.where not in texts:
         return False
-    known = isinstance(error.span, str) and isinstance(error.type, str)
+    has_texts = isinstance(error.span, str) and isinstance(error.type, str)
     placed = isinstance(error.start, int) and isinstance(error.end, int)
     length = len(texts[error.where])
-    return known and placed and (error.start == error.end == -1 or 0 <= error.start <= error.end <= length)
+    return has_texts and placed and (error.start == error.end == -1 or 0 <= error.start <= error.end <= length)
 
 
 def confidence_lines(result: Result) -> list[str]:

@@ -81,7 +81,13 @@ def _says_id(name: str) -> bool:
 def _qualifiers() -> frozenset[str]:
     """Return the words that usual names of texts have beside the one that says what they are, such as text or user."""
     names = {role: _aliases()[role] for role in ("asked", "given")}
-    return frozenset(word for known in names.values() for name in known for word in name.split() if word not in known)
+    return frozenset(
+        word
+        for usual_names in names.values()
+        for name in usual_names
+        for word in name.split()
+        if word not in usual_names
+    )
 
 
 def _means(name: str, role: str) -> bool:
@@ -89,11 +95,11 @@ def _means(name: str, role: str) -> bool:
 
     So `instructions`, `question_en` and `user_input` are an instruction; `reference_answer` is no answer.
     """
-    known = _aliases().get(role, frozenset())
+    usual_names = _aliases().get(role, frozenset())
     words = [word for word in _words(name) if languages.language_name(word) not in languages.tested_languages()]
     telling = [word for word in words if word not in _qualifiers()]
-    single = all(word in known or word.removesuffix("s") in known for word in telling)
-    return not _says_id(name) and (" ".join(words) in known or (bool(telling) and single))
+    single = all(word in usual_names or word.removesuffix("s") in usual_names for word in telling)
+    return not _says_id(name) and (" ".join(words) in usual_names or (bool(telling) and single))
 
 
 def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str], where: str = PROGRAM) -> FileColumns:
@@ -168,14 +174,14 @@ def _matches(column: str, names: Sequence[str], metric: Metric) -> list[str]:
 
 def _chosen(named: Mapping[str, str], metric: Metric, where: str) -> dict[str, str]:
     """Return the user's choices by the metric's own names."""
-    known = (*metric.reads, *ROLES)
+    names = (*metric.reads, *ROLES)
     pair: dict[str, str] = dict(zip(("instruction", "output"), metric.pair or (), strict=False))
     chosen: dict[str, str] = {}
     for name, value in named.items():
-        column = name if name in known else pair.get(name)
+        column = name if name in names else pair.get(name)
         if column is None:
             raise InputInvalid(
-                f"{where}: metric {metric.name} has no column {name}; it reads {', '.join(known)}; expected one of them"
+                f"{where}: metric {metric.name} has no column {name}; it reads {', '.join(names)}; expected one of them"
             )
         if column in metric.without:
             raise InputInvalid(f"{where}: column {column}: found {value} and --without {column}; expected one of them")
@@ -186,8 +192,8 @@ def _chosen(named: Mapping[str, str], metric: Metric, where: str) -> dict[str, s
 
 
 def _option(column: str, name: str, metric: Metric) -> str:
-    own = dict(zip(metric.pair or (), ("instruction", "output"), strict=False)).get(column, column)
-    return f"--{own} {name}" if own in OPTIONS else f"--column {column}={name}"
+    option = dict(zip(metric.pair or (), ("instruction", "output"), strict=False)).get(column, column)
+    return f"--{option} {name}" if option in OPTIONS else f"--column {column}={name}"
 
 
 def _listed(names: Collection[str]) -> str:
@@ -267,10 +273,10 @@ def _with_turns(record: Record, columns: FileColumns, metric: Metric) -> Record:
     """Return a record with the turns of its conversation in place of the columns that it lacks."""
     if isinstance(record, BadRow) or (turns := record.get(columns.turns)) is None:
         return record
-    asked, given = (columns.theirs.get(name, name) for name in metric.pair or MADE)
+    question, given = (columns.theirs.get(name, name) for name in metric.pair or MADE)
     if not is_absent(record.get(given)):
-        return record if isinstance(record.get(asked), str) else {**record, asked: turns}
-    return {**record, asked: turns, given: turns} if log_rows.is_turns(turns) else log_rows.NO_ANSWER
+        return record if isinstance(record.get(question), str) else {**record, question: turns}
+    return {**record, question: turns, given: turns} if log_rows.is_turns(turns) else log_rows.NO_ANSWER
 
 
 def without_reasoning(text: Any) -> tuple[Any, list[str]]:

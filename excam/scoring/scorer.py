@@ -166,7 +166,7 @@ class Scorer:
         return next(self.flow(row), ())
 
     def _results(self, coming: Iterator[Row], journal: Path | Journal | None, progress: Progress) -> Iterator[Result]:
-        kept = journal if isinstance(journal, Journal) else InMemory() if journal is None else Journal(journal)
+        store = journal if isinstance(journal, Journal) else InMemory() if journal is None else Journal(journal)
         backend = self.model.backend if self.model and self.metric.asks != "nothing" else None
         progress.counts_rows = True
 
@@ -177,12 +177,12 @@ class Scorer:
 
         with progress.while_waiting():
             if backend and backend.has_window:
-                yield from window.results(flow, coming, backend, self._sampling, kept, progress)
+                yield from window.results(flow, coming, backend, self._sampling, store, progress)
                 return
-            asking = partial(ask, backend, self._sampling, kept, progress=progress) if backend else ask_nobody
+            asking = partial(ask, backend, self._sampling, store, progress=progress) if backend else ask_nobody
             while part := list(islice(coming, BATCH)):
                 yield from run(flow, part, asking)
-                kept.forget_all()
+                store.forget_all()
 
     def flow(self, row: Row) -> Flow[Result]:
         """Ask about one row and return its result. Nothing is asked about a row with a failure."""
@@ -212,14 +212,14 @@ class Scorer:
         return self._result(row, outcome, list(dict.fromkeys(answer.answered_by for answer in answers)))
 
     def _result(self, row: Row, outcome: Outcome, answered_by: Sequence[str] = ()) -> Result:
-        metric, known = self.metric, outcome.score is not None
-        report = Report(tuple(outcome.spans), outcome.explanation) if known else None
-        has_errors = bool(outcome.spans) if metric.lists_errors and known else None
+        metric, has_score = self.metric, outcome.score is not None
+        report = Report(tuple(outcome.spans), outcome.explanation) if has_score else None
+        has_errors = bool(outcome.spans) if metric.lists_errors and has_score else None
         signal = metric.error_signal(outcome.score, outcome.certainty) if outcome.score is not None else None
         chance = self._calibrated.probability(signal) if self._calibrated else None
         band = self._calibrated.band if self._calibrated else BAND
         of_judge = {
-            warnings.UNCERTAIN: self._sampling.logprobs and known and outcome.certainty is None,
+            warnings.UNCERTAIN: self._sampling.logprobs and has_score and outcome.certainty is None,
             warnings.UNQUALIFIED: metric.asks != "nothing" and not metric.measured,
             warnings.PARTLY: outcome.is_partly_decided,
             warnings.OTHER_MODEL: self.model is not None and any(map(self.model.is_another, answered_by)),

@@ -78,8 +78,8 @@ class Results(Sequence[Result]):
     @overload
     def __getitem__(self, at: slice) -> Results: ...
     def __getitem__(self, at: int | slice) -> Result | Results:
-        kept = self.collect()._kept
-        return Results(kept[at]) if isinstance(at, slice) else kept[at]
+        results = self.collect()._kept
+        return Results(results[at]) if isinstance(at, slice) else results[at]
 
     def __len__(self) -> int:
         return len(self.collect()._kept)
@@ -162,8 +162,8 @@ def _cells(row: Result, columns: Iterable[str]) -> str:
     failure = "not known" if row.failure == NOT_KNOWN else row.failure or ""
     score = failure if row.score is None else f"{row.score:.3f}"
     texts = "".join(f"<td>{marked(row, name)}</td>" for name in columns)
-    said = [f"{error.severity}, {error.type}: {error.span}" for error in row.errors]
-    report = "; ".join([*said, *([row.report.explanation] if row.report and row.report.explanation else [])])
+    findings = [f"{error.severity}, {error.type}: {error.span}" for error in row.errors]
+    report = "; ".join([*findings, *([row.report.explanation] if row.report and row.report.explanation else [])])
     return f"<td>{_text(row.id)}</td><td>{_text(score)}</td>{texts}<td>{_text(report)}</td>"
 
 

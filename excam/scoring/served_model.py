@@ -77,9 +77,9 @@ class ServedBackend(LazyBackend):
         Raises ModelInvalid if there is no answer at all: results of an earlier run would otherwise be taken for those
         of another judge.
         """
-        known = self._key(request, sampling)
-        if known in self._journal:
-            self.server = without(self.server, *self._kept(known))
+        key = self._key(request, sampling)
+        if key in self._journal:
+            self.server = without(self.server, *self._kept(key))
         else:
             self._find_out(request, sampling, now=True)
 
@@ -202,9 +202,9 @@ def entry_of(name: str, endpoint: str, serving: Serving | None = None) -> Entry:
     offline.refuse(f"{name} at a server", endpoint)
     if key_in(endpoint) == "user":
         raise ModelInvalid(f"{name}: found a user in the server's address; expected none; set {KEY} to the key")
-    asked = (serving or Serving()).checked()
+    options = (serving or Serving()).checked()
     try:
-        server = without(Server(endpoint=endpoint, name=name, key_env=key_env, **asked.settings), *asked.omit)
+        server = without(Server(endpoint=endpoint, name=name, key_env=key_env, **options.settings), *options.omit)
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
     return Entry(name, Model(gpus=0, backend="openai", server=server, licence="the server's"))
@@ -234,9 +234,9 @@ def key_variable(endpoint: str) -> str | None:
     if os.environ.get(KEY):
         return KEY
     for provider, (documented, key) in PROVIDERS.items():
-        known = (documented, _own_address(provider))
-        own = any(address and endpoint.rstrip("/") == address.rstrip("/") for address in known)
-        if own and os.environ.get(key):
+        addresses = (documented, _own_address(provider))
+        is_provider = any(address and endpoint.rstrip("/") == address.rstrip("/") for address in addresses)
+        if is_provider and os.environ.get(key):
             return key
     return None
 
@@ -254,14 +254,14 @@ def of_provider(text: str) -> tuple[str, str] | None:
     if not name or "@" in name or provider not in PROVIDERS:
         return None
     address, key = PROVIDERS[provider]
-    own = _own_address(provider)
-    address = own or address
+    override = _own_address(provider)
+    address = override or address
     if not address:
         raise InputInvalid(
             f"--model: {text}: no address of your {provider}; set {provider.upper()}_BASE_URL, such as "
             "https://RESOURCE.openai.azure.com/openai/v1"
         )
-    if key and not own and not key_variable(address):  # at an own address there may be none
+    if key and not override and not key_variable(address):  # at an own address there may be none
         other = "" if "/" in name else f"; the hub's model of this name is {text}@main"
         raise InputInvalid(f"--model: {text}: no key for {without_secrets(address)}; set {key}{other}")
     say(f"{text}: {name} of {provider}, at {without_secrets(address)}")
@@ -294,19 +294,19 @@ def listed(endpoint: str) -> list[str]:
     variable = key_variable(endpoint)
     key = os.environ.get(variable, "").strip() if variable else ""
 
-    async def asked(url: str, shown: str) -> Any:
+    async def asked(url: str, label: str) -> Any:
         limit = aiohttp.ClientTimeout(total=LISTING)
         async with (
-            _openai_connection.route("server", url, shown, key).session() as session,
+            _openai_connection.route("server", url, label, key).session() as session,
             session.get(url, timeout=limit) as response,
         ):
             return await response.json(content_type=None)
 
     try:
-        chat, shown = _openai_connection.address("server", endpoint)
+        chat, label = _openai_connection.address("server", endpoint)
         with _openai_connection.event_loop() as loop:
             url = chat.replace("/chat/completions", "/models", 1)
-            listing = asyncio.run_coroutine_threadsafe(asked(url, shown), loop).result()
+            listing = asyncio.run_coroutine_threadsafe(asked(url, label), loop).result()
         return [str(model["id"]) for model in listing["data"]]
     except (aiohttp.ClientError, OSError, ValueError, KeyError, TypeError, ModelInvalid):  # it lists nothing
         return []
@@ -320,9 +320,9 @@ def _shown(names: Sequence[str]) -> str:
 
 def without_name(endpoint: str) -> str:
     """Return what to type for an address without the name of a model, with the names that the server lists."""
-    shown = without_secrets(endpoint)
+    address = without_secrets(endpoint)
     names = [] if offline.is_on() else listed(endpoint)
-    return f"NAME@{shown}" + (f", with a name that the server lists: {_shown(names)}" if names else "")
+    return f"NAME@{address}" + (f", with a name that the server lists: {_shown(names)}" if names else "")
 
 
 # --- what a server takes

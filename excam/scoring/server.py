@@ -61,9 +61,9 @@ def application(
     web_application.state.key, web_application.state.timeout = sha256(key.encode()).digest() if key else b"", timeout
     web_application.router.redirect_slashes = False
     web_application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    known: dict[int | str, dict[str, Any]] = {status: {"model": messages.Problem} for status in STATUSES}
+    problems: dict[int | str, dict[str, Any]] = {status: {"model": messages.Problem} for status in STATUSES}
     web_application.post(
-        "/score", response_model=messages.Answered, responses=known, openapi_extra={"requestBody": BODY}
+        "/score", response_model=messages.Answered, responses=problems, openapi_extra={"requestBody": BODY}
     )(score)
     web_application.get("/health", response_model=messages.Health)(health)
     web_application.add_exception_handler(PlainHTTPException, _refused)
@@ -106,10 +106,10 @@ def health(request: Request) -> messages.Health:
 
 
 async def score(
-    request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
 ) -> Response:
     """Score rows with the server's metric. A row without a score has a `failure`."""
-    _refuse_stranger(request.app.state.key, shown)
+    _refuse_stranger(request.app.state.key, credentials)
     queue: RequestQueue = request.app.state.queue
     began = time.monotonic()
     try:
@@ -127,9 +127,9 @@ async def score(
     return Response(messages.answer(results, queue.judge.signature), headers=HEADERS, media_type="application/json")
 
 
-def _refuse_stranger(key: bytes, shown: HTTPAuthorizationCredentials | None) -> None:
+def _refuse_stranger(key: bytes, credentials: HTTPAuthorizationCredentials | None) -> None:
     """Raise HTTPException 401 unless the key was sent. Hashes are compared in constant time."""
-    sent = sha256((shown.credentials if shown else "").encode("utf-8", "surrogateescape")).digest()
+    sent = sha256((credentials.credentials if credentials else "").encode("utf-8", "surrogateescape")).digest()
     if key and not hmac.compare_digest(sent, key):
         raise HTTPException(
             401, "no key, or a wrong one; expected Authorization: Bearer and the key", {"WWW-Authenticate": "Bearer"}

@@ -131,8 +131,8 @@ def _recorded(signature: str, shard: Shard, scores: Path, settings: Mapping[str,
     recorded = read_json(manifest, "inputs", "outputs", "settings", "signature", "shard", "counts")
     same = recorded["shard"] == sha256(shard.path)
     if recorded["settings"] != settings or not (same or str(shard.path) in recorded["inputs"]):
-        known = f"{', '.join(recorded['inputs'])} ({', '.join(map(str, recorded['settings'].values()))})"
-        raise InputInvalid(f"{table}: holds the scores of {known}; expected those of {shard.path}; move {scores} away")
+        inputs = f"{', '.join(recorded['inputs'])} ({', '.join(map(str, recorded['settings'].values()))})"
+        raise InputInvalid(f"{table}: holds the scores of {inputs}; expected those of {shard.path}; move {scores} away")
     if not same or recorded["signature"] != signature or not table.is_file():
         return None
     if recorded["outputs"] != {table.name: sha256(table)}:
@@ -189,14 +189,14 @@ def score_shards(
     """
     counts: dict[str, dict[str, Any]] = {}
     problems: list[str] = []
-    said: set[str] = set()
+    notes: set[str] = set()
     silent = 0
     for number, shard in enumerate(shards, 1):
         try:
             rows = RowFile(shard.path, judge.metric, columns)
-            if (how := rows.said.removeprefix(f"{shard.path}: ")) and how not in said:
+            if (how := rows.said.removeprefix(f"{shard.path}: ")) and how not in notes:
                 say(f"{shard.path}: {how}")
-                said.add(how)
+                notes.add(how)
             counts[shard.name] = shard_counts = score_shard(judge, rows, shard, scores, settings)
         except AnswersMissing as problem:
             problems.append(f"{shard.path}: {problem}")

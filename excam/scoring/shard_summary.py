@@ -26,8 +26,8 @@ def check_complete(shards: Sequence[Shard], counts: Mapping[str, Counts], scores
             f"{scores}: {len(absent)} of {len(shards)} shards have no scores, the first is {absent[0]}; "
             "run again with --forcerun score_shards: only those are scored"
         )
-    known = {shard.table(scores) for shard in shards}
-    others = sorted(path for path in scores.rglob(f"shards/**/*{TABLE}") if path not in known)
+    tables = {shard.table(scores) for shard in shards}
+    others = sorted(path for path in scores.rglob(f"shards/**/*{TABLE}") if path not in tables)
     if others:
         say(f"{scores}: {len(others)} tables are of no shard that is there now, the first is {others[0]}; left as is")
 

@@ -76,6 +76,6 @@ class Summary:
 
 def _because(what: str, reasons: Counter[str]) -> list[str]:
     """Return a line with the most frequent reasons and their counts; none if there are none."""
-    shown = [f"{reason} ({count})" for reason, count in reasons.most_common(SHOWN)]
+    parts = [f"{reason} ({count})" for reason, count in reasons.most_common(SHOWN)]
     more = [f"{len(reasons) - SHOWN} other reasons"] if len(reasons) > SHOWN else []
-    return [f"{what}: {', '.join(shown + more)}"] if shown else []
+    return [f"{what}: {', '.join(parts + more)}"] if parts else []

@@ -30,10 +30,10 @@ def in_words(
     name, number, chance = ("AUC", auc, 0.5) if len(set(labels)) <= 2 else ("tau-b", tau, 0.0)
     right = ""
     if name == "AUC" and any(verdicts):
-        said = [VERDICTS.get(verdict) for verdict in verdicts]
-        agree = sum(score == (label == best) for score, label in zip(said, labels, strict=True))
+        scores = [VERDICTS.get(verdict) for verdict in verdicts]
+        agree = sum(score == (label == best) for score, label in zip(scores, labels, strict=True))
         right = f"right in {agree} (always the same answer: {usual}); "
-        name, number = "balanced accuracy", association([label == best for label in labels], said, clusters).auc
+        name, number = "balanced accuracy", association([label == best for label in labels], scores, clusters).auc
     beside = _beside(number, chance, is_few=is_few)
     rows = f"{len(labels)} labelled rows" + " of one instruction" * (instructions == 1)
     rows += f" in {groups} cluster{'s' * (groups > 1)}" * (groups < len(labels))

@@ -56,16 +56,16 @@ def association(
     one with equal scores only has AUC .5 and no correlation, 0: left out, it would narrow the interval. Raise
     InputInvalid for unequal lengths, gold values that are not booleans, and NaN or infinity.
     """
-    outcomes, kept, values = outcomes_and_scores(gold, scores)
-    gold_kept = outcomes[kept]
-    levels, level = np.unique(values, return_inverse=True) if len(kept) else (np.zeros(1), np.zeros(0, np.intp))
+    outcomes, places, values = outcomes_and_scores(gold, scores)
+    gold_kept = outcomes[places]
+    levels, level = np.unique(values, return_inverse=True) if len(places) else (np.zeros(1), np.zeros(0, np.intp))
     estimates = {name: Estimate(None, None, None) for name in MEASURES}
     if len(levels) > 1:
-        observed = _measures(gold_kept, levels, level, np.ones(len(kept)))
+        observed = _measures(gold_kept, levels, level, np.ones(len(places)))
         scored = np.full(len(outcomes), -1)
-        scored[kept] = level
+        scored[places] = level
         number = by_content(cluster_numbers(clusters, len(outcomes)), outcomes, scored)
-        of_kept, size = number[kept], int(number.max()) + 1
+        of_kept, size = number[places], int(number.max()) + 1
 
         def correlations(times: NDArray[np.intp]) -> tuple[float, ...]:
             first, second, auc, tau = _measures(gold_kept, levels, level, times[of_kept].astype(np.float64))
@@ -74,7 +74,7 @@ def association(
         bounds = bootstrap.intervals(correlations, size, draws=draws, seed=seed, scale="correlation")
         bounds[2] = bounds[2] and ((1 + bounds[2][0]) / 2, (1 + bounds[2][1]) / 2)
         estimates = {name: _estimate(value, ends) for name, value, ends in zip(MEASURES, observed, bounds, strict=True)}
-    return Association(**estimates, n=len(kept), unscored=len(outcomes) - len(kept), positives=int(gold_kept.sum()))
+    return Association(**estimates, n=len(places), unscored=len(outcomes) - len(places), positives=int(gold_kept.sum()))
 
 
 def _measures(gold: NDArray[np.bool_], levels: Floats, level: NDArray[np.intp], weights: Floats) -> tuple[float, ...]:

@@ -44,11 +44,11 @@ def fit_calibration(gold: Booleans, signed: Scores, method: Method) -> Calibrati
     """
     if method not in ("isotonic", "platt"):
         raise InputInvalid(f"got calibration method {method!r}, expected isotonic or platt")
-    outcomes, kept, values = outcomes_and_scores(gold, signed, -1.0, 1.0)
-    true = outcomes[kept]
-    if not len(kept) or true.all() or not true.any() or np.ptp(values) == 0:
+    outcomes, places, values = outcomes_and_scores(gold, signed, -1.0, 1.0)
+    true = outcomes[places]
+    if not len(places) or true.all() or not true.any() or np.ptp(values) == 0:
         return None
-    counts = len(kept), len(outcomes) - len(kept), int(true.sum())
+    counts = len(places), len(outcomes) - len(places), int(true.sum())
     if method == "isotonic":
         certainty, probability = _isotonic(values, true)
         return Calibration(method, *counts, tuple(certainty.tolist()), tuple(probability.tolist()))
@@ -108,7 +108,7 @@ def error_probabilities(calibration: Calibration, signed: Scores) -> list[float 
 
     Isotonic: linear between knots, constant beyond them. Raise InputInvalid for a certainty outside -1 to 1.
     """
-    kept, values = present_scores(signed, -1.0, 1.0)
+    places, values = present_scores(signed, -1.0, 1.0)
     if calibration.method == "isotonic":
         probabilities = np.interp(values, calibration.certainty, calibration.probability)
     else:
@@ -116,7 +116,7 @@ def error_probabilities(calibration: Calibration, signed: Scores) -> list[float 
 
         probabilities = expit(np.float64(calibration.slope) * values + np.float64(calibration.intercept))
     result: list[float | None] = [None] * len(signed)
-    for position, value in zip(kept.tolist(), probabilities.tolist(), strict=True):
+    for position, value in zip(places.tolist(), probabilities.tolist(), strict=True):
         result[position] = value
     return result
 

@@ -24,8 +24,8 @@ def cluster_numbers(clusters: Sequence[Hashable] | None, n: int) -> NDArray[np.i
         return np.arange(n)
     if len(clusters) != n:
         raise InputInvalid(f"got {len(clusters)} cluster names for {n} items, expected one each")
-    known: dict[Hashable, int] = {}
-    return np.fromiter((known.setdefault(name, len(known)) for name in clusters), np.intp, n)
+    numbers: dict[Hashable, int] = {}
+    return np.fromiter((numbers.setdefault(name, len(numbers)) for name in clusters), np.intp, n)
 
 
 def content_keys(number: NDArray[np.intp], *columns: ArrayLike) -> Keys:

@@ -162,8 +162,8 @@ def score_vectors(gold: ArrayLike, metric: ArrayLike) -> tuple[NDArray[np.float6
 def _random_pairs(items: int, chance: float, generator: np.random.Generator) -> tuple[NDArray, NDArray]:
     """Return random index pairs i < j, each with probability `chance`; the gaps between them are geometric."""
     expected = items * (items - 1) // 2 * chance
-    kept = np.cumsum(generator.geometric(chance, size=int(expected + 10 * expected**0.5 + 10))) - 1
+    places = np.cumsum(generator.geometric(chance, size=int(expected + 10 * expected**0.5 + 10))) - 1
     end = np.cumsum(np.arange(items - 1, 0, -1))
-    kept = kept[kept < end[-1]]
-    left = np.searchsorted(end, kept, side="right")
-    return left, items - (end[left] - kept)
+    places = places[places < end[-1]]
+    left = np.searchsorted(end, places, side="right")
+    return left, items - (end[left] - places)

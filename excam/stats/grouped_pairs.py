@@ -158,14 +158,14 @@ def _bits(rank: NDArray[np.intp], group: NDArray[np.intp], level: NDArray[np.int
         middle = end - np.bincount(block, weights=has).astype(np.intp)
         both = (begin < middle) & (middle < end)
         having = np.flatnonzero(has & both[block])
-        without, own = block[~has] * width + level[~has], block[having] * width + level[having]
+        without, cells = block[~has] * width + level[~has], block[having] * width + level[having]
         skipped = np.r_[0, np.cumsum(end - middle)][block[having]]  # cells with the bit in the blocks before
         groups, first = np.unique(group[having], return_index=True)
         yield _Bit(
             order,
             having,
-            lower=skipped + np.searchsorted(without, own),
-            higher=skipped + np.searchsorted(without, own, side="right"),
+            lower=skipped + np.searchsorted(without, cells),
+            higher=skipped + np.searchsorted(without, cells, side="right"),
             begin=begin[both],
             middle=middle[both],
             end=end[both],

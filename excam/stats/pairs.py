@@ -78,11 +78,11 @@ class Pairs:
         self._levels = []
         order, everything = np.arange(len(self.gold)), len(self.gold)
         for bit in reversed(range((self.classes - 1).bit_length())):
-            own = (self.gold >> bit & 1).astype(bool)
-            is_set = own[order]
+            bits = (self.gold >> bit & 1).astype(bool)
+            is_set = bits[order]
             ones, items = np.r_[0, np.cumsum(is_set)], np.r_[0, np.cumsum(is_set * self.size[order])]
             order = np.r_[order[~is_set], order[is_set]]
-            self._levels.append((ones, items, everything - ones[-1], own, ~own * self.size, order))
+            self._levels.append((ones, items, everything - ones[-1], bits, ~bits * self.size, order))
         self._items = np.r_[0, np.cumsum(self.size[order])]
 
     def _descend(self, position: NDArray[np.intp]) -> tuple[int, int]:

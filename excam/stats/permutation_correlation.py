@@ -135,11 +135,11 @@ def _items_with_both_scores(gold: Numbers, a: Scores, b: Scores) -> tuple[NDArra
     """Return the indices of items that both metrics scored, and their gold scores and both metrics' scores."""
     if not len(gold) == len(a) == len(b):
         raise InputInvalid(f"got {len(gold)} gold scores and {len(a)} and {len(b)} scores, expected equally many")
-    kept = np.array([i for i, pair in enumerate(zip(a, b, strict=True)) if None not in pair], dtype=np.intp)
-    if len(kept) < 2:
-        raise InputInvalid(f"{len(kept)} of {len(gold)} items have a score from both metrics, expected two or more")
-    gold_scores, first = score_vectors([gold[i] for i in kept], [a[i] for i in kept])
-    return kept, [gold_scores, first, score_vectors(gold_scores, [b[i] for i in kept])[1]]
+    places = np.array([i for i, pair in enumerate(zip(a, b, strict=True)) if None not in pair], dtype=np.intp)
+    if len(places) < 2:
+        raise InputInvalid(f"{len(places)} of {len(gold)} items have a score from both metrics, expected two or more")
+    gold_scores, first = score_vectors([gold[i] for i in places], [a[i] for i in places])
+    return places, [gold_scores, first, score_vectors(gold_scores, [b[i] for i in places])[1]]
 
 
 def _observed_and_test(measure: Measure, gold: Row, a: Row, b: Row) -> tuple[float, float, Hit]:

@@ -34,17 +34,17 @@ def ranking(gold: Booleans, scores: Scores) -> Ranking:
 
     Raise InputInvalid for unequal lengths, gold values that are not booleans, and NaN or infinity.
     """
-    outcomes, kept, values = outcomes_and_scores(gold, scores)
-    errors, of_all = int(outcomes[kept].sum()), int(outcomes.sum())
-    pairs, all_pairs = errors * (len(kept) - errors), of_all * (len(outcomes) - of_all)
+    outcomes, places, values = outcomes_and_scores(gold, scores)
+    errors, of_all = int(outcomes[places].sum()), int(outcomes.sum())
+    pairs, all_pairs = errors * (len(places) - errors), of_all * (len(outcomes) - of_all)
     levels, level = np.unique(values, return_inverse=True)
-    wrong, right = (np.bincount(level[of], minlength=len(levels)) for of in (outcomes[kept], ~outcomes[kept]))
+    wrong, right = (np.bincount(level[of], minlength=len(levels)) for of in (outcomes[places], ~outcomes[places]))
     won = float(right @ (np.cumsum(wrong) - wrong / 2))
     return Ranking(
         auroc=won / pairs if pairs else None,
         strict=won / all_pairs if all_pairs else None,
-        n=len(kept),
-        unscored=len(outcomes) - len(kept),
+        n=len(places),
+        unscored=len(outcomes) - len(places),
         errors=errors,
     )
 

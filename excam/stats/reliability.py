@@ -81,17 +81,17 @@ def reliability(
     """
     if bins < 1 or binning not in ("equal-width", "equal-mass"):
         raise InputInvalid(f"got {bins} bins, {binning!r}; expected 1 or more, equal-width or equal-mass")
-    true, kept, values = outcomes_and_scores(outcomes, probabilities, 0.0, 1.0)
-    read = true[kept]
+    true, places, values = outcomes_and_scores(outcomes, probabilities, 0.0, 1.0)
+    read = true[places]
     made = _equal_width(read, values, bins) if binning == "equal-width" else _equal_mass(read, values, bins)
     gaps = [b.n * abs(b.probability - b.observed) for b in made if b.probability is not None and b.observed is not None]
     return Reliability(
-        expected_error=sum(gaps) / len(kept) if len(kept) else None,
-        brier=float(np.mean((values - read) ** 2)) if len(kept) else None,
+        expected_error=sum(gaps) / len(places) if len(places) else None,
+        brier=float(np.mean((values - read) ** 2)) if len(places) else None,
         bins=made,
         binning=binning,
-        n=len(kept),
-        unscored=len(true) - len(kept),
+        n=len(places),
+        unscored=len(true) - len(places),
     )
 
 
@@ -104,12 +104,12 @@ def abstention(gold: Booleans, predicted: Predictions, certainty: Scores) -> Abs
     """
     wrong = ~is_correct(gold, predicted)
     sure = [None if p is None else abs(p) for p in signed_certainty(predicted, certainty)]
-    kept, values = present_scores(sure)
+    places, values = present_scores(sure)
     n = len(wrong)
-    if not len(kept):
+    if not len(places):
         return Abstention((), (), None, n, n)
     levels = np.full(n, -1.0)
-    levels[kept] = values
+    levels[places] = values
     group = np.unique(-levels, return_inverse=True)[1]
     size, missed = np.bincount(group), np.bincount(group, weights=wrong)
     ends = np.cumsum(size)
@@ -118,7 +118,7 @@ def abstention(gold: Booleans, predicted: Predictions, certainty: Scores) -> Abs
     expected = before + inside * np.repeat(missed / size, size)
     area = float(np.mean(expected / np.arange(1, n + 1)))
     risk = np.cumsum(missed) / ends
-    return Abstention(tuple((ends / n).tolist()), tuple(risk.tolist()), area, n, n - len(kept))
+    return Abstention(tuple((ends / n).tolist()), tuple(risk.tolist()), area, n, n - len(places))
 
 
 def _equal_width(true: NDArray[np.bool_], values: Row, bins: int) -> tuple[Bin, ...]:
@@ -153,22 +153,22 @@ def outcomes_and_scores(
     """
     if len(outcomes) != len(scores):
         raise InputInvalid(f"got {len(outcomes)} outcomes and {len(scores)} numbers, expected equally many")
-    kept, values = present_scores(scores, *bounds)
+    places, values = present_scores(scores, *bounds)
     for position, outcome in enumerate(outcomes):
         if not isinstance(outcome, bool | np.bool_):
             raise InputInvalid(f"outcome {position} is {outcome!r}, expected True or False")
     true = np.asarray(outcomes, dtype=bool)
-    order = np.lexsort((true[kept], values))
-    return true, kept[order], values[order]
+    order = np.lexsort((true[places], values))
+    return true, places[order], values[order]
 
 
 def present_scores(scores: Scores, low: float = -np.inf, high: float = np.inf) -> tuple[NDArray[np.intp], Row]:
     """Return the indices of items with a score, and the scores. Raise InputInvalid unless all are in [low, high]."""
-    kept = np.array([position for position, value in enumerate(scores) if value is not None], dtype=np.intp)
+    places = np.array([position for position, value in enumerate(scores) if value is not None], dtype=np.intp)
     try:
-        values = np.array([scores[position] for position in kept], dtype=np.float64)
+        values = np.array([scores[position] for position in places], dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise InputInvalid(f"scores are not numbers ({problem}); use None for a missing one") from problem
     if not (np.isfinite(values) & (values >= low) & (values <= high)).all():
         raise InputInvalid(f"got a score that is not finite or not within {low} to {high}; use None for a missing one")
-    return kept, values
+    return places, values

@@ -81,17 +81,17 @@ def better_p_values(grid: Floats, draws: int = DRAWS, seed: int = 0) -> Floats:
     of the items; p is the share of draws whose difference is at least the observed one. Equal seeds, equal swaps.
     """
     n_items, n_systems = grid.shape
-    known = np.isfinite(grid)
+    scored = np.isfinite(grid)
     hits = np.zeros((n_systems, n_systems))
     for swaps in swap_masks(n_items, draws, np.random.default_rng(seed)):
         signs = swaps * 2.0 - 1
         for at in range(n_systems - 1):
-            steps = np.where(known[:, at, None] & known[:, at + 1 :], grid[:, at, None] - grid[:, at + 1 :], 0.0)
+            steps = np.where(scored[:, at, None] & scored[:, at + 1 :], grid[:, at, None] - grid[:, at + 1 :], 0.0)
             rounding = ROUNDING * np.abs(steps).sum(axis=0)
             observed, drawn = steps.sum(axis=0), signs @ steps
             hits[at, at + 1 :] += (drawn >= observed - rounding).sum(axis=0)
             hits[at + 1 :, at] += (drawn <= observed + rounding).sum(axis=0)  # the other order, with opposite swaps
-    together = known.T.astype(np.int64) @ known
+    together = scored.T.astype(np.int64) @ scored
     return np.where((together > 0) & ~np.eye(n_systems, dtype=bool), hits / draws, np.nan)
 
 

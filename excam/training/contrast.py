@@ -70,9 +70,9 @@ def lifts(model: Any, tokenizer: Any, group: Sequence[Example]) -> list[Lifts]:
         logits_to_keep=torch.tensor(predicting),
     ).logits[0]
     of_next = torch.tensor([ids[at + 1] for at in predicting])
-    known = scores.float().log_softmax(-1).gather(1, of_next[:, None])[:, 0]
+    logprobs = scores.float().log_softmax(-1).gather(1, of_next[:, None])[:, 0]
     pairs = zip(answers[::2], answers[1::2], strict=True)
-    return [Lifts(known[asked] - known[unasked], known[asked]) for asked, unasked in pairs]
+    return [Lifts(logprobs[asked] - logprobs[unasked], logprobs[asked]) for asked, unasked in pairs]
 
 
 def train(

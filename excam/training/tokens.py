@@ -108,16 +108,16 @@ def with_labels(rows: pl.DataFrame, loss: str) -> list[Row]:
 
 def statistics(rows: pl.DataFrame) -> dict[str, int | float]:
     """Count rows to train on, rows that are too long, and tokens (in all, per row, per target)."""
-    kept = rows.drop_nulls("input_ids")
-    counts: dict[str, int | float] = {"rows": kept.height, "too_long": rows.height - kept.height}
-    if not kept.height:
+    short_rows = rows.drop_nulls("input_ids")
+    counts: dict[str, int | float] = {"rows": short_rows.height, "too_long": rows.height - short_rows.height}
+    if not short_rows.height:
         return counts
-    lengths = kept["input_ids"].list.len()
+    lengths = short_rows["input_ids"].list.len()
     return {
         **counts,
         "tokens": int(lengths.sum()),
         "mean": round(float(lengths.mean()), 1),  # pyright: ignore[reportArgumentType]
         "median": round(float(lengths.median()), 1),  # pyright: ignore[reportArgumentType]
         "longest": int(lengths.max()),  # pyright: ignore[reportArgumentType]
-        "report_mean": round(float((lengths - kept["prompt_tokens"]).mean()), 1),  # pyright: ignore[reportArgumentType]
+        "report_mean": round(float((lengths - short_rows["prompt_tokens"]).mean()), 1),  # pyright: ignore[reportArgumentType]
     }

@@ -175,18 +175,18 @@ def split_batch(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]
         )
         lengths = bounds.diff()
         rows = torch.repeat_interleave(torch.arange(len(lengths), dtype=torch.int32), lengths)[None]
-        known = {
+        batch = {
             **{n: inputs[n][:, start:end] for n in ("input_ids", "labels", "position_ids") if n in inputs},
             **dict.fromkeys(("cu_seq_lens_q", "cu_seq_lens_k"), bounds.to(inputs["cu_seq_lens_q"].device)),
             **dict.fromkeys(("max_length_q", "max_length_k"), int(lengths.max())),
             "seq_idx": rows.to(inputs["input_ids"].device),
         }
-        if known.keys() != inputs.keys():  # a new version of TRL has other fields
+        if batch.keys() != inputs.keys():  # a new version of TRL has other fields
             raise ModelInvalid(
-                f"a step of {total} tokens holds {', '.join(sorted(inputs.keys() ^ known.keys()))}, which cannot be "
+                f"a step of {total} tokens holds {', '.join(sorted(inputs.keys() ^ batch.keys()))}, which cannot be "
                 "parted; choose a training.layout without tokens_per_pass"
             )
-        parts.append(known)
+        parts.append(batch)
     return parts
 
 

@@ -28,9 +28,9 @@ class AppendingLayer(DynamicLayer):
         if not self.rooms or after > self.rooms[0].shape[-2]:
             spare = max(SPARE_TOKENS, key_states.shape[-2])
             self.rooms = [
-                torch.cat([known, known.new_empty(*known.shape[:2], spare, known.shape[3])], dim=-2)
-                for known in (self.keys, self.values)
-                if known is not None
+                torch.cat([past, past.new_empty(*past.shape[:2], spare, past.shape[3])], dim=-2)
+                for past in (self.keys, self.values)
+                if past is not None
             ]
         for room, new in zip(self.rooms, (key_states, value_states), strict=True):
             room[:, :, before:after] = new

@@ -111,21 +111,21 @@ def _count(counts: Any, name: str) -> int:
     return int(value) if 0 < value < ABSURD else 0
 
 
-def answered_by(body: Any, asked: str) -> str:
+def answered_by(body: Any, requested: str) -> str:
     """Return the model that a server says has answered, with what else it says of it; "" if just the one asked for."""
-    said = [body.get(name) for name in ("model", "system_fingerprint", "provider")]
-    model, *others = (" ".join(text.replace("|", " ").split())[:100] if isinstance(text, str) else "" for text in said)
+    facts = [body.get(name) for name in ("model", "system_fingerprint", "provider")]
+    model, *others = (" ".join(text.replace("|", " ").split())[:100] if isinstance(text, str) else "" for text in facts)
     details = ", ".join(filter(None, others))
-    named = f"{model or asked} ({details})" if details else model
-    return "" if named == asked else named
+    named = f"{model or requested} ({details})" if details else model
+    return "" if named == requested else named
 
 
-def is_another(answered: str, asked: str) -> bool:
+def is_another(answered: str, wanted: str) -> bool:
     """Return whether a model that answered (`answered_by`) is neither the one asked for nor a version of it.
 
     A version has more behind the name: gpt-4o-mini-2024-07-18 is one of openai/gpt-4o-mini, and none of gpt-4.
     """
-    name, last = answered.lower(), asked.lower().rpartition("/")[2]
+    name, last = answered.lower(), wanted.lower().rpartition("/")[2]
     return bool(name) and not re.match(rf"(?:.*/)?{re.escape(last)}(?![a-z0-9])", name)
 
 
@@ -187,8 +187,8 @@ def _choice(body: Any) -> Any:
         raise NoAnswer("no choices in the answer")
     problem, reason = choices[0].get("error"), str(choices[0].get("finish_reason") or "")
     if problem or BROKEN.search(reason.lower()):
-        said = problem.get("message") if isinstance(problem, dict) else problem
-        raise NoAnswer(f"the answer is an error: {said or reason}")
+        words = problem.get("message") if isinstance(problem, dict) else problem
+        raise NoAnswer(f"the answer is an error: {words or reason}")
     return choices[0]
 
 
@@ -237,9 +237,9 @@ def _of_text(spelled: Sequence[bytes], text: str) -> range | None:
         if re.fullmatch(pattern, answer):
             return range(end)
     for end in ends:
-        said = whole[: starts[end]].rstrip()
-        first = bisect_right(starts, len(said) - len(answer)) - 1
-        if answer and said.endswith(answer) and not whole[starts[first] : len(said) - len(answer)].strip():
+        part = whole[: starts[end]].rstrip()
+        first = bisect_right(starts, len(part) - len(answer)) - 1
+        if answer and part.endswith(answer) and not whole[starts[first] : len(part) - len(answer)].strip():
             return range(first, end)
     return None
 
@@ -291,8 +291,8 @@ def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
         for alternative in (tokens[0].get("top_logprobs") or ()) if tokens else ():
             spelled = _spelled(alternative)  # of two tokens with equal bytes, the likelier
             listed[spelled] = max(listed.get(spelled, -math.inf), _number(alternative.get("logprob")))
-        known = [listed.get(option.encode("utf-8", "surrogatepass"), math.nan) for option in options]
-        logprobs = _usable(known)
+        numbers = [listed.get(option.encode("utf-8", "surrogatepass"), math.nan) for option in options]
+        logprobs = _usable(numbers)
         return Choice(logprobs, None if logprobs is None else (1,) * len(options), usage(body).prompt)
 
     return read

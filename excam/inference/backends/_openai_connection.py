@@ -60,7 +60,7 @@ class Failed(Exception):  # not raised outside the backend
     instead: Any = None
 
 
-def route(name: str, url: str, shown: str, key: str) -> web.Route:
+def route(name: str, url: str, label: str, key: str) -> web.Route:
     """Return how a server is reached. Raise ModelInvalid if proxy or TLS settings of the environment are invalid."""
     headers = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
     headers |= {"Authorization": f"Bearer {key}"} if key else {}
@@ -68,7 +68,7 @@ def route(name: str, url: str, shown: str, key: str) -> web.Route:
         return web.route(url, headers, CONNECT)
     except (ValueError, OSError) as problem:
         raise ModelInvalid(
-            f"{name}: {shown} cannot be asked: {without_key(str(problem), key)}; check HTTPS_PROXY, ALL_PROXY, "
+            f"{name}: {label} cannot be asked: {without_key(str(problem), key)}; check HTTPS_PROXY, ALL_PROXY, "
             "NO_PROXY and SSL_CERT_FILE in the environment"
         ) from None
 
@@ -90,11 +90,11 @@ def address(name: str, endpoint: str) -> tuple[str, str]:
         url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions", fragment="").geturl()
         if web.host_of(url):
             return url, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-    shown = endpoint.partition("?")[0].rpartition("@")[2]
-    raise ModelInvalid(f"{name}: {shown} is not an address; expected one like https://host/v1")
+    label = endpoint.partition("?")[0].rpartition("@")[2]
+    raise ModelInvalid(f"{name}: {label} is not an address; expected one like https://host/v1")
 
 
-def key_of(name: str, server: Server, shown: str) -> str:
+def key_of(name: str, server: Server, label: str) -> str:
     """Return the key, "" if the server needs none. Raise ModelInvalid if it is missing or invalid.
 
     A key with characters that a header cannot have is refused here, because the exception of a library would quote it.
@@ -103,11 +103,11 @@ def key_of(name: str, server: Server, shown: str) -> str:
         return ""
     key = os.environ.get(server.key_env, "").strip()
     if not key:
-        raise ModelInvalid(f"{name}: environment variable {server.key_env} is not set; expected the key of {shown}")
+        raise ModelInvalid(f"{name}: environment variable {server.key_env} is not set; expected the key of {label}")
     if not key.isascii() or not key.isprintable():
         raise ModelInvalid(
             f"{name}: environment variable {server.key_env} holds a line break or other characters that no key has; "
-            f"expected the key of {shown} alone"
+            f"expected the key of {label} alone"
         )
     return key
 

@@ -129,14 +129,14 @@ def start_engine(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
     from vllm.exceptions import VLLMError  # pyright: ignore
     from vllm.usage.usage_lib import UsageContext  # pyright: ignore
 
-    known = [setting.name for setting in fields(EngineArgs)]
+    settings = [setting.name for setting in fields(EngineArgs)]
     for name in theirs:
         if name in ours or name in FOREIGN:
             raise ModelInvalid(
                 f"models.*.engine: found `{name}`, which is not free; expected settings of speed or memory"
             )
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
+        if name not in settings:
+            close = difflib.get_close_matches(name, settings, n=1)
             hint = f"did you mean `{close[0]}`?" if close else "expected names of vLLM's EngineArgs"
             raise ModelInvalid(f"models.*.engine: vLLM has no setting `{name}`; {hint}")
     # Prompts have no images: without this, multimodal models load their vision part and use slower attention.

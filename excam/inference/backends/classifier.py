@@ -54,8 +54,8 @@ def architecture_of(folder: Path) -> str:
 def labels_of(folder: Path) -> tuple[str, ...]:
     """Return the labels of a classifier by id; those of two labels without names are LABEL_0 and LABEL_1."""
     names = settings_of(folder).get("id2label")
-    known = {str(number): str(name) for number, name in names.items()} if isinstance(names, dict) else {}
-    return tuple(known.get(str(number), f"LABEL_{number}") for number in range(len(known) or 2))
+    labels = {str(number): str(name) for number, name in names.items()} if isinstance(names, dict) else {}
+    return tuple(labels.get(str(number), f"LABEL_{number}") for number in range(len(labels) or 2))
 
 
 def settings_of(folder: Path) -> Mapping[str, Any]:
@@ -180,13 +180,13 @@ class Backend:
 
     def _of_parts(self, request: Choose, encoded: Any, scores: Sequence[float]) -> list[float]:
         text, end, result = self._plain(request.messages[-1].content), 0, list[float]()
-        own = [
+        marks = [
             (*encoded["offset_mapping"][at], scores[at]) for at, part in enumerate(encoded.sequence_ids()) if part == 1
         ]
         for option in request.options:
             start = text.index(self._plain(option), end)
             end = start + len(option)
-            result.append(min((score for first, last, score in own if first < end and last > start), default=0.0))
+            result.append(min((score for first, last, score in marks if first < end and last > start), default=0.0))
         return result
 
 

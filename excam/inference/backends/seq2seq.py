@@ -179,13 +179,13 @@ class Backend:
                     break
         return answers
 
-    def _completion(self, prompt: int, ids: Sequence[int], logprobs: Sequence[float], kept: bool) -> Completion:
+    def _completion(self, prompt: int, ids: Sequence[int], logprobs: Sequence[float], has_logprobs: bool) -> Completion:
         ended = bool(ids) and ids[-1] == self.end
         words, numbers = (ids[:-1], logprobs[:-1]) if ended else (ids, logprobs)
         return Completion(
             text=self.tokenizer.decode(words, skip_special_tokens=True),
-            logprobs=tuple(numbers) if kept else None,
-            end_logprob=logprobs[-1] if kept and ended else None,
+            logprobs=tuple(numbers) if has_logprobs else None,
+            end_logprob=logprobs[-1] if has_logprobs and ended else None,
             finish="stop" if ended else "length",
             prompt_tokens=prompt,
             completion_tokens=len(ids),
@@ -197,8 +197,8 @@ def _languages(tokenizer: Any, config: Any, languages: Mapping[str, str]) -> tup
 
     Raise ModelInvalid for a missing or an unknown language, or a model of another kind.
     """
-    known = {"m2m_100": ("source", "target"), "t5": ("target",)}.get(config.model_type)
-    if known is None or set(languages) != set(known):
+    roles = {"m2m_100": ("source", "target"), "t5": ("target",)}.get(config.model_type)
+    if roles is None or set(languages) != set(roles):
         raise ModelInvalid(
             f"engine: found {', '.join(languages) or 'nothing'} for {config.model_type}; expected source, target for "
             "m2m_100 (NLLB), target for t5 (MADLAD)"

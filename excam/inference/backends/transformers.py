@@ -131,8 +131,8 @@ class Likelihoods:
 
         if not prefix:
             return None
-        known, cache = self._last_prefix
-        if known != prefix:
+        last, cache = self._last_prefix
+        if last != prefix:
             ids = torch.tensor([list(prefix)], device=self.device)
             cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
             self._last_prefix = prefix, cache
@@ -335,8 +335,8 @@ class Backend(Likelihoods):
 
     def _shared_prefixes(self, prompts: Sequence[chat.Encoded]) -> list[tuple[int, ...]]:
         """Return for each prompt the messages before its last one, if enough of the others have the same, else ()."""
-        known: dict[tuple[int, ...], tuple[int, ...]] = {}
-        prefixes = [known.setdefault(prefix, prefix) for prefix in map(self._prefix, prompts)]
+        same: dict[tuple[int, ...], tuple[int, ...]] = {}
+        prefixes = [same.setdefault(prefix, prefix) for prefix in map(self._prefix, prompts)]
         sharing = Counter(prefixes)
         return [prefix if sharing[prefix] >= min(FEWEST_SHARING, len(prompts)) else () for prefix in prefixes]
 

@@ -240,8 +240,8 @@ class Backend:
         for finished in self._stream(jobs()):
             done: list[tuple[int, Choice | Missing]] = []
             for (at, beginning, tokens), output in finished:
-                known = output.outputs[0].logprobs[0]
-                pending[at].found |= {(beginning, token): float(known[token].logprob) for token in tokens}
+                logprobs = output.outputs[0].logprobs[0]
+                pending[at].found |= {(beginning, token): float(logprobs[token].logprob) for token in tokens}
                 if (choice := pending[at].choice()) is not None:
                     done.append((at, choice))
                     del pending[at]
