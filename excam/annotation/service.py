@@ -7,9 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import uvicorn
+
 from excam.annotation.server import application
 from excam.annotation.store import Store
-from excam.core import connections, listening
+from excam.core import listening
 from excam.core.provenance import say
 
 LONG = re.compile(r"[^/?\s]{17,}")  # a link's token has 32 characters, a task's id 16
@@ -31,12 +33,12 @@ def serve(store: Store, host: str, port: int, names: Sequence[str]) -> None:
     if listening.is_public(host):
         say("warning: what is sent is not encrypted, links included; put a server with TLS in front of this one")
     hosts = listening.announce(listener, host, names)
-    config = connections.server_config(application(store, hosts), _log_config(), timeout_graceful_shutdown=5)
-    connections.Server(config).run(sockets=[listener])
+    config = listening.server_config(application(store, hosts), _log_config(), timeout_graceful_shutdown=5)
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 def _log_config() -> dict[str, Any]:
     config = listening.log_config()
-    config["filters"]["redacted"] = {"()": Redacted}
+    config["filters"] = {"redacted": {"()": Redacted}}
     config["handlers"]["access"] |= {"stream": "ext://sys.stderr", "filters": ["redacted"]}
     return config

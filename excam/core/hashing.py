@@ -1,8 +1,8 @@
 """SHA-256 of files, computed in parallel and cached per node and file state.
 
 A file's state is the metadata that changes with its bytes: device, inode, size, and modification times in nanoseconds.
-Digests that were verified for a state are cached for a week in a folder that only the user can write to. The cache can
-only confirm that a file is unchanged: a file that seems to differ is always read.
+Digests that were verified for a state are cached for a week in the user's cache folder. The cache can only confirm that
+a file is unchanged: a file that seems to differ is always read.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import hashlib
 import json
 import os
 import platform
-import re
 import secrets
-import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -26,7 +24,6 @@ CLOCK_TOLERANCE = 2.0  # seconds: within one tick of a coarse clock a file may c
 PATIENCE, RETRY_INTERVAL = 600.0, 0.2  # seconds to wait for a job that reads the same files, and between two attempts
 THREADS = 16  # more threads would only wait for the disk
 GONE = "gone"  # used instead of the digest of a missing file
-DIGEST = re.compile(rb"[0-9a-f]{64}")
 
 _digests_by_state: dict[str, str] = {}  # files that this process has read
 
@@ -48,8 +45,7 @@ def digests(paths: Iterable[Path]) -> dict[Path, str]:
 
 def unverified_files(expected: Mapping[Path, str]) -> list[Path]:
     """Return the existing files that this node has not yet verified against these digests in their current state."""
-    with _cache_folder() as folder:
-        return _without_cached_match(folder, expected)
+    return [path for path, digest in expected.items() if path.is_file() and _cached_digest(path) != digest]
 
 
 def mismatches(expected: Mapping[Path, str]) -> dict[Path, str]:
@@ -58,15 +54,12 @@ def mismatches(expected: Mapping[Path, str]) -> dict[Path, str]:
     Files that this node has verified are not read again (see `unverified_files`). Jobs of one node that start together
     wait for the first one and use its cached result.
     """
-    gone = {path: GONE for path in expected if not path.is_file()}
-    with _cache_folder() as folder:
-        if not _without_cached_match(folder, expected):
-            return gone
-        with _exclusive_lock(folder):
-            actual = digests(_without_cached_match(folder, expected))
-            _store_verified(folder, expected, actual)
-    other = {path: digest for path, digest in actual.items() if digest != expected[path]}
-    return {path: (gone | other)[path] for path in expected if path in gone or path in other}
+    actual = {path: GONE for path in expected if not path.is_file()}
+    if unverified_files(expected):
+        with _exclusive_lock():
+            actual |= digests(unverified_files(expected))
+            _store_verified(expected, actual)
+    return {path: actual[path] for path, digest in expected.items() if actual.get(path, digest) != digest}
 
 
 def reader_threads() -> int:
@@ -93,90 +86,54 @@ def _digest(path: Path) -> str:
     return digest
 
 
-def _without_cached_match(folder: int | None, expected: Mapping[Path, str]) -> list[Path]:
-    return [path for path, digest in expected.items() if path.is_file() and _cached_digest(folder, path) != digest]
-
-
-def _cached_digest(folder: int | None, path: Path) -> str | None:
+def _cached_digest(path: Path) -> str | None:
     """Return the digest cached for the state of a file, by this process or another of this user, or None."""
     state = _state(path.stat())
-    if folder is None or state in _digests_by_state:
-        return _digests_by_state.get(state)
-    try:
-        file = os.open(state, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except OSError:
-        return None
-    with os.fdopen(file, "rb") as stream:
-        about, content = os.fstat(file), stream.read(65)
-    if not _is_own(about) or not 0 <= time.time() - about.st_mtime < MAX_AGE or not DIGEST.fullmatch(content):
-        return None
-    return content.decode("ascii")
+    with suppress(OSError, RuntimeError):
+        entry = _folder() / state
+        if state not in _digests_by_state and 0 <= time.time() - entry.stat().st_mtime < MAX_AGE:
+            return entry.read_text(encoding="ascii", errors="replace")
+    return _digests_by_state.get(state)
 
 
-def _store_verified(folder: int | None, expected: Mapping[Path, str], actual: Mapping[Path, str]) -> None:
+def _store_verified(expected: Mapping[Path, str], actual: Mapping[Path, str]) -> None:
     """Cache the digests of files that match. Errors of a full or read-only disk are ignored: the cache is optional."""
-    if folder is None:
-        return
-    with suppress(OSError):
+    with suppress(OSError, RuntimeError):
+        folder = _folder()
         _remove_expired(folder)
         for path, digest in actual.items():
-            state = _state(path.stat())
-            if expected[path] == digest == _digests_by_state.get(state):
-                _write_cache_entry(folder, state, digest)
+            if expected[path] == digest == _digests_by_state.get(state := _state(path.stat())):
+                temporary = folder / f".{secrets.token_hex(8)}"
+                temporary.write_text(digest, encoding="ascii")
+                temporary.replace(folder / state)
 
 
-def _write_cache_entry(folder: int, name: str, text: str) -> None:
-    temporary = f".{secrets.token_hex(8)}"
-    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
-    with os.fdopen(file, "w", encoding="ascii") as stream:
-        stream.write(text)
-    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-
-
-def _remove_expired(folder: int) -> None:
+def _remove_expired(folder: Path) -> None:
     """Remove expired entries, and temporary files of killed processes."""
-    for name in os.listdir(folder):
+    for path in folder.iterdir():
         with suppress(FileNotFoundError):  # another job removed it first
-            if time.time() - os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime > MAX_AGE:
-                os.unlink(name, dir_fd=folder)
+            if time.time() - path.stat().st_mtime > MAX_AGE:
+                path.unlink()
+
+
+def _folder() -> Path:
+    """Return the cache folder, made where it is missing. Raise OSError or RuntimeError if there can be none."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    place = Path(os.environ.get(CACHE) or Path(home, "excam")) / "hashes"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.mkdir(mode=0o700, exist_ok=True)
+    return place
 
 
 @contextmanager
-def _cache_folder() -> Iterator[int | None]:
-    """Yield a descriptor of the cache folder, or None if there is none that only this user can write to.
-
-    All files are opened relative to this descriptor, so that the folder cannot be replaced in the meantime.
-    """
-    folder = None
-    with suppress(OSError, RuntimeError):  # no home, no space, or read-only: nothing is cached
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        place = Path(os.environ.get(CACHE) or Path(home, "excam")) / "hashes"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            place.mkdir(mode=0o700)
-        folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        yield folder if folder is not None and _is_own(os.fstat(folder)) else None
-    finally:
-        if folder is not None:
-            os.close(folder)
-
-
-def _is_own(about: os.stat_result) -> bool:
-    """Return whether only this user can have written it."""
-    return about.st_uid == os.geteuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-@contextmanager
-def _exclusive_lock(folder: int | None) -> Iterator[None]:
+def _exclusive_lock() -> Iterator[None]:
     """Hold a lock while files are read; wait at most `PATIENCE` seconds, and not at all if locks are unsupported."""
     file = None
-    with suppress(OSError):
-        if folder is not None:
-            name = hashlib.sha256(platform.node().encode()).hexdigest()[:16] + ".lock"
-            file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=folder)
-            os.utime(file)
-            _lock(file)
+    with suppress(OSError, RuntimeError):
+        name = hashlib.sha256(platform.node().encode()).hexdigest()[:16] + ".lock"
+        file = os.open(_folder() / name, os.O_RDWR | os.O_CREAT, 0o600)
+        os.utime(file)
+        _lock(file)
     try:
         yield
     finally:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import copy
-import logging
 import socket
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say
 
+if TYPE_CHECKING:
+    import uvicorn
+
 LOCAL = ("localhost", "127.0.0.1", "[::1]")  # host names that a server always answers to
-AT_ONCE = 512  # limit on connections and requests (half of the open files allowed, if less); others get 503
+AT_ONCE = 512  # limit on connections and requests; others get 503
 BACKLOG = 128  # connections that the system queues until they are accepted
-HEAD = 10  # seconds until a first request must begin, and for the headers of any request
-SENDING = 30  # seconds for the rest of a request to arrive
-QUIET = 60  # seconds before a warning that every connection may cause is logged again
+SENDING = 30  # seconds for the body of a request to arrive
 IDLE = 75  # seconds that a connection stays open after a response: longer than annotating one item
 
 
@@ -24,12 +24,17 @@ def listening_socket(host: str, port: int) -> socket.socket:
     """Return a listening socket; port 0 selects a free one. Raise InputInvalid if the address cannot be used."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as problem:
         detail = str(problem.strerror).split(" (")[0]
         raise InputInvalid(
             f"{host} port {port}: {detail}; expected an address of this machine and a free port; choose with --port"
         ) from None
+    # Connections inherit both: a client that is gone is noticed, and the body of a response does not wait for the
+    # client to acknowledge its head, which takes 40 ms.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def is_public(host: str) -> bool:
@@ -50,21 +55,24 @@ def announce(listener: socket.socket, host: str, names: Sequence[str]) -> list[s
     return hosts
 
 
-class RepeatedWarningFilter(logging.Filter):
-    """Drop a warning that was logged less than `QUIET` seconds ago, so that clients cannot fill the disk."""
+def server_config(app: Any, log_config: dict[str, Any], **more: Any) -> uvicorn.Config:
+    """Return the uvicorn settings of an ExCAM server; `more` is passed on to uvicorn."""
+    import uvicorn
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._until: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to log a record: everything but warnings, and the first warning of each kind per period."""
-        if record.levelno != logging.WARNING:
-            return True
-        new = record.created >= self._until.get(record.msg, 0)
-        if new:
-            self._until[record.msg] = record.created + QUIET
-        return new
+    return uvicorn.Config(
+        app,
+        http="h11",
+        loop="asyncio",
+        ws="none",
+        lifespan="on",
+        server_header=False,
+        backlog=BACKLOG,
+        limit_concurrency=AT_ONCE,
+        timeout_keep_alive=IDLE,
+        log_config=log_config,
+        log_level=None,
+        **more,
+    )
 
 
 def log_config() -> dict[str, Any]:
@@ -73,8 +81,5 @@ def log_config() -> dict[str, Any]:
 
     config = copy.deepcopy(LOGGING_CONFIG)
     config["loggers"]["uvicorn"]["level"] = config["loggers"]["uvicorn.error"]["level"] = "WARNING"
-    config["filters"] = {"seldom": {"()": RepeatedWarningFilter}}
-    config["loggers"]["excam.core.connections"] = {"filters": ["seldom"]}
-    config["loggers"]["uvicorn.error"]["filters"] = ["seldom"]
     config["loggers"]["excam"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
     return config

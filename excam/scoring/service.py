@@ -11,7 +11,7 @@ from types import FrameType
 
 import uvicorn
 
-from excam.core import connections, listening
+from excam.core import listening
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
 from excam.scoring.defaults import KEY
@@ -19,7 +19,7 @@ from excam.scoring.request_queue import RequestQueue
 from excam.scoring.server import application
 
 
-class _Server(connections.Server):
+class _Server(uvicorn.Server):
     """A server that stops the queue as soon as it receives a signal."""
 
     def __init__(self, config: uvicorn.Config, queue: RequestQueue) -> None:
@@ -64,7 +64,7 @@ def serve(waiting: RequestQueue, host: str, port: int, names: Sequence[str], tim
         timeout=timeout,
         failed=lambda: setattr(server, "should_exit", True),
     )
-    config = connections.server_config(
+    config = listening.server_config(
         app,
         listening.log_config(),
         access_log=False,  # our own log has the same without queries
