@@ -6,59 +6,25 @@ and a digest of each id of the shard.
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from excam.core.exceptions import AnswersMissing, ArtifactBroken, InputInvalid
 from excam.core.provenance import Progress, open_plain, read_json, say, sha256, write_manifest
-from excam.core.tables import scan_parquet
 from excam.scoring import files, result_files
 from excam.scoring.files import Judge
 from excam.scoring.metric import Row
-from excam.scoring.results import NOT_KNOWN, Result
+from excam.scoring.results import Result
 from excam.scoring.rows import RowFile
 from excam.scoring.shards import Shard
 from excam.scoring.summary import Summary
 
 SILENT = 3  # shards in a row without answers; then the server or engine is taken to be down
-
-
-class Unchanged:
-    """The rows of a file that stays as it is. It can be iterated several times."""
-
-    def __init__(self, rows: Iterable[Row], path: Path) -> None:
-        self._rows, self._path, self._state = rows, path, _state(path)
-
-    def __iter__(self) -> Iterator[Row]:
-        """Raise InputInvalid at the end, or at an invalid row, if the file was changed since this object was made."""
-        try:
-            yield from self._rows
-        except InputInvalid:
-            self.check()
-            raise
-        self.check()
-
-    def check(self) -> None:
-        """Raise InputInvalid if the file was changed."""
-        if _state(self._path) != self._state:
-            raise InputInvalid(
-                f"{self._path}: changed while it was read; expected a complete file; run again when it is: rows before "
-                "the first change are not scored again"
-            )
-
-
-def _state(path: Path) -> tuple[int, ...]:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return ()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 class TokenLog(Progress):
@@ -93,20 +59,21 @@ def score_shard(
     for a shard that changes meanwhile, or a table of other texts under the same name.
     """
     table = shard.table(scores)
-    began, steady = time.monotonic(), Unchanged(rows, shard.path)
+    began, digest = time.monotonic(), sha256(shard.path)
     tokens = table.with_name(f".{table.name}.tokens")
-    judge = judge.for_rows(steady)
+    judge = judge.for_rows(rows)
     with result_files.Growing(table, judge) as growing:
-        if (counts := _recorded(judge.signature, shard, scores, settings)) is None:
-            total = sum(1 for _ in steady)
+        if (counts := _recorded(judge.signature, shard, digest, scores, settings)) is None:
+            total = sum(1 for _ in rows)
             log = TokenLog(f"{shard.name}, rows", total, tokens)
-            deque(files.grown(judge, steady, growing, log), maxlen=0)
-            digest = sha256(shard.path)
-            steady.check()  # after the digest, so that it is that of the scored rows
+            deque(files.grown(judge, rows, growing, log), maxlen=0)
+            if sha256(shard.path) != digest:
+                raise InputInvalid(
+                    f"{shard.path}: changed while it was read; expected a complete file; run again when it is: rows "
+                    "before the first change are not scored again"
+                )
             summary = Summary()
-            result_files.write(
-                table, summary.counting(map(Result.of_row, result_files.read_part(growing.part), steady))
-            )
+            result_files.write(table, summary.counting(map(Result.of_row, result_files.read_part(growing.part), rows)))
             counts = _counts(summary) | log.totals()
             write_manifest(
                 shard.manifest(scores),
@@ -123,13 +90,15 @@ def score_shard(
     return counts
 
 
-def _recorded(signature: str, shard: Shard, scores: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+def _recorded(
+    signature: str, shard: Shard, digest: str, scores: Path, settings: Mapping[str, Any]
+) -> dict[str, Any] | None:
     """Return the counts of a shard that was scored as it is; None if it must be scored."""
     manifest, table = shard.manifest(scores), shard.table(scores)
     if not manifest.is_file():
         return None
     recorded = read_json(manifest, "inputs", "outputs", "settings", "signature", "shard", "counts")
-    same = recorded["shard"] == sha256(shard.path)
+    same = recorded["shard"] == digest
     if recorded["settings"] != settings or not (same or str(shard.path) in recorded["inputs"]):
         inputs = f"{', '.join(recorded['inputs'])} ({', '.join(map(str, recorded['settings'].values()))})"
         raise InputInvalid(f"{table}: holds the scores of {inputs}; expected those of {shard.path}; move {scores} away")
@@ -137,29 +106,7 @@ def _recorded(signature: str, shard: Shard, scores: Path, settings: Mapping[str,
         return None
     if recorded["outputs"] != {table.name: sha256(table)}:
         return None
-    _refuse_other_counts(recorded["counts"], table, manifest)
     return recorded["counts"]
-
-
-def _refuse_other_counts(counts: Any, table: Path, manifest: Path) -> None:
-    """Raise ArtifactBroken unless the counts of a manifest are those of its table: a person may have edited them."""
-    rows = scan_parquet(table).select("score", "failure").collect()
-    scores, unknown = rows["score"], (rows["failure"] == NOT_KNOWN).sum()
-    failures = Counter(rows["failure"].drop_nulls())
-    expected: dict[str, Any] = {"rows": len(scores), "scored": scores.count(), "failed": scores.null_count() - unknown}
-    expected["failures"] = {kind: count for kind, count in failures.items() if kind != NOT_KNOWN}
-    kinds = {"failures": dict, "warnings": dict, "with_errors": int, "score_sum": int | float, "signature": str}
-    kinds |= {"prompt_tokens": int, "completion_tokens": int}
-    sound = isinstance(counts, dict) and all(isinstance(counts.get(name), kind) for name, kind in kinds.items())
-    total = float(scores.sum() or 0)
-    if (
-        not sound
-        or {name: counts.get(name) for name in expected} != expected
-        or not math.isclose(counts["score_sum"], total, abs_tol=1e-6)
-    ):
-        raise ArtifactBroken(
-            f"{manifest}: other counts than {table.name} has; expected {expected}; delete it, run again"
-        )
 
 
 def _counts(summary: Summary) -> dict[str, Any]:

@@ -171,22 +171,6 @@ def test_scored_shards_are_not_scored_again(texts_folder, tmp_path):
     assert len(again.asked) == 300
 
 
-@pytest.mark.parametrize(
-    "forged", [{"rows": 10**6}, {"scored": 0}, {"failures": {}}, {"score_sum": 1e6}, {"warnings": None}]
-)
-def test_counts_that_the_table_does_not_have_are_refused(tmp_path, forged):
-    path = tmp_path / "texts/a.jsonl"
-    path.parent.mkdir()
-    path.write_text('{"id": 1, "prompt": "A?", "output": "x"}\n{"id": 1, "prompt": "A?", "output": "y"}')
-    score(path.parent, tmp_path / "scores")
-    (manifest,) = (tmp_path / "scores").rglob("*.json")
-    facts = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**facts, "counts": {**facts["counts"], **forged}}))
-    counts, (problem,) = score(path.parent, tmp_path / "scores")
-    assert not counts
-    assert "other counts than a.parquet has" in problem
-
-
 def test_tables_of_other_texts_are_not_replaced(texts_folder, tmp_path):
     score(texts_folder, tmp_path / "scores")
     other = tmp_path / "other/texts"
