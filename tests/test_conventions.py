@@ -180,7 +180,7 @@ def test_names_say_what_they_hold():
     assert not sizes.vague_names("tests"), f"{sizes.VAGUE}: name the thing itself"
     participles = sizes.vague_names("excam", "scripts", "bench", words=sizes.PARTICIPLES)
     assert not participles["told"]
-    assert sum(participles.values()) <= 780, f"{sizes.PARTICIPLES}: take a noun, `facts` for `told`"
+    assert sum(participles.values()) <= 570, f"{sizes.PARTICIPLES}: take a noun, `facts` for `told`"
 
 
 def test_a_class_name_means_one_thing():
