@@ -44,7 +44,7 @@ def make_hard_errors(
     provenance.write_json(counts_path, {"kept": len(corrupted), "dropped": dict(dropped)})
 
 
-@step(version=13)
+@step(version=14)
 def generate_soft_errors(
     asking: AskingOptions,
     samples_path: Path,
@@ -98,15 +98,17 @@ def generate_soft_errors(
 
 
 def _from_lexicon(sample: Sample, severity: Severity, seed: int, exchange: Exchange | None) -> dict[str, Any]:
-    """Return the answer of a row, with the pair that it is exchanged with; one that is left out ends with the reason
-    and has an empty answer.
+    """Return the answer of a row, with the pair that it is exchanged with, or the right verdict if that stands alone.
+
+    One that is left out ends with the reason and has an empty answer.
     """
     said = lexicon.answer(sample, severity, seed, exchange)
     if isinstance(said, lexicon.LeftOut):
         return {"answer": "", "finish": f"left-out:{said.reason}"}
-    return {"answer": said, "finish": "stop"} | (
-        {"partner": exchange.partner.pair} if exchange and exchange.partner else {}
-    )
+    row = {"answer": said, "finish": "stop"}
+    if exchange and exchange.partner:
+        return row | {"partner": exchange.partner.pair}
+    return row | ({"right": norms.verdict_alone(sample).answer} if exchange and exchange.turns_verdict else {})
 
 
 def _from_model(
@@ -122,7 +124,7 @@ def _from_model(
     return rows, asker.facts(completions)
 
 
-@step(version=6)
+@step(version=7)
 def collect_soft_errors(
     samples_path: Path,
     answers_paths: Sequence[Path],
@@ -142,7 +144,8 @@ def collect_soft_errors(
         if row["finish"] != "stop":  # a draft inside a cut answer is not the answer
             dropped["truncated" if row["finish"] == "length" else row["finish"]] += 1
             continue
-        made = soft.soft_error(right[row["pair"]], row["severity"], row["answer"], spans, severity)
+        original = norms.verdict_alone(right[row["pair"]]) if "right" in row else right[row["pair"]]
+        made = soft.soft_error(original, row["severity"], row["answer"], spans, severity)
         if isinstance(made, Sample):
             kept.append(made)
         else:

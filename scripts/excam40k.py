@@ -23,7 +23,7 @@ from excam.pages import markdown
 from scripts import step
 
 
-@step(version=7)
+@step(version=8)
 def split_samples(
     right_path: Path,
     wrong_path: Path,

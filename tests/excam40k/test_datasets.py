@@ -1069,6 +1069,8 @@ def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
         ("Areas? b. trade with the U.S.", "Areas? Trade with the U.S."),
         ("For each, do you trust it?...Sweden", "For each, do you trust it? Sweden"),
         ("Do you agree with this statement...Most people are kind", "Do you agree with this statement: Most people are kind"),
+        ("How important is it...to be lucky?", "How important is it to be lucky?"),
+        ("(Now/And about us...) The pair is...All or None of...The Few?", "The pair is: All or None of the Few?"),
         ("Has [your country] changed? (ASK IF yes)", "Has the Netherlands changed?"),
         ("Should (survey country) and <state or local> offices act?", "Should the Netherlands and state or local offices act?"),
         ("Is the U.S. a friend?", "Is the U.S. a friend?"),

@@ -55,7 +55,8 @@ def test_each_year_is_wrong_as_often_as_it_is_right():
     [
         "From 1951-1960.", "It costs €1951.", "1951 % of it", "On 7.11.1951.", "https://a.org/1951", "In the 1951s.",
         "Law №1951", "Only 100% of them", "%E2%80%90a", "In 1800.", "18%20Uhr",
-        "In 2016.", "1951से", "1951 (Act of 1951)",
+        "In 2016.", "1951से", "1951 (Act of 1951)", "In the 1940's.", "Until 1951.", "bis zu 40%", "자기 체중의 40%까지",
+        "About 40% of them", "+\\- 40 %", "3 of 4 cases (75%)", "برقم 1864",
     ],
 )  # fmt: skip
 def test_a_number_that_is_no_single_year_or_share_is_left(answer):

@@ -11,7 +11,7 @@ from base_samples import acting, wrapped
 from excam.core import tables
 from excam.core.splits import SPLITS
 from excam.error_reports import record_files
-from excam.excam40k.construction import lexicon, norms, soft
+from excam.excam40k.construction import lexicon, norms, soft, splits
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -310,8 +310,8 @@ def test_a_culture_that_holds_both_norms_is_not_used():
     assert exchanged(CHINA, GERMANY, replace(both, culture="Peru", stratum="Peru")) != {}
 
 
-def test_elsewhere_the_rule_turns_as_many_verdicts_of_each_kind_round():
-    """A reason that tells the story again would refute the other verdict."""
+def test_elsewhere_as_many_verdicts_of_each_kind_are_turned_round_and_stand_alone():
+    """A reason beside the other verdict would refute it; so would one that tells the story again in the report."""
     rule = "Guests greet everybody."
     bases = [norm_sample(n, "China", "Yes", rule, "Mei greets all.") for n in range(3)]
     bases += [norm_sample(n, "China", "No", rule, "Mei greets nobody.") for n in range(3, 5)]
@@ -323,13 +323,31 @@ def test_elsewhere_the_rule_turns_as_many_verdicts_of_each_kind_round():
     assert not any("Lee" in sample.answer for sample in turned)
     assert norms.exchanges(samples, "minor", SEED) == {}
     for right in turned:
-        wrong = soft.soft_error(right, "major", lexicon.answer(right, "major", SEED, exchanges[right.pair]), "strict")
+        said = lexicon.answer(right, "major", SEED, exchanges[right.pair])
+        wrong = soft.soft_error(norms.verdict_alone(right), "major", said, "strict")
         verdict = right.answer.partition(",")[0]
+        ((first, second), _) = splits.pair_up([right], [wrong])
         assert [error.span for error in wrong.report.errors] == [{"Yes": "No", "No": "Yes"}[verdict]]
-        assert wrong.output.endswith(f", explanation: {rule}")
+        assert (first.answer, second) == (verdict, wrong)
+        assert first.output == right.output.removesuffix(f", explanation: {rule}")
         assert rule.rstrip(".") in wrong.report.explanation
         assert f"'{verdict}'" in wrong.report.explanation
         assert isinstance(lexicon.answer(right, "minor", SEED), lexicon.LeftOut)
+
+
+@pytest.mark.parametrize(
+    ("rule", "turned"),
+    [
+        ("It is thoughtful to greet everybody.", False),
+        ("It is okay not to greet everybody.", False),
+        ("It is not acceptable to greet nobody.", True),
+        ("One should always be kind and greet everybody.", True),
+    ],
+)
+def test_a_courtesy_that_somebody_omits_is_no_offence(rule, turned):
+    bases = [norm_sample(1, "Peru", "Yes", rule, "Eva greets all."), norm_sample(2, "Peru", "No", rule, "Eva nods.")]
+    samples = [replace(sample, split="train") for sample in wrapped(bases, "soft")]
+    assert len(norms.exchanges(samples, "major", SEED)) == (2 if turned else 0)
 
 
 def test_no_answer_is_exchanged_between_splits():
@@ -436,10 +454,10 @@ def test_mini_normad_from_lexicon_to_splits(tmp_path):
         assert wrong[pair].group == wrong[partner].group
         norm = right[pair].answer.partition(", explanation: ")[2].rstrip(".")
         assert norm in wrong[pair].report.explanation
-    splits = [record_files.read_samples(results / f"excam40k/normad/{split}.parquet") for split in SPLITS]
-    groups = [{sample.group for sample in rows} for rows in splits]
+    parts = [record_files.read_samples(results / f"excam40k/normad/{split}.parquet") for split in SPLITS]
+    groups = [{sample.group for sample in rows} for rows in parts]
     assert sum(map(len, groups)) == len(set().union(*groups)), "no group is in two splits"
-    rows = [sample for split in splits for sample in split]
+    rows = [sample for part in parts for sample in part]
     assert {sample.group for sample in rows if sample.pair in partners} <= {wrong[pair].group for pair in partners}
     of_pair = defaultdict(set)
     for sample in rows:

@@ -1,8 +1,9 @@
 """Years and percentages of long answers, exchanged among answers of all languages: what is wrong in one answer is right
 in another, so that no number tells by itself which of the two a text is.
 
-A number changes in all its places; one that the question holds, or that is part of a range, a link, a date in digits or
-an amount of money, is left, and so is a year after 2015, which mostly says when the answer was written.
+A number changes in all its places. One is left that the question holds; that is part of a range, a link, a date in
+digits or an amount of money; a year after 2015, which mostly says when the answer was written; a decade ("1940's"), the
+end of a time ("until 1848"), what is not meant exactly ("about 5 %") or follows from others ("3 of 4 (75 %)").
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ NUMBER = regex.compile(r"\d+")
 FIGURE = regex.compile(
     r"(?<![\p{Latin}\p{N}.,:/~#@_=&?%§№+])(?<![\p{Latin}\p{N}\s][-–—]\s?)(?<![$€₹₪]\s?)"
     r"(?:(?P<year>(?:1[5-9]\d|20(?:0|1(?=[0-5])))\d(?<!00))(?!\s?%)|(?P<share>[1-9]\d?)(?=\s?%(?![0-9A-Fa-f]{2})))"
-    r"(?![\p{N}A-Za-z\p{Devanagari}:/\-–—~_=]|[.,]\d|\s?[€$₪₹])"
+    r"(?![\p{N}A-Za-z\p{Devanagari}:/\-–—~_=]|[.,]\d|\s?[€$₪₹]|['’]s\b|\s?%(?:까지|\s?(?:range|or so)\b))"
+)
+INEXACT = regex.compile(  # what stands before a number that another one would not make wrong
+    r"(?:\b(?:about|around|roughly|nearly|almost|approximately|approx\.|ca\.|circa|etwa|rund|fast|unos|casi|"
+    r"aproximadamente|около|примерно|почти|up to|until|till|bis|hasta|до|körülbelül|kb\.|mintegy)\s+(?:zu\s|zum\s)?|"
+    r"[約约大概近다약]\s*|\+\W{0,2}-\s*|\d[^.!?\d]{1,30}\d[^.!?\d]{1,30}\(|برقم\s*)\Z",
+    regex.IGNORECASE,
 )
 NEAR_YEARS, FAR_YEARS = 10, 150  # a minor error is at most so many years away, a major one at most so many
 CHARACTERS_APART = 40  # characters between two places of one number; nearer ones would be marked as one error
@@ -70,7 +77,11 @@ def exchanges(samples: Sequence[Sample], seed: int) -> Mapping[str, Exchange]:
 def _figures(sample: Sample) -> Iterator[Figure]:
     """Yield the numbers of an answer that may be exchanged, years first."""
     start = max(sample.output.rfind(sample.answer), 0)
-    matches = list(FIGURE.finditer(sample.output, start))
+    matches = [
+        match
+        for match in FIGURE.finditer(sample.output, start)
+        if not INEXACT.search(sample.output, max(start, match.start() - 60), match.start())
+    ]
     asked = NUMBER.findall(sample.instruction)
     everywhere = NUMBER.findall(sample.output, start)
     for kind in get_args(Kind):

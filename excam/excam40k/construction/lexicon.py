@@ -22,7 +22,7 @@ from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.lexicon_exchanges import Swap
 from excam.excam40k.construction.lexicon_tables import is_rejected
 from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, OTHER_NORM, RULE_DECIDES, TYPES
-from excam.excam40k.construction.norms import VERDICT, Exchange, states_a_rule
+from excam.excam40k.construction.norms import VERDICT, Exchange, states_a_rule, verdict_alone
 
 NAME = "lexicon"
 MISJUDGED = "misjudged behaviour"  # the type of an error in a verdict
@@ -44,17 +44,17 @@ class LeftOut:
 def answer(right: Sample, severity: Severity, seed: int, exchange: Exchange | None = None) -> str | LeftOut:
     """Return a generator's answer about `right` in the form of Table 7, or the reason why the row is left out.
 
-    With an exchange, a number of another answer, a whole one, or else the other verdict stands in the place of the
-    right one. Otherwise a minor error misstates one detail of a custom; a major one inverts a norm or names a thing of
-    a distant culture, and half of the rows get two.
+    With an exchange, a number of another answer, a whole one, or else the other verdict alone stands in the place of
+    the right one. Otherwise a minor error misstates one detail of a custom; a major one inverts a norm or names a
+    thing of a distant culture, and half of the rows get two.
     """
     if exchange and exchange.swaps:
         rule = "A number of another answer stands in the place of the right one; all else is kept."
         return _with_swaps(right, severity, exchange.swaps, rule, seed)
-    if exchange and not exchange.partner:
-        verdict, _, rest = right.answer.partition(",")
-        output = f"{right.output.removesuffix(right.answer)}{'No' if verdict == 'Yes' else 'Yes'},{rest}"
-        rule = "The verdict is turned round; the story and the rule that decides it are kept."
+    if exchange and exchange.turns_verdict:
+        alone = verdict_alone(right)
+        output = alone.output.removesuffix(alone.answer) + ("No" if alone.answer == "Yes" else "Yes")
+        rule = "The verdict stands alone and is turned round; the story is kept."
         return _written(right, severity, MISJUDGED, rule, _other_norm(right, exchange, seed), output)
     if exchange and exchange.partner:
         output = right.output.removesuffix(right.answer) + exchange.partner.answer

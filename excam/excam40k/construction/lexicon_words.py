@@ -71,14 +71,14 @@ EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
 
 # What is wrong with the norm of another culture; {right} is the sentence that holds, without its full stop.
 OTHER_NORM = (
-    "This is not how people of {culture} see it ({custom}). What holds there: {right}. So the answer is '{verdict}'.",
-    "On the question {custom}, another norm holds in {culture}: {right}. By that norm the answer is '{verdict}'.",
+    "This is not how people of {culture} see it. What holds there: {right}. So the answer is '{verdict}'.",
+    "As to {custom}, another norm holds in {culture}: {right}. By that norm the answer is '{verdict}'.",
     "The norm that is given belongs to other places. In {culture}: {right}. Hence the answer should be '{verdict}'.",
 )
 
 RULE_DECIDES = (
     "In {culture} this rule decides: {right}. By it the answer is '{verdict}'.",
-    "The verdict does not follow from the rule of {culture}: {right}. It should be '{verdict}'.",
+    "The verdict is against this rule of {culture}: {right}. It should be '{verdict}'.",
     "What is done in the story is judged by this rule of {culture}: {right}. So the answer is '{verdict}'.",
 )
 

@@ -6,15 +6,16 @@ same norm is followed, one is judged "Yes" by that norm and the other "No" by an
 other's, and fits the story. What stands in the wrong row of one base sample stands in the right row of the other, so
 that no word tells which of the two a row is.
 
-Elsewhere the rule that an answer states decides: its verdict on the story is turned round and the rule stays, for as
-many stories judged "Yes" as "No". An answer that tells the story again is left: the other verdict would refute itself.
+Elsewhere the rule that an answer states decides. Both rows of the pair are the verdict alone, as the rule would refute
+the other verdict beside it; the report of the wrong one tells the rule. There are as many stories judged "Yes" as "No".
+An answer that tells the story again is left, and so is a courtesy that somebody omits: that is no offence everywhere.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import cast
@@ -34,6 +35,13 @@ CLAUSE = regex.compile(
     r"help\w*|remov\w+|greet\w*|keep\w*|plac\w+|handle\w*|comment\w*|compliment\w*|choos\w+|stay\w*|it\b|they\b))"
 )
 NAME = regex.compile(r"\b\p{Lu}\p{L}+")
+COURTESY = regex.compile(  # what one may do, and what is kind if no other word says that one has to
+    r"\A(?:.*(?<!not )\b(?:okay|acceptable|fine)\b|"
+    r"(?!.*\b(?:must|always|never|should|expected|avoid\w*|not?|only|impolite|rude|dis\w+|wait\w*|until|important)\b)"
+    r".*\b(?:thoughtful|considerate|courteous|appropriate|custom\w*|common|kind|nice|welcome|may|can|appreciat\w+|"
+    r"gratitude|tokens?)\b)",
+    regex.IGNORECASE | regex.DOTALL,
+)
 FLAGS = regex.IGNORECASE | regex.DOTALL
 INSIDE = regex.compile(r"(?<=[\p{Ll},] )\p{Lu}\p{L}+")  # a capital letter that begins no sentence
 
@@ -53,12 +61,17 @@ class Norm:
 class Exchange:
     """The sample whose answer replaces the right one, and the custom that both answers are about.
 
-    Or swaps of numbers. Without either, only the verdict is replaced.
+    Or swaps of numbers. Without either, the verdict stands alone and is replaced.
     """
 
     partner: Sample | None = None
     custom: str = ""
     swaps: tuple[Swap, ...] = ()
+
+    @property
+    def turns_verdict(self) -> bool:
+        """Whether only the verdict is replaced."""
+        return not (self.partner or self.swaps)
 
 
 @cache
@@ -109,8 +122,10 @@ def _turned_round(samples: Sequence[Sample], taken: Container[str], seed: int) -
     """Yield pairs with a rule as the reason of a verdict, in each split as many of either verdict."""
     waiting: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for sample in sorted(samples, key=lambda sample: digest(seed, "verdict", sample.pair)):
-        if sample.pair.endswith("/major") and sample.pair not in taken and states_a_rule(sample):
-            waiting[sample.split, sample.answer.startswith("Yes")].append(sample.pair)
+        if not sample.pair.endswith("/major") or sample.pair in taken or not states_a_rule(sample):
+            continue
+        if (yes := sample.answer.startswith("Yes")) or not COURTESY.search(sample.answer.partition(",")[2]):
+            waiting[sample.split, yes].append(sample.pair)
     for split in {split for split, _ in waiting}:
         for both in zip(waiting[split, True], waiting[split, False], strict=False):
             yield from both
@@ -145,3 +160,9 @@ def states_a_rule(sample: Sample) -> bool:
     names = {match[0] for match in NAME.finditer(verdict[2])} if verdict else set()
     story = {match[0] for match in INSIDE.finditer(sample.instruction)}
     return bool(verdict) and sample.output.endswith(sample.answer) and not names & story
+
+
+def verdict_alone(sample: Sample) -> Sample:
+    """Return a row whose answer is its verdict, without the reason."""
+    verdict = sample.answer.partition(",")[0]
+    return replace(sample, answer=verdict, output=sample.output.removesuffix(sample.answer) + verdict)

@@ -56,7 +56,8 @@ def without_pairs(samples: Iterable[Sample], left_out: Collection[str]) -> list[
 
 def pair_up(right: Sequence[Sample], wrong: Sequence[Sample]) -> tuple[list[Sample], Counter[str]]:
     """Return complete pairs in the order of `right`, each original before its corrupted row; count other rows by
-    reason. A corrupted row may be of a larger group (`soft.in_joined_groups`): both rows of its pair are.
+    reason. A corrupted row may be of a larger group (`soft.in_joined_groups`), or be made of a shorter answer
+    (`norms.verdict_alone`): both rows of its pair are.
     """
     left_out = Counter[str]()
     unpaired: dict[str, Sample] = {}
@@ -80,9 +81,16 @@ def pair_up(right: Sequence[Sample], wrong: Sequence[Sample]) -> tuple[list[Samp
             del unpaired[sample.pair]
         else:
             wrong_one = unpaired[sample.pair]
-            kept[sample.pair] = (replace(sample, group=wrong_one.group), wrong_one)
+            kept[sample.pair] = (_like(sample, wrong_one), wrong_one)
     left_out["wrong-without-right"] += len(unpaired.keys() - kept.keys())
     return [sample for pair in kept.values() for sample in pair], +left_out
+
+
+def _like(right: Sample, wrong: Sample) -> Sample:
+    if right.answer == wrong.answer:
+        return replace(right, group=wrong.group)
+    output = right.output.removesuffix(right.answer) + wrong.answer
+    return replace(right, group=wrong.group, answer=wrong.answer, output=output)
 
 
 def cap(samples: Sequence[Sample], limit: int, seed: int) -> list[Sample]:

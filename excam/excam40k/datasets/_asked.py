@@ -32,7 +32,7 @@ _LEAD = 2  # votes before the second answer, for a region that agrees on the one
 _DISTRACTOR_VOTES = 3  # of a wrong answer where it is right, or two if that is the one top answer: one is a slip
 _VERSUS = re.compile(r"___ vs ___")  # a question that asks for two teams
 _TWO = re.compile(r"\b(?:vs|versus|against|and)\b|-")
-LONGEST = 60  # characters of an answer; longer ones tell a story
+SHORTEST, LONGEST = 3, 60  # characters of an answer: "MW" says nothing, a longer one tells a story
 
 
 class Asked:
@@ -93,6 +93,8 @@ class Asked:
             value = kind.read(text)
             return value is not None and kind.in_unit(value, self._agreed)
         if _VERSUS.search(self._records[region].question) and not _TWO.search(text):
+            return False
+        if text.isascii() and len(text) < SHORTEST:
             return False
         return bool(self._wordings.content(text)) and len(text) <= LONGEST and not PLACEHOLDER.search(text)
 

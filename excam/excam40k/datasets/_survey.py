@@ -23,17 +23,18 @@ UNOFFERED = (
 NUMBER = r"(?i)\A(-?[0-9]+([.,][0-9]+)?|statement #?[0-9]|(first|second|third) statement)\z"
 
 _NOTE = re.compile(
-    r"\[(?:or|read)\b[^\]]*\]|\((?:ask if|read|us only)\b[^)]*\)|"
+    r"\[(?:or|read)\b[^\]]*\]|\((?:ask if|read|us only)\b[^)]*\)|\((?:now|and)\b[^()]*(?:\.{3}|…)\)\s*|"
     r", using this card(?=[.?:])|now,? I(?:['’]d| would) like you to look at this card\.\s*",
     re.I,
 )
 _COUNTRY = re.compile(r"\[your country\]|[(\[<](?:the )?survey country([’']s)?[>\])]", re.I)
 _ALTERNATIVES = re.compile(r"<([^<>\[\]]{1,60})>|\((state(?: or |/)government)\)")
 _ITEM = re.compile(r"(?:(?P<end>[.?!:…])\s*|\s+)\b[a-z]\d?\.(?!\.)\s*(?P<item>\S.*)\Z", re.S)
-_DOTS = re.compile(r"(?P<word>\w*)(?P<end>[.?!)]?)\s*(?:\.{3,}|…\.?)\s*(?P<next>[\w“\"'])")
+_DOTS = re.compile(r"(?P<word>\w*)(?P<end>[.?!)]?)\s*(?:\.{3,}|…\.?)\s*(?P<next>[\w“\"'][\w’']*)")
 _OPEN = re.compile(  # words after which a sentence goes on
-    r"an?|about|and|as|at|by|do|does|for|from|has|have|in|is|of|on|or|than|that|the|to|trust|was|with|would", re.I
+    r"an?|about|and|as|at|by|do|does|for|from|has|have|in|is|of|on|or|than|that|the|to|trust|was|way|with|would", re.I
 )
+_GOES_ON = re.compile(r"to|that|is|has|have|describes?")  # words with which one goes on
 # What only says how much: "very big problem" and "moderately big problem" are one direction
 _DEGREES = re.compile(
     r"\b(?:very|somewhat|rather|fairly|quite|moderately|mostly|mainly|completely|strongly|totally|definitely|probably|"
@@ -81,8 +82,10 @@ def _joined(dots: re.Match[str]) -> str:
     """Return what is around three dots as two sentences, as one, or as a lead and what it leads to."""
     word, end, following = dots.groups()
     if end:
-        return f"{word}{end} {following if end == ')' else following.upper()}"
-    return f"{word} {following}" if _OPEN.fullmatch(word) else f"{word}: {following}"
+        return f"{word}{end} {following if end == ')' else following[0].upper() + following[1:]}"
+    if _GOES_ON.fullmatch(following) or (_OPEN.fullmatch(word) and not (word == "is" and following[0].isupper())):
+        return f"{word} {following.lower() if _ARTICLE.match(f'{following} x') else following}"
+    return f"{word}: {following}"
 
 
 # Rule -> a question or an option as a person of the country is asked it; `country` is the name in running text.

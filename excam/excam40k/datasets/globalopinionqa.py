@@ -51,7 +51,7 @@ from excam.excam40k.datasets._survey import (
     nothing_follows,
 )
 
-VERSION = 9
+VERSION = 10
 NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
