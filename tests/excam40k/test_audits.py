@@ -217,7 +217,8 @@ def test_a_built_data_set_has_no_shortcut():
     assert "of 95.00%: 95% for all 0 tests" in shortcuts.audit(rows().clear()).notes[0]
     expected = {check.check: check.expected for check in audit.checks}
     assert expected.pop("at chance: words of the instruction") == "nothing, reported"
-    assert expected.pop("at chance: answer in its group") == "nothing, reported"
+    for view in (shortcuts.IN_ITS_GROUP[0], "instruction with the answer"):
+        assert expected.pop(f"at chance: {view}") == "nothing, reported"
     assert set(expected.values()) == {"an interval (95%) below 0.15"}
 
 

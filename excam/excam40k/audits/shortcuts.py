@@ -12,7 +12,8 @@ interval that is so wide that all of an audit hold together with 95 % (Bonferron
 "not decidable". With fewer groups than `fewest` says even perfect predictions could be chance (2 ** -groups); nor does
 a classifier that calls all rows alike show anything in fewer than `ENOUGH`. An interval below 0 is no shortcut: a wrong
 answer is chosen for being right elsewhere; this is called "below chance". What the words of an instruction tell is
-reported and cannot fail: with the rows in pairs it can only be chance. So is an answer with its group.
+reported and cannot fail: with the rows in pairs it can only be chance. So are an answer with its group, and words of
+the instruction with the answer: which answer fits a text is what judges are asked, and may need no culture.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ IN_KNOWN_GROUPS: Mapping[str, tuple[View, Matrix]] = {
 IN_ITS_GROUP = "answer in its group", views.answer_in_group, text_classifier.token_matrix
 REPORTED: Mapping[str, tuple[View, Matrix]] = {
     "words of the instruction": (lambda rows: rows["instruction"].to_list(), text_classifier.word_matrix),
+    "instruction with the answer": (views.asked_and_answered, text_classifier.token_matrix),
 }
 
 Verdict = Literal["at chance", "below chance", "tells the label", "not decidable"]

@@ -18,6 +18,7 @@ from excam.core.text import as_word
 from excam.excam40k.construction.templates import ENGLISH, language_of, languages, paraphrase
 
 BINS = 10  # quantiles of a number
+SHORT = 60  # characters of an answer that other rows may have too
 RUN = 8  # characters; a shorter run that two texts share says little
 LETTERS = ascii_uppercase
 
@@ -67,6 +68,17 @@ def answers(rows: pl.DataFrame) -> list[str]:
 def answer(rows: pl.DataFrame) -> Tokens:
     """Return the answer as one token: what is right, or wrong, wherever it stands, is learned with it."""
     return [[text.casefold()] for text in answers(rows)]
+
+
+def asked_and_answered(rows: pl.DataFrame) -> Tokens:
+    """Return each word of the instruction with the answer, if that is short: a story may tell the verdict on it."""
+    texts = zip(rows["instruction"], answers(rows), strict=True)
+    return [
+        [f"{word} {answer}" for word in sorted(set(regex.findall(r"\w+", asked.casefold())))]
+        if len(answer) <= SHORT
+        else []
+        for asked, answer in texts
+    ]
 
 
 def answer_in_group(rows: pl.DataFrame) -> Tokens:
