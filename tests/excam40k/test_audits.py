@@ -724,7 +724,7 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     assert pl.read_csv("cultures.csv").rows() == [("blend", "region", "China", 840, 120, 240, 1200)]
     assert pl.read_csv("uses.csv").height == 15
     assert tables.read_frame(Path("l.parquet")).height == 1200
-    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 12 of 12 checks**")
+    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 13 of 13 checks**")
 
     asked = {"checks": [own["numbers"] for own in files.values()], "summary": "summary.md", "verdict": "verdict.json"}
     asked |= {"trained_on": "all", "datasets": ["blend"]}
