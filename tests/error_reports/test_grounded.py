@@ -495,7 +495,7 @@ def gains(**gain):
         if isinstance(request, Generate):
             return completion("lunar new year")
         alone = request.messages[-1].content == likelihood.NO_QUESTION
-        values = tuple(-5.0 + (0.0 if alone else gain.get(option.split()[0], 0.0)) for option in request.options)
+        values = tuple((0 if alone else gain.get(option.split()[0], 0)) - len(option) for option in request.options)
         return Choice(values, tuple(len(option.split()) for option in request.options), 9)
 
     return answer
