@@ -13,13 +13,15 @@ import variants
 
 WORKFLOW = "tests/workflow/"
 LONG = (  # how names of tests begin that plain `pytest` leaves out: models trained and loaded, servers and pages run
-    *(WORKFLOW, "tests/training/", "tests/engine/", "tests/cli/", "tests/annotation/"),
-    *("tests/golden/test_stages", "tests/golden/test_planted", "tests/golden/test_raised", "tests/core/test_offline"),
-    *("tests/core/test_connections", "tests/inference/test_hosting", "tests/inference/test_seq2seq"),
-    *("tests/inference/test_transformers_backend", "tests/scoring/test_hub_models", "tests/scoring/test_metric_server"),
-    *("tests/scoring/test_scored_page", "tests/acre/test_acre_properties", "tests/excam40k/test_excam40k"),
-    *(f"tests/error_reports/test_{name}" for name in ("adapters", "certainty", "figures", "trained_reader")),
-    "tests/acre/test_acre_numbers.py::test_bertscore_is_that_of_bert_score",
+    *(WORKFLOW, "tests/training/", "tests/engine/", "tests/cli/"),
+    *(f"tests/annotation/test_{name}" for name in ("annotation_page", "annotation_server", "form_pages")),
+    *(f"tests/golden/test_{name}" for name in ("stages", "planted", "raised", "reports")),
+    *(f"tests/core/test_{name}" for name in ("offline", "connections")),
+    *(f"tests/inference/test_{name}" for name in ("hosting", "seq2seq", "transformers_backend")),
+    *(f"tests/scoring/test_{name}" for name in ("hub_models", "metric_server")),
+    *(f"tests/error_reports/test_{name}" for name in ("adapters", "trained_reader")),
+    *("tests/error_reports/test_certainty.py::test_figures", "tests/excam40k/test_excam40k"),
+    *("tests/acre/test_acre_properties", "tests/acre/test_acre_numbers.py::test_bertscore_is_that_of_bert_score"),
 )
 MAY_BE_SKIPPED = (  # where EXCAM_TESTS=complete: what no continuous integration has
     *("card", "kernel", "vLLM is installed"),
