@@ -17,16 +17,13 @@ STEPS = read_steps(ROOT)
 PAGE = ROOT / "docs/map.md"
 HEAD = """# Map
 
-Look here which rule makes a file. Each heading names a file of rules, and the file of their steps. A step has the name of
-its rule. Logs are in `logs/<rule>/`, times in `benchmarks/<rule>/`. The rules are those of `config.yaml`.
-`tests/lineage/test_map.py` writes this page (`python tests/records.py`).
+Look here which rule makes a file. Each heading names a file of rules and the file of their steps; a step has the name of its
+rule. Logs are in `logs/<rule>/`, times in `benchmarks/<rule>/`. `results/index.html` says what each page of `rules/pages.smk`
+shows. The rules are those of `config.yaml`; `tests/lineage/test_map.py` writes this page (`python tests/records.py`).
 """
 DATASET = re.compile(rf"\b(?:{'|'.join(datasets.available())})\b")
 CONSTRAINT = re.compile(r"\{(\w+),[^{}]*\}")  # Snakemake writes the values an axis may have into its wildcard
-CLAUSE = re.compile(
-    r"(?:\S+ ){3}.*?(?=[.;:?](?: |$)|$|,? beside (?!ours)|, (?:with|by|in|on|from|or|as|before|at|one|for) | \([A-Z])",
-    re.M,
-)
+CLAUSE = re.compile(r"(?m)(?:\S+ ){3}.*?(?=[.;:?](?: |$)|$|, (?:with|by|in|on|from|or|as|before|at|one|for) )")
 READER = """
 from pathlib import Path
 from snakemake.api import SnakemakeApi
@@ -62,7 +59,8 @@ def written() -> str:
             heading = here
         made = "".join(f"<br>`{artifact}`" for artifact in patterns(outputs))
         about = about or inspect.getdoc(load(name).function)
-        parts.append(f"- `{name}`: {CLAUSE.findall(str(about))[0]}{made}\n")
+        shown = made.removeprefix("<br>") if source == "pages.smk" else CLAUSE.findall(str(about))[0] + made
+        parts.append(f"- `{name}`: {shown}\n")
     return "".join(parts)
 
 
