@@ -141,6 +141,18 @@ def test_a_quantity_is_wrong_if_it_is_far_from_everything_given(tmp_path, format
     assert wrong_in("Iran", tmp_path) == set(far)
 
 
+def test_a_date_with_day_and_month_exchanged_and_an_abbreviation_say_nothing(tmp_path):
+    dates = ["06/01", "06/01", "10/05", "03/30", "12/24"]
+    for question, answers, unsaid in (
+        ("When is it in {region}? (MM/DD)", dates, "01/06"),
+        (MOST, ["pottery", "camel races", "kava drinking", "weaving", "kite fights"], "MW"),
+    ):
+        regions = {f"R{place}": [(4, [answer])] for place, answer in enumerate(answers)}
+        reading = datasets.read("blend", annotate(tmp_path, question, Iran=[(4, [unsaid])], **regions), {"balanced": 0})
+        assert reading.dropped["no-answer-to-the-question"] == 1
+        assert not any(unsaid in (sample.answer, *sample.wrong) for sample in reading.samples())
+
+
 def test_a_quantity_has_its_values():
     number, time = quantity_of("(Provide Arabic numerals (e.g., 12) only.)"), quantity_of("(HH:MM format)")
     assert (number.read("3.5"), number.read("three"), time.read("7:30"), time.read("730")) == (3.5, None, 450, None)

@@ -90,8 +90,11 @@ class Asked:
     def _says_something(self, region: str, answer: Answer) -> bool:
         text = answer.wordings[0]
         if kind := self.quantity(region):
-            value = kind.read(text)
-            return value is not None and kind.in_unit(value, self._agreed)
+            value, agreed = kind.read(text), self._agreed
+            if value is None or not kind.in_unit(value, agreed):
+                return False
+            turned = [agreed.count(reading) for reading in kind.readings(text) if reading != value]
+            return not any(count and count >= agreed.count(value) for count in turned)  # "01/06" for the first of June
         if _VERSUS.search(self._records[region].question) and not _TWO.search(text):
             return False
         if text.isascii() and len(text) < SHORTEST:
