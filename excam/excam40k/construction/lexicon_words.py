@@ -147,34 +147,15 @@ FAITHS: Mapping[str, str] = {
 }
 # Stems by which a text names a culture: its own words are never put into such a text.
 STEMS: Mapping[str, str] = {
-    **{
-        "Argentina": "Argentin",
-        "Australia": "Australia",
-        "Austria": "Austria",
-        "Bangladesh": "Bangla",
-        "Brazil": "Brazil",
-    },
-    **{
-        "China": "Chin",
-        "Ethiopia": "Ethiopia",
-        "Fiji": "Fiji",
-        "France": "French",
-        "Germany": "German",
-        "Ghana": "Ghana",
-    },
-    **{"Greece": "Greek", "Hungary": "Hungar", "India": "India", "Iran": "Iran", "Italy": "Ital", "Japan": "Japan"},
-    **{"Mexico": "Mexic", "Morocco": "Morocc", "Nepal": "Nepal", "New Zealand": "Māori", "Peru": "Peru"},
-    **{"Philippines": "Filipin", "Poland": "Polish", "Russia": "Russia", "Samoa": "Samoa", "Scotland": "Scot"},
-    **{
-        "South Korea": "Korea",
-        "Spain": "Span",
-        "Sweden": "Swed",
-        "Thailand": "Thai",
-        "Türkiye": "Tur",
-        "Vietnam": "Vietnam",
-    },
-    **{"Islam": "Muslim", "Judaism": "Jew", "Christianity": "Christian", "Hinduism": "Hindu", "Buddhism": "Buddh"},
-}
+    "Argentina": "Argentin", "Australia": "Australia", "Austria": "Austria", "Bangladesh": "Bangla",
+    "Brazil": "Brazil", "China": "Chin", "Ethiopia": "Ethiopia", "Fiji": "Fiji", "France": "French",
+    "Germany": "German", "Ghana": "Ghana", "Greece": "Greek", "Hungary": "Hungar", "India": "India", "Iran": "Iran",
+    "Italy": "Ital", "Japan": "Japan", "Mexico": "Mexic", "Morocco": "Morocc", "Nepal": "Nepal",
+    "New Zealand": "Māori", "Peru": "Peru", "Philippines": "Filipin", "Poland": "Polish", "Russia": "Russia",
+    "Samoa": "Samoa", "Scotland": "Scot", "South Korea": "Korea", "Spain": "Span", "Sweden": "Swed",
+    "Thailand": "Thai", "Türkiye": "Tur", "Vietnam": "Vietnam", "Islam": "Muslim", "Judaism": "Jew",
+    "Christianity": "Christian", "Hinduism": "Hindu", "Buddhism": "Buddh",
+}  # fmt: skip
 
 # Neighbours are the cultures of one line. A culture in no line has none; nor has a religion, as to take one for another
 # is never a detail.
