@@ -172,10 +172,10 @@ def test_wrong_language_is_of_low_resource_languages_and_of_the_named_model_if_t
 
 
 def test_sizes_are_of_the_questions_by_resources():
-    asked = [question("de"), question("fo"), question("de", "agnostic", "n"), question("wo", "agnostic", "n")]
-    our_answers = ours(questions=asked)
+    asked = [*map(question, ("de", "fo")), question("de", group="p")]
+    our_answers = ours(questions=[*asked, *(question(name, "agnostic", "n") for name in ("de", "wo"))])
     names = ("questions", "questions-low", "questions-high", "languages-low", "languages-high", "neutral")
-    assert [our_answers[name].value for name in (*names, "neutral-translated")] == [2, 1, 1, 2, 1, 1, 1]
+    assert [our_answers[name].value for name in (*names, "neutral-translated")] == [3, 1, 2, 2, 1, 1, 1]
 
 
 # --- regressions
