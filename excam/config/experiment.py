@@ -28,19 +28,6 @@ from excam.core.registries import LAYOUTS, modules_in, stems
 
 BY_DOCUMENTS = ("documents", "nothing", "words")  # the system without a model: `judging.documents`
 
-RENAMED = {  # one vocabulary: models answer, in a mode; people said; others have written
-    "annotation.answers": "people",
-    "calmqa.ratings": "people",
-    "calmqa.sheets": "written",
-    "calmqa.subjects": "models",
-    "cult_eval.by": "mode",
-    "cult_eval.systems": "models",
-    "macaron.sheets": "written",
-    "rubric.ask": "mode",
-    "rubric.raters": "models",
-    "rubric.ratings": "people",
-}
-
 
 class Experiment(Section):
     """All settings that determine results. Settings of execution are in the profiles."""
@@ -231,8 +218,6 @@ def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
     path, *others = dict.fromkeys(map(json_escaped, places))
     more = f" (and {', '.join(others)})" if others else ""
     if first["type"] == "extra_forbidden":
-        if new := RENAMED.get(path):
-            return f"{path}: it is called `{new}` now; rename it{more}"
         keys = _known_keys((*within, *first["loc"][:-1]))
         close = difflib.get_close_matches(str(first["loc"][-1]), keys, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(keys))}"

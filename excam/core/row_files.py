@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from excam.core.command_input import spooled
 from excam.core.exceptions import InputInvalid, in_a_line
@@ -105,30 +105,6 @@ _ESCAPED = "surrogateescape"
 _NOT_TEXT = re.compile("[\udc80-\udcff]")  # what it makes of bytes that are no UTF-8
 EMPTY = BadRow("empty-row", "no cell has a text")
 NOT_UTF8 = BadRow("not-utf8", "not UTF-8; expected UTF-8; save the file as UTF-8")
-TOO_LONG = BadRow("too-long", f"a row of more than {MAX_ROW} characters; expected shorter ones")
-
-
-class _LongRow(Exception):  # never leaves this module
-    """Raised inside a row of more than MAX_ROW characters."""
-
-
-class _Lines(Iterator[str]):
-    """The lines of a text. Raises _LongRow, at a line's end, if the lines since `row` was set to 0 exceed MAX_ROW."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
-        self.number = self.row = 0
-
-    def __next__(self) -> str:
-        line = self._stream.readline(MAX_ROW + 1)
-        self.number, self.row = self.number + 1, self.row + len(line)
-        if self.row > MAX_ROW:
-            while line and not line.endswith(("\n", "\r")):
-                line = self._stream.readline(MAX_ROW)
-            raise _LongRow
-        if not line:
-            raise StopIteration
-        return line
 
 
 # --- JSON
@@ -174,19 +150,10 @@ def _checked(value: Any) -> Record:
 
 def _json_lines(path: Path, layout: Layout) -> Records:
     with open_text(path, layout.encoding, "\n", _ESCAPED) as stream:
-        lines = _Lines(stream)
-        while True:
-            lines.row = 0
-            try:
-                line = next(lines, None)
-            except _LongRow:
-                yield lines.number, TOO_LONG
-                continue
-            if line is None:
-                return
-            line = line.removeprefix("\ufeff") if lines.number == 1 else line
+        for number, line in enumerate(stream, 1):
+            line = line.removeprefix("\ufeff") if number == 1 else line
             if line.strip():
-                yield lines.number, _parsed(line)
+                yield number, _parsed(line)
 
 
 def _json_value(path: Path, layout: Layout) -> Records:
@@ -242,9 +209,6 @@ def _eval_log(path: Path, layout: Layout) -> Records:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if re.fullmatch(r"samples/.+\.json", member.filename)]
             for number, member in enumerate(members, 1):
-                if member.file_size > MAX_ROW:
-                    yield number, TOO_LONG
-                    continue
                 yield number, _parsed(archive.read(member).decode("utf-8", errors="surrogateescape"))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
         raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a log of inspect_ai") from None
@@ -261,29 +225,28 @@ def _csv(path: Path, layout: Layout) -> Records:
     Raises InputInvalid at the end if each row has some: then the first row stands in the line of the header.
     """
     with open_text(path, layout.encoding, errors=_ESCAPED) as stream:
-        raw = _Lines(stream)
         for _ in range(layout.skip):
-            next(raw, None)
+            next(stream, None)
+        head = csv.reader(stream, delimiter=layout.separator)
         try:
-            header = next((line for line in csv.reader(raw, delimiter=layout.separator) if any(line)), [])
-        except (csv.Error, _LongRow) as problem:
-            raise InputInvalid(f"{path}: line {raw.number}: {problem}; expected CSV with a header") from None
+            header = next((line for line in head if any(line)), [])
+        except csv.Error as problem:
+            line = layout.skip + head.line_num
+            raise InputInvalid(f"{path}: line {line}: {problem}; expected CSV with a header") from None
         # blanks after the separators of the header are those of a program that writes them after each
         blanks = sum(name.startswith(" ") for name in header[1:]) * 2 > len(header) - 1
         names = header_names(path, header)
-        lines = csv.reader(raw, delimiter=layout.separator, skipinitialspace=blanks, strict=True)
+        lines = csv.reader(stream, delimiter=layout.separator, skipinitialspace=blanks, strict=True)
+        before = layout.skip + head.line_num
         number = widest = empty = 0
         while True:
-            raw.row, began = 0, raw.number + 1
+            began = before + lines.line_num + 1
             try:
                 line = next(lines, None)
-            except _LongRow:
-                number += 1
-                yield number, TOO_LONG
-                continue
             except csv.Error as problem:
                 number += 1
-                lines_read = f"lines {began} to {raw.number}" if raw.number > began else f"line {began}"
+                ended = before + lines.line_num
+                lines_read = f"lines {began} to {ended}" if ended > began else f"line {began}"
                 yield number, BadRow(f"not-csv ({lines_read})", f"{lines_read}: {problem}; expected CSV")
                 continue
             if line is None:

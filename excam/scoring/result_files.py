@@ -1,8 +1,8 @@
 """Files of results: JSON Lines, Parquet or CSV by their suffix, written batch by batch, and read back alike.
 
 A file grows as JSON Lines under a hidden name, so that a killed run can continue, and gets its own name and format when
-it is complete. While it grows, a second file has who makes it and the digest of each line, so that a changed byte and
-another maker are detected. A file that is there already is never overwritten unless that is asked for.
+it is complete. While it grows, a second file says who makes it, so that no other maker goes on with it. A file that is
+there already is never overwritten unless that is asked for.
 """
 
 from __future__ import annotations
@@ -199,11 +199,6 @@ def _write_workbook(path: Path, results: Iterable[Result]) -> None:
 _GROWS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 
-def _seal(line: bytes) -> bytes:
-    """Return the digest of a line, as a line."""
-    return hashlib.sha256(line).hexdigest()[:16].encode("ascii") + b"\n"
-
-
 def part_of(path: Path) -> Path:
     """Return the hidden name of a file of results that is not complete."""
     return path.with_name(f".{path.name}.part")
@@ -225,8 +220,8 @@ class Growing:
         self.path, self._judge = path, maker
         self._is_renamed = False  # whether results are those of rows that now have another id or other columns
         self.part = part_of(path)
-        self.seals = path.with_name(f".{path.name}.seals")
-        self._maker = _seal(maker.identity.encode("utf-8", "backslashreplace"))
+        self.maker = path.with_name(f".{path.name}.maker")
+        self._identity = hashlib.sha256(maker.identity.encode("utf-8", "backslashreplace")).hexdigest().encode()
 
     def __enter__(self) -> Growing:
         """Raise InputInvalid if another run writes it, or if a hidden name is a link or not a plain file."""
@@ -235,17 +230,11 @@ class Growing:
         while not is_same_file(self._file, self.part):  # the other run completed and renamed it
             os.close(self._file)
             self._file = self._locked()
-        try:
-            self._sealed = open_plain(self.seals, _GROWS)
-        except BaseException:
-            os.close(self._file)
-            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         if is_same_file(self._file, self.part) and not os.fstat(self._file).st_size:
             self.drop()
-        os.close(self._sealed)
         os.close(self._file)
 
     def _locked(self) -> int:
@@ -265,29 +254,22 @@ class Growing:
     def done(self, items: Iterable[Row]) -> int:
         """Truncate the file after the leading results that match `items` and the signature; return their number.
 
-        A line that was changed since it was written ends them; its item and later ones are scored again. Raises
-        InputInvalid if results of the same signature were begun elsewhere, e.g. at another address of a server.
+        Raises InputInvalid if results of the same signature were begun elsewhere, e.g. at another address of a server.
         """
         count = end = 0
-        with self.part.open("rb") as stream, self.seals.open("rb") as seals:
-            maker = seals.readline()
-            sealed = len(maker)
-            for line, seal, item in zip(stream, seals, items, strict=False):
-                if line.endswith(b"\n") and seal != _seal(line):
-                    say(f"{self.part}: line {count + 1} is not as it was written; judged again from there")
-                    break
+        with self.part.open("rb") as stream:
+            for line, item in zip(stream, items, strict=False):
                 result = self._result(line, item) if line.endswith(b"\n") else None
                 if result is None:
                     break
                 self._is_renamed = self._is_renamed or result.of_row(item) != result
-                count, end, sealed = count + 1, end + len(line), sealed + len(seal)
-        if count and maker != self._maker:
+                count, end = count + 1, end + len(line)
+        if count and not (self.maker.is_file() and self.maker.read_bytes() == self._identity):
             raise InputInvalid(
                 f"{self.path}: {count} rows of it were scored at another address, or by another engine; expected the "
                 f"same; continue there, or delete {self.part}"
             )
         os.ftruncate(self._file, end)
-        os.ftruncate(self._sealed, sealed if count else 0)
         return count
 
     def _result(self, line: bytes, item: Row) -> Result | None:
@@ -300,21 +282,21 @@ class Growing:
 
     def add(self, results: Iterable[Result]) -> None:
         """Append results. If it raises (disk full), the file is unchanged."""
-        lines = list(map(_line, results))
-        before = [(file, os.fstat(file).st_size) for file in (self._file, self._sealed)]
-        seals = b"".join(map(_seal, lines))
-        begun = os.fstat(self._sealed).st_size > 0
+        before = os.fstat(self._file).st_size
         try:
-            # first, because a line without its digest is judged again
-            _append(self._sealed, seals if begun else self._maker + seals)
-            _append(self._file, b"".join(lines))
+            if not before:
+                maker = open_plain(self.maker, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                try:
+                    _append(maker, self._identity)
+                finally:
+                    os.close(maker)
+            _append(self._file, b"".join(map(_line, results)))
         except OSError as problem:
-            for file, size in before:
-                os.ftruncate(file, size)
+            os.ftruncate(self._file, before)
             raise OSError(problem.errno, problem.strerror, str(self.path)) from None
 
     def finish(self, items: Iterable[Row] = ()) -> None:
-        """Give the file its final name and format, and results the ids of `items`; delete the file of digests."""
+        """Give the file its final name and format, and results the ids of `items`; delete that of its maker."""
         if suffix_of(self.path) == ".jsonl" and not self._is_renamed:
             self.part.replace(self.path)
         else:
@@ -325,12 +307,12 @@ class Growing:
                 command = f"mv {self.part} {self.path.with_suffix('.jsonl')}"
                 raise InputInvalid(f"{self.path}: {problem}; the results are kept: {command}") from None
             self.part.unlink()
-        self.seals.unlink(missing_ok=True)
+        self.maker.unlink(missing_ok=True)
 
     def drop(self) -> None:
         """Delete the file."""
         self.part.unlink()
-        self.seals.unlink(missing_ok=True)
+        self.maker.unlink(missing_ok=True)
 
 
 def read_part(part: Path) -> Iterator[Result]:

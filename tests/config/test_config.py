@@ -12,7 +12,7 @@ import yaml
 from excam import config
 from excam.annotation import form
 from excam.config.base import IN_WORDS
-from excam.config.experiment import RENAMED, Experiment
+from excam.config.experiment import Experiment
 from excam.core.exceptions import ConfigInvalid, ExcamError
 from excam.inference import backend_factory
 from excam.macaron import templates
@@ -471,20 +471,6 @@ def test_a_text_that_stands_for_too_much_is_one_line(tmp_path, text):
 def test_a_refused_value_is_written_only_as_far_as_it_is_shown():
     line = refused(put("seed", {"a": [b"\xff", *range(1000)]}))
     assert line.endswith('found {"a": ["\\\\xff", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13')
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_an_old_name_is_refused_with_the_new_one(old, new):
-    section, name = old.split(".")
-    needed = {
-        "macaron": ["folder"],
-        "rubric": ["responses"],
-        "cult_eval": ["folder"],
-        "calmqa": ["questions", "evidence"],
-    }
-    with pytest.raises(ConfigInvalid) as caught:
-        config.load(raw() | {section: {name: "x"} | dict.fromkeys(needed.get(section, []), "folder")})
-    assert f"{old}: it is called `{new}` now; rename it" in str(caught.value)
 
 
 def test_the_rows_of_the_first_command_are_rows_of_the_small_experiment():

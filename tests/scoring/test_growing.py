@@ -63,29 +63,13 @@ def test_a_killed_run_goes_on_under_other_ids(killed):
     assert not result_files.is_of(results[0], replace(ROWS[0], failure="duplicate-id"), Maker())
 
 
-def test_a_score_that_changed_is_judged_again(killed, capsys):
-    lines = killed.part.read_bytes().splitlines(keepends=True)
-    killed.part.write_bytes(b"".join([*lines[:2], lines[2].replace(b'"score": 0.5', b'"score": 0.9'), lines[3]]))
-    assert rows_done(killed) == 2
-    assert killed.part.read_bytes() == b"".join(lines[:2])
-    assert capsys.readouterr().err == f"{killed.part}: line 3 is not as it was written; judged again from there\n"
-    with killed:
-        killed.add(map(result_of, ROWS[2:]))
-    assert killed.part.read_bytes() == b"".join(lines)
-    assert rows_done(killed) == 4
-
-
-@pytest.mark.parametrize("which", ["part", "seals"])
-def test_wherever_a_run_was_killed_no_row_is_taken_that_was_not_written(killed, which, capsys):
-    rows, seals = killed.part.read_bytes(), killed.seals.read_bytes()
-    whole = getattr(killed, which).read_bytes()
+def test_wherever_a_run_was_killed_no_row_is_taken_that_was_not_written(killed):
+    whole, maker = killed.part.read_bytes(), killed.maker.read_bytes()
     for cut in range(0, len(whole), 7):
-        killed.part.write_bytes(rows)
-        killed.seals.write_bytes(seals)
-        getattr(killed, which).write_bytes(whole[:cut])
-        lines = whole[:cut].count(b"\n")
-        assert rows_done(killed) == (lines if which == "part" else max(0, lines - 1)), "the first digest is the maker's"
-        assert not killed.part.exists() or rows.startswith(killed.part.read_bytes())
+        killed.part.write_bytes(whole[:cut])
+        killed.maker.write_bytes(maker)
+        assert rows_done(killed) == whole[:cut].count(b"\n")
+        assert not killed.part.exists() or whole.startswith(killed.part.read_bytes())
 
 
 @pytest.mark.parametrize(
@@ -117,10 +101,9 @@ def test_a_file_gets_its_format_when_it_is_complete(tmp_path, suffix):
     assert list(result_files.read(path)) == list(map(result_of, ROWS))
 
 
-@pytest.mark.parametrize("name", [".v.jsonl.part", ".v.jsonl.seals"])
 @pytest.mark.parametrize("kind", ["link", "dangling", "fifo", "device"])
-def test_what_waits_at_a_hidden_name_is_not_written_through(tmp_path, name, kind):
-    victim, waiting = tmp_path / "victim.txt", tmp_path / name
+def test_what_waits_at_a_hidden_name_is_not_written_through(tmp_path, kind):
+    victim, waiting = tmp_path / "victim.txt", tmp_path / ".v.jsonl.part"
     if kind != "dangling":
         victim.write_text("theirs")
     if kind == "fifo":

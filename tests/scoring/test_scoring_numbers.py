@@ -1,6 +1,5 @@
 """Comparison, agreement, calibration, tables and files of results: edges and orders, by hand."""
 
-import gzip
 import json
 import math
 from dataclasses import replace
@@ -191,26 +190,6 @@ def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
 
 
 # --- rows of files and programs
-
-
-def test_a_line_of_exactly_as_many_characters_as_may_be(tmp_path, monkeypatch):
-    assert row_files.MAX_ROW == 128 * 1024**2
-    line = b'{"output": "xy"}\n'
-    monkeypatch.setattr(row_files, "MAX_ROW", len(line))
-    for name, data in (("a.jsonl", line * 3), ("b.jsonl.gz", gzip.compress(line * 3))):
-        path = tmp_path / name
-        path.write_bytes(data)
-        assert len(list(row_files.rows(path))) == 3
-    monkeypatch.setattr(row_files, "MAX_ROW", len(line) - 1)
-    said = line_of(InputInvalid, list, row_files.rows(tmp_path / "a.jsonl"))
-    assert said == f"{tmp_path}/a.jsonl:1: a row of more than {2**27} characters; expected shorter ones"
-    (tmp_path / "a.jsonl").write_bytes(b'{"output": "x"}\n' + line)
-    assert "a.jsonl:2: " in line_of(InputInvalid, list, row_files.rows(tmp_path / "a.jsonl"))
-    table = tmp_path / "a.csv"
-    table.write_bytes(b"output\n" + b"x" * 8 + b"\n" + b"y" * 15 + b"\n" + b"z" * 15 + b"\n")
-    assert [len(row["output"]) for _, row in row_files.rows(table)] == [8, 15, 15]
-    table.write_bytes(table.read_bytes() + b"z" * 16 + b"\n")
-    assert "a.csv:4: " in line_of(InputInvalid, list, row_files.rows(table))
 
 
 def test_of_a_long_key_a_hundred_characters_are_shown(tmp_path):
