@@ -17,11 +17,10 @@ STATES = ("works", "differs", "partial", "missed", "not built")
 LAST, PROMISES = 160, 34
 HEAD = """# Specification
 
-What the five documents describe (rows 1 to 153), what is ours (154 to 160), and what the software promises about itself: each
-with its state and the tests or the command that show it. A test that reads a document is skipped where that is not beside
-the checkout. On 29 November a reader who had written none of them compared each statement with code and tests, and broke
-the code where a test was in doubt; what did not hold then has a better test or another state now. [Reading the
-paper](reading-the-paper.md) gives the reasons behind ExCAM's rows. Written by `tests/lineage/test_specification.py` from
+What the five documents describe (rows 1 to 153), what is ours (154 to 160), and what the software promises about itself. Each
+row has its state, and the tests or the command that show it. A test that reads a document is skipped where that is not beside
+the checkout. On 29 November a reader who had written none of them compared each statement with code and tests, and broke the
+code where a test was in doubt. [Reading the paper](reading-the-paper.md) gives the reasons behind ExCAM's rows. Source:
 `docs/specification.csv` (`python tests/records.py`).
 """
 with DATA.open(encoding="utf-8", newline="") as stream:
