@@ -15,7 +15,7 @@ from excam.scoring.options import Options, checked, open_scorer
 FEAST = "At a Georgian feast the tamada leads the toasts. The host pays for the wine. Guests bring flowers."
 BREAD = "Bread is baked in a tone, a round oven of clay."
 ASKED = "Who leads the toasts at a Georgian feast?"
-TABLE = Path(__file__).parents[2] / "docs/grounded/words.csv"
+TABLE = Path(__file__).parents[2] / "docs/results/reading.csv"
 
 
 def read(text, question=ASKED, passages=(FEAST, BREAD), language="English"):
@@ -143,18 +143,20 @@ def test_options_of_models_are_refused(option):
 
 def test_its_worth_is_that_of_the_table():
     with TABLE.open(encoding="utf-8", newline="") as stream:
-        rows = {row["rows"]: row for row in csv.DictReader(stream)}
+        rows = {(row["topic"], *row["what"].split(" | ")): row for row in csv.DictReader(stream)}
 
     def two(value):
         return f"{float(value):.2f}".lstrip("0")
 
-    english = rows.pop("XQuAD, English")
-    others = [row for name, row in rows.items() if name.startswith("XQuAD")]
-    assert len(others) == len(words.LANGUAGES) - 1
-    shares = sorted(two(row["right"]) for row in others)
-    right = f"right in {two(english['right'])} [{two(english['right_low'])}, {two(english['right_high'])}]"
-    assert right in words.MEASURED
-    assert f"on {english['n']} short answers" in words.MEASURED
-    assert f"for {two(english['with_verdict'])} of" in words.MEASURED
+    share, right = "with a verdict", "right, of those with a verdict"
+    of_xquad = {part: row for (topic, part, *what), row in rows.items() if (topic, *what) == ("xquad", "words", right)}
+    english, shares = (
+        of_xquad.pop("English"),
+        sorted(two(of_xquad[name]["value"]) for name in of_xquad if not name.startswith("all")),
+    )
+    assert f"right in {two(english['value'])} [{two(english['low'])}, {two(english['high'])}]" in words.MEASURED
+    given = rows["xquad", "English", "words", share]
+    assert f"on {given['n']} short answers" in words.MEASURED
+    assert f"for {two(given['value'])} of" in words.MEASURED
     assert f"{shares[0]} to {shares[-1]} in eleven" in words.MEASURED
-    assert 1 - float(rows["absent, English"]["with_verdict"]) >= 0.9
+    assert float(rows["absent", "all", "words", "not known"]["value"]) >= 0.9

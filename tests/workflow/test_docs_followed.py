@@ -18,11 +18,11 @@ from doc_blocks import HERE, follow, marked, unmarked
 ALL = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 WITH_RESULTS = (
     *("docs/tutorial.md", "README.md", "docs/serving.md", "docs/api.md", "docs/workflow.md", "docs/annotation.md"),
-    *("docs/auditing.md", "docs/cluster.md", "docs/judging-with-documents.md"),
+    *("docs/auditing.md", "docs/cluster.md"),
 )
 WITHOUT_RESULTS = (
     *("docs/macaron.md", "docs/rubric.md", "docs/cult-eval.md", "docs/calmqa.md", "docs/crossing.md"),
-    "docs/knowledge.md",
+    *("docs/knowledge.md", "docs/judging-with-documents.md"),
 )
 PAGES = (*WITH_RESULTS, *WITHOUT_RESULTS)
 OF_ITS_OWN = "docs/extending.md"  # test_extending.py

@@ -23,8 +23,8 @@ NUMBERS = "docs/results/reading.csv"
 # a test compares it with the files
 WORTH = f"""The judge is the one that `excam score --evidence PACK` has without a model, which sees where words stand:
 {MEASURED}
-(docs/grounded/words.csv). A model of 1.5 billion parameters that reads the documents is
-right in .94 of the verdicts that it gives, for .53 of 868 other answers ({NUMBERS}: prose, all).
+({NUMBERS}: xquad). A model of 1.5 billion parameters that reads the documents is
+right in .94 of the verdicts that it gives, for .53 of 868 other answers (the same: prose, all).
 How to use a model: docs/judging-with-documents.md; how good yours is: excam qualify --model M."""
 
 
