@@ -148,15 +148,16 @@ def test_its_worth_is_that_of_the_table():
     def two(value):
         return f"{float(value):.2f}".lstrip("0")
 
-    share, right = "with a verdict", "right, of those with a verdict"
-    of_xquad = {part: row for (topic, part, *what), row in rows.items() if (topic, *what) == ("xquad", "words", right)}
+    right, share = (
+        {part: row for (topic, part, *what), row in rows.items() if (topic, *what) == ("xquad", "words", name)}
+        for name in ("right, of those with a verdict", "with a verdict")
+    )
     english, shares = (
-        of_xquad.pop("English"),
-        sorted(two(of_xquad[name]["value"]) for name in of_xquad if not name.startswith("all")),
+        right["English"],
+        sorted(two(right[name]["value"]) for name in right.keys() - {"English", "all", "all but English"}),
     )
     assert f"right in {two(english['value'])} [{two(english['low'])}, {two(english['high'])}]" in words.MEASURED
-    given = rows["xquad", "English", "words", share]
-    assert f"on {given['n']} short answers" in words.MEASURED
-    assert f"for {two(given['value'])} of" in words.MEASURED
+    assert f"on {share['English']['n']} short answers" in words.MEASURED
+    assert f"for {two(share['English']['value'])} of" in words.MEASURED
     assert f"{shares[0]} to {shares[-1]} in eleven" in words.MEASURED
     assert float(rows["absent", "all", "words", "not known"]["value"]) >= 0.9
