@@ -1,4 +1,4 @@
-"""`excam journal`: what the caches of model answers hold."""
+"""`excam journal verify`: whether the caches of model answers are as they were written."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 
 from excam.core.folders import files_below
 from excam.core.paths import JOURNALS
-from excam.core.terminal import exit_on_error, print_json, stop
+from excam.core.terminal import exit_on_error, stop
 
-app = typer.Typer(no_args_is_help=True, help="Inspect journals, the caches of model answers.")
+app = typer.Typer(no_args_is_help=True, help="Check journals, the caches of model answers.")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 
@@ -22,21 +22,6 @@ def _journal_files(files: list[Path] | None) -> list[Path]:
     if not journals:
         stop(f"{paths[0]}: no journals; expected .jsonl files below {JOURNALS}")
     return journals
-
-
-@app.command()
-def show(paths: _JOURNALS = None) -> None:
-    """Show answers and tokens by model, and how answers ended, as JSON Lines on stdout.
-
-    Example: excam journal show results/journal
-    """
-    from excam.inference.journal import totals
-    from excam.inference.journal_contents import contents
-
-    with exit_on_error():
-        for path in _journal_files(paths):
-            for identity, answers in contents(path).answers.items():
-                print_json({"journal": str(path), "identity": identity, **totals(answers)})
 
 
 @app.command()

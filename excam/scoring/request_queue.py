@@ -4,9 +4,7 @@ Requests are independent: one may be cancelled, and a row that cannot be judged 
 the other rows of its batch are judged. If the queue is full, the request is refused, with a time to retry.
 
 A connection has one request in the queue at a time, and requests are judged first in, first out, so connections take
-turns. A full queue still accepts a request that is no larger than an equal share of its limit: with a limit of n, one
-of a single row as long as fewer than n requests wait. So at most n requests wait, and at most n + n/2 + ... + n/n
-rows.
+turns.
 """
 
 from __future__ import annotations
@@ -73,26 +71,16 @@ class RequestQueue:
     @property
     def waiting(self) -> int:
         """Return the number of waiting rows, without those being judged."""
-        return sum(self._sizes())
-
-    def _sizes(self) -> list[int]:
-        """Return the number of rows of each waiting request."""
-        return [len(job.rows) for job in self._jobs if not job.done.done()]
+        return sum(len(job.rows) for job in self._jobs if not job.done.done())
 
     def enter(self, rows: Sequence[Row]) -> Job:
-        """Queue the rows of a request. Raises Refused if there is no room, or if the queue has stopped.
-
-        There is room for as many rows as the limit leaves, and for an equal share of the limit: as many rows as each
-        request could have if all waiting ones, and this one, had the same number.
-        """
+        """Queue the rows of a request. Raises Refused if the limit leaves no room, or if the queue has stopped."""
         if self.status in ("failed", "stopping"):
             raise Refused(f"the server is {self.status}; send it again later", 10)
-        sizes = self._sizes()
-        waiting, share = sum(sizes), self.limit // (len(sizes) + 1)
-        if waiting and waiting + len(rows) > self.limit and len(rows) > share:
+        waiting = self.waiting
+        if waiting and waiting + len(rows) > self.limit:
             wait = min(MAX_WAIT, max(1, math.ceil(waiting * self._seconds)))
-            fewer = f", or {share} rows or fewer now" if share else ""
-            raise Refused(f"{waiting} rows wait, of {self.limit} that may; send it again in {wait} s{fewer}", wait)
+            raise Refused(f"{waiting} rows wait, of {self.limit} that may; send it again in {wait} s", wait)
         job = Job(rows, asyncio.get_running_loop().create_future())
         self._jobs.append(job)
         self._changed.set()

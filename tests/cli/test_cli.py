@@ -518,19 +518,12 @@ def test_as_a_program():
 # --- journal
 
 
-def test_journals_are_shown_and_verified(backend):
+def test_journals_are_verified(backend):
     metric = cli_metric()
     rows = [{"instruction": "A?", "output": text} for text in ("Sushi.", "mumble")]
     list(metric.score(rows, journal=Path("results/journal/a/b.jsonl")))
-    shown = excam("journal", "show")
-    (row,) = map(json.loads, shown.stdout.splitlines())
-    assert shown.exit_code == 0
-    assert row["answers"] == {"stop": 2}
-    assert row["completion_tokens"] > 4
-    assert row["journal"] == "results/journal/a/b.jsonl"
-    assert row["identity"].startswith("smollm2-135m|")
     assert excam("journal", "verify").stdout == "results/journal/a/b.jsonl: 2 answers\n"
-    path = Path(row["journal"])
+    path = Path("results/journal/a/b.jsonl")
     path.write_bytes(path.read_bytes().replace(b"Sushi is Japanese", b"Sushi is Javanese"))
     broken = excam("journal", "verify", str(path))
     assert (broken.exit_code, broken.stdout) == (1, f"{path}: 1 answers; damaged lines: 2\n")
@@ -541,7 +534,7 @@ def test_journals_are_shown_and_verified(backend):
     absent = excam("journal", "verify", "nowhere.jsonl")
     assert (absent.exit_code, absent.stdout) == (2, "")
     assert "excam: nowhere.jsonl: no such journal; expected" in absent.stderr
-    assert "no journals" in excam("journal", "show", str(Path("results/models"))).stderr
+    assert "no journals" in excam("journal", "verify", str(Path("results/models"))).stderr
 
 
 def cli_metric():

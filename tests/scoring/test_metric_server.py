@@ -18,8 +18,6 @@ from scoring_server_process import SECRET, metric, running
 
 import excam
 from excam.core.exceptions import InputInvalid
-from excam.scoring.metric import Row
-from excam.scoring.request_queue import Refused, RequestQueue
 
 Q = {"instruction": "A?"}
 
@@ -212,56 +210,6 @@ def test_a_full_queue_answers_503_with_retry_after(server):
         if answer.status_code == 503:
             assert "of 16 that may; send it again in" in line_of(answer, 503)
             assert 1 <= int(answer.headers["Retry-After"]) <= 300
-
-
-def test_a_full_queue_takes_an_equal_share_of_its_places():
-    async def fill():
-        judging = RequestQueue(metric(), max_rows=8, limit=16)
-        row = Row("1", {"instruction": "Name a Greek dish.", "output": "Sushi."})
-        for size in (8, 8, 5, 4, 3, 2):  # full after two; then 16 / 3, 16 / 4, ...
-            if judging.waiting >= 16:
-                with pytest.raises(Refused, match=f"or {size} rows or fewer now"):
-                    judging.enter([row] * (size + 1))
-            judging.enter([row] * size)
-        while len(judging._sizes()) < 16:
-            judging.enter([row])
-        with pytest.raises(Refused, match=r"40 rows wait, of 16 that may; send it again in 40 s$"):
-            judging.enter([row])
-        judging.stop()
-
-    asyncio.run(fill())
-
-
-def test_a_greedy_client_leaves_places_for_others():
-    """Eight threads that send again at once, without waiting as they are told; requests as large as any may be."""
-    over, judged, refused = threading.Event(), [], []
-
-    def greed():
-        with httpx.Client(timeout=60) as http:
-            while not over.is_set():
-                answer = http.post(f"{url}/score", json=request_body("brief", *map(str, range(31))))
-                (judged if answer.status_code == 200 else refused).append(1)
-                time.sleep(0.01)  # leaves some of the processor to the others
-
-    with running(max_rows=32, queue=64) as (url, _), ThreadPoolExecutor(8) as pool:
-        ready(url)
-        try:
-            threads = [pool.submit(greed) for _ in range(8)]
-            while len(refused) < 20:
-                time.sleep(0.05)
-            for _ in range(8):
-                before = len(judged)
-                assert post(url, request_body("Sushi.")).status_code == 200
-                assert len(judged) - before < 30, "two or three of the others' requests are judged before"
-            before = len(judged)
-            scored = post(url, request_body(*["Sushi."] * 8)).json()["results"]
-            assert [row["score"] for row in scored] == [-5] * 8
-            assert len(judged) - before < 30
-        finally:
-            over.set()
-        for thread in threads:
-            thread.result()
-    assert judged
 
 
 def test_rows_of_a_closed_connection_leave_the_queue(server):
