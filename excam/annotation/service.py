@@ -28,7 +28,14 @@ class Redacted(logging.Filter):
 
 
 def serve(store: Store, host: str, port: int, names: Sequence[str]) -> None:
-    """Serve until SIGINT or SIGTERM. Raises InputInvalid if nothing can listen there."""
+    """Serve until SIGINT or SIGTERM. Raises InputInvalid if nothing can listen there.
+
+    Args:
+        store: of the campaign
+        host: the address to listen at
+        port: 0: any that is free
+        names: further names of this machine, to which it answers
+    """
     listener = listening.listening_socket(host, port)
     if listening.is_public(host):
         say("warning: what is sent is not encrypted, links included; put a server with TLS in front of this one")

@@ -60,7 +60,15 @@ class Place:
         return ConfigInvalid(f"{self.file}: {problem}")
 
     def known(self, value: str, entry: str, what: str, names: Sequence[str], otherwise: str = "") -> None:
-        """Raise ConfigInvalid if an entry names something that is not among `names`."""
+        """Raise ConfigInvalid if an entry names something that is not among `names`.
+
+        Args:
+            value: what the entry says
+            entry: its path, such as `tuned.models`
+            what: what it names, such as "model"
+            names: what it may be
+            otherwise: the end of the message: what else helps
+        """
         if value not in names:
             close = difflib.get_close_matches(value, names, n=1)
             hint = f"did you mean `{close[0]}`? " if close else ""
@@ -69,7 +77,14 @@ class Place:
             )
 
     def known_models(self, section: Section, entry: str, roles: Sequence[str], models: Sequence[str]) -> None:
-        """Raise ConfigInvalid if a role of a section, one model or several, names a model that is not there."""
+        """Raise ConfigInvalid if a role of a section, one model or several, names a model that is not there.
+
+        Args:
+            section: that has the roles
+            entry: the path of the section
+            roles: names of its fields, each with a model, several or none
+            models: the entries of `models:`
+        """
         for role in roles:
             named = getattr(section, role)
             for name in [named] if isinstance(named, str) else named or ():

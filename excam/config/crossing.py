@@ -46,7 +46,15 @@ def check(
     labelled: Mapping[RowSet, bool],
     at: Place,
 ) -> None:
-    """Raise ConfigInvalid for a set without labels, or a metric whose model, adapter or documents are not there."""
+    """Raise ConfigInvalid for a set without labels, or a metric whose model, adapter or documents are not there.
+
+    Args:
+        section: of the crossing
+        models: the entries of `models:`
+        adapters: (model, mixture) of each that is trained
+        labelled: whether a set of rows has labels, by its name
+        at: where the experiment is written
+    """
     for name in section.sets:
         if not labelled[name]:
             raise at.invalid(f"crossing.sets: {name}: no labelled rows; expected its section, with labels")

@@ -201,7 +201,16 @@ def write_manifest(
     seconds: float,
     **facts: Any,
 ) -> None:
-    """Write the manifest of an artifact. Call it last: an existing manifest means that the artifact is complete."""
+    """Write the manifest of an artifact. Call it last: an existing manifest means that the artifact is complete.
+
+    Args:
+        path: of the manifest
+        inputs: files that the artifact was made of; their digests are written
+        outputs: files of the artifact, by path relative to their common folder
+        settings: what decided its content, as JSON
+        seconds: how long it took
+        facts: further entries by name
+    """
     write_json(
         path,
         {

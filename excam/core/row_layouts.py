@@ -180,7 +180,14 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_text(path: Path, encoding: str = "utf-8-sig", newline: str = "", errors: str = "strict") -> Iterator[IO[str]]:
-    """Yield a text file, packed or not."""
+    """Yield a text file, packed or not.
+
+    Args:
+        path: of the file
+        encoding: of its bytes once they are unpacked; by default UTF-8, with or without a mark
+        newline: as in `open`; "" keeps the ends of lines
+        errors: as in `open`
+    """
     with _opened(path) as stream:
         yield io.TextIOWrapper(stream, encoding, errors=errors, newline=newline)
 

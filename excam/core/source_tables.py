@@ -133,6 +133,13 @@ def read_table(
     such as `choices.label` in `lists` is the list of the labels in the column `choices`. A number is
     written as in JSON, 1.0 as 1; a null stays null, a ClassLabel is its name, and a lone surrogate becomes `HALF`.
     Raises SourceInvalid when the file is empty, has a row that cannot be read, or lacks a required column.
+
+    Args:
+        path: a file of any format of `row_files`
+        dataset: its name in messages
+        required: columns that the file must have
+        optional: columns that are returned where it has them
+        lists: columns whose cells are lists
     """
     required, lists = tuple(required), tuple(lists)
     wanted: Mapping[str, pl.DataType] = dict.fromkeys((*required, *optional), pl.String()) | dict.fromkeys(

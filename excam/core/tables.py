@@ -39,7 +39,14 @@ def write_frame(path: Path, frame: pl.DataFrame) -> None:
 
 
 def write_frames(path: Path, frames: Iterator[pl.DataFrame], schema: Mapping[str, Any], rows: int) -> None:
-    """Write frames of this schema as one Parquet file atomically, in the memory of a few; `rows` form a row group."""
+    """Write frames of this schema as one Parquet file atomically, in the memory of a few; `rows` form a row group.
+
+    Args:
+        path: of the file
+        frames: its parts, one after the other, all of `schema`
+        schema: type by column
+        rows: of a row group
+    """
     from polars.io.plugins import register_io_source
 
     coming = register_io_source(lambda *_: frames, schema=schema)

@@ -25,6 +25,14 @@ def read_typed(
     Raise InputInvalid for a missing column, another type, a number that is not finite, a null in a column of `filled`,
     two rows with the same values in the columns of `key`, and a file without rows, unless it `may_be_empty`;
     ArtifactBroken for a file that is not Parquet.
+
+    Args:
+        path: of the file
+        schema: type by column; other columns are left out
+        what: what the file should hold, in messages
+        filled: columns without a null
+        key: columns whose values together occur once; none: rows may repeat
+        may_be_empty: whether a file without rows is sound
     """
     if not path.is_file():
         raise InputInvalid(f"{path}: no such file; expected {what}")

@@ -278,6 +278,13 @@ def ask(
 
     Each batch is saved before the next one starts. Raise AnswersMissing, with a reason each, if requests remain
     unanswered; received answers stay cached.
+
+    Args:
+        backend: the model
+        sampling: of texts
+        journal: of earlier answers; new ones are added
+        requests: in any order; equal ones are sent once
+        progress: that is told of each answer; None: nothing is printed
     """
     keys = [cache_key(backend.identity, request, sampling) for request in requests]
     missing = {k: request for k, request in zip(keys, requests, strict=True) if k not in journal}

@@ -58,6 +58,14 @@ def results(
     Requests with an answer in the journal are not sent, and equal ones of rows near each other once. Nothing is opened
     for rows that ask nothing. Raise AnswersMissing, naming the items, if requests stay unanswered: all others that were
     sent are answered first. Raise as the window does.
+
+    Args:
+        judge: asks about one item
+        items: what is asked about, read as there is room
+        model: that has a window of open requests
+        sampling: of texts
+        journal: of earlier answers; new ones are added
+        progress: that is told of each answer
     """
     driver = _Driver(judge, items, model, sampling, journal, progress)
     with driver.opened:

@@ -80,6 +80,12 @@ class Recorder:
         """Run the flow for every item, write the transcript, and return the results in the order of the items.
 
         `what` is the first part of the progress lines; they count to `rows`, None where that is not known.
+
+        Args:
+            what: the first part of the progress lines
+            flow: asks about one item
+            items: what is asked about
+            rows: to which progress counts; None where that is not known
         """
         ask_model = self.asker.ask_with_progress(what, rows) if self.asker else ask_nobody
         results, self._entries = transcript.record(flow, items, ask_model)
@@ -118,6 +124,14 @@ def recorded_answers(
     written, `<to>.transcript.jsonl` holds every request and answer, and `<to>.manifest.json` the hashes of the files,
     the model, counts and tokens; the journal is removed. `serving` says how a model behind a server is asked. Raise as
     `open_model` does.
+
+    Args:
+        model: as `--model` has it
+        engine: one of `local_model.ENGINES`; None: chosen by the machine
+        serving: how a model behind a server is asked
+        max_tokens: of one answer
+        source: the file that the items were read from, for the manifest
+        to: the file that the caller writes
     """
     quiet_libraries()
     journal = Journal(journal_of(to))

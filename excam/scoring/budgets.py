@@ -99,6 +99,14 @@ def estimate(
 
     `requests` returns the first requests about a row. Prompts are measured on rows drawn evenly from the `count` of the
     file; each is asked about `repeat` times.
+
+    Args:
+        budget: with the price, and the rows that are left
+        rows: of the file, of which some are measured
+        requests: returns the first requests about a row
+        max_tokens: of one answer
+        count: number of rows of the file
+        repeat: how often each is asked about
     """
     drawn = [requests(row) for row in islice(iter(rows), 0, None, max(1, count // SAMPLE))]
     sizes = [prompt_bytes(request) for row_requests in drawn for request in row_requests]

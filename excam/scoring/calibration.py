@@ -88,6 +88,12 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
 
     Results that repeat another under a new id are left out, see `joining.distinct`. Raises InputInvalid for rows of
     several judges, or if there is nothing to fit.
+
+    Args:
+        results: of one judge
+        gold: whether a row has an error, by id
+        method: platt for few rows, isotonic for many
+        metric: that scored them
     """
     from excam import stats
 

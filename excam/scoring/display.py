@@ -78,7 +78,15 @@ def _weight(about: Description, severity: Severity, form: str) -> str:
 
 
 def block(out: Console, result: Result, name: str = "", hidden: Container[str] = (), *, whole: bool = False) -> None:
-    """Print one result under its id, with `name` before it; texts of the columns in `hidden` are left out."""
+    """Print one result under its id, with `name` before it; texts of the columns in `hidden` are left out.
+
+    Args:
+        out: where it is printed
+        result: of one row
+        name: what stands before its id
+        hidden: columns whose texts are left out
+        whole: print long texts whole
+    """
     head = f"score {result.score:.3f}" if result.score is not None else f"failure: {result.failure}"
     head = "not known" if result.failure == NOT_KNOWN else head
     out.print(Text(visible(f"── {name}{result.id} · {head}"), style="bold"))

@@ -51,6 +51,13 @@ def results(
     `rows` can be iterated several times; `total` is their number. A killed run with `to` continues, and a finished file
     of fewer rows grows; a row is known by its texts and labels, so that another column of ids asks for nothing. Raises
     InputInvalid, before any request, if another file is there (unless `overwrite`).
+
+    Args:
+        judge: that scores what is not there yet
+        rows: of the file; they can be iterated several times
+        total: their number
+        to: the file to write; None: nothing is kept
+        overwrite: write over results of another judge or of other rows
     """
     judge = judge.for_rows(rows)
     score_file = getattr(judge, "score_file", None)  # of several judges, each of which has all rows first
@@ -90,6 +97,13 @@ def grown(
 
     `earlier` has those of the first rows, see `result_files.earlier`.
     Answers of rows that are not in the file yet are kept in a journal beside it.
+
+    Args:
+        judge: that scores what is not there yet
+        rows: of the file; they can be iterated several times
+        growing: the open file of results
+        progress: that is told of each row
+        earlier: results of the first rows, None for one to ask about
     """
     journal = Passing(journal_of(growing.path))
     done = growing.done(iter(rows))

@@ -104,6 +104,12 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
 
     Raises InputInvalid for the same metric twice, labels that are all equal, a metric without a labelled row, and two
     metrics without a labelled row in common.
+
+    Args:
+        labels: the labelled rows
+        columns: scores of each metric, baselines among them
+        seed: of intervals and tests
+        within: facets of which both rows of a pair have one value; none: all pairs alone
     """
     gold = labels.rows
     _refuse_twice(columns)

@@ -23,7 +23,14 @@ NAMES = {"tau_b": "tau-b", "ordered": "share of ordered pairs"}
 
 
 def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> None:
-    """Print everything on stdout; `text` and `item` are the columns of the rated texts and of items."""
+    """Print everything on stdout; `text` and `item` are the columns of the rated texts and of items.
+
+    Args:
+        result: of `meta.evaluate`
+        text: the column of the rated texts
+        item: the column of items; None: pairs are over all rows
+        has_surface: whether the baseline of the surface is among the metrics
+    """
     out = display.console()
     for metric in result.joined:
         if metric.worth:

@@ -79,7 +79,15 @@ class Systems:
 
 
 def agreement(column: Column, rows: Sequence[Gold], scale: Scale, seed: int, within: str = "") -> Agreement:
-    """Return how a metric goes with the labels of these rows; its failures are counted and in no number."""
+    """Return how a metric goes with the labels of these rows; its failures are counted and in no number.
+
+    Args:
+        column: scores of one metric
+        rows: the labelled rows
+        scale: the lowest and the highest label of all rows
+        seed: of intervals
+        within: the facet of which both rows of a pair have one value; "": all pairs
+    """
     column_rows = [row for row in rows if row.id in column.scores]
     scored, scores = _scored(column, column_rows)
     labels = [row.label for row in scored]
@@ -119,7 +127,15 @@ def _scored(column: Column, rows: Sequence[Gold]) -> tuple[list[Gold], list[floa
 def ordered_pairs(
     labels: Sequence[float], scores: Sequence[float], items: Sequence[str], clusters: Sequence[str], seed: int
 ) -> tuple[int, Estimate]:
-    """Return the number of pairs of one item with different labels, and the share that the scores order alike."""
+    """Return the number of pairs of one item with different labels, and the share that the scores order alike.
+
+    Args:
+        labels: of each row, more is better
+        scores: of each row, more is better
+        items: what each row answers: pairs are of one item
+        clusters: of each row, for the interval
+        seed: of the interval
+    """
     if len(labels) < 2:
         return 0, UNDEFINED
     sums = GroupedPairs(labels, scores, items).sums()
@@ -191,6 +207,12 @@ def influences(
 
     Groups are the values of each facet, at most `MOST_LEFT_OUT`, the largest ones. A number that the other rows do not
     have counts as that of chance. The baseline of systems depends on each system as it is made, which is not said.
+
+    Args:
+        column: scores of one metric
+        rows: the labelled rows
+        facets: whose values are the groups
+        estimates: each number of all rows, with its interval
     """
     scored, scores = _scored(column, rows)
     if column.name == CONSTANT or len(scored) < 3:
@@ -226,7 +248,14 @@ def has_systems(rows: Sequence[Gold]) -> bool:
 
 
 def systems(column: Column, rows: Sequence[Gold], on: On, seed: int) -> Systems | None:
-    """Return how a metric goes with the labels on the level of systems; None if it scored rows of fewer than two."""
+    """Return how a metric goes with the labels on the level of systems; None if it scored rows of fewer than two.
+
+    Args:
+        column: scores of one metric
+        rows: the labelled rows, each with its system
+        on: whether these are the metric's own rows, or those of all metrics
+        seed: of the p-values
+    """
     scored, scores = _scored(column, rows)
     if len({row.system for row in scored}) < 2:
         return None

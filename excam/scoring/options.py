@@ -182,7 +182,14 @@ def _model(
 def first_request(
     wanted: Metric, options: Options, index: Index | None, model: OpenedModel
 ) -> tuple[Generate, Sampling]:
-    """Return what a metric asks first about its example, and how; a short request for a metric without one."""
+    """Return what a metric asks first about its example, and how; a short request for a metric without one.
+
+    Args:
+        wanted: the metric
+        options: how rows are scored
+        index: passages; None without evidence
+        model: that will be asked
+    """
     how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
     ready, example = _prepared(wanted, options, model, index), Row("example", {**wanted.stand_ins, **wanted.example})
     requests = Scorer(ready, model, how).first_requests(example) if wanted.example else ()
@@ -198,7 +205,15 @@ def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index
 def scorer_of(
     wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None, sampling: Sampling | None = None
 ) -> Scorer:
-    """Return a metric with one model, and with passages; a job gives the sampling of its model's entry."""
+    """Return a metric with one model, and with passages; a job gives the sampling of its model's entry.
+
+    Args:
+        wanted: the metric
+        options: how rows are scored
+        model: that it asks; None for a metric that asks nothing
+        index: passages; None without evidence
+        sampling: of the model's entry; None: greedy, with the limit of tokens of options or metric
+    """
     ready = _prepared(wanted, options, model, index)
     scorer = Scorer(ready, model, sampling or Sampling(options.max_tokens or wanted.max_tokens))
     return scorer.with_open_book(index) if index and not ready.reads_evidence else scorer

@@ -74,7 +74,14 @@ def region(parts: Iterable[str]) -> str:
 
 
 def of_kinds(title: str, filter_name: str, counted: Sequence[Kind], unit: str) -> str:
-    """Return the chart of the most frequent kinds."""
+    """Return the chart of the most frequent kinds.
+
+    Args:
+        title: above the chart
+        filter_name: the filter that a bar sets
+        counted: the kinds, the most frequent first
+        unit: what is counted, such as "rows"
+    """
     most = max((kind.times for kind in counted), default=0)
     bars = [Bar(kind.name, kind.name, str(kind.times), [("plain", kind.times / most)]) for kind in counted[:SHOWN]]
     return chart(title, filter_name, _note(counted, unit), bars)

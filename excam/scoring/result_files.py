@@ -340,6 +340,12 @@ def earlier(path: Path, items: Iterable[Row], judge: Maker, *, overwrite: bool =
 
     With `overwrite`, rows with a failure are asked about again, and all rows where it is of another judge. Else raises
     InputInvalid for another file: of no results, of another signature, or of other rows.
+
+    Args:
+        path: of the finished file, which may be missing
+        items: the rows to score
+        judge: that would score them
+        overwrite: ask again about failures, and about all rows where another judge made the file
     """
     if not path.exists():
         return

@@ -175,6 +175,12 @@ def opened(at: Entry, budget: Budget | None, probe: Probe | None, journal: Journ
 
     A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
     any other. Raises as `ServedBackend.find_out`, if there is a `probe`.
+
+    Args:
+        at: the entry of `models:`
+        budget: that limits it; None: no limit
+        probe: returns what is asked first; None: what the server takes is found out later
+        journal: of the answers; None: in memory
     """
     backend, first = ServedBackend(at.name, at.model, budget, journal), Generate(())
     names = (backend.server.name or at.model.hub or at.name, at.name, at.model.hub)
@@ -374,6 +380,12 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
 
     A part that the refusal names is left out if the next refusal is another one. If none helps, the request is sent
     without all of them, and then with one after the other again. Raises ModelInvalid with the server's words.
+
+    Args:
+        server: its settings so far
+        request: the first one
+        sampling: how it is decoded
+        attempt: sends the request once with other settings; raises Refusal
     """
     parts = [LIMIT] if server.limit_field == "max_tokens" else []
     parts += [part for part in SAMPLING if part.name not in server.omit]

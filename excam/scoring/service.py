@@ -48,7 +48,15 @@ def key() -> str:
 
 
 def serve(waiting: RequestQueue, host: str, port: int, names: Sequence[str], timeout: float) -> None:
-    """Serve until SIGINT or SIGTERM. Raises InputInvalid if the address cannot be used, ModelInvalid for the model."""
+    """Serve until SIGINT or SIGTERM. Raises InputInvalid if the address cannot be used, ModelInvalid for the model.
+
+    Args:
+        waiting: the queue in front of the metric
+        host: the address to listen at
+        port: 0: any that is free
+        names: further names of this machine, to which it answers
+        timeout: seconds after which a waiting request fails
+    """
     required = key()
     listener = listening.listening_socket(host, port)
     if listening.is_public(host):

@@ -57,6 +57,13 @@ def score_shard(
 
     Where both are there, and shard, signature and table are as recorded, only the counts are read. Raises InputInvalid
     for a shard that changes meanwhile, or a table of other texts under the same name.
+
+    Args:
+        judge: that scores
+        rows: of the shard; they can be iterated several times
+        shard: the file
+        scores: the folder of tables and manifests
+        settings: what decides the scores, for the manifest
     """
     table = shard.table(scores)
     began, digest = time.monotonic(), sha256(shard.path)
@@ -133,6 +140,13 @@ def score_shards(
     `columns` has the names of columns that the user chose, by the metric's. How a shard is read is said once.
     A shard that cannot be read, or with rows that the model left unanswered, does not stop the others; three without
     answers in a row do.
+
+    Args:
+        judge: that scores
+        shards: in the order in which they are scored
+        columns: names of columns that the user chose, by the metric's
+        scores: the folder of tables and manifests
+        settings: what decides the scores, for the manifests
     """
     counts: dict[str, dict[str, Any]] = {}
     problems: list[str] = []

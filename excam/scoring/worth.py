@@ -23,6 +23,14 @@ def in_words(
 
     What decides is the verdict on two labels, the lower of which is an error; without one the AUC of the scores, and on
     more labels Kendall's tau-b.
+
+    Args:
+        labels: of each row, more is better
+        verdicts: of each row, a key of `VERDICTS`, "" without one
+        clusters: of each row
+        auc: of the scores, for two labels
+        tau: of the scores, for more labels
+        instructions: how many different ones the rows have; 0: not known
     """
     (most, usual), best, groups = Counter(labels).most_common(1)[0], max(labels), len(set(clusters))
     other = {cluster for label, cluster in zip(labels, clusters, strict=True) if label != most}

@@ -82,7 +82,15 @@ def accuracy_interval(
 def summarise_accuracy(
     gold: Booleans, predicted: Predictions, clusters: Sequence[Hashable] | None = None, draws: int = 2000, seed: int = 0
 ) -> Accuracy:
-    """Return accuracy with and without failures, and its interval; the arguments are those of `accuracy_interval`."""
+    """Return accuracy with and without failures, and its interval; the arguments are those of `accuracy_interval`.
+
+    Args:
+        gold: the right label of each row
+        predicted: the label that was given; None for a failure
+        clusters: of each row, drawn together; None: rows are apart
+        draws: of the interval
+        seed: of the draws
+    """
     low, high = accuracy_interval(gold, predicted, clusters, draws, seed)
     read = [position for position, value in enumerate(predicted) if value is not None]
     excluding = scaled_accuracy([gold[i] for i in read], [predicted[i] for i in read]) if read else None

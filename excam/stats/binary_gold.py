@@ -55,6 +55,13 @@ def association(
     Intervals are over clusters (`bootstrap.intervals`), by default over items. A draw with one label only is left out;
     one with equal scores only has AUC .5 and no correlation, 0: left out, it would narrow the interval. Raise
     InputInvalid for unequal lengths, gold values that are not booleans, and NaN or infinity.
+
+    Args:
+        gold: whether each row is positive
+        scores: of each row; None: left out
+        clusters: of each row, drawn together; None: rows are apart
+        draws: of the interval
+        seed: of the draws
     """
     outcomes, places, values = outcomes_and_scores(gold, scores)
     gold_kept = outcomes[places]

@@ -63,6 +63,13 @@ def drawn_permutation(gold: Booleans, a: Predictions, b: Predictions, draws: int
     """Test, by random swaps of single items, whether the better of two judges is as much better by chance: one-sided.
 
     The p-value is (1 + swaps with such a lead) / (1 + draws). Raise InputInvalid as `paired_permutation` does.
+
+    Args:
+        gold: the right label of each row
+        a: labels of one system
+        b: labels of the other
+        draws: random swaps; the smallest p-value is 1 / (draws + 1)
+        seed: of the swaps
     """
     result = paired_permutation(gold, a, b)
     wins = np.random.default_rng(seed).binomial(result.discordant, 0.5, draws)  # of the better; only these items count

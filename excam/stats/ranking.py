@@ -59,6 +59,13 @@ def ranking_interval(
     """Return the 95 % interval of `auroc` over whole clusters, that of `binary_gold.association`.
 
     Raise InputInvalid as `ranking` and `cluster_numbers` do.
+
+    Args:
+        gold: whether each row is positive
+        scores: of each row; None: left out
+        clusters: of each row, drawn together; None: rows are apart
+        draws: of the interval
+        seed: of the draws
     """
     outcomes, _, _ = outcomes_and_scores(gold, scores)
     auc = association(~outcomes, scores, clusters, draws, seed).auc

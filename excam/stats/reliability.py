@@ -78,6 +78,12 @@ def reliability(
     is in bin floor(m i / n), with equal probabilities in one bin; bounds are the smallest and largest value; no empty
     bins. Raise InputInvalid for unequal lengths, outcomes that are not booleans, a probability outside 0 to 1, no bins,
     or another binning.
+
+    Args:
+        outcomes: whether it happened, of each row
+        probabilities: of that, from 0 to 1; None: left out
+        bins: their number
+        binning: equal widths, or equal numbers of rows
     """
     if bins < 1 or binning not in ("equal-width", "equal-mass"):
         raise InputInvalid(f"got {bins} bins, {binning!r}; expected 1 or more, equal-width or equal-mass")

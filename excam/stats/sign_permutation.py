@@ -23,6 +23,12 @@ def sign_permutation(
     Each draw swaps whole clusters at random, which flips the sign of their differences. Sums that differ only by
     rounding count as equal. Neither the order of items and clusters nor which side is subtracted decides p. Raise
     InputInvalid for no items, numbers that are not finite, clusters that are not one per item, or no draws.
+
+    Args:
+        differences: of each row, a minus b
+        clusters: of each row, swapped together; None: rows are apart
+        draws: random swaps; the smallest p-value is 1 / (draws + 1)
+        seed: of the swaps
     """
     step = np.asarray(differences, dtype=np.float64)
     if len(step) == 0 or not np.isfinite(step).all() or draws < 1:

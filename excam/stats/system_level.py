@@ -49,6 +49,14 @@ def system_level(
     """Return how the metric's means of systems go with those of the labels; several rows of one cell are averaged.
 
     Raise InputInvalid for unequal lengths, fewer than two rows, numbers that are not finite, or no draws.
+
+    Args:
+        gold: the label of each row, more is better
+        metric: the score of each row, more is better
+        systems: the system of each row
+        items: what each row answers
+        draws: swaps of a p-value
+        seed: of the swaps
     """
     labels, scores = score_vectors(gold, metric)
     if not len(systems) == len(items) == len(labels) or draws < 1:

@@ -39,6 +39,12 @@ def predictions_from_words(texts: Sequence[str], labels: Numbers, groups: Sequen
     the others, relative to their mean label: with their mean itself, a part of high labels would be predicted low. All
     0 for fewer than two groups. The order of rows decides nothing, and the labels' scale that of the predictions alone.
     Raise InputInvalid for unequal lengths.
+
+    Args:
+        texts: of each row
+        labels: of each row
+        groups: of each row; what is learnt from one predicts no row of it
+        seed: of the folds
     """
     if not len(texts) == len(labels) == len(groups):
         raise InputInvalid(f"got {len(texts)} texts, {len(labels)} labels and {len(groups)} groups, expected as many")

@@ -39,6 +39,12 @@ def launch_processes(layout: Layout, module: str, argv: list[str], name: str) ->
     """Start all processes of the layout and exit with their code; return if this is the only one or one of them.
 
     The first process locks the GPUs, for the adapter of this name, and its children inherit them.
+
+    Args:
+        layout: processes and devices
+        module: that each process runs
+        argv: its words
+        name: of the adapter, for messages
     """
     if layout.device == "gpu" and not any(
         name in os.environ for name in ALLOCATOR

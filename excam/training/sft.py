@@ -194,7 +194,14 @@ def with_lora(base: Any, recipe: Recipe) -> PeftModel:
 
 
 def trainer_settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Path) -> dict[str, Any]:
-    """Return the settings of SFTConfig; every default that affects results is set explicitly."""
+    """Return the settings of SFTConfig; every default that affects results is set explicitly.
+
+    Args:
+        recipe: of the adapter
+        layout: processes, device and memory
+        seed: of order, adapter and dropout
+        checkpoints: the folder of checkpoints
+    """
     on_gpu = layout.device == "gpu"
     return {
         **trainers.run_settings(checkpoints, recipe.save_steps, seed),

@@ -27,7 +27,16 @@ def build_trainer(
     layout: Layout,
     arguments: Mapping[str, Any],
 ) -> Any:
-    """Return a trainer of class `kind` for ordered rows; `arguments` are those of SFTConfig."""
+    """Return a trainer of class `kind` for ordered rows; `arguments` are those of SFTConfig.
+
+    Args:
+        kind: a class of trainer
+        model: that is trained
+        tokenizer: of the model
+        ordered: rows in the order of training
+        layout: processes, device and memory
+        arguments: of SFTConfig
+    """
     from datasets import Dataset
     from trl.trainer.sft_config import SFTConfig
 

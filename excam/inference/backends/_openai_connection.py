@@ -61,7 +61,14 @@ class Failed(Exception):  # not raised outside the backend
 
 
 def route(name: str, url: str, label: str, key: str) -> web.Route:
-    """Return how a server is reached. Raise ModelInvalid if proxy or TLS settings of the environment are invalid."""
+    """Return how a server is reached. Raise ModelInvalid if proxy or TLS settings of the environment are invalid.
+
+    Args:
+        name: of the model, for messages
+        url: of the requests
+        label: the address without what may be a key, for messages
+        key: of the server; "": none is sent
+    """
     headers = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
     headers |= {"Authorization": f"Bearer {key}"} if key else {}
     try:

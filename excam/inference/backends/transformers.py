@@ -439,7 +439,15 @@ def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) 
 
 
 def load_model(weights: Path, adapter: Path | None, *, dtype: str, serve: str = "lora", device: str = "cpu") -> Any:
-    """Return the model of a folder with its adapter, separate or merged (`serve`). Raise ModelInvalid."""
+    """Return the model of a folder with its adapter, separate or merged (`serve`). Raise ModelInvalid.
+
+    Args:
+        weights: the folder of the model
+        adapter: the folder of a LoRA adapter; None: the base model alone
+        dtype: a type of torch, such as bfloat16
+        serve: lora: separate; merged: added to the weights
+        device: where it is put
+    """
     import torch
     from transformers import AutoModelForCausalLM
 
