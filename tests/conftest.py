@@ -19,7 +19,8 @@ LONG = (  # how names of tests begin that plain `pytest` leaves out: models trai
     *(f"tests/core/test_{name}" for name in ("offline", "connections")),
     *(f"tests/inference/test_{name}" for name in ("hosting", "seq2seq", "transformers_backend")),
     *(f"tests/scoring/test_{name}" for name in ("hub_models", "metric_server")),
-    *(f"tests/error_reports/test_{name}" for name in ("adapters", "trained_reader")),
+    *(f"tests/error_reports/test_{name}" for name in ("adapters", "figure_1", "trained_reader")),
+    *(f"tests/pages/test_{name}" for name in ("plotting", "snakemake_report")),
     *("tests/error_reports/test_certainty.py::test_figures", "tests/excam40k/test_excam40k"),
     *("tests/acre/test_acre_properties", "tests/acre/test_acre_numbers.py::test_bertscore_is_that_of_bert_score"),
 )
