@@ -4,7 +4,7 @@
     python -m bench.mutants                  # 60 mutants of each group, drawn at random
     python -m bench.mutants --groups stats audits --sample 0 --jobs 2    # all mutants; hours
 
-For each mutant the quick unit tests of its module run in a copy of the checkout; a mutant is killed if one of them fails. The
+For each mutant the quick unit tests of its module run in a copy of the checkout; it is killed if one of them fails. The
 tests that reach the change run first, in a fork (`bench.forked_tests`); where they pass, all run in a new process.
 A survivor is printed as the changed line before and after: write a test that fails on it, or, if no test can, list it
 in `bench/mutants.yaml` with the reason. Exit code 1 if less than `GOAL` of a group's other mutants are killed. What was
