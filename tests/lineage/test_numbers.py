@@ -56,7 +56,6 @@ NOT_MEASURED = {
     "chance is 37.5": "chance",
     "chance .5": "chance",
     ".5 is chance": "chance",
-    "names .90 or more": "a limit",
 }  # and why; as a page has them, without ** and with - for minus
 NUMBER = r"-?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e-\d+)?"
 FOUND = re.compile(

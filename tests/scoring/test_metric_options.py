@@ -385,7 +385,7 @@ def table(cells):
         for name in METRICS:
             refused[cells[option, name]].append(f"`{name}`" if name in metric.available() else name)
         alike["; ".join(f"{', '.join(names)}: {why}" for why, names in refused.items() if why)].append(option)
-    lines = [f"| {', '.join(options)} | {reasons or 'none'} |" for reasons, options in alike.items()]
+    lines = [f"| {', '.join(options)} | {reasons} |" for reasons, options in alike.items() if reasons]
     return "\n".join(["| option | refused by |", "|---|---|", *lines])
 
 
