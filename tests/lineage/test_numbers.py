@@ -169,7 +169,10 @@ def rows(file: str) -> tuple[Row, ...]:
     with (ROOT / file).open(encoding="utf-8", newline="") as stream:
         table = list(csv.DictReader(stream))
     columns = list(table[0])
-    stop = next((i for i, name in enumerate(columns) if name in ("value", "facts", "count", "n", "printed")), 1)
+    stop = next(
+        (i for i, name in enumerate(columns) if name in ("value", "facts", "count", "n", "printed", "scaled accuracy")),
+        1,
+    )
     last = columns.index("command") if "command" in columns else len(columns)
     result = []
     for row in table:
