@@ -16,7 +16,7 @@ from excam.core.plain_text import plain_text
 from excam.error_reports.closed_values import without_options
 from excam.error_reports.content_words import Vocabulary, Word, content, keys_of_plain, likely_language, words
 
-SHARE = 0.4  # of a question's content words; chosen on one half of 288 rows without their fact (docs/results-log.md)
+SHARE = 0.4  # of a question's content words; chosen on one half of 288 rows without their fact
 _LONGEST = 4  # words of a culture's name
 _QUOTED = re.compile(r"""(?<!\w)['"‘“«„]([^'"‘“«„]*(?:\w['’]\w[^'"‘“«„]*)*[?？؟][^'"‘“«„’”»]*)['"’”»]""")
 
