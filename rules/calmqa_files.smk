@@ -82,14 +82,30 @@ def calmqa_pages():
     return [*pages_of("calmqa"), "results/calmqa/rows.html"] if CALMQA else []
 
 
-PAGE_FILES |= {  # sets of files that its pages name
+FILES |= {  # sets of files that its steps name
+    "calmqa_documents": CALMQA_FILES["evidence"],
+    "calmqa_encoder": calmqa_encoder(),
+    "calmqa_files": CALMQA_FILES["questions"],
     "calmqa_languages": ["results/calmqa/languages.csv"] if CALMQA else [],
-    "calmqa_questions": ["results/calmqa/questions.parquet"] if CALMQA else [],
     "calmqa_ratings": CALMQA_RATINGS,
-    "calmqa_scores": ["results/calmqa/scores.parquet"] if CALMQA else [],
-    "calmqa_surface": ["results/calmqa/surface.parquet"] if CALMQA else [],
+    "calmqa_sheets": CALMQA_FILES["written"],
+    "calmqa_transcripts": calmqa_transcripts(),
+    "calmqa_translations": calmqa_translated(),
+    **{
+        f"calmqa_{name}": [f"results/calmqa/{name}.parquet"] if CALMQA else []
+        for name in ("answers", "claims", "questions", "scores", "surface", "verdicts")
+    },
+    **{f"calmqa_transcript_{step}": calmqa_asked(step) for step in ("claims", "verdicts", "relevance")},
 }
-PAGE_SETTINGS |= {
+SETTINGS |= {
+    **{
+        f"calmqa_{name}": calmqa_setting(name)
+        for name in ("detector", "factuality", "no_claims", "passages", "scale", "verdicts", "verifier")
+    },
+    "calmqa_documents": calmqa_setting("evidence"),
+    "calmqa_rater": calmqa_rater(),
+    "calmqa_times": CALMQA.repetition.times if CALMQA else 4,
+    "calmqa_tokens": CALMQA.repetition.tokens if CALMQA else 20,
     "calmqa_claimed": json.dumps(CALMQA.model_dump(mode="json", include={"models", "repetition"}) if CALMQA else {}),
     "calmqa_how": calmqa_how(),
 }

@@ -49,7 +49,7 @@ try:
         if entry.folder
     }
     STEPS = read_steps(Path(workflow.basedir))
-    PAGES = {name: declared.page for name, declared in STEPS.items() if declared.page}
+    DECLARED = {name: declared.rule for name, declared in STEPS.items() if declared.rule}
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
 

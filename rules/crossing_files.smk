@@ -44,11 +44,23 @@ def crossing_evidence(wildcards):
     return [f"results/calmqa/index/{name}" for name in EVIDENCE_FILES] if wanted else []
 
 
-PAGE_FILES |= {  # sets of files that its pages name
+FILES |= {  # sets of files that its steps name
+    "crossing_answers": of_row_set("calmqa", ["results/calmqa/answers.parquet"] if CALMQA_RATINGS else []),
+    "crossing_labels": of_row_set("cult-eval", FILES["cult_eval_labels"]),
+    "crossing_marks": of_row_set("calmqa", CALMQA_RATINGS),
+    "crossing_questions": of_row_set("calmqa", ["results/calmqa/questions.parquet"] if CALMQA_RATINGS else []),
+    "crossing_ratings": of_row_set("rubric", RUBRIC_FILES["ratings"]),
+    "crossing_responses": of_row_set("rubric", RUBRIC_FILES["responses"]),
+    "crossing_samples": of_row_set("excam40k", FILES["test_sets"]),
+    "crossing_scenarios": of_row_set("macaron", FILES["macaron_scenarios"]),
+    "crossing_translations": of_row_set("cult-eval", ["results/cult_eval/rows/written/0.parquet"] if CULT_EVAL else []),
     "crossing_rows": ["results/crossing/rows.parquet"] if CROSSING else [],
     "crossing_rows_in_two_languages": of_row_set("macaron", ["results/crossing/rows.parquet"] if MACARON else []),
     "crossing_scores": [f"results/crossing/scores/{name}.parquet" for name in (CROSSING.metrics if CROSSING else [])],
 }
-PAGE_SETTINGS |= {
+SETTINGS |= {
+    "crossing_base": RUBRIC_MANUAL["base"] if RUBRIC else None,
+    "crossing_contents": CROSSING.contents or 0 if CROSSING else 0,
     "crossing_parts": crossing_parts(),
+    "crossing_rubric": RUBRIC.version if RUBRIC else None,
 }

@@ -1,31 +1,6 @@
 """CulT-Eval and ACRE: items -> translations -> verdicts and metrics of whole sentences -> tables and figures (pages)."""
 
 
-localrules:
-    cult_eval_read,
-    cult_eval_equivalent,
-
-
-rule cult_eval_read:
-    """Read the benchmark: its items, and the translations that people wrote or collected."""
-    input:
-        files=CULT_EVAL_FILES,
-    output:
-        expressions="results/cult_eval/items.parquet",
-        rows="results/cult_eval/rows/written/0.parquet",
-    log:
-        "logs/cult_eval_read.log",
-    benchmark:
-        "benchmarks/cult_eval_read.tsv"
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("cult_eval_read"),
-    shell:
-        "python -m scripts cult_eval_read --files {input.files:q} --expressions {output.expressions:q} --rows {output.rows:q}"
-        " 2>&1 | tee {log:q}"
-
-
 rule cult_eval_translate:
     """Translate every item with one model, without or with an example."""
     input:
@@ -60,24 +35,6 @@ rule cult_eval_translate:
         " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
-rule cult_eval_equivalent:
-    """Judge translations without a model."""
-    input:
-        rows="results/cult_eval/rows/{translator}/{shots}.parquet",
-    output:
-        judged="results/cult_eval/judged/equivalent/{translator}/{shots}.parquet",
-    log:
-        "logs/cult_eval_equivalent/{translator}/{shots}.log",
-    benchmark:
-        "benchmarks/cult_eval_equivalent/{translator}/{shots}.tsv"
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("cult_eval_equivalent", "acre/equivalent"),
-    shell:
-        "python -m scripts cult_eval_equivalent --rows {input.rows:q} --judged {output.judged:q} 2>&1 | tee {log:q}"
-
-
 rule cult_eval_judge:
     """Judge translations as ACRE with one model, in every variant of the ablation."""
     input:
@@ -110,34 +67,6 @@ rule cult_eval_judge:
         " --by {params.by:q} --quality {params.quality:q} --rows {input.rows:q} --seed {params.seed:q}"
         " --journal results/journal/cult_eval/{wildcards.model:q}.jsonl --judged {output.judged:q}"
         " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
-
-
-rule cult_eval_metrics:
-    """Measure translations with BLEU, chrF++, and BERTScore and MetricX-QE where their weights are named."""
-    input:
-        rows="results/cult_eval/rows/{translator}/{shots}.parquet",
-        encoder=encoder_weights,
-        metricx=metricx_weights,
-    output:
-        metrics="results/cult_eval/metrics/{translator}/{shots}.parquet",
-        manifest="results/cult_eval/metrics/{translator}/{shots}.manifest.json",
-    log:
-        "logs/cult_eval_metrics/{translator}/{shots}.log",
-    benchmark:
-        "benchmarks/cult_eval_metrics/{translator}/{shots}.tsv"
-    conda:
-        "../envs/translation.yaml"
-    resources:
-        mem_mb=lambda w, attempt: 8000 * attempt,
-        runtime=lambda w, attempt: 60 * attempt,
-    params:
-        version=versions("cult_eval_metrics"),
-        encoder=flag("encoder", encoder_weights),
-        layer=CULT_EVAL.layer if CULT_EVAL else 0,
-        metricx=flag("metricx", metricx_weights),
-    shell:
-        "python -m scripts cult_eval_metrics --rows {input.rows:q} {params.encoder:q} --layer {params.layer:q}"
-        " {params.metricx:q} --metrics {output.metrics:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
 rule cult_eval_comet:

@@ -16,17 +16,9 @@ def one_shot_example(wildcards):
     return files_named("cult_eval.folder", cult_eval_source.example) if wildcards.shots == "1" else []
 
 
-def encoder_weights(wildcards):
-    return weights_of(CULT_EVAL and CULT_EVAL.encoder)
-
-
 def comet_files(wildcards):
     """The weights and settings of COMET, where a folder is named."""
     return [os.path.join(CULT_EVAL.comet, name) for name in ("model.safetensors", "hparams.yaml")] if CULT_EVAL else []
-
-
-def metricx_weights(wildcards):
-    return weights_of(CULT_EVAL and CULT_EVAL.metricx)
 
 
 def translators():
@@ -55,24 +47,28 @@ def cult_eval_numbers():
     return [f"results/cult_eval/{name}.csv" for name in ("table-1", "removals", *labelled)]
 
 
-PAGE_FILES |= {  # sets of files that its pages name
+FILES |= {  # sets of files that its steps name
+    "cult_eval_encoder": weights_of(CULT_EVAL and CULT_EVAL.encoder),
+    "cult_eval_files": CULT_EVAL_FILES,
     "cult_eval_items": ["results/cult_eval/items.parquet"] if CULT_EVAL else [],
     "cult_eval_judged": cult_eval_files(
         "judged/equivalent", *(f"judged/{judge}" for judge in (CULT_EVAL.judges if CULT_EVAL else []))
     ),
     "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
+    "cult_eval_metricx": weights_of(CULT_EVAL and CULT_EVAL.metricx),
     "cult_eval_numbers": cult_eval_numbers(),
     "cult_eval_removed": cult_eval_source.removed(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
     "cult_eval_rows": cult_eval_files("rows"),
     "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
 }
-PAGE_SETTINGS |= {
+SETTINGS |= {
     "cult_eval_claimed": json.dumps(
         {
             "models": {name: EXPERIMENT.models[name].backend for name in (CULT_EVAL.models if CULT_EVAL else [])},
             "shots": CULT_EVAL.shots if CULT_EVAL else [],
         }
     ),
+    "cult_eval_layer": CULT_EVAL.layer if CULT_EVAL else 0,
     "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
 }

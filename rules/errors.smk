@@ -66,35 +66,3 @@ rule generate_soft_errors:
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.seed:q}"
         " --journal results/journal/{params.generator:q}/soft/{wildcards.dataset:q}/{wildcards.severity:q}.jsonl"
         " --answers {output.answers:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
-
-
-rule collect_soft_errors:
-    """Read all shards' answers; keep the usable ones, count the others by reason."""
-    input:
-        samples="results/samples/{dataset}.parquet",
-        answers=expand(
-            "results/errors/soft/{{dataset}}/{severity}/{shard}.jsonl",
-            severity=["minor", "major"],
-            shard=SHARDS,
-        ),
-    output:
-        errors="results/errors/soft/{dataset}.parquet",
-        counts="results/errors/soft/{dataset}.counts.json",
-    log:
-        "logs/collect_soft_errors/{dataset}.log",
-    benchmark:
-        "benchmarks/collect_soft_errors/{dataset}.tsv"
-    wildcard_constraints:
-        dataset=one_of(SOFT),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        runtime=lambda w, attempt: 60 * attempt,
-    params:
-        version=versions("collect_soft_errors"),
-        spans=EXPERIMENT.construction.spans,
-        severity=EXPERIMENT.construction.severity,
-    shell:
-        "python -m scripts collect_soft_errors --samples {input.samples:q} --answers {input.answers:q}"
-        " --spans {params.spans:q} --severity {params.severity:q} --errors {output.errors:q} --counts {output.counts:q}"
-        " 2>&1 | tee {log:q}"

@@ -69,12 +69,6 @@ def evaluation_choices():
     return EXPERIMENT.seed if pairs is None else [EXPERIMENT.seed, "--pairs", pairs]
 
 
-def significance_choices():
-    """Which tests, if not the default ones (as before it was a setting)."""
-    how = EXPERIMENT.scoring.significance
-    return [] if how == "exact" else ["--significance", how, "--seed", EXPERIMENT.seed]
-
-
 BY_MODEL = int(EXPERIMENT.generation.generator != LEXICON)  # 1 where a model writes soft errors
 GENERATOR = Asked(lambda _: EXPERIMENT.generation.generator if BY_MODEL else "")
 

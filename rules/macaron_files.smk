@@ -21,10 +21,6 @@ def proofreader_name():
 PROOFREADER = Asked(lambda _: proofreader_name())
 
 
-def answer_sheet(wildcards):
-    return os.path.join(MACARON.written, f"{wildcards.sheet}.csv")
-
-
 def answers_of(wildcards):
     """The answers of one model in each mode."""
     return [path for path in macaron_answers() if Path(path).parent.name == wildcards.answerer]
@@ -51,11 +47,18 @@ def macaron_pages():
     return [*pages_of("macaron"), *(f"results/macaron/rows/{name}.html" for name in answerers())]
 
 
-PAGE_FILES |= {  # sets of files that its pages name
+FILES |= {  # sets of files that its steps name
+    "macaron_answers_of": answers_of,
+    "macaron_built": f"results/macaron/{'built' if proofreader_name() else 'scenarios'}.parquet",
+    "macaron_files": MACARON_FILES,
+    "macaron_sheet": lambda w: os.path.join(MACARON.written, f"{w.sheet}.csv"),
     "macaron_answers": macaron_answers(),
     "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],
     "macaron_scenarios": ["results/macaron/scenarios.parquet"] if MACARON else [],
 }
-PAGE_SETTINGS |= {
+SETTINGS |= {
+    "macaron_answerers": answerers(),
+    "macaron_columns": json.dumps(MACARON.columns if MACARON else {}, sort_keys=True),
+    "macaron_orders": MACARON.orders if MACARON else "shuffled",
     "macaron_categories": json.dumps(MACARON.categories if MACARON else {}, sort_keys=True),
 }

@@ -2,25 +2,7 @@
 
 
 localrules:
-    write_needs,
     preflight,
-
-
-rule write_needs:
-    """The configuration, and where its benchmarks and models come from, for `preflight`."""
-    output:
-        needs="results/preflight/needs.json",
-    log:
-        "logs/write_needs.log",
-    benchmark:
-        "benchmarks/write_needs.tsv"
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("write_needs"),
-        settings=preflight_needs,
-    shell:
-        "python -m scripts write_needs --settings {params.settings:q} --needs {output.needs:q} 2>&1 | tee {log:q}"
 
 
 rule preflight:

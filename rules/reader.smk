@@ -2,35 +2,11 @@
 
 READER = EXPERIMENT.reader
 
-PAGE_FILES |= {
+FILES |= {
+    "reader_files": files_named("reader.files", lambda path: sorted(path.glob("*.json*")) if path.is_dir() else [path]),
     "reader_scores": [f"results/reader/{model}/scores.parquet" for model in READER.models] if READER else [],
 }
-
-
-localrules:
-    reader_rows,
-
-
-rule reader_rows:
-    """Read rows, find where their answers stand, and draw train, dev and test by paragraph."""
-    input:
-        files=files_named("reader.files", lambda path: sorted(path.glob("*.json*")) if path.is_dir() else [path]),
-    output:
-        rows="results/reader/rows.parquet",
-        counts="results/reader/rows.json",
-    log:
-        "logs/reader_rows.log",
-    benchmark:
-        "benchmarks/reader_rows.tsv"
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("reader_rows", "error_reports/readers/words"),
-        language=READER.language if READER else "",
-        seed=EXPERIMENT.seed,
-    shell:
-        "python -m scripts reader_rows --files {input.files:q} --language {params.language:q} --seed {params.seed:q}"
-        " --rows {output.rows:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
+SETTINGS["reader_language"] = READER.language if READER else ""
 
 
 rule train_reader:

@@ -40,11 +40,17 @@ def rubric_pages():
     return [*rated, *drawn]
 
 
-PAGE_FILES |= {  # sets of files that its pages name
+FILES |= {  # sets of files that its steps name
+    "rubric_ratings": [*RUBRIC_FILES["ratings"], *rubric_ratings()],
     "rubric_responses": RUBRIC_FILES["responses"],
+    "rubric_version": RUBRIC_FILES["version"],
 }
-PAGE_SETTINGS |= {
+SETTINGS |= {
+    "rubric_calibration": RUBRIC.calibration if RUBRIC else 0,
     "rubric_icc": RUBRIC.icc if RUBRIC else "complete",
+    "rubric_mode": RUBRIC.mode if RUBRIC else "text",
+    "rubric_overlap": RUBRIC.overlap if RUBRIC else 0,
+    "rubric_raters": rubric_people(),
     "rubric_version": RUBRIC_MANUAL["rubric"],
     "rubric_weights": RUBRIC_MANUAL["base"],
 }

@@ -1,10 +1,6 @@
 """Users' own texts: a folder of shards in, a table of scored rows for each out. Batches of shards share one engine."""
 
 
-localrules:
-    summarize_scores,
-
-
 rule score_shards:
     """Score the shards of one batch with one opened model; each becomes `shards/<name>.parquet` beside `batches/`.
 
@@ -41,29 +37,3 @@ rule score_shards:
         "python -m scripts score_shards --texts {params.texts:q} --job-megabytes {params.job_megabytes:q}"
         " --batch {wildcards.batch:q} --metric {params.metric:q} {params.model:q} {params.columns:q} --gpus {resources.gpu:q}"
         " --scores {params.folder:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
-
-
-rule summarize_scores:
-    """Counts of all scored shards: rows, failures, warnings and tokens of each, and their sums."""
-    input:
-        counts=expand("results/scores/{{texts}}/{{metric}}/{{scored_by}}/batches/{batch}.json", batch=BATCHES),
-    output:
-        table="results/scores/{texts}/{metric}/{scored_by}/shards.csv",
-        page="results/scores/{texts}/{metric}/{scored_by}/summary.md",
-    log:
-        "logs/summarize_scores/{texts}/{metric}/{scored_by}.log",
-    benchmark:
-        "benchmarks/summarize_scores/{texts}/{metric}/{scored_by}.tsv"
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("summarize_scores"),
-        texts=EXPERIMENT.texts,
-        job_megabytes=EXPERIMENT.job_megabytes,
-        metric=EXPERIMENT.metric,
-        model=EXPERIMENT.model or "no model",
-        folder=subpath(output.table, parent=True),
-    shell:
-        "python -m scripts summarize_scores --texts {params.texts:q} --metric {params.metric:q}"
-        " --model {params.model:q} --job-megabytes {params.job_megabytes:q} --scores {params.folder:q}"
-        " --table {output.table:q} --page {output.page:q} 2>&1 | tee {log:q}"

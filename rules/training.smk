@@ -1,37 +1,6 @@
 """Training rows as tokens, once per base model; then one LoRA adapter per base model and mixture."""
 
 
-localrules:
-    tokenize_samples,
-
-
-rule tokenize_samples:
-    """Tokenize training rows with the base model's tokenizer; each mixture selects from them.
-
-    Rows over `training.max_length` are dropped here, whole pairs, and counted.
-    """
-    input:
-        weights=MODEL.weights,
-        samples="results/excam40k/{dataset}/{split}.parquet",
-    output:
-        tokens="results/tokens/{model}/{dataset}/{split}.parquet",
-        counts="results/tokens/{model}/{dataset}/{split}.json",
-    log:
-        "logs/tokenize_samples/{model}/{dataset}/{split}.log",
-    benchmark:
-        "benchmarks/tokenize_samples/{model}/{dataset}/{split}.tsv"
-    wildcard_constraints:
-        dataset=one_of(DATASETS),
-    conda:
-        "../envs/training.yaml"
-    params:
-        version=versions("tokenize_samples", "asks.report"),
-        recipe=training_rows,
-    shell:
-        "python -m scripts tokenize_samples --weights {input.weights:q} --samples {input.samples:q}"
-        " --recipe {params.recipe:q} --tokens {output.tokens:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
-
-
 rule train_adapter:
     """Fine-tune on error reports (Appendix B). Continues from its last checkpoint after a crash."""
     input:

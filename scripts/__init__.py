@@ -1,8 +1,8 @@
 """The steps of the workflow, run as `python -m scripts STEP`: typed functions that call `excam` and write files.
 
-A step has the name of its rule; its options follow from its parameters (`Step`). `rules/<module>.smk` runs the steps of
-`scripts/<module>.py`, `rules/pages.smk` those that make a page: of a system that has a report, in its
-`excam/<system>/report.py`, since commands run them too.
+A step has the name of its rule; its options follow from its parameters (`Step`). Most steps declare their rule
+(`rules/steps.smk`); `rules/<module>.smk` has those of `scripts/<module>.py` that ask a model or want a card. Pages of a
+system that has a report are in its `excam/<system>/report.py`, since commands make them too.
 """
 
 from __future__ import annotations

@@ -26,7 +26,12 @@ from excam.stats import accuracy, permutation
 from scripts import step
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={"samples": "soft_test_sets", "judgements": "judgements_of_explainers", "team": "annotation_team"},
+    settings={"systems": "explainers", "wanted": "wanted_tasks", "spans": "spans", "seed": "seed"},
+    outputs={"campaign": "results/annotation/campaign.json", "counts": "results/annotation/campaign.counts.json"},
+)
 def draw_campaign(
     samples_paths: Annotated[Sequence[Path], "test rows of the datasets"],
     wanted_json: Annotated[str, "[dataset, language, rows, annotators] of each cell, as JSON"],
@@ -58,13 +63,22 @@ def draw_campaign(
     provenance.say(f"campaign {drawn.id}: {len(drawn.tasks)} tasks")
 
 
-@step(version=21)
+@step(
+    version=21,
+    inputs={"campaign": "results/annotation/campaign.json"},
+    outputs={"page": "results/annotation/campaign.html"},
+)
 def annotation_page(campaign_path: Path, page_path: Path) -> None:
     """Write a campaign as one HTML file that annotators open with a double click."""
     write_text(page_path, page.write(campaign.read(campaign_path)))
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={"campaign": "results/annotation/campaign.json", "exports": "annotation_exports"},
+    settings={"folder": "annotation_people"},
+    outputs={"answers": "results/annotation/answers.parquet", "counts": "results/annotation/answers.counts.json"},
+)
 def collect_answers(
     campaign_path: Path,
     folder_path: Annotated[Path, "folder of exported files, or of a sub-folder each"],

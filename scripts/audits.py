@@ -221,7 +221,13 @@ def summarize_audits(checks_paths: Annotated[Sequence[Path], "<audit>.csv"], pag
     say(f"{page_path}: {page.verdict([check for own in audits.values() for check in own])}")
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={"checks": "audit_checks", "summary": "results/audits/summary.md"},
+    settings={"datasets": "learnt_from", "if_failed": "audits"},
+    outputs={"verdict": "results/audits/verdict/{trained_on}.json"},
+    wildcards={"trained_on": "mixtures"},
+)
 def check_audits(
     checks_paths: Annotated[Sequence[Path], "<audit>.csv"],
     summary_path: Annotated[Path, "the page that lists the failed checks"],

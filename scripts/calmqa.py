@@ -19,6 +19,9 @@ from excam.knowledge.index import build
 from scripts import step
 from scripts.asking import RecordedOptions, recorder_of
 
+TEXTS = {"questions": "calmqa_questions", "answers": "calmqa_answers"}
+STAGES = {**TEXTS, "surface": "calmqa_surface", "claims": "calmqa_claims", "verdicts": "calmqa_verdicts"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class StageFiles:
@@ -52,7 +55,11 @@ def items(files: StageFiles, step: stages.Step) -> Sequence[Any]:
     return stages.to_rate(questions, texts(files), files.translations_path is not None)
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={"files": "calmqa_files"},
+    outputs={"questions": "results/calmqa/questions.parquet"},
+)
 def calmqa_questions(files_paths: Sequence[Path], questions_path: Path) -> None:
     """Read the questions of a folder in the official columns."""
     questions = source.read_questions(files_paths)
@@ -61,7 +68,12 @@ def calmqa_questions(files_paths: Sequence[Path], questions_path: Path) -> None:
     say(f"calmqa: {len(questions)} questions: {', '.join(f'{name} {n}' for name, n in sorted(counts.items()))}")
 
 
-@step(version=8)
+@step(
+    version=8,
+    inputs={**STAGES, "scores": "results/calmqa/scores.parquet"},
+    outputs={"page": "results/calmqa/rows.html"},
+    category="CaLMQA",
+)
 def calmqa_rows(
     questions_path: Path,
     answers_path: Path,
@@ -71,7 +83,10 @@ def calmqa_rows(
     scores_path: Path,
     page_path: Path,
 ) -> None:
-    """Write every answer with the parts of its score, its claims and their verdicts on one page."""
+    """Write every answer with the parts of its score, its claims and their verdicts on one page.
+
+    Every answer with the parts of its score, its claims and their verdicts, to search and filter.
+    """
     surface, verdicts, scores = (
         tables.read_frame(path).to_dicts() for path in (surface_path, verdicts_path, scores_path)
     )
@@ -91,7 +106,12 @@ def calmqa_ask(
     asker.write_manifest([questions_path], seed=asking.seed)
 
 
-@step(version=3)
+@step(
+    version=3,
+    inputs={"questions": "calmqa_questions", "transcripts": "calmqa_transcripts", "sheets": "calmqa_sheets"},
+    outputs={"answers": "results/calmqa/answers.parquet"},
+    stages=["calmqa/asks.answers"],
+)
 def calmqa_answers(
     questions_path: Path,
     answers_path: Path,
@@ -112,7 +132,12 @@ def calmqa_answers(
     say(f"calmqa: answers: {', '.join(f'{name} {n}' for name, n in counts.items())}")
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={**TEXTS, "transcript": "results/calmqa/transcripts/translations.jsonl"},
+    outputs={"to": "results/calmqa/translations.parquet"},
+    stages=["calmqa/asks.translations"],
+)
 def calmqa_translations(files: StageFiles, transcript_path: Path, to_path: Path) -> None:
     """Parse a transcript into English translations of the answers. A new parser needs no model."""
     asked = items(files, "translations")
@@ -120,7 +145,12 @@ def calmqa_translations(files: StageFiles, transcript_path: Path, to_path: Path)
     stages.write(to_path, "translations", stages.translation_rows(asked, said))
 
 
-@step(version=7)
+@step(
+    version=7,
+    inputs={**TEXTS, "translations": "calmqa_translations", "transcript": "calmqa_transcript_claims"},
+    outputs={"to": "results/calmqa/claims.parquet"},
+    stages=["calmqa/asks.claims"],
+)
 def calmqa_claims(
     files: StageFiles,
     to_path: Path,
@@ -138,7 +168,14 @@ def calmqa_claims(
     say(f"calmqa: {len(claims) - failed} claims of {len(read)} answers; failures: {failed}")
 
 
-@step(version=4)
+@step(
+    version=4,
+    inputs={"documents": "calmqa_documents"},
+    settings={"folder": "calmqa_documents"},
+    outputs={"to": "results/calmqa/index/index.json", "files": "results/calmqa/index/passages.parquet"},
+    silent=["documents", "files"],
+    stages=["knowledge/passages"],
+)
 def calmqa_index(
     folder_path: Path, to_path: Annotated[Path, "index.json of the new index; its folder holds the rest"]
 ) -> None:
@@ -148,7 +185,18 @@ def calmqa_index(
     say(f"calmqa: {len(index.passages)} passages, {index.signature}")
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={
+        "claims": "results/calmqa/claims.parquet",
+        "index": "results/calmqa/index/index.json",
+        "files": "results/calmqa/index/passages.parquet",
+    },
+    settings={"passages": "calmqa_passages"},
+    outputs={"to": "results/calmqa/evidence.parquet"},
+    silent=["files"],
+    stages=["knowledge/passages"],
+)
 def calmqa_evidence(
     claims_path: Path,
     index_path: Annotated[Path, "index.json"],
@@ -176,7 +224,19 @@ def calmqa_judge(
     asker.write_manifest(astuple(files), seed=asking.seed)
 
 
-@step(version=3)
+@step(
+    version=3,
+    inputs={
+        **TEXTS,
+        "translations": "calmqa_translations",
+        "transcript": "calmqa_transcript_relevance",
+        "encoder": "calmqa_encoder",
+    },
+    settings={"name": "calmqa_rater", "scale": "calmqa_scale"},
+    outputs={"to": "results/calmqa/relevance.parquet"},
+    stages=["calmqa/asks.relevance"],
+    environment="inference",
+)
 def calmqa_relevance(
     files: StageFiles,
     name: Annotated[str, "the model or the encoder: its key"],
@@ -198,7 +258,17 @@ def calmqa_relevance(
     stages.write(to_path, "relevance", rows)
 
 
-@step(version=3)
+@step(
+    version=3,
+    inputs={
+        "claims": "results/calmqa/claims.parquet",
+        "evidence": "results/calmqa/evidence.parquet",
+        "transcript": "calmqa_transcript_verdicts",
+    },
+    settings={"name": "calmqa_verifier", "verdicts": "calmqa_verdicts"},
+    outputs={"to": "results/calmqa/verdicts.parquet"},
+    stages=["calmqa/asks.verdicts", "knowledge/passages"],
+)
 def calmqa_verdicts(
     name: Annotated[str, "the verifier: a model's key, or rules"],
     claims_path: Path,
@@ -216,7 +286,12 @@ def calmqa_verdicts(
     say(f"calmqa: verdicts: {dict(sorted(Counter(row['verdict'] for row in rows).items()))}")
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={**STAGES, "relevance": "results/calmqa/relevance.parquet"},
+    settings={"factuality": "calmqa_factuality", "no_claims": "calmqa_no_claims"},
+    outputs={"to": "results/calmqa/scores.parquet"},
+)
 def calmqa_scores(
     questions_path: Path,
     answers_path: Path,
@@ -237,7 +312,12 @@ def calmqa_scores(
     stages.write(to_path, "scores", numbers.scores(rows, factuality, no_claims))
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs=TEXTS,
+    settings={"detector": "calmqa_detector", "tokens": "calmqa_tokens", "times": "calmqa_times"},
+    outputs={"surface": "results/calmqa/surface.parquet", "languages": "results/calmqa/languages.csv"},
+)
 def calmqa_surface(
     questions_path: Path,
     answers_path: Path,

@@ -16,7 +16,12 @@ from excam.pages import markdown, plotting
 from scripts import step
 
 
-@step(version=4)
+@step(
+    version=4,
+    inputs={"test": "judgements_of_test", "dev": "judgements_of_dev"},
+    settings={"seed": "seed"},
+    outputs={"numbers": "results/certainty/{model}/{trained_on}/{judge}/test.json"},
+)
 def evaluate_certainty(
     test_paths: Annotated[Sequence[Path], "judgements of the test sets"],
     seed: int,

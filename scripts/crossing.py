@@ -47,7 +47,24 @@ class Sources:
     base: Annotated[str, "weights of its base as JSON, null for the plain mean"] = "null"
 
 
-@step(version=5)
+@step(
+    version=5,
+    inputs={
+        "samples": "crossing_samples",
+        "translations": "crossing_translations",
+        "labels": "crossing_labels",
+        "questions": "crossing_questions",
+        "answers": "crossing_answers",
+        "marks": "crossing_marks",
+        "scenarios": "crossing_scenarios",
+        "responses": "crossing_responses",
+        "ratings": "crossing_ratings",
+        "manual": "rubric_version",
+    },
+    settings={"rubric": "crossing_rubric", "base": "crossing_base", "contents": "crossing_contents", "seed": "seed"},
+    outputs={"rows": "results/crossing/rows.parquet"},
+    silent=["manual"],
+)
 def crossing_rows(
     sources: Sources,
     contents: Annotated[int, "how many contents of each set; 0: all"],
@@ -166,13 +183,11 @@ class CrossingStudy:
 
 @step(
     version=8,
-    result="results/crossing/texts",
-    outputs=[],
+    outputs={"html": "results/crossing/texts.html"},
     target="crossing",
     category="Crossing",
     inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
     settings={"parts": "crossing_parts"},
-    more={"html": "results/crossing/texts.html"},
 )
 def crossing_texts(files: CrossingFiles, html_path: Path) -> None:
     """Write every labelled text with what people and all metrics said of it, on one page to search.

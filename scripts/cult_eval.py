@@ -17,7 +17,11 @@ from scripts import step
 from scripts.asking import RecordedOptions, recorder_of
 
 
-@step(version=3)
+@step(
+    version=3,
+    inputs={"files": "cult_eval_files"},
+    outputs={"expressions": "results/cult_eval/items.parquet", "rows": "results/cult_eval/rows/written/0.parquet"},
+)
 def cult_eval_read(
     files_paths: Annotated[Sequence[Path], "items, then a file for each system"],
     expressions_path: Path,
@@ -53,7 +57,12 @@ def cult_eval_translate(
     provenance.say(f"{name}: {len(rows)} translations in {asker.seconds:.0f} s")
 
 
-@step(version=4)
+@step(
+    version=4,
+    inputs={"rows": "results/cult_eval/rows/{translator}/{shots}.parquet"},
+    outputs={"judged": "results/cult_eval/judged/equivalent/{translator}/{shots}.parquet"},
+    stages=["acre/equivalent"],
+)
 def cult_eval_equivalent(rows_path: Path, judged_path: Path) -> None:
     """Judge translations without a model: by accepted equivalents, listed glosses, words of the explication."""
     tables.write_frame(judged_path, judgements.equivalent_frame(translations.from_frame(rows_path)))
@@ -80,7 +89,21 @@ def cult_eval_judge(
     provenance.say(f"{name}: {len(verdicts)} verdicts in {asker.seconds:.0f} s; failures: {failures}")
 
 
-@step(version=3)
+@step(
+    version=3,
+    inputs={
+        "rows": "results/cult_eval/rows/{translator}/{shots}.parquet",
+        "encoder": "cult_eval_encoder",
+        "metricx": "cult_eval_metricx",
+    },
+    settings={"layer": "cult_eval_layer"},
+    outputs={
+        "metrics": "results/cult_eval/metrics/{translator}/{shots}.parquet",
+        "manifest": "results/cult_eval/metrics/{translator}/{shots}.manifest.json",
+    },
+    environment="translation",
+    local=False,
+)
 def cult_eval_metrics(
     rows_path: Path,
     layer: Annotated[int, "of the encoder"],

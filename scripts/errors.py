@@ -124,7 +124,14 @@ def _from_model(
     return rows, asker.facts(completions)
 
 
-@step(version=7)
+@step(
+    version=7,
+    inputs={"samples": "results/samples/{dataset}.parquet", "answers": "soft_answers"},
+    settings={"spans": "spans", "severity": "severity"},
+    outputs={"errors": "results/errors/soft/{dataset}.parquet", "counts": "results/errors/soft/{dataset}.counts.json"},
+    wildcards={"dataset": "soft"},
+    local=False,
+)
 def collect_soft_errors(
     samples_path: Path,
     answers_paths: Sequence[Path],

@@ -43,7 +43,12 @@ def evaluate(
         provenance.write_json(numbers_path, numbers)
 
 
-@step(version=3)
+@step(
+    version=3,
+    inputs={"judgements": "judgements_compared"},
+    settings={"systems": "systems_compared", "significance": "significance", "seed": "significance_seed"},
+    outputs={"tests": "results/significance/{dataset}/{split}.json"},
+)
 def compare_systems(
     systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"],
     judgements_paths: Annotated[Sequence[Path], "the same number of each system's"],
@@ -75,13 +80,19 @@ MEASURES: tuple[Measure, ...] = ("kendall", "tie-calibrated")
 Scores = list[float | None]
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={"judgements": "judgements_compared_of_all"},
+    settings={"systems": "systems_in_domain", "seed": "seed"},
+    outputs={"tests": "results/significance/all/{split}.correlations.json"},
+    local=False,
+)
 def compare_correlations(
     systems: Annotated[Sequence[str], "<model>/<trained_on>/<judge>"],
     judgements_paths: Annotated[Sequence[Path], "the same number of each system's"],
-    draws: int,
     seed: int,
     tests_path: Path,
+    draws: int = 1000,
 ) -> None:
     """Test whether ExCAM correlates better with the gold scores than every other of Table 4 (PERM-BOTH, clustered)."""
     frames = tables.judgements_by_system(systems, judgements_paths)

@@ -23,7 +23,20 @@ from excam.pages import markdown
 from scripts import step
 
 
-@step(version=8)
+@step(
+    version=8,
+    inputs={"right": "results/samples/{dataset}.parquet", "wrong": "corrupted_rows", "too_long": "long_rows"},
+    settings={"cap": "final_cap", "seed": "seed", "folder": "excam40k_folder"},
+    outputs={
+        "train": "results/excam40k/{dataset}/train.parquet",
+        "dev": "results/excam40k/{dataset}/dev.parquet",
+        "test": "results/excam40k/{dataset}/test.parquet",
+        "counts": "results/excam40k/{dataset}/counts.json",
+    },
+    silent=["train", "dev", "test", "counts"],
+    wildcards={"dataset": "datasets"},
+    local=False,
+)
 def split_samples(
     right_path: Path,
     wrong_path: Path,
@@ -55,7 +68,17 @@ def split_samples(
     provenance.say(f"{folder_path}: {len(pairs) // 2} pairs; dropped {dict(dropped)}")
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={"samples": "train_sets", "near_duplicates": "results/excam40k/near-duplicates.csv"},
+    settings={"rows": "mixture_rows", "seed": "seed"},
+    outputs={
+        "mixture": "results/mixtures/{trained_on}/{split}.jsonl",
+        "counts": "results/mixtures/{trained_on}/{split}.counts.json",
+    },
+    wildcards={"trained_on": "mixtures", "split": ["train", "dev"]},
+    local=False,
+)
 def mix_samples(
     trained_on: str,
     near_duplicates_path: Annotated[Path, "near-duplicates.csv of the whole set"],
@@ -102,7 +125,12 @@ def draw_subset(
         provenance.say(f"{subset_path}: {len(drawn)} rows; at most {rows} were asked for")
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={"bases": "bases", "samples": "train_dev_test"},
+    outputs={"near_duplicates": "results/excam40k/near-duplicates.csv"},
+    local=False,
+)
 def find_near_duplicates(
     bases_paths: Sequence[Path],
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],

@@ -14,7 +14,18 @@ from excam.knowledge.index import build
 from scripts import step
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={"bases": "bases"},
+    settings={"licences": "licences_of_datasets", "seed": "seed", "pack": "pack"},
+    outputs={
+        "facts": "results/facts.jsonl",
+        "index": "results/pack/index.json",
+        "files": "results/pack/passages.parquet",
+    },
+    silent=["index", "files"],
+    stages=["excam40k/statements", "knowledge/passages"],
+)
 def build_pack(
     bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl"],
     licences: Annotated[Sequence[str], "DATASET=LICENCE"],

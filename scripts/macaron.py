@@ -16,7 +16,12 @@ from scripts import step
 from scripts.asking import RecordedOptions, recorder_of
 
 
-@step(version=4)
+@step(
+    version=4,
+    inputs={"files": "macaron_files"},
+    settings={"columns": "macaron_columns"},
+    outputs={"scenarios": "macaron_built", "dropped": "results/macaron/dropped.csv"},
+)
 def macaron_build(
     files_paths: Annotated[Sequence[Path], "of one folder"],
     columns: Annotated[str, "names of official columns, ours to theirs, as JSON"],
@@ -27,7 +32,12 @@ def macaron_build(
     source.write(source.read(files_paths, json.loads(columns)), scenarios_path, dropped_path)
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={"scenarios": "results/macaron/scenarios.parquet"},
+    settings={"orders": "macaron_orders", "seed": "seed"},
+    outputs={"instances": "results/macaron/instances.parquet"},
+)
 def macaron_derive(scenarios_path: Path, orders: Literal["shuffled", "given"], seed: int, instances_path: Path) -> None:
     """Derive six aligned instances of each scenario: multiple choice, true and false, in both languages."""
     source_scenarios = scenarios.read(scenarios_path)
@@ -51,7 +61,12 @@ def macaron_proofread(
     provenance.say(f"macaron: fields proofread by {name}: {counted}")
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={"instances": "results/macaron/instances.parquet", "sheet": "macaron_sheet"},
+    settings={"name": "sheet"},
+    outputs={"answers": "results/macaron/answers/{sheet}/written.parquet"},
+)
 def macaron_sheet(
     name: Annotated[str, "of the sheet"],
     instances_path: Path,
@@ -80,7 +95,15 @@ def macaron_ask(
     provenance.say(f"{name}: {len(instances)} instances asked in {asker.seconds:.0f} s")
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={
+        "instances": "results/macaron/instances.parquet",
+        "transcript": "results/macaron/transcripts/{model}/{mode}.jsonl",
+    },
+    settings={"name": "model"},
+    outputs={"answers": "results/macaron/answers/{model}/{mode}.parquet"},
+)
 def macaron_answers(
     name: Annotated[str, "the model"], mode: asks.Mode, instances_path: Path, transcript_path: Path, answers_path: Path
 ) -> None:
@@ -91,7 +114,16 @@ def macaron_answers(
     say(f"{name}/{mode}: {len(answered)} answers; failures: {counts.failures(answered)}")
 
 
-@step(version=8)
+@step(
+    version=8,
+    inputs={"instances": "results/macaron/instances.parquet", "answers": "macaron_answers_of"},
+    outputs={"page": "results/macaron/rows/{answerer}.html"},
+    category="Macaron",
+    wildcards={"answerer": "macaron_answerers"},
+)
 def macaron_rows(instances_path: Path, answers_paths: Sequence[Path], page_path: Path) -> None:
-    """Write every instance with the answers of one model on one page, with search and filters."""
+    """Write every instance with the answers of one model on one page, with search and filters.
+
+    Every instance of Macaron with the answers of one model in each mode, to search and filter.
+    """
     write_text(page_path, rows_page.page(answers.join(derive.read(instances_path), answers_paths)))

@@ -14,7 +14,11 @@ from excam.preflight.checks import checks
 from scripts import step
 
 
-@step(version=1)
+@step(
+    version=1,
+    settings={"settings": "preflight_needs"},
+    outputs={"needs": "results/preflight/needs.json"},
+)
 def write_needs(
     settings_json: Annotated[str, "the configuration, and what its benchmarks and models are fetched from"],
     needs_path: Path,

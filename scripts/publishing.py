@@ -15,7 +15,24 @@ from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES, card, croissant, e
 from scripts import step
 
 
-@step(version=10)
+@step(
+    version=10,
+    inputs={
+        "samples": "published_samples",
+        "sources": "published_sources",
+        "soft": "published_soft",
+        "bases": "published_bases",
+        "audits": "results/audits/summary.md",
+        "verdict": "published_verdict",
+    },
+    settings={"benchmarks": "published_benchmarks"},
+    outputs={
+        "card": "results/published/{build}/README.md",
+        "croissant": "results/published/{build}/croissant.json",
+        "manifest": "results/published/{build}/manifest.json",
+    },
+    silent=["verdict"],
+)
 def publish_excam40k(
     build: Annotated[str, BUILDS],
     benchmarks: Annotated[dict[str, Any], json.loads, "terms, title, citation by dataset, as JSON"],

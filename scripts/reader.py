@@ -48,7 +48,13 @@ of its run. It can be led by orders in a passage, and repeats what its base was 
 {facts}"""
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={"files": "reader_files"},
+    settings={"language": "reader_language", "seed": "seed"},
+    outputs={"rows": "results/reader/rows.parquet", "counts": "results/reader/rows.json"},
+    stages=["error_reports/readers/words"],
+)
 def reader_rows(
     files_paths: Annotated[Sequence[Path], "JSON lines, see `excam.error_reports.reading_rows`"],
     language: Annotated[str, "code of the language that is kept"],

@@ -27,14 +27,24 @@ from excam.stats.bootstrap import share_interval
 from scripts import ROOT, step
 
 
-@step(version=11)
+@step(
+    version=11,
+    inputs={"judgements": "judgements_of_test", "samples": "test_sets"},
+    settings={"system": "system"},
+    outputs={"page": "results/paper/judged-rows/{model}/{trained_on}/{judge}.html"},
+    category="Judged rows",
+)
 def judged_rows(
     system: Annotated[str, "<model>/<trained_on>/<judge>"],
     judgements_paths: Sequence[Path],
     samples_paths: Annotated[Sequence[Path], "the rows that were judged"],
     page_path: Path,
 ) -> None:
-    """Write every judged test row of one system on one page, with search, filters and marked errors."""
+    """Write every judged test row of one system on one page, with search, filters and marked errors.
+
+    All test rows of a system: both texts with gold errors and found errors marked, both reports, the verdict. Search
+    looks through all texts; filters by dataset, language and verdict; the address holds what is chosen.
+    """
     judgements = pl.concat([tables.read_frame(path) for path in judgements_paths])
     samples = pl.concat([tables.read_frame(path).select(rows_of_judgements.GOLD) for path in samples_paths])
     inputs = {str(path): provenance.sha256(path) for path in (*judgements_paths, *samples_paths)}
@@ -47,7 +57,13 @@ def judged_rows(
         )
 
 
-@step(version=3)
+@step(
+    version=3,
+    inputs={"judgements": "judgements_pooled", "samples": "samples_pooled"},
+    settings={"seed": "seed"},
+    outputs={"numbers": "results/reports/{model}/{trained_on}/{judge}/{dataset}/{split}.json"},
+    wildcards={"judge": ["report"]},
+)
 def evaluate_reports(
     judgements_paths: Sequence[Path],
     samples_paths: Annotated[Sequence[Path], "the rows that were judged"],
@@ -441,8 +457,7 @@ EXPLANATION_COLUMNS = [
 
 @step(
     version=4,
-    result="results/index",
-    outputs=[],
+    outputs={"html": "results/index.html"},
     category="Results",
     inputs={
         "files": "everything",
@@ -454,7 +469,6 @@ EXPLANATION_COLUMNS = [
     },
     optional=["judgements"],
     settings={"about": "about_the_run"},
-    more={"html": "results/index.html"},
 )
 def results_index(
     about: Annotated[str, "benchmarks, models, adapters and judges of the run, as JSON"],
@@ -482,5 +496,5 @@ def results_index(
         elsewhere=result_words.elsewhere(tables.read_lines(taught_path), tables.read_lines(reading_path)),
         cost=result_words.cost(tables.read_lines(hours_path)),
     )
-    pages = [declared.page for declared in read_steps(ROOT).values() if declared.page]
+    pages = [step.rule for step in read_steps(ROOT).values() if step.rule and step.rule.category]
     write_text(html_path, results_index_page.page(html_path.parent, files_paths, pages, Path("benchmarks"), facts))

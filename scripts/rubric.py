@@ -40,7 +40,20 @@ def responses_of(options: RatingOptions) -> Sequence[Response]:
     return responses.read(options.responses_paths)
 
 
-@step(version=15)
+@step(
+    version=15,
+    inputs={"responses": "rubric_responses", "manual": "rubric_version"},
+    settings={
+        "rubric": "rubric_version",
+        "base": "rubric_weights",
+        "raters": "rubric_raters",
+        "overlap": "rubric_overlap",
+        "calibration": "rubric_calibration",
+        "seed": "seed",
+    },
+    outputs={"campaign": "results/rubric/campaign.json", "page": "results/rubric/campaign.html"},
+    silent=["manual"],
+)
 def rubric_campaign(
     rating: RatingOptions,
     raters: Annotated[Sequence[str], "the evaluator, then the validators"],
@@ -59,7 +72,13 @@ def rubric_campaign(
     say(f"rubric: {len(drawn.tasks)} responses for {len(raters)} raters")
 
 
-@step(version=4)
+@step(
+    version=4,
+    inputs={"responses": "rubric_responses", "manual": "rubric_version", "given": "rubric_ratings"},
+    settings={"rubric": "rubric_version", "base": "rubric_weights"},
+    outputs={"ratings": "results/rubric/ratings.parquet"},
+    silent=["manual"],
+)
 def rubric_collect(
     rating: RatingOptions,
     given_paths: Annotated[Sequence[Path], "ratings: .jsonl of people, .parquet of models"],
@@ -87,7 +106,18 @@ def rubric_rate(
     provenance.say(f"{name}: {len(known)} responses rated in {asker.seconds:.0f} s")
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={
+        "responses": "rubric_responses",
+        "manual": "rubric_version",
+        "transcript": "results/rubric/raters/{model}/transcript.jsonl",
+    },
+    settings={"rubric": "rubric_version", "base": "rubric_weights", "name": "model", "ask": "rubric_mode"},
+    outputs={"ratings": "results/rubric/raters/{model}/ratings.parquet"},
+    silent=["manual"],
+    stages=["rubric/asks"],
+)
 def rubric_settle(
     rating: RatingOptions,
     name: Annotated[str, "the model"],

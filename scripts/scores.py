@@ -56,7 +56,22 @@ def take_gpus(wanted: int, job: str) -> None:
         gpus.take_gpus(wanted, job)
 
 
-@step(version=3)
+@step(
+    version=3,
+    inputs={"counts": "score_counts"},
+    settings={
+        "texts": "texts",
+        "metric": "metric",
+        "model": "scores_model",
+        "job_megabytes": "job_megabytes",
+        "scores": "scores_folder",
+    },
+    outputs={
+        "table": "results/scores/{texts}/{metric}/{scored_by}/shards.csv",
+        "page": "results/scores/{texts}/{metric}/{scored_by}/summary.md",
+    },
+    silent=["counts"],
+)
 def summarize_scores(
     texts_path: Annotated[Path, "folder with shards"],
     job_megabytes: Annotated[int, "text of one batch"],

@@ -29,7 +29,18 @@ from excam.training.layout import load_layout
 from scripts import step
 
 
-@step(version=2)
+@step(
+    version=2,
+    inputs={"weights": "weights", "samples": "results/excam40k/{dataset}/{split}.parquet"},
+    settings={"recipe": "training_rows"},
+    outputs={
+        "tokens": "results/tokens/{model}/{dataset}/{split}.parquet",
+        "counts": "results/tokens/{model}/{dataset}/{split}.json",
+    },
+    wildcards={"dataset": "datasets"},
+    stages=["asks.report"],
+    environment="training",
+)
 def tokenize_samples(
     weights_path: Annotated[Path, "manifest of the fetched base model"],
     samples_path: Annotated[Path, "<dataset>/<split>.parquet"],

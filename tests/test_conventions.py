@@ -28,7 +28,7 @@ RULES = {  # name -> file, text
     for name, text in re.findall(r"^rule (\w+):\n(.*?)(?=^rule |\Z)", path.read_text(), re.M | re.S)
 }
 STEPS = read_steps(ROOT)
-PAGES = {name: step.page for name, step in STEPS.items() if step.page}  # rules too, all made by rules/pages.smk
+DECLARED = {name: step.rule for name, step in STEPS.items() if step.rule}  # rules too, all made by rules/steps.smk
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
 
 
@@ -62,8 +62,8 @@ def test_every_value_in_a_shell_command_is_quoted(rule):
 
 
 def test_every_step_has_its_rule():
-    assert STEPS.keys() == RULES.keys() | PAGES.keys()
-    assert not RULES.keys() & PAGES.keys()
+    assert STEPS.keys() == RULES.keys() | DECLARED.keys()
+    assert not RULES.keys() & DECLARED.keys()
 
 
 def test_a_rule_file_and_its_scripts_have_one_name():
@@ -77,20 +77,25 @@ def test_a_rule_file_and_its_scripts_have_one_name():
     assert framed / written <= 0.25, "imports and declarations"
 
 
-def test_every_value_in_the_command_of_pages_is_quoted():
-    (line,) = re.findall(r"python -m .*", (ROOT / "rules/pages.smk").read_text())
+def test_every_value_in_the_command_of_declared_rules_is_quoted():
+    (line,) = re.findall(r"python -m .*", (ROOT / "rules/steps.smk").read_text())
     assert set(re.findall(r"\{([^}]*)\}", line)) == {"params.step:q", "params.settings:q", "params.paths:q", "log:q"}
 
 
-@pytest.mark.parametrize("name", sorted(PAGES))
-def test_a_page_declares_the_options_of_its_step(name, capsys):
-    page = PAGES[name]
+@pytest.mark.parametrize("name", sorted(DECLARED))
+def test_a_step_declares_its_options(name, capsys):
+    rule = DECLARED[name]
     with pytest.raises(SystemExit):
         load(name)(["--help"])
-    options = set(re.findall(r"--([a-z][a-z0-9-]*)", capsys.readouterr().out.split("\n\n")[0])) - {"help"}
-    declared = [*page.axes, *page.inputs, *page.settings, *page.files]
-    assert options == {word.replace("_", "-") for word in declared}
-    assert page.caption
+    usage = capsys.readouterr().out.split("\n\n")[0]
+    options, required = (
+        {word.replace("-", "_") for word in re.findall(r"--([a-z][a-z0-9-]*)", text)}
+        for text in (usage, re.sub(r"\[--.*?\]", "", usage, flags=re.S))
+    )
+    axes = [axis for axis in rule.axes if axis in rule.parameters]
+    declared = {*axes, *rule.inputs, *rule.settings, *rule.files} - {*rule.silent}
+    assert required <= declared <= options
+    assert rule.caption
 
 
 GROUND = {"core", "stats", "config", "inference", "knowledge", "pages", "training", "annotation", "lineage", "scoring"}

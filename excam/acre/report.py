@@ -204,14 +204,12 @@ def cult_eval_ablations(sources: AcreFiles, files: TableFiles, seed: int) -> Non
 
 @step(
     version=9,
-    result="results/cult_eval/misaligned",
-    outputs=[],
+    outputs={"html": "results/cult_eval/misaligned.html"},
     target="cult_eval",
     category="CulT-Eval",
     inputs=STUDY,
     optional=["scores", "measured", "judged"],
     settings={"scored": "cult_eval_scored"},
-    more={"html": "results/cult_eval/misaligned.html"},
 )
 def cult_eval_misaligned(files: AcreFiles, html_path: Path) -> None:
     """Write the translations on which a metric and the labels disagree, on one page to search (Table 4).

@@ -1,8 +1,9 @@
-"""What the steps of the workflow declare: their versions, and the pages of the results that some of them make.
+"""What the steps of the workflow declare: their versions, and the rules that most of them are run by.
 
-A step is a function under `@step(version=N)`; the step of a page names the fields of `Page` there too, as literals.
-Inputs that several pages share stand once, in a dictionary above them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`.
-They are read without an import, so that planning loads no library for them.
+A step is a function under `@step(version=N)`, which also names the fields of its `Rule`, as literals. A step that asks
+a model or wants more of a machine than others has its rule in `rules/`. Inputs that several steps share stand once, in
+a dictionary above them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`. They are read without an import, so that
+planning loads no library for them.
 """
 
 from __future__ import annotations
@@ -22,35 +23,45 @@ READ = (".md", ".svg")  # what a report shows of a page; of a page without them,
 
 
 @dataclass(frozen=True)
-class Page:
-    """A page. Each input, setting, output and wildcard is an option of its step, under the same name.
+class Rule:
+    """A rule. Each input, setting and output is an option of its step, under the same name; so is a wildcard that the
+    step has a parameter for.
 
     An input is a path, a list of paths, or the name of a set of files; a setting is the name of a value.
     """
 
     name: str  # of the step and the rule
     caption: str  # in the report: the docstring behind its first paragraph, in reStructuredText
-    result: str  # its files without their suffixes; may hold wildcards
-    outputs: Sequence[str]  # of SUFFIXES
-    category: str  # in the report
+    parameters: Sequence[str]  # of the step
+    outputs: Sequence[str] | Mapping[str, str]  # of SUFFIXES, behind `result`; or the path of each, or of its set
+    result: str = ""  # the files of a page without their suffixes; may hold wildcards
+    category: str = ""  # of a page, in the report
     inputs: Mapping[str, str | list[str]] = field(default_factory=dict)
-    optional: Sequence[str] = ()  # inputs without which the page is made all the same
+    optional: Sequence[str] = ()  # inputs without which a page is made all the same
     settings: Mapping[str, str] = field(default_factory=dict)
-    more: Mapping[str, str] = field(default_factory=dict)  # further outputs
-    wildcards: Mapping[str, list[str]] = field(default_factory=dict)  # the values of wildcards of its own
+    more: Mapping[str, str] = field(default_factory=dict)  # further outputs of a page
+    silent: Sequence[str] = ()  # inputs and outputs that are no options
+    wildcards: Mapping[str, str | list[str]] = field(default_factory=dict)  # their values, or the setting that has them
     stages: Sequence[str] = ()  # whose versions count beside its own
     target: str = ""  # the target that asks for it, wherever there is something to make it of
+    environment: str = "data"  # a file of envs/
     local: bool = True  # on a cluster, made where the command is typed
 
     def __post_init__(self) -> None:
+        if isinstance(self.outputs, Mapping):
+            return
         if unknown := [name for name in self.outputs if name not in SUFFIXES]:
             raise ValueError(f"outputs: found {unknown[0]}, expected {', '.join(SUFFIXES)}; others stand in `more`")
+        if not self.result or not self.category:
+            raise ValueError("a page without result and category")
 
     @property
     def files(self) -> dict[str, list[str]]:
         """Return the paths of each output."""
-        made = {name: [self.result + suffix for suffix in SUFFIXES[name]] for name in self.outputs}
-        return made | {name: [path] for name, path in self.more.items()}
+        if isinstance(self.outputs, Mapping):
+            return {name: [path] for name, path in self.outputs.items()}
+        pages = {name: [self.result + suffix for suffix in SUFFIXES[name]] for name in self.outputs}
+        return pages | {name: [path] for name, path in self.more.items()}
 
     @property
     def shown(self) -> list[str]:
@@ -61,7 +72,7 @@ class Page:
     @property
     def axes(self) -> list[str]:
         """Return the names of the wildcards."""
-        return re.findall(r"\{(\w+)\}", self.result)
+        return list(dict.fromkeys(re.findall(r"\{(\w+)\}", str(self.files))))
 
     @property
     def record(self) -> str:
@@ -71,11 +82,11 @@ class Page:
 
 @dataclass(frozen=True)
 class DeclaredStep:
-    """A step: the module that holds it, its version, and the page that it makes, if it makes one."""
+    """A step: the module that holds it, its version, and its rule, if it declares one."""
 
     module: Path
     version: int
-    page: Page | None
+    rule: Rule | None
 
 
 def read_steps(root: Path) -> dict[str, DeclaredStep]:
@@ -130,12 +141,13 @@ def _read(module: Path, function: ast.FunctionDef, call: ast.Call, shared: Mappi
         values = {str(keyword.arg): _literal(keyword.value, shared) for keyword in call.keywords}
         version = values.pop("version")
         caption = docstring.partition("\n\n")[2] or docstring
-        page = Page(name=function.name, caption=caption, **values) if values else None
-        return DeclaredStep(module, version, page)
+        parameters = [parameter.arg for parameter in (*function.args.args, *function.args.kwonlyargs)]
+        rule = Rule(name=function.name, caption=caption, parameters=parameters, **values) if values else None
+        return DeclaredStep(module, version, rule)
     except (TypeError, ValueError, KeyError) as problem:
-        names = ", ".join(page_field.name for page_field in fields(Page)[2:])
+        names = ", ".join(rule_field.name for rule_field in fields(Rule)[3:])
         why = "no version" if isinstance(problem, KeyError) else problem
-        raise InputInvalid(f"{place}: {why}; expected version=N, and of a page literals of {names}") from None
+        raise InputInvalid(f"{place}: {why}; expected version=N, and of a rule literals of {names}") from None
 
 
 def option_words(values: Mapping[str, Any]) -> list[str]:

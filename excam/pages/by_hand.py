@@ -29,7 +29,7 @@ def write(system: str, folder: Path, files: Mapping[str, Sequence[Path]], settin
     written: list[Path] = []
     left_out: list[str] = []
     for name, declared in steps_of(PACKAGE / system / "report.py").items():
-        page = declared.page
+        page = declared.rule
         assert page, f"{name}: a step without a page"
         sources = {key: [source] if isinstance(source, str) else source for key, source in page.inputs.items()}
         shipped = {
@@ -39,7 +39,7 @@ def write(system: str, folder: Path, files: Mapping[str, Sequence[Path]], settin
         absent = [key for key, paths in inputs.items() if not paths and key not in page.optional]
         absent += [key for key in page.settings if key not in settings]
         if absent:
-            left_out.append(f"not written: {Path(page.result).name}: found no {', no '.join(absent)}")
+            left_out.append(f"not written: {Path(page.shown[0]).stem}: found no {', no '.join(absent)}")
             continue
         for values in product(*page.wildcards.values()):
             axes = dict(zip(page.wildcards, values, strict=True))

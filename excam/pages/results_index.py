@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from excam.core import tables
-from excam.core.steps import Page
+from excam.core.steps import Rule
 from excam.lineage.progress import job_seconds
 from excam.pages.html import content_security_policy, fill_template
 from excam.pages.markdown import rounded, with_interval
@@ -118,7 +118,7 @@ def standings(results: Path) -> list[SystemStanding]:
     return measured
 
 
-def page(results: Path, files: Sequence[Path], pages: Sequence[Page], benchmarks: Path, facts: Told) -> str:
+def page(results: Path, files: Sequence[Path], pages: Sequence[Rule], benchmarks: Path, facts: Told) -> str:
     """Return the page of the folder `results`; `files` are all that the run made, `pages` says what they are."""
     sections, contents = [], {"report": "An error report", "floors": "Which systems are above their floor"}
     for folders, (title, about) in SYSTEMS.items():
@@ -141,7 +141,7 @@ def page(results: Path, files: Sequence[Path], pages: Sequence[Page], benchmarks
     return fill_template((ASSETS / "index.html").read_text(encoding="utf-8"), values)
 
 
-def _entries(results: Path, files: Sequence[Path], pages: Sequence[Page]) -> dict[str, tuple[str, list[Path]]]:
+def _entries(results: Path, files: Sequence[Path], pages: Sequence[Rule]) -> dict[str, tuple[str, list[Path]]]:
     """Return caption and files of each entry by its name: those of one page, or of one name, are one entry."""
     patterns = [
         (re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(declared))), page.caption)

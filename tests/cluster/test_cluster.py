@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]  # the first test 
 def cheap_rules() -> set[str]:
     """The rules that run where the command is typed."""
     text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    pages = {name for name, step in read_steps(ROOT).items() if step.page and step.page.local}
+    pages = {name for name, step in read_steps(ROOT).items() if step.rule and step.rule.local}
     return pages | {
         name
         for listed in re.findall(r"^localrules:\n((?:    \w+,\n)+)", text, re.M)

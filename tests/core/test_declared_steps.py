@@ -45,8 +45,8 @@ def test_steps_and_pages_are_read_without_running_their_module(module):
         "count_errors": (module, 3),
         "figure_11": (module, 2),
     }
-    page, stem = declared["figure_11"].page, "results/paper/figure-11/{model}"
-    assert declared["count_errors"].page is None
+    page, stem = declared["figure_11"].rule, "results/paper/figure-11/{model}"
+    assert declared["count_errors"].rule is None
     assert page.files == {
         "numbers": [f"{stem}.csv"],
         "pictures": [f"{stem}.pdf", f"{stem}.svg", f"{stem}.png"],
@@ -58,7 +58,7 @@ def test_steps_and_pages_are_read_without_running_their_module(module):
 
 def test_numbers_alone_are_what_a_report_shows(module):
     module.write_text(TEXT.replace(', "pictures"', ""))
-    assert steps.read_steps(module.parents[1])["figure_11"].page.shown == ["results/paper/figure-11/{model}.csv"]
+    assert steps.read_steps(module.parents[1])["figure_11"].rule.shown == ["results/paper/figure-11/{model}.csv"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_numbers_alone_are_what_a_report_shows(module):
 def test_pages_share_inputs_that_stand_above_them(declared, inputs, module):
     sets = 'SETS = {\n    "rows": "all_rows",  # of each model\n}\n'
     module.write_text(sets + TEXT.replace('category="Results",', f'category="Results",\n    inputs={declared},'))
-    assert steps.read_steps(module.parents[1])["figure_11"].page.inputs == inputs
+    assert steps.read_steps(module.parents[1])["figure_11"].rule.inputs == inputs
 
 
 def test_shared_inputs_of_another_module_are_refused(module):
@@ -112,7 +112,7 @@ def test_two_steps_of_one_name_are_refused(module):
     ("old", "new", "said"),
     [
         ("    category=", "    kategory=", "unexpected keyword argument 'kategory'"),
-        ('    category="Results",\n', "", "missing 1 required positional argument: 'category'"),
+        ('    category="Results",\n', "", "a page without result and category"),
         ('"Results"', "results()", "malformed node or string"),
         ("    version=2,\n", "", "no version"),
         ('"pictures"]', '"table"]', "outputs: found table, expected numbers, page, pictures; others stand in `more`"),

@@ -54,7 +54,7 @@ def lines(path):
 
 
 def test_the_workflow_makes_every_table():
-    page = read_steps(ROOT)["table_votes"].page
+    page = read_steps(ROOT)["table_votes"].rule
     assert page.wildcards["table"] == [*human_tables.TABLES]
 
 

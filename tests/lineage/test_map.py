@@ -18,7 +18,7 @@ PAGE = ROOT / "docs/map.md"
 HEAD = """# Map
 
 Look here which rule makes a file. Each heading names a file of rules and the file of their steps; a step has the name of its
-rule. Logs are in `logs/<rule>/`, times in `benchmarks/<rule>/`. `results/index.html` says what each page of `rules/pages.smk`
+rule. Logs are in `logs/<rule>/`, times in `benchmarks/<rule>/`. `results/index.html` says what each page of `rules/steps.smk`
 shows. The rules are those of `config.yaml`; `tests/lineage/test_map.py` writes this page (`python tests/records.py`).
 """
 DATASET = re.compile(rf"\b(?:{'|'.join(datasets.available())})\b")

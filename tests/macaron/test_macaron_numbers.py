@@ -199,7 +199,7 @@ def pages_with_printed_numbers(tmp_path_factory):
     made_of = {"answers": [folder / "choose.parquet", folder / "written.parquet"]}
     made_of |= {name: [folder / f"{name}.parquet"] for name in ("instances", "scenarios")}
     by_hand.write("macaron", folder, made_of, {"seed": 1, "categories": '{"says-yes-choose": "open-weight"}'})
-    declared = [step.page for step in steps_of(ROOT / "excam/macaron/report.py").values()]
+    declared = [step.rule for step in steps_of(ROOT / "excam/macaron/report.py").values()]
     reads = {path: page for page in declared for path in page.inputs.values() if path.endswith(".csv")}
     return {path: (folder / f"{Path(page.result).name}.md").read_text() for path, page in reads.items()}
 

@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 
 from excam.core import tables
-from excam.core.steps import Page
+from excam.core.steps import Rule
 from excam.pages.results_index import Told, page, standings
 
 LINE = {"row": "ExCAM (m)", "column": "ALL (ID)", "scaled_accuracy": 0.4, "low": 0.2, "high": 0.6, "n": 80}
-FIGURE = Page(
+FIGURE = Rule(
     "figure_3",
     "Scaled accuracy of ``<b>`` & more. Then the rest.",
-    "results/paper/figure-3",
-    ["numbers", "pictures"],
-    "",
+    parameters=[],
+    outputs=["numbers", "pictures"],
+    result="results/paper/figure-3",
+    category="Results",
 )
 TOLD = Told(
     *("<p>What was run.</p>", "<p>A report.</p>", "<p>By documents.</p>", "<p>Elsewhere.</p>", "<p>The cost.</p>")

@@ -216,7 +216,7 @@ def test_the_printed_tables_answer_the_claims_about_people():
     "folder", ["paper", "excam/calmqa/paper", "excam/macaron/paper", "excam/rubric/paper"]
 )  # CulT-Eval's page reads its whole folder
 def test_every_file_of_printed_numbers_is_read_by_a_page(folder):
-    pages = [step.page for step in read_steps(ROOT).values() if step.page]
+    pages = [step.rule for step in read_steps(ROOT).values() if step.rule]
     inputs = [source for page in pages for source in page.inputs.values()]
     named = {name for source in inputs for name in ([source] if isinstance(source, str) else source)}
     named |= {f"paper/{table}.csv" for page in pages for table in page.wildcards.get("table", [])}  # printed_votes

@@ -1,4 +1,4 @@
-"""What pages of the results are made of, by the names under which they ask for it, and which pages a target asks for."""
+"""What steps are made of, by the names under which they ask for it, and which pages a target asks for."""
 
 from difflib import get_close_matches
 
@@ -60,51 +60,64 @@ def judged_of(trained_on):
     return DATASETS if not trained_on.startswith("without-") else [trained_on.removeprefix("without-")]
 
 
-def page_inputs(page):
-    """The inputs of a page: paths, and the files of the sets that it names."""
-    named = {name: source for name, source in page.inputs.items() if isinstance(source, str) and "/" not in source}
+def inputs_of(declared):
+    """The inputs of a step: paths, and the files of the sets that it names."""
+    named = {name: source for name, source in declared.inputs.items() if isinstance(source, str) and "/" not in source}
     for name, source in named.items():
-        if source not in PAGE_FILES:
-            sets = ", ".join(get_close_matches(source, PAGE_FILES, cutoff=0.3)) or ", ".join(sorted(PAGE_FILES))
+        if source not in FILES:
+            sets = ", ".join(get_close_matches(source, FILES, cutoff=0.3)) or ", ".join(sorted(FILES))
             raise WorkflowError(
-                f"{page.name}: inputs.{name}: found {source}; expected a path with its folder, or a set of files of "
+                f"{declared.name}: inputs.{name}: found {source}; expected a path with its folder, or a set of files of "
                 f"rules/*_files.smk, such as {sets}"
             )
-    return {name: PAGE_FILES[source] if name in named else source for name, source in page.inputs.items()}
+    return {name: FILES[source] if name in named else source for name, source in declared.inputs.items()}
 
 
-def page_outputs(page):
-    """The outputs of a page; those that people read are part of a report."""
+def outputs_of(declared):
+    """The outputs of a step; those of pages that people read are part of a report."""
+    labels = {name.replace("_", " "): f"{{{name}}}" for name in declared.axes}
 
     def shown(path):
-        return report(path, caption="../report/page.rst", category=page.category) if path in page.shown else path
+        if not declared.category or path not in declared.shown:
+            return FILES.get(path, path)
+        return report(path, caption="../report/page.rst", category=declared.category, labels=labels)
 
-    return {name: list(map(shown, paths)) for name, paths in page.files.items()}
+    return {name: list(map(shown, paths)) for name, paths in declared.files.items()}
 
 
-def page_settings(page):
-    """The options of a page's step that are no files: each wildcard and setting, under its name.
+def constraints_of(declared):
+    """The values of wildcards of a rule's own."""
+    return {name: one_of(SETTINGS[of] if isinstance(of, str) else of) for name, of in declared.wildcards.items()}
+
+
+def settings_of(declared):
+    """The options of a step that are no files: each setting, and each wildcard that it has a parameter for.
 
     Snakemake compares them with those of the last run; it does not compare values that depend on inputs or outputs.
     """
 
     def of(wildcards):
-        values = {name: PAGE_SETTINGS[source] for name, source in page.settings.items()}
-        return option_words(
-            dict(wildcards) | {name: value(wildcards) if callable(value) else value for name, value in values.items()}
-        )
+        values = {name: value for name, value in dict(wildcards).items() if name in declared.parameters}
+        values |= {name: SETTINGS[source] for name, source in declared.settings.items()}
+        values = {name: value(wildcards) if callable(value) else value for name, value in values.items()}
+        return option_words({name: value for name, value in values.items() if value is not None})
 
     return of
 
 
-def page_paths(wildcards, input, output):
-    """The options of a page's step that are files: each input and output, under its name."""
-    return option_words(dict(input.items()) | dict(output.items()))
+def paths_of(declared):
+    """The options of a step that are files: each input that is there, and each output."""
+
+    def of(wildcards, input, output):
+        files = dict(input.items()) | dict(output.items())
+        return option_words({name: paths for name, paths in files.items() if paths and name not in declared.silent})
+
+    return of
 
 
-config["captions"] = {name: page.caption for name, page in PAGES.items()}  # read by report/page.rst
+config["captions"] = {name: declared.caption for name, declared in DECLARED.items()}  # read by report/page.rst
 
-PAGE_FILES = {  # sets of files that pages name as inputs
+FILES = {  # sets of files that steps name
     "adapter_manifests": ancient(  # read for hours: a repeated job takes others, and gives the same
         expand(
             "results/adapters/{model}/{trained_on}/manifest.json",
@@ -112,9 +125,12 @@ PAGE_FILES = {  # sets of files that pages name as inputs
             trained_on=EXPERIMENT.tuned.mixtures,
         )
     ),
+    "annotation_exports": annotation_exports,
+    "annotation_team": EXPERIMENT.annotation.team or [],
     "all_splits": expand(
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test", "test-100"]
     ),
+    "audit_checks": DECLARED["summarize_audits"].inputs["checks"],
     "bases": expand("results/samples/{dataset}.bases.jsonl", dataset=DATASETS),
     "cells_of_adapters": lambda w: cells(adapted(w.model), [*DATASETS, "all"]),
     "cells_of_all": cells(SYSTEMS, ["all"]),
@@ -125,6 +141,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "cells_of_excam_in_domain": cells(in_domain_excam(), DATASETS),
     "certainty_cells": expand("results/certainty/{system}/test.json", system=column_systems("all")),
     "certainty_cells_of_excam": expand("results/certainty/{system}/test.json", system=in_domain_excam()),
+    "corrupted_rows": corrupted_rows,
     "example_samples": lambda w: [  # of the datasets that one of the paper's tables shows, if they are switched on
         f"results/excam40k/{name}/test.parquet"
         for name in EXAMPLE_TABLES.get(int(w.number), DATASETS)
@@ -138,17 +155,36 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         else []
     ),
     "judgements_by_documents": judgements(systems_where(lambda model, _: model == BY_DOCUMENTS[0])),
+    "judgements_compared": judgements_compared,
+    "judgements_compared_of_all": lambda w: judgements_compared(w, "all"),
     "judgements_in_domain": judgements(column_systems("all")),
     "judgements_of_adapters": judgements(
         systems_where(lambda _, trained_on: trained_on == "all" or trained_on.startswith("without-"))
     ),
+    "judgements_of_dev": lambda w: judged(w, "dev") if w.trained_on == "all" else [],
     "judgements_of_excam": judgements(systems_where(lambda _, trained_on: trained_on == "all")),
     "judgements_of_excam_reports": judgements(s for s in in_domain_excam() if Path(s).name == "report"),
+    "judgements_of_explainers": judgements(EXPLAINERS, names=SOFT),
     "judgements_of_external": lambda w: judgements(external_systems(), "test-100"),
+    "judgements_of_test": lambda w: judged(w, "test"),
+    "judgements_pooled": judgements_pooled,
+    "long_rows": long_rows,
     "losses": lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
     "printed_votes": printed_votes,
+    "published_bases": published("results/samples/{dataset}.bases.jsonl"),
+    "published_samples": published("results/excam40k/{dataset}/{split}.parquet"),
+    "published_soft": published("results/errors/soft/{dataset}.counts.json", among=SOFT),
+    "published_sources": published("results/sources/{dataset}/manifest.json"),
+    "published_verdict": ancient("results/audits/verdict/{build}.json"),
     "report_cells": [f"results/reports/{m}/{t}/{j}/all/test.json" for m, t, j in EXPERIMENT.systems if j == "report"],
     "report_numbers": ["results/paper/reports.csv"] if any(j == "report" for _, _, j in EXPERIMENT.systems) else [],
+    "samples_pooled": lambda w: [
+        f"results/excam40k/{name}/{w.split}.parquet" for name in (DATASETS if w.dataset == "all" else [w.dataset])
+    ],
+    "score_counts": expand("results/scores/{{texts}}/{{metric}}/{{scored_by}}/batches/{batch}.json", batch=BATCHES),
+    "soft_answers": expand(
+        "results/errors/soft/{{dataset}}/{severity}/{shard}.jsonl", severity=["minor", "major"], shard=SHARDS
+    ),
     "soft_counts": expand("results/errors/soft/{dataset}.counts.json", dataset=SOFT),
     "soft_error_manifests": ancient(
         expand(
@@ -158,6 +194,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
             shard=SHARDS,
         )
     ),
+    "soft_test_sets": expand("results/excam40k/{dataset}/test.parquet", dataset=SOFT),
     "source_manifests": expand("results/sources/{dataset}/manifest.json", dataset=DATASETS),
     "split_counts": expand("results/excam40k/{dataset}/counts.json", dataset=DATASETS),
     "test_sets": expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
@@ -170,6 +207,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "train_dev_test": expand(
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test"]
     ),
+    "train_sets": train_sets,
     "train_mixtures": expand("results/mixtures/{trained_on}/train.jsonl", trained_on=EXPERIMENT.tuned.mixtures),
     "transcript_manifests_of_excam": ancient(
         [
@@ -182,9 +220,10 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     ),
     "variant_adapters": expand("results/adapters/{model}/all/manifest.json", model=EXPERIMENT.variants),
     "variant_cells": expand("results/evaluation/{model}/all/report/all/dev.json", model=EXPERIMENT.variants),
+    "weights": MODEL.weights,
 }
 
-PAGE_SETTINGS = {  # values that pages name as settings
+SETTINGS = {  # values that steps name
     "about_the_run": json.dumps(
         {
             "datasets": DATASETS,
@@ -197,14 +236,42 @@ PAGE_SETTINGS = {  # values that pages name as settings
             "small": all((entry.folder or "").startswith("mini/") for entry in EXPERIMENT.datasets.values()),
         }
     ),
+    "annotation_people": EXPERIMENT.annotation.people,
+    "audits": EXPERIMENT.audits,
     "datasets": DATASETS,
+    "excam40k_folder": lambda w: f"results/excam40k/{w.dataset}",
+    "explainers": EXPLAINERS,
+    "final_cap": lambda w: EXPERIMENT.datasets[w.dataset].cap if EXPERIMENT.construction.cap_stage == "after" else None,
+    "job_megabytes": EXPERIMENT.job_megabytes,
+    "learnt_from": lambda w: learnt_from(w.trained_on),
     "licences": licences(),
+    "licences_of_datasets": [f"{name}={BENCHMARKS[name].SOURCE.licence}" for name in DATASETS],
+    "metric": EXPERIMENT.metric,
+    "mixture_rows": EXPERIMENT.training.rows,
+    "mixtures": EXPERIMENT.mixtures,
+    "model": lambda w: w.model,
     "models_asked": models_asked,
+    "pack": "results/pack",
+    "preflight_needs": preflight_needs,
+    "published_benchmarks": published_benchmarks(),
+    "scores_folder": lambda w: f"results/scores/{w.texts}/{w.metric}/{w.scored_by}",
+    "scores_model": EXPERIMENT.model or "no model",
     "seed": EXPERIMENT.seed,
     "settings_claimed": settings_claimed(),
+    "severity": EXPERIMENT.construction.severity,
+    "sheet": lambda w: w.sheet,
     "shares": json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
+    "significance": None if EXPERIMENT.scoring.significance == "exact" else EXPERIMENT.scoring.significance,
+    "significance_seed": None if EXPERIMENT.scoring.significance == "exact" else EXPERIMENT.seed,
     "soft": SOFT,
+    "spans": EXPERIMENT.construction.spans,
+    "system": lambda w: f"{w.model}/{w.trained_on}/{w.judge}",
+    "systems_compared": lambda w: column_systems(w.dataset),
+    "systems_in_domain": column_systems("all"),
+    "texts": EXPERIMENT.texts,
+    "training_rows": training_rows,
     "unseen": unseen(),
+    "wanted_tasks": wanted_tasks,
 }
 
 
@@ -213,10 +280,10 @@ def pages_of(target):
     axes = {"model": list(EXPERIMENT.tuned.models)}
     return [
         path.format(**values)
-        for page in PAGES.values()
+        for page in DECLARED.values()
         if page.target == target
         for values in combinations(axes | page.wildcards, page.axes)
-        if all(files_of(source, values) for name, source in page_inputs(page).items() if name not in page.optional)
+        if all(files_of(source, values) for name, source in inputs_of(page).items() if name not in page.optional)
         for paths in page.files.values()
         for path in paths
     ]
@@ -226,7 +293,7 @@ def refuse_unknown_targets():
     """Stop for a page whose target asks for no pages: it would never be made, and nothing would say so."""
     files = [Path(workflow.basedir) / "Snakefile", *Path(workflow.basedir, "rules").glob("*.smk")]
     known = {name for file in files for name in re.findall(r'pages_of\("(\w+)"\)', file.read_text(encoding="utf-8"))}
-    for page in PAGES.values():
+    for page in DECLARED.values():
         if page.target and page.target not in known:
             expected = ", ".join(sorted(known))
             raise WorkflowError(f"{page.name}: target: found {page.target}; expected one of {expected}")

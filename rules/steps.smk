@@ -1,0 +1,31 @@
+"""The rules that their steps declare (`excam/core/steps.py`): one for each step, page, figure and audit that asks no model.
+
+A rule has the name of its step. Each input, setting and output is an option of that name, and each wildcard that the
+step has a parameter for: the input `cells` becomes `--cells FILE ...`. One that is empty is left out.
+"""
+
+for declared in DECLARED.values():
+
+    rule:
+        name:
+            declared.name
+        input:
+            **inputs_of(declared),
+        output:
+            **outputs_of(declared),
+        log:
+            f"logs/{declared.record}.log",
+        benchmark:
+            f"benchmarks/{declared.record}.tsv"
+        wildcard_constraints:
+            **constraints_of(declared),
+        localrule: declared.local
+        conda:
+            f"../envs/{declared.environment}.yaml"
+        params:
+            version=versions(declared.name, *declared.stages),
+            step=declared.name,
+            settings=settings_of(declared),
+            paths=paths_of(declared),
+        shell:
+            "python -m scripts {params.step:q} {params.settings:q} {params.paths:q} 2>&1 | tee {log:q}"
