@@ -144,11 +144,11 @@ def table_votes(
     how many a system predicted an error, and how alike its explanation is, 1 to 5. Agreement: Krippendorff's alpha and
     Fleiss' kappa; the paper prints shares of votes alone.
     """
-    shown, answered, paper = TABLES[table], campaign.read(campaign_path), claims.read(printed_claims_path)
+    layout, answered, paper = TABLES[table], campaign.read(campaign_path), claims.read(printed_claims_path)
     items = human_answers.items(answered, tables.read_frame(answers_path))
     printed = [line for path in printed_paths for line in tables.read_lines(path)]
-    tables.write_lines(numbers_path, shown.columns, shown.lines(Given(answered, items, printed, paper, seed)))
-    write_text(page_path, shown.page(tables.read_lines(numbers_path), read_json(counts_path, "annotators"), paper))
+    tables.write_lines(numbers_path, layout.columns, layout.lines(Given(answered, items, printed, paper, seed)))
+    write_text(page_path, layout.page(tables.read_lines(numbers_path), read_json(counts_path, "annotators"), paper))
 
 
 VOTE_FIGURE_COLUMNS = ("panel", "row", "segment", "count")
@@ -264,7 +264,7 @@ def figure_4(
     for column in [*datasets, ALL]:
         names = datasets if column == ALL else [column]
         ids = pl.concat([next(iter(external.values()))[name] for name in names])["id"].to_list()
-        frames = {system: _rows(system, own, names, ids) for system, own in [*external.items(), *tuned.items()]}
+        frames = {system: _rows(system, parts, names, ids) for system, parts in [*external.items(), *tuned.items()]}
         lines += _column(column, frames, seed)
     for line, p in zip(lines, cells.holm_adjusted([line["p_value"] for line in lines]), strict=True):
         line |= {"p_value": cells.significant_digits(line["p_value"]), "p_holm": cells.significant_digits(p)}
@@ -282,12 +282,12 @@ def _read(judgements: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
     return judged
 
 
-def _rows(system: System, own: Mapping[str, pl.DataFrame], names: Sequence[str], ids: list[str]) -> pl.DataFrame:
+def _rows(system: System, frames: Mapping[str, pl.DataFrame], names: Sequence[str], ids: list[str]) -> pl.DataFrame:
     """Return a system's judgements of these rows, in this order.
 
     Raises ArtifactBroken if it has not judged them all.
     """
-    judged = pl.concat([own[name] for name in names])
+    judged = pl.concat([frames[name] for name in names])
     rows = pl.DataFrame({"id": ids}).join(judged, on="id", how="inner", maintain_order="left")
     if rows["id"].to_list() != ids:
         missing = next((row_id for row_id in ids if row_id not in set(judged["id"])), "each row once")
@@ -337,16 +337,16 @@ def _page(lines: list[dict[str, str]], paper: Claims) -> str:
 
 def _against(row: str, lines: list[dict[str, str]]) -> list[str]:
     """On which test sets one row of Figure 4 is above all rows of the other kind."""
-    own = {line["column"]: line for line in lines if line["row"] == row}
-    tuned = next(iter(own.values()))["tuned"]
+    cell_of = {line["column"]: line for line in lines if line["row"] == row}
+    tuned = next(iter(cell_of.values()))["tuned"]
     others = [line for line in lines if line["tuned"] != tuned]
-    datasets = [column for column in own if column != "ALL"]
+    datasets = [column for column in cell_of if column != "ALL"]
     best = {name: max(float(line["scaled_accuracy"]) for line in others if line["column"] == name) for name in datasets}
-    above = [name for name in datasets if float(own[name]["scaled_accuracy"]) > best[name]]
-    won = [[name for name in datasets if float(own[name][p]) <= LEVEL] for p in ("p_value", "p_holm")]
+    above = [name for name in datasets if float(cell_of[name]["scaled_accuracy"]) > best[name]]
+    won = [[name for name in datasets if float(cell_of[name][p]) <= LEVEL] for p in ("p_value", "p_holm")]
     listed = [f"{len(names)} of {len(datasets)}: {', '.join(names)}" if names else "0" for names in (above, *won)]
-    sizes = sorted({int(own[name]["n"]) for name in datasets})
-    return [escape(row), own["ALL"]["scaled_accuracy"], *map(escape, listed), ", ".join(map(str, sizes))]
+    sizes = sorted({int(cell_of[name]["n"]) for name in datasets})
+    return [escape(row), cell_of["ALL"]["scaled_accuracy"], *map(escape, listed), ", ".join(map(str, sizes))]
 
 
 def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], pictures: Sequence[Path]) -> None:
@@ -356,7 +356,7 @@ def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], pictures:
     rows, columns = sorted(names, key=lambda row: row in tuned), [*datasets, ALL]
     at = {(line["row"], line["column"]): line for line in lines}
     grid = [[at[row, column] for column in columns] for row in rows]
-    shown = f"{LEVEL}".removeprefix("0")
+    level = f"{LEVEL}".removeprefix("0")
     figure = plotting.heat_map(
         [[plotting.Cell(float(line["scaled_accuracy"]), mark=_mark(line)) for line in row] for row in grid],
         plotting.Labels(rows, separators=[len(rows) - len(tuned)]),
@@ -367,8 +367,8 @@ def draw_ratings(lines: list[dict[str, str]], datasets: Sequence[str], pictures:
         ),
         plotting.Scale("scaled accuracy; 0: chance"),
         title="In-domain ExCAM and external judges on the balanced subsets",
-        note=f"* better than every row of the other kind: paired permutation tests over groups, two-sided, p ≤ {shown} "
-        f"after Holm's correction over the figure; ° p ≤ {shown} in the column alone. 0 is chance; an unreadable "
+        note=f"* better than every row of the other kind: paired permutation tests over groups, two-sided, p ≤ {level} "
+        f"after Holm's correction over the figure; ° p ≤ {level} in the column alone. 0 is chance; an unreadable "
         "answer counts as wrong. ExCAM was trained on the train splits of all datasets.",
     )
     plotting.save(figure, pictures)

@@ -84,13 +84,13 @@ def audit_balance(
     """
     rows = page.read_parts(samples_paths)
     bases = [base for path in bases_paths for base in record_files.read_bases(path)]
-    asked = [
+    base_rows = [
         (base.id, base.label, "\n".join((base.role, base.context, base.question)), "\n".join(sorted(base.options)))
         for base in bases
     ]
     audit = balance.audit(
         rows,
-        pl.DataFrame(asked, schema=dict.fromkeys(balance.BASES, pl.String), orient="row"),
+        pl.DataFrame(base_rows, schema=dict.fromkeys(balance.BASES, pl.String), orient="row"),
         {path.parent.name: balance.pairs_lost(read_json(path)) for path in counts_paths},
         shares,
         {path.name.removesuffix(".counts.json"): read_json(path, "severity", "generators") for path in soft_paths},
@@ -218,7 +218,7 @@ def summarize_audits(checks_paths: Annotated[Sequence[Path], "<audit>.csv"], pag
     """
     audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in checks_paths}
     write_text(page_path, page.summary(audits))
-    say(f"{page_path}: {page.verdict([check for own in audits.values() for check in own])}")
+    say(f"{page_path}: {page.verdict([check for of_audit in audits.values() for check in of_audit])}")
 
 
 @step(

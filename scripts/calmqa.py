@@ -122,10 +122,10 @@ def calmqa_answers(
     questions = source.questions_of(questions_path)
     answers = [answer for sheet in sheets_paths for answer in source.read_sheet(sheet, questions)]
     for path in transcripts_paths:
-        said = transcript.replay(asks.answer, list(questions.values()), path)
+        answered = transcript.replay(asks.answer, list(questions.values()), path)
         answers += [
             Answer(f"{path.stem}/{question}", path.stem, question, completion.text, completion.finish)
-            for question, completion in zip(questions, said, strict=True)
+            for question, completion in zip(questions, answered, strict=True)
         ]
     tables.write_frame(answers_path, source.to_frame(answers, Answer))
     counts = Counter(answer.subject for answer in answers)
@@ -140,9 +140,9 @@ def calmqa_answers(
 )
 def calmqa_translations(files: StageFiles, transcript_path: Path, to_path: Path) -> None:
     """Parse a transcript into English translations of the answers. A new parser needs no model."""
-    asked = items(files, "translations")
-    said = transcript.replay(asks.translate, asked, transcript_path)
-    stages.write(to_path, "translations", stages.translation_rows(asked, said))
+    entries = items(files, "translations")
+    answers = transcript.replay(asks.translate, entries, transcript_path)
+    stages.write(to_path, "translations", stages.translation_rows(entries, answers))
 
 
 @step(
@@ -159,8 +159,8 @@ def calmqa_claims(
     """List the claims of every answer: its sentences, or what a model listed, from its transcript."""
     read = texts(files)
     if transcript_path:
-        asked = items(files, "claims")
-        claims = stages.claims_by_model(read, asked, transcript.replay(asks.extract, asked, transcript_path))
+        entries = items(files, "claims")
+        claims = stages.claims_by_model(read, entries, transcript.replay(asks.extract, entries, transcript_path))
     else:
         claims = stages.claims_by_rules(read)
     stages.write(to_path, "claims", claims)
@@ -218,9 +218,9 @@ def calmqa_judge(
 ) -> None:
     """Ask the model of one stage about everything that stage judges; write a transcript."""
     asker = recorder_of(asking, name, f"{name}/{step}")
-    asked = items(files, step)
+    entries = items(files, step)
     flow = asks.verify_trinary if step == "verdicts" and verdicts == "trinary" else stages.FLOWS[step]
-    asker.record(f"{step} by {name}, requests", flow, asked, len(asked))
+    asker.record(f"{step} by {name}, requests", flow, entries, len(entries))
     asker.write_manifest(astuple(files), seed=asking.seed)
 
 
@@ -246,15 +246,15 @@ def calmqa_relevance(
     encoder_path: Annotated[Path | None, "manifest of a fetched sentence encoder"] = None,
 ) -> None:
     """Rate how far every answer addresses its question: as a model said, or by the cosine of an encoder."""
-    asked = items(files, "relevance")
+    entries = items(files, "relevance")
     if transcript_path:
-        said = transcript.replay(asks.relevance, asked, transcript_path)
-        rows = stages.relevance_rows(asked, said, name, scale)
+        answers = transcript.replay(asks.relevance, entries, transcript_path)
+        rows = stages.relevance_rows(entries, answers, name, scale)
     else:
         assert encoder_path, "--transcript or --encoder"
-        pairs = [(item.texts["question"], item.texts["answer"]) for item in asked]
+        pairs = [(item.texts["question"], item.texts["answer"]) for item in entries]
         similarities = cosines(encoder_path.parent / "files", pairs)
-        rows = stages.relevance_by_cosine(asked, similarities, f"cosine:{name}", scale)
+        rows = stages.relevance_by_cosine(entries, similarities, f"cosine:{name}", scale)
     stages.write(to_path, "relevance", rows)
 
 
@@ -278,10 +278,10 @@ def calmqa_verdicts(
     transcript_path: Annotated[Path | None, "of the verifier; without it, by overlap of words"] = None,
 ) -> None:
     """Say of every claim whether the passages support it: by overlap, or as a model said in its transcript."""
-    asked = stages.to_verify(stages.read_claims(claims_path), evidence_path)
+    entries = stages.to_verify(stages.read_claims(claims_path), evidence_path)
     flow = asks.verify_trinary if verdicts == "trinary" else asks.verify
-    said = transcript.replay(flow, asked, transcript_path) if transcript_path else None
-    rows = stages.verdict_rows(asked, said, "overlap" if said is None else name)
+    answers = transcript.replay(flow, entries, transcript_path) if transcript_path else None
+    rows = stages.verdict_rows(entries, answers, "overlap" if answers is None else name)
     stages.write(to_path, "verdicts", rows)
     say(f"calmqa: verdicts: {dict(sorted(Counter(row['verdict'] for row in rows).items()))}")
 
@@ -329,7 +329,7 @@ def calmqa_surface(
 ) -> None:
     """Check the language and the repetitions of every answer. Asks no model."""
     questions, answers = source.questions_of(questions_path), source.answers_of(answers_path)
-    rows, known = stages.surface_rows(questions, answers, detector, tokens, times)
+    rows, languages = stages.surface_rows(questions, answers, detector, tokens, times)
     stages.write(surface_path, "surface", rows)
-    lines = [asdict(language) | {"share": language.share, "decidable": language.decidable} for language in known]
+    lines = [asdict(language) | {"share": language.share, "decidable": language.decidable} for language in languages]
     tables.write_lines(languages_path, ("name", "code", "questions", "right", "share", "decidable"), lines)

@@ -208,8 +208,8 @@ def _training_settings(experiment: Mapping[str, Any]) -> Answers:
     }
     for claim, value in values.items():
         yield claim, Ours(value, at)
-    kept = "a killed training repeats at most so many; the paper's interval is never reached"
-    yield "training-save-steps", Ours(recipe.save_steps, kept)
+    note = "a killed training repeats at most so many; the paper's interval is never reached"
+    yield "training-save-steps", Ours(recipe.save_steps, note)
     in_layout = f"layout {recipe.layout}; {recipe.rows_per_step} rows a step in all, the paper's 8"
     yield "training-batch", Ours(layout.rows_per_pass, in_layout)
     yield "training-accumulation", Ours(layout.passes(recipe.rows_per_step), in_layout)
@@ -225,8 +225,8 @@ def _model_settings(experiment: Mapping[str, Any]) -> Answers:
     for name, claim in (("phi4", "phi4-version"), ("phi3-medium-4k", "phi3-version")):
         hub = (experiment["models"].get(name) or {}).get("hub")
         yield claim, Ours(hub or "", f"models.{name}" if hub else f"this experiment has no {name}")
-    asked = {*experiment["tuned"]["models"], *experiment["baselines"]["models"]}
-    hubs = [experiment["models"][name]["hub"] or name for name in asked]
+    models = {*experiment["tuned"]["models"], *experiment["baselines"]["models"]}
+    hubs = [experiment["models"][name]["hub"] or name for name in models]
     sizes = [(float(match[1]), hub) for hub in hubs if (match := re.search(r"(\d+(?:\.\d+)?)b\b", hub, re.IGNORECASE))]
     size, hub = max(sizes, default=("", "no model asked has its size in billions in its name"))
     yield "largest-model", Ours(size, hub)
@@ -302,16 +302,15 @@ def _baselines(table_4: Sequence[Line]) -> Answers:
         names = ("weakest", "best-baseline-prompt", "fallback-effect")
         yield from ((name, Ours("", "no untuned model is asked")) for name in names)
         return
-    accuracy = {model: max(own.values()) for model, own in prompts.items()}
+    accuracy = {model: max(rates.values()) for model, rates in prompts.items()}
     low = sorted(accuracy, key=accuracy.__getitem__)[:2]
-    said = ", ".join(f"{model} ({accuracy[model]:.3f})" for model in low)
-    yield "weakest", Ours(said, f"the lowest of {len(prompts)} untuned models, each with its best prompt")
-    compared = {model: own for model, own in prompts.items() if len(set(own) & set(PRINTED_PROMPTS)) > 1}
-    best = Counter(max(own, key=own.__getitem__) for own in compared.values())
+    listed = ", ".join(f"{model} ({accuracy[model]:.3f})" for model in low)
+    yield "weakest", Ours(listed, f"the lowest of {len(prompts)} untuned models, each with its best prompt")
+    compared = {model: rates for model, rates in prompts.items() if len(set(rates) & set(PRINTED_PROMPTS)) > 1}
+    best = Counter(max(rates, key=rates.__getitem__) for rates in compared.values())
     counted = ", ".join(f"{judge} {n} of {len(compared)}" for judge, n in best.most_common())
-    note = (
-        f"models for which a prompt is best; asked: {', '.join(sorted({j for own in prompts.values() for j in own}))}"
-    )
+    judges = sorted({judge for rates in prompts.values() for judge in rates})
+    note = f"models for which a prompt is best; asked: {', '.join(judges)}"
     yield "best-baseline-prompt", Ours(counted, note if counted else f"{note}; no model has two of Table 11")
     yield "fallback-effect", Ours(0.0, "by construction: p(R) cannot make or remove an error")
 
@@ -324,24 +323,24 @@ def _out_of_domain(lines: Sequence[Line]) -> Answers:
         yield from ((name, Ours("", "no adapter was judged on a dataset it never saw")) for name in names)
         return
     best = _best_row(tuned)
-    own = {line["column"]: line for line in tuned if line["row"] == best}
-    note = f"{best} on {len(own)} test sets: figure-3.csv"
-    surely = [name for name, line in own.items() if float(line["p_baselines"]) <= LEVEL]
-    over_base = [name for name, line in own.items() if line["p_own_base"] and float(line["p_own_base"]) <= LEVEL]
-    rivals = {name: [line for line in columns if line["column"] == name and not line["p_baselines"]] for name in own}
+    cells = {line["column"]: line for line in tuned if line["row"] == best}
+    note = f"{best} on {len(cells)} test sets: figure-3.csv"
+    surely = [name for name, line in cells.items() if float(line["p_baselines"]) <= LEVEL]
+    over_base = [name for name, line in cells.items() if line["p_own_base"] and float(line["p_own_base"]) <= LEVEL]
+    rivals = {name: [line for line in columns if line["column"] == name and not line["p_baselines"]] for name in cells}
     above = [
         name
-        for name, line in own.items()
+        for name, line in cells.items()
         if name not in surely
         and all(float(line["scaled_accuracy"]) > float(r["scaled_accuracy"]) for r in rivals[name])
     ]
     random = [
         name
-        for name in own
+        for name in cells
         if all(float(line["low"]) <= 0 for line in columns if line["column"] == name and line["low"])
     ]
     yield names[0], Ours(_listed(surely), note)
-    yield names[1], Ours(f"{len(over_base)} of {len(own)}", note)
+    yield names[1], Ours(f"{len(over_base)} of {len(cells)}", note)
     yield names[2], Ours(_listed(above), f"{note}; above every untuned model, p > {LEVEL}")
     yield names[3], Ours(_listed(random), "no system with an interval above 0")
 
@@ -366,18 +365,18 @@ def _in_domain(cells: Sequence[Path]) -> Answers:
 
 
 def _languages(lines: Sequence[Line]) -> Answers:
-    shown = [line for line in lines if line["shown"] == "True"]
+    counted = [line for line in lines if line["shown"] == "True"]
     names = ("language-spread", "language-count", "language-best", "language-weaker")
-    languages = {line["language"] for line in shown}
-    tuned = [line for line in shown if line["tuned"] == "True"]
+    languages = {line["language"] for line in counted}
+    tuned = [line for line in counted if line["tuned"] == "True"]
     if len(languages) < 2 or not tuned:
         why = f"fewer than two languages with more than {figures.MORE_THAN} rows, or no ExCAM: figure-10.csv"
         yield from ((name, Ours("", why)) for name in names)
         return
     row = _best_row(tuned)
     spread = next(line["spread"] for line in tuned if line["row"] == row)
-    rows = dict.fromkeys(line["row"] for line in shown)
-    means = {name: mean(float(line["scaled_accuracy"]) for line in shown if line["row"] == name) for name in rows}
+    rows = dict.fromkeys(line["row"] for line in counted)
+    means = {name: mean(float(line["scaled_accuracy"]) for line in counted if line["row"] == name) for name in rows}
     order = sorted(means, key=means.__getitem__)
     yield names[0], Ours(spread, f"{row}; the paper does not say of which row its spread is")
     yield names[1], Ours(len(languages), ", ".join(sorted(languages)))
@@ -424,10 +423,10 @@ def _hours(files: ResultFiles, experiment: Mapping[str, Any]) -> Answers:
     minutes: dict[str, list[float]] = {}
     for manifest in trained:
         minutes.setdefault(manifest["model"], []).append(manifest["training_seconds"] / 60)
-    own = "; ".join(f"{model}: {median(values):.1f} min, n = {len(values)}" for model, values in minutes.items())
+    minutes_of = "; ".join(f"{model}: {median(values):.1f} min, n = {len(values)}" for model, values in minutes.items())
     for name, model in PRINTED_SYSTEMS.items():
         there = minutes.get(model)
-        why = f"this experiment trains no {model} ({own or 'no adapter'})"
+        why = f"this experiment trains no {model} ({minutes_of or 'no adapter'})"
         note = f"median of {len(there or ())} adapters"
         yield f"training-time-{name}", Ours(median(there), note) if there else Ours("", why)
     jobs = f"sum over {len(files.judged_paths)} judging jobs of ExCAM, which may run at once"
@@ -484,11 +483,11 @@ def _votes(votes: Mapping[str, Sequence[Line]]) -> Answers:
 
 
 def _ratings(lines: Sequence[Line]) -> Answers:
-    own = {line["system"]: line for line in lines if line["items"] == human_ratings.VALID}
-    sizes = sorted({int(line["n"]) for line in own.values()})
+    line_of = {line["system"]: line for line in lines if line["items"] == human_ratings.VALID}
+    sizes = sorted({int(line["n"]) for line in line_of.values()})
     yield "explanation-soft-n", Ours(" or ".join(map(str, sizes)), "human-ratings.md, items of a system")
     for name, model in PRINTED_SYSTEMS.items():
-        line = own.get(f"{model}/all/report")
+        line = line_of.get(f"{model}/all/report")
         for claim, column in (("soft-found", "percent"), ("likert", "mean")):
             note = f"human-ratings.md, n = {line['n']}" if line else f"no explanations of {model}/all/report were rated"
             yield f"explanation-{claim}-{name}", Ours(line[column] if line else "", note)

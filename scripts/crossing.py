@@ -88,10 +88,10 @@ def read(sources: Sources) -> Iterator[Row]:
     for path in sources.scenarios_paths:
         yield from rows.of_statements(scenarios.read(path))
     if sources.responses_paths and sources.ratings_paths:
-        known = responses.read(sources.responses_paths)
+        all_responses = responses.read(sources.responses_paths)
         rubric = changes.opened(sources.rubric).with_weights(json.loads(sources.base))
-        ratings = checks.sound(sources.ratings_paths, known, [rubric])
-        yield from rows.of_responses(known, ratings.ratings)
+        ratings = checks.sound(sources.ratings_paths, all_responses, [rubric])
+        yield from rows.of_responses(all_responses, ratings.ratings)
 
 
 @step(version=8)  # before, a signature said nothing of what is left out of requests

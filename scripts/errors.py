@@ -102,10 +102,10 @@ def _from_lexicon(sample: Sample, severity: Severity, seed: int, exchange: Excha
 
     One that is left out ends with the reason and has an empty answer.
     """
-    said = lexicon.answer(sample, severity, seed, exchange)
-    if isinstance(said, lexicon.LeftOut):
-        return {"answer": "", "finish": f"left-out:{said.reason}"}
-    row = {"answer": said, "finish": "stop"}
+    answer = lexicon.answer(sample, severity, seed, exchange)
+    if isinstance(answer, lexicon.LeftOut):
+        return {"answer": "", "finish": f"left-out:{answer.reason}"}
+    row = {"answer": answer, "finish": "stop"}
     if exchange and exchange.partner:
         return row | {"partner": exchange.partner.pair}
     return row | ({"right": norms.verdict_alone(sample).answer} if exchange and exchange.turns_verdict else {})
@@ -145,7 +145,7 @@ def collect_soft_errors(
     rows = sorted((row for path in answers_paths for row in tables.read_jsonl(path)), key=lambda row: row["pair"])
     if unknown := next((row["pair"] for row in rows if row["pair"] not in right), None):
         raise ArtifactBroken(f"{samples_path}: no pair {unknown}, which was answered; delete the answers and run again")
-    kept: list[Sample] = []
+    corrupted: list[Sample] = []
     dropped: Counter[str] = Counter()
     for row in rows:
         if row["finish"] != "stop":  # a draft inside a cut answer is not the answer
@@ -154,21 +154,21 @@ def collect_soft_errors(
         original = norms.verdict_alone(right[row["pair"]]) if "right" in row else right[row["pair"]]
         made = soft.soft_error(original, row["severity"], row["answer"], spans, severity)
         if isinstance(made, Sample):
-            kept.append(made)
+            corrupted.append(made)
         else:
             dropped[made.reason] += 1
-    kept = soft.in_joined_groups(kept, {row["pair"]: row["partner"] for row in rows if "partner" in row})
+    corrupted = soft.in_joined_groups(corrupted, {row["pair"]: row["partner"] for row in rows if "partner" in row})
     generators = sorted({row["generator"] for row in rows})
-    if not kept:
+    if not corrupted:
         raise SourceInvalid(
             f"{samples_path}: none of {len(rows)} answers of {', '.join(generators)} is usable "
             f"({', '.join(f'{reason} {count}' for reason, count in dropped.most_common())}); expected one; "
             f"choose another generation.generator, or hard errors (ERRORS)"
         )
-    record_files.write_samples(errors_path, kept)
-    counts = {"answers": len(rows), "kept": len(kept), "dropped": dict(sorted(dropped.items()))}
-    stated = Counter((sample.origin.removeprefix("soft-"), sample.stated_severity) for sample in kept)
-    counts["severity"] = {asked: {s: n for (a, s), n in sorted(stated.items()) if a == asked} for asked in SEVERITIES}
+    record_files.write_samples(errors_path, corrupted)
+    counts = {"answers": len(rows), "kept": len(corrupted), "dropped": dict(sorted(dropped.items()))}
+    stated = Counter((sample.origin.removeprefix("soft-"), sample.stated_severity) for sample in corrupted)
+    counts["severity"] = {kind: {s: n for (a, s), n in sorted(stated.items()) if a == kind} for kind in SEVERITIES}
     counts |= {"generators": generators, "exchanged": sum("partner" in row for row in rows)}
     provenance.write_json(counts_path, counts)
-    provenance.say(f"{errors_path}: {len(kept)} of {len(rows)} answers kept; dropped {dict(dropped)}")
+    provenance.say(f"{errors_path}: {len(corrupted)} of {len(rows)} answers kept; dropped {dict(dropped)}")

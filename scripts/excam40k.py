@@ -170,12 +170,12 @@ def table_2(
     ``results/excam40k/<dataset>/counts.json`` and ``results/errors/soft/<dataset>.counts.json``. The paper's own totals
     contradict each other: ``results/paper/table-2.md``.
     """
-    own = [counts.dataset_counts(path.parent.name, read_json(path)) for path in counts_paths]
-    lines = counts.with_reported_numbers(own, tables.read_lines(printed_path))
-    said = counts.claims(lines[-1], tables.read_lines(printed_claims_path))
+    dataset_lines = [counts.dataset_counts(path.parent.name, read_json(path)) for path in counts_paths]
+    lines = counts.with_reported_numbers(dataset_lines, tables.read_lines(printed_path))
+    claims = counts.claims(lines[-1], tables.read_lines(printed_claims_path))
     tables.write_lines(numbers_path, counts.COLUMNS, lines)
-    tables.write_lines(claims_path, counts.CLAIM_COLUMNS, said)
-    write_text(page_path, counts.page(lines, said))
+    tables.write_lines(claims_path, counts.CLAIM_COLUMNS, claims)
+    write_text(page_path, counts.page(lines, claims))
 
 
 COLUMNS = ("model", "dataset", "rows", "too_long", "tokens", "mean", "median", "longest", "report_mean")
@@ -204,10 +204,10 @@ def count_tokens(
         counted = read_json(path)
         lines.append(paths.axes(path) | counted)
     tables.write_lines(numbers_path, COLUMNS, lines)
-    shown = [[markdown.escape(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
+    cells = [[markdown.escape(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
     write_text(
         page_path,
         "# Tokens per training row\n\nThe conversation and the report, as the base model's own tokenizer counts them; "
         "`report_mean` is of what carries loss; `too_long` counts the rows over training.max_length, with their pairs: "
-        "nothing is trained on them.\n\n" + markdown.table(COLUMNS, shown),
+        "nothing is trained on them.\n\n" + markdown.table(COLUMNS, cells),
     )

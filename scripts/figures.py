@@ -100,7 +100,7 @@ def _figure_3_line(cell: Cell, tests: Sequence[Test], trivial: float) -> dict[st
     system = cell.system
     above = cell.accuracy["low"] > trivial  # not the value: it is far above models that cannot answer, even at chance
     baselines = cells.p_better(system.key, tests, lambda other: not other.tuned) if system.tuned else None
-    own = cells.p_better(system.key, tests, lambda other: not other.tuned and other.model == system.model)
+    p_values = cells.p_better(system.key, tests, lambda other: not other.tuned and other.model == system.model)
     return {
         "row": system.name,
         "column": IN_DOMAIN if cell.dataset == "all" else cell.dataset,
@@ -108,7 +108,7 @@ def _figure_3_line(cell: Cell, tests: Sequence[Test], trivial: float) -> dict[st
         "significant": system.tuned and above and _beats_baselines(system.key, tests),
         "trivial_baseline": trivial,
         "p_baselines": baselines,
-        "p_own_base": own if system.tuned else None,
+        "p_own_base": p_values if system.tuned else None,
     }
 
 
@@ -229,8 +229,8 @@ def _lines(cell: Cell, in_dataset: Mapping[str, int]) -> Iterator[dict[str, Any]
     """
     common = {"row": cell.system.name, "tuned": cell.system.tuned, "cell": cell.path}
     sections = sorted(cell.numbers["by_language"].items(), key=lambda item: (-item[1]["n"], item[0]))
-    shown = [section["scaled"] for language, section in sections if in_dataset.get(language, 0) > MORE_THAN]
-    spread = cells.rounded_text(max(shown) - min(shown)) if len(shown) > 1 else None
+    bars = [section["scaled"] for language, section in sections if in_dataset.get(language, 0) > MORE_THAN]
+    spread = cells.rounded_text(max(bars) - min(bars)) if len(bars) > 1 else None
     for language, section in sections:
         rows = in_dataset.get(language, 0)
         yield {
@@ -252,23 +252,23 @@ def draw_figure_10(lines: list[dict[str, str]], pictures: Sequence[Path]) -> Non
     names = dict.fromkeys(line["row"] for line in lines)
     tuned = {line["row"] for line in lines if line["tuned"] == "True"}
     rows = sorted(names, key=lambda row: row in tuned)
-    shown = [line for line in lines if line["shown"] == "True"]
+    drawn = [line for line in lines if line["shown"] == "True"]
     first = [line for line in lines if line["row"] == rows[0] and line["shown"] != "True"]
     hidden = sum(int(line["n"]) for line in first)
-    if not shown:
+    if not drawn:
         text = (
             f"No language has more than {MORE_THAN} rows in the data set and enough test rows for an interval: nothing "
             f"to show. Test rows: {hidden:,}."
         )
         plotting.save(plotting.words(TITLE, text), pictures)
         return
-    counts = {line["language"]: int(line["n"]) for line in shown}
-    at = {(line["language"], line["row"]): line for line in shown}
+    counts = {line["language"]: int(line["n"]) for line in drawn}
+    at = {(line["language"], line["row"]): line for line in drawn}
     panels = {
         f"{name}\nn = {count:,}": [_point(at.get((name, row))) for row in rows]
         for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     }
-    spreads = {line["row"]: f"{float(line['spread']):.2f}" for line in shown} if len(counts) > 1 else {}
+    spreads = {line["row"]: f"{float(line['spread']):.2f}" for line in drawn} if len(counts) > 1 else {}
     spread = "Spread: the best language minus the worst. " if len(counts) > 1 else ""
     figure = plotting.forest(
         panels,
@@ -346,11 +346,11 @@ def _means(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the mean over datasets, each with the same weight; `n` says over how many."""
     means = []
     for row in dict.fromkeys(line["row"] for line in lines):
-        own = [line for line in lines if line["row"] == row and line["column"] != ALL]
-        if own:
-            head = {name: own[0][name] for name in ("row", "trained_on", "judge")}
-            value = round(mean(line["scaled_accuracy"] for line in own), 4)
-            means.append({**head, "column": MEAN, "scaled_accuracy": value, "n": len(own)})
+        cells_of_row = [line for line in lines if line["row"] == row and line["column"] != ALL]
+        if cells_of_row:
+            head = {name: cells_of_row[0][name] for name in ("row", "trained_on", "judge")}
+            value = round(mean(line["scaled_accuracy"] for line in cells_of_row), 4)
+            means.append({**head, "column": MEAN, "scaled_accuracy": value, "n": len(cells_of_row)})
     return means
 
 

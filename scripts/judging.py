@@ -36,15 +36,15 @@ def judge(
     seconds = time.monotonic() - started
     files = zip(sets, samples_paths, transcripts_paths, manifests_paths, strict=True)
     for rows, samples_path, transcript_path, manifest_path in files:
-        own = [next(entries) for _ in rows]
-        transcript.write(transcript_path, own)
+        entries_of_set = [next(entries) for _ in rows]
+        transcript.write(transcript_path, entries_of_set)
         provenance.write_manifest(
             manifest_path,
             inputs=[path for path in (samples_path, asking.weights_path, asking.adapter_path) if path],
             outputs=[transcript_path],
             settings=json.loads(asking.model),
             seconds=seconds * len(rows) / (len(samples) or 1),
-            **asker.facts(transcript.answers(own)),
+            **asker.facts(transcript.answers(entries_of_set)),
             seed=asking.seed,
         )
     provenance.say(f"{name}: {len(samples)} rows judged in {seconds:.0f} s")

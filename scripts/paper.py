@@ -105,10 +105,10 @@ def _out_of_domain(lines: list[Line], paper: Claims) -> str:
     columns = [line for line in columns if not line["column"].startswith("ALL")]
     for row in dict.fromkeys(line["row"] for line in columns):
         for what, name in (("than every untuned model", "p_baselines"), ("than its own base model", "p_own_base")):
-            own = [line for line in columns if line["row"] == row and line[name]]
-            won = [[line["column"] for line in own if float(line[p]) <= LEVEL] for p in (name, f"{name}_holm")]
+            of_row = [line for line in columns if line["row"] == row and line[name]]
+            won = [[line["column"] for line in of_row if float(line[p]) <= LEVEL] for p in (name, f"{name}_holm")]
             listed = [f"{len(names)}: {', '.join(names)}" if names else "0" for names in won]
-            body.append([escape(f"{row} {what}"), *map(escape, listed), len(own) or "none: not compared"])
+            body.append([escape(f"{row} {what}"), *map(escape, listed), len(of_row) or "none: not compared"])
     ids = ("ood-significant-all-baselines", "ood-significant-own-base", "ood-better", "ood-random")
     text = "## Figure 3: out of domain\n\nIts cells are printed in a picture only: no differences.\n\n"
     return (
@@ -119,15 +119,15 @@ def _out_of_domain(lines: list[Line], paper: Claims) -> str:
 
 
 def _languages(lines: list[Line], paper: Claims) -> str:
-    shown = [line for line in lines if line["shown"] == "True"]
+    counted = [line for line in lines if line["shown"] == "True"]
     text, printed = "## Figure 10: languages\n\n", paper["language-spread"]["printed"]
-    if not shown:
+    if not counted:
         return text + "No language has enough rows.\n" + claims.claims_list(paper, ("language-spread",))
     body = []
-    for row in dict.fromkeys(line["row"] for line in shown):
-        own = [line for line in shown if line["row"] == row]
-        spread = own[0]["spread"]
-        listed = ", ".join(f"{line['language']} {line['scaled_accuracy']} (n = {line['n']})" for line in own)
+    for row in dict.fromkeys(line["row"] for line in counted):
+        of_row = [line for line in counted if line["row"] == row]
+        spread = of_row[0]["spread"]
+        listed = ", ".join(f"{line['language']} {line['scaled_accuracy']} (n = {line['n']})" for line in of_row)
         body.append(
             [escape(row), f"{spread} ({float(spread) - float(printed):+.3f})" if spread else "–", escape(listed)]
         )

@@ -95,7 +95,7 @@ def train_reader(
     measured = [row for name in ("dev", "test") for row in of_split[name]]
     lifts = lifts_of(reading_rows.alone(measured))
     fitted = _fitted(of_split["dev"], lifts[: len(of_split["dev"])], language)
-    margins = [fitted.margin(own, row.by_words) for own, row in zip(lifts, measured, strict=True)]
+    margins = [fitted.margin(gain, row.by_words) for gain, row in zip(lifts, measured, strict=True)]
     tables.write_frame(
         scores_path, pl.DataFrame({"id": [row.id for row in measured], "lift": lifts, "margin": margins})
     )
@@ -143,8 +143,8 @@ def _fitted(rows: Sequence[ReadingRow], lifts: Sequence[float], language: str) -
 def _card(model: str, base: dict[str, Any], recipe: Recipe, fitted: lift.Fitted, rows: int) -> str:
     """Return the card of a reader."""
     facts = {"rows": rows, "fitted": fitted.model_dump()} | json.loads(recipe.adapter_settings)
-    shown = markdown.table(("setting", "value"), [(name, str(value)) for name, value in facts.items()])
-    return CARD.format(model=model, licence=base["licence"], base=base["revision"], facts=shown)
+    settings = markdown.table(("setting", "value"), [(name, str(value)) for name, value in facts.items()])
+    return CARD.format(model=model, licence=base["licence"], base=base["revision"], facts=settings)
 
 
 @step(
@@ -179,8 +179,8 @@ def table_reader(rows_path: Path, scores_paths: Sequence[Path], seed: int, numbe
         for name, (scores, verdicts) in systems.items()
     ]
     tables.write_lines(numbers_path, list(lines[0]), lines)
-    shown = [[line["system"], line["n"], *(_shown(line, column) for column in COLUMNS)] for line in lines]
-    text = f"# Trained readers\n\n{markdown.table(('system', 'n', *COLUMNS.values()), shown)}"
+    body = [[line["system"], line["n"], *(_shown(line, column) for column in COLUMNS)] for line in lines]
+    text = f"# Trained readers\n\n{markdown.table(('system', 'n', *COLUMNS.values()), body)}"
     provenance.write_text(page_path, text)
 
 
@@ -198,15 +198,15 @@ def _line(
     test: pl.DataFrame, scores: pl.Series, verdicts: pl.Series, worth: Mapping[str, np.ndarray], name: str, seed: int
 ) -> dict[str, Any]:
     """Return the numbers of a system with their intervals; `worth` is 1 for right, -1 for wrong, 0 for not known."""
-    clusters, own = test["paragraph"].to_list(), worth[name]
+    clusters, hits = test["paragraph"].to_list(), worth[name]
     decided = (verdicts != 0).to_numpy()
-    known = pl.DataFrame({"error": ~test["right"], "score": scores, "by": clusters})
-    known = known.filter(test["unread"] == "").drop_nulls()
-    errors = known["error"].to_list(), known["score"].to_list()
-    low, high = ranking_interval(*errors, clusters=known["by"].to_list(), seed=seed) or (None, None)
-    means = {"scaled": own, "above": own - worth["question overlap"], "above_words": own - worth["words"]}
+    readable = pl.DataFrame({"error": ~test["right"], "score": scores, "by": clusters})
+    readable = readable.filter(test["unread"] == "").drop_nulls()
+    errors = readable["error"].to_list(), readable["score"].to_list()
+    low, high = ranking_interval(*errors, clusters=readable["by"].to_list(), seed=seed) or (None, None)
+    means = {"scaled": hits, "above": hits - worth["question overlap"], "above_words": hits - worth["words"]}
     made = bootstrap.in_columns("decided", bootstrap.share(decided, clusters, seed))
-    made |= bootstrap.in_columns("right", bootstrap.share(own > 0, clusters, seed, decided))
+    made |= bootstrap.in_columns("right", bootstrap.share(hits > 0, clusters, seed, decided))
     for column, values in means.items():
         made |= bootstrap.in_columns(column, bootstrap.mean(values, clusters, seed))
     return made | {"auc": ranking(*errors).auroc, "auc_low": low, "auc_high": high}

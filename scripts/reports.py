@@ -342,7 +342,7 @@ def _reports_page(made: dict[Path, dict[str, Any]], printed: Sequence[dict[str, 
         for (name, _), path in zip(named, made, strict=True)
         for dataset, part in _parts(path, made[path])
     ]
-    said = "; ".join(f"{line['printed']} {line['unit']} for {line['id'].split('-')[-1]}" for line in printed)
+    numbers = "; ".join(f"{line['printed']} {line['unit']} for {line['id'].split('-')[-1]}" for line in printed)
     return "".join(
         [
             "# How good the reports are\n\n",
@@ -351,7 +351,7 @@ def _reports_page(made: dict[Path, dict[str, Any]], printed: Sequence[dict[str, 
             "row, where an unreadable answer found nothing and is right in nothing. "
             f"{UNDEFINED}: nothing to divide by.\n",
             *(_section(title, text, named, columns) for title, text, columns in SECTIONS),
-            _section("Explanations", EXPLAINED.format(said=said or UNDEFINED), parts, EXPLANATION_COLUMNS),
+            _section("Explanations", EXPLAINED.format(said=numbers or UNDEFINED), parts, EXPLANATION_COLUMNS),
         ]
     )
 

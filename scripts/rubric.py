@@ -99,11 +99,11 @@ def rubric_rate(
 ) -> None:
     """Ask one model to rate every response; write a transcript of every request and answer."""
     asker = recorder_of(asking, name, f"{name} rates")
-    known, rubric = responses_of(rating), rubric_of(rating)
-    requests = len(known) * (len(DIMENSIONS) if ask == "choose" else 1)
-    asker.record(f"rating by {name}, requests", asks.rater(ask, rubric, name), known, requests)
+    rated, rubric = responses_of(rating), rubric_of(rating)
+    requests = len(rated) * (len(DIMENSIONS) if ask == "choose" else 1)
+    asker.record(f"rating by {name}, requests", asks.rater(ask, rubric, name), rated, requests)
     asker.write_manifest(rating.responses_paths, rubric=rubric.signature, rubric_hash=rubric.hash, seed=asking.seed)
-    provenance.say(f"{name}: {len(known)} responses rated in {asker.seconds:.0f} s")
+    provenance.say(f"{name}: {len(rated)} responses rated in {asker.seconds:.0f} s")
 
 
 @step(
@@ -126,8 +126,8 @@ def rubric_settle(
     ratings_path: Path,
 ) -> None:
     """Parse a transcript into ratings and settle them by the rules. A new parser, or new rules, need no model."""
-    known = responses_of(rating)
-    model_ratings = transcript.replay(asks.rater(ask, rubric_of(rating), name), known, transcript_path)
+    rated = responses_of(rating)
+    model_ratings = transcript.replay(asks.rater(ask, rubric_of(rating), name), rated, transcript_path)
     tables.write_frame(ratings_path, ratings.to_frame(model_ratings))
     failed = Counter(model_rating.failure for model_rating in model_ratings if model_rating.failure)
     reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"

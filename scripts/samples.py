@@ -85,14 +85,14 @@ def build_samples(
     provenance.say(f"{dataset}: cap {cap}, of {'base samples' if cap_stage == 'before' else 'final rows'}; seed {seed}")
     without = {name: sum(codes.values()) for name, codes in frames.items() if code_of(name) is None}
     if local and without:
-        shown = ", ".join(
+        listed = ", ".join(
             f"{name} {pairs}"
             for name, pairs in sorted(without.items(), key=lambda name_and_pairs: (-name_and_pairs[1], name_and_pairs))
         )
-        provenance.say(f"{dataset}: pairs in a language without templates, in English ones: {shown}")
+        provenance.say(f"{dataset}: pairs in a language without templates, in English ones: {listed}")
     if not_read:
-        shown = ", ".join(not_read[:5]) + (f" and {len(not_read) - 5} more" if len(not_read) > 5 else "")
-        provenance.say(f"{dataset}: files that look like rows and are not read: {shown}; see SOURCE.files")
+        listed = ", ".join(not_read[:5]) + (f" and {len(not_read) - 5} more" if len(not_read) > 5 else "")
+        provenance.say(f"{dataset}: files that look like rows and are not read: {listed}; see SOURCE.files")
 
 
 @step(version=1)
@@ -126,7 +126,7 @@ def find_long_rows(
             counts[name] = {"too_long": len(long_pairs), "room": room, "longest": rows["input_ids"].list.len().max()}
         provenance.write_json(pairs_path, {"pairs": sorted(too_long)})
         provenance.write_json(counts_path, {"pairs": len(learnt), "too_long": len(too_long), "models": counts})
-        said = ", ".join(f"{name}: {n['too_long']} over {n['room']} tokens" for name, n in counts.items())
+        summary = ", ".join(f"{name}: {n['too_long']} over {n['room']} tokens" for name, n in counts.items())
         provenance.say(
-            f"{pairs_path}: {len(too_long)} of {len(learnt)} training pairs are left out as too long ({said})"
+            f"{pairs_path}: {len(too_long)} of {len(learnt)} training pairs are left out as too long ({summary})"
         )

@@ -187,7 +187,7 @@ def test_names_say_what_they_hold():
     assert sum(counts[word] for word in sizes.VAGUE) <= 20, f"{sizes.VAGUE}: name the thing itself"
     assert not sizes.vague_names("tests"), f"{sizes.VAGUE}: name the thing itself"
     assert not counts["told"]
-    assert sum(counts[word] for word in sizes.PARTICIPLES) <= 570, (
+    assert sum(counts[word] for word in sizes.PARTICIPLES) <= 280, (
         f"{sizes.PARTICIPLES}: take a noun, `facts` for `told`"
     )
 

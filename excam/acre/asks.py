@@ -161,8 +161,8 @@ def acre(case_: Case, variant: Variant = "full", mode: Mode = "text", combinatio
         return replace(judged, valid=False, valid_certainty=1.0, acre=0.0)
     first = (VALIDATOR, FIDELITY, NUANCE) if variant == "no-gate" else (VALIDATOR,)
     valid, *critics = yield from _asked(first, case_, variant, mode)
-    known = {"valid": None if valid.value is None else bool(valid.value), "valid_certainty": valid.certainty}
-    judged = replace(judged, **known, rationale=valid.rationale)
+    validity = {"valid": None if valid.value is None else bool(valid.value), "valid_certainty": valid.certainty}
+    judged = replace(judged, **validity, rationale=valid.rationale)
     if valid.failure and variant != "no-gate":
         return replace(judged, failure=f"validator: {valid.failure}")
     if not critics:
@@ -177,9 +177,9 @@ def _with_quality(judged: Judged, critics: Sequence[Said], combination: str) -> 
     fidelity, clarity = critics
     reasons = [judged.rationale, fidelity.rationale, clarity.rationale]
     rated = replace(judged, fidelity=fidelity.value, clarity=clarity.value, rationale=" / ".join(filter(None, reasons)))
-    for agent, said in ((FIDELITY, fidelity), (NUANCE, clarity)):
-        if said.failure:
-            return replace(rated, failure=f"{agent.name}: {said.failure}")
+    for agent, judgement in ((FIDELITY, fidelity), (NUANCE, clarity)):
+        if judgement.failure:
+            return replace(rated, failure=f"{agent.name}: {judgement.failure}")
     assert fidelity.value is not None, "without a failure there is a value"
     assert clarity.value is not None, "without a failure there is a value"
     q = quality.combine(fidelity.value, clarity.value, combination)
@@ -188,13 +188,13 @@ def _with_quality(judged: Judged, critics: Sequence[Said], combination: str) -> 
 
 def _asked(agents: Sequence[Agent], case_: Case, variant: Variant, mode: Mode) -> Flow[list[Said]]:
     """Ask agents together; by likelihoods if `mode` says so and the model gives them, else for texts."""
-    asked = [messages(agent, case_, variant) for agent in agents]
+    conversations = [messages(agent, case_, variant) for agent in agents]
     if mode == "choose":
-        choices = yield from together([*map(ask_for_choice, asked, (agent.options for agent in agents))])
+        choices = yield from together([*map(ask_for_choice, conversations, (agent.options for agent in agents))])
         logprobs = [choice.logprobs for choice in choices if choice.logprobs is not None]
         if len(logprobs) == len(agents):
             return list(map(_chosen, agents, logprobs))
-    completions = yield from together([*map(ask_for_text, asked, (agent.schema for agent in agents))])
+    completions = yield from together([*map(ask_for_text, conversations, (agent.schema for agent in agents))])
     return list(map(read, agents, completions))
 
 

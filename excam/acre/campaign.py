@@ -62,13 +62,13 @@ def marking(path: Path, each: int, seed: int) -> tuple[Campaign, int]:
         if row["id"] in seen:
             raise InputInvalid(f"{where}: id {row['id'][:60]} occurs twice; expected unique ids")
         seen.add(row["id"])
-        shown = {column: row[column] for column in ("source", "reference", "domain")}
-        if row["source"] in tasks and tasks[row["source"]].shown != shown:
+        fields = {column: row[column] for column in ("source", "reference", "domain")}
+        if row["source"] in tasks and tasks[row["source"]].shown != fields:
             raise InputInvalid(
                 f"{where}: the sentence of {tasks[row['source']].row[:60]} with another reference or domain; expected "
                 "one of each"
             )
-        tasks[row["source"]] = _task(row["id"], each, seed, "spans", shown, {"licence": row["licence"]})
+        tasks[row["source"]] = _task(row["id"], each, seed, "spans", fields, {"licence": row["licence"]})
     if not tasks:
         raise InputInvalid(f"{path}: 0 sentences; expected one JSON object a line, or a table")
     ordered = sorted(tasks.values(), key=lambda task: task.id)
@@ -98,9 +98,9 @@ def labelling(rows: Sequence[Translated], each: int, seed: int) -> Campaign:
     return campaign("CulT-Eval: errors in translations", form.load("translation_errors"), ordered)
 
 
-def _task(row: str, each: int, seed: int, kind: str, shown: Mapping[str, str], hidden: Mapping[str, str]) -> Task:
+def _task(row: str, each: int, seed: int, kind: str, fields: Mapping[str, str], hidden: Mapping[str, str]) -> Task:
     id_ = digest(seed, f"acre/{kind}", row)[:16]
-    return Task(id_, row, "English", "China", each, dict(shown), dict(hidden))
+    return Task(id_, row, "English", "China", each, dict(fields), dict(hidden))
 
 
 def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:

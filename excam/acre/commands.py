@@ -34,11 +34,11 @@ def rows(
     from excam.core import tables
 
     with exit_on_error():
-        known = reading.read(items)
-        translated = source.written(files, known)
+        item_of = reading.read(items)
+        translated = source.written(files, item_of)
         tables.write_frame(to, translations.to_frame(translated))
         systems = translations.systems(translated)
-        absent = len(systems) * len(known) - len(translated)
+        absent = len(systems) * len(item_of) - len(translated)
         empty = sum(not row.translation.strip() for row in translated)
         say(f"{to}: {len(translated)} translations by {', '.join(systems)}; empty {empty}; items without one {absent}")
 

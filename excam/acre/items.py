@@ -80,7 +80,7 @@ def read(path: Path) -> dict[str, Item]:
     return items
 
 
-def read_removed(path: Path, known: Collection[str]) -> list[str]:
+def read_removed(path: Path, item_ids: Collection[str]) -> list[str]:
     """Return the reason of each candidate that became no item, of a file with `id` and `reason`.
 
     Raise InputInvalid for another reason, an id that occurs twice, and one of `known`, the items.
@@ -88,7 +88,7 @@ def read_removed(path: Path, known: Collection[str]) -> list[str]:
     reasons: dict[str, str] = {}
     for number, row in row_files.rows(path):
         name, reason = row.get("id"), row.get("reason")
-        if not is_text(name) or not name.strip() or name in reasons or name in known or reason not in REASONS:
+        if not is_text(name) or not name.strip() or name in reasons or name in item_ids or reason not in REASONS:
             raise InputInvalid(
                 f"{path}:{number}: id {shown(name)}, reason {shown(reason)}; expected each id once, that of no item, "
                 f"and one of {', '.join(REASONS)}"
@@ -105,9 +105,9 @@ def item(row: Mapping[str, Any], where: str) -> Item:
     for name in SPANS:
         if not isinstance(row.get(name), int) or isinstance(row[name], bool):
             raise InputInvalid(f"{where}: {name}: found {shown(row.get(name))}; expected a whole number of characters")
-    for name, known in (("category", CATEGORIES), ("domain", DOMAINS), ("protocol", ("A", "B", None))):
-        if row.get(name) not in known:
-            expected = ", ".join(str(value) for value in known if value)
+    for name, allowed in (("category", CATEGORIES), ("domain", DOMAINS), ("protocol", ("A", "B", None))):
+        if row.get(name) not in allowed:
+            expected = ", ".join(str(value) for value in allowed if value)
             raise InputInvalid(f"{where}: {name}: found {str(row.get(name))[:60]}; expected {expected}")
     for name in ("explication", "equivalent", "target_language"):
         if row.get(name) is not None and not is_text(row[name]):

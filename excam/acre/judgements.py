@@ -43,8 +43,8 @@ def _by_equivalents(row: Translated) -> Judged:
     if not equivalent.comparable(row.item):
         return Judged(row.item.route, failure=asks.NO_EXPLICATION)
     verdict = equivalent.judge(row.item, row.translation)
-    said = f"{verdict.reason}: {verdict.evidence}" if verdict.evidence else verdict.reason
-    return Judged(row.item.route, verdict.valid, acre=float(verdict.valid), rationale=said)
+    words = f"{verdict.reason}: {verdict.evidence}" if verdict.evidence else verdict.reason
+    return Judged(row.item.route, verdict.valid, acre=float(verdict.valid), rationale=words)
 
 
 def to_frame(judge: str, rows: Iterable[Translated], tasks: Iterable[Task], verdicts: Iterable[Judged]) -> pl.DataFrame:

@@ -53,9 +53,9 @@ class Acre(Metric):
         values: dict[str, Any] = {name: str(row.values[name]) for name in self.columns}
         values["explication"] = str(row.values.get("explication") or "")
         values["protocol"] = row.values.get("protocol")
-        for name, known in (("category", CATEGORIES), ("protocol", ("A", "B", None))):
-            if values[name] not in known:
-                expected = ", ".join(value for value in known if value)
+        for name, allowed in (("category", CATEGORIES), ("protocol", ("A", "B", None))):
+            if values[name] not in allowed:
+                expected = ", ".join(value for value in allowed if value)
                 raise InputInvalid(f"{row.id}: {name}: found {str(values[name])[:40]}; expected {expected}")
         judged = yield from asks.acre(asks.Case(id=row.id, **values), "full", self.mode)
         return Outcome(judged.acre, judged.failure, asks.parts(judged), judged.rationale)

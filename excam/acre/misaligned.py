@@ -35,29 +35,29 @@ def page(study: Study) -> str:
     if not rows:
         raise InputInvalid("labels: none of the translations has one; expected labels; see docs/cult-eval.md")
     places = {metric: _places(rows, scores) for metric, scores in study.metrics.items()}
-    shown = [row for translated in rows if (row := _row(translated, study, places)) is not None]
-    shown.sort(key=lambda row: (-(row.keys["gap"] or 0.0), row.id))
-    kinds = Counter((metric, row.outcome) for row in shown for metric in row.values["metric"])
+    page_rows = [row for translated in rows if (row := _row(translated, study, places)) is not None]
+    page_rows.sort(key=lambda row: (-(row.keys["gap"] or 0.0), row.id))
+    kinds = Counter((metric, row.outcome) for row in page_rows for metric in row.values["metric"])
     lines = [[row_browser.escape(metric), *(kinds[metric, kind] for kind in (HIGH, LOW))] for metric in places]
     note = "How many translations each metric puts wrongly into its upper or lower third."
     table = row_browser.folded_table("By metric", note, ("Metric", HIGH.capitalize(), LOW.capitalize()), lines)
     browser = Browser(
         title="CulT-Eval: misaligned",
-        head=HEAD.format(n=len(shown), all=len(rows)) + table,
+        head=HEAD.format(n=len(page_rows), all=len(rows)) + table,
         legend="",
         foot="",
         columns=["Scores"],
         filters=FILTERS,
     )
-    return row_browser.write(browser, shown)
+    return row_browser.write(browser, page_rows)
 
 
 def _places(rows: Sequence[Translated], scores: Mapping[str, float | None]) -> dict[str, float]:
     """Return the share of scored rows below each row, ties counted half, by row."""
-    known = {row.id: score for row in rows if (score := scores.get(row.id)) is not None}
-    values = np.sort(np.array(list(known.values())))
-    left, right = (np.searchsorted(values, list(known.values()), side) for side in ("left", "right"))
-    return dict(zip(known, ((left + right) / 2 / max(len(values), 1)).tolist(), strict=True))
+    score_of = {row.id: score for row in rows if (score := scores.get(row.id)) is not None}
+    values = np.sort(np.array(list(score_of.values())))
+    left, right = (np.searchsorted(values, list(score_of.values()), side) for side in ("left", "right"))
+    return dict(zip(score_of, ((left + right) / 2 / max(len(values), 1)).tolist(), strict=True))
 
 
 def _row(translated: Translated, study: Study, places: Mapping[str, Mapping[str, float]]) -> BrowserRow | None:

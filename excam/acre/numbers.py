@@ -46,11 +46,11 @@ def counts(items: Sequence[Item]) -> list[dict[str, Any]]:
     ]
 
 
-def removals(kept: int, reasons: Sequence[str]) -> list[dict[str, Any]]:
+def removals(items: int, reasons: Sequence[str]) -> list[dict[str, Any]]:
     """Return how many candidates became items, and how many were left out for each reason, with shares in percent."""
     counted = Counter(reasons)
-    lines = [("kept", kept), *((reason, counted[reason]) for reason in REASONS), ("all", kept + len(reasons))]
-    return [{"outcome": name, "candidates": n, "share": 100 * n / (kept + len(reasons))} for name, n in lines]
+    lines = [("kept", items), *((reason, counted[reason]) for reason in REASONS), ("all", items + len(reasons))]
+    return [{"outcome": name, "candidates": n, "share": 100 * n / (items + len(reasons))} for name, n in lines]
 
 
 def labelled(rows: Sequence[Translated]) -> list[Translated]:
@@ -75,17 +75,17 @@ def _sources(rows: Sequence[Translated]) -> list[str]:
 
 def _mean(rows: Sequence[Translated], values: Sequence[float | None], seed: int) -> dict[str, float | None]:
     """Return the mean of what is known, with its interval over sources."""
-    known = [(value, row.item.source) for row, value in zip(rows, values, strict=True) if value is not None]
-    return bootstrap.mean([value for value, _ in known], [source for _, source in known], seed)
+    valued = [(value, row.item.source) for row, value in zip(rows, values, strict=True) if value is not None]
+    return bootstrap.mean([value for value, _ in valued], [source for _, source in valued], seed)
 
 
 def correlations(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
     """Return how each metric goes with the label `correct` (Table 2): four measures with intervals, n and failures."""
-    kept = labelled(rows)
-    gold, clusters = _gold(kept), _sources(kept)
+    labelled_rows = labelled(rows)
+    gold, clusters = _gold(labelled_rows), _sources(labelled_rows)
     lines = []
     for metric, scores in metrics.items():
-        association = binary_gold.association(gold, [scores.get(row.id) for row in kept], clusters, seed=seed)
+        association = binary_gold.association(gold, [scores.get(row.id) for row in labelled_rows], clusters, seed=seed)
         line: dict[str, Any] = {"metric": metric}
         for measure in binary_gold.MEASURES:
             line |= bootstrap.in_columns(measure, asdict(getattr(association, measure)))
@@ -101,9 +101,9 @@ def compare_with(
     Two-sided permutations that swap the scores of whole sources, with Holm's correction. A metric that has one value
     only is left out.
     """
-    kept = labelled(rows)
-    gold, clusters = [float(label) for label in _gold(kept)], _sources(kept)
-    values = {metric: [scores.get(row.id) for row in kept] for metric, scores in metrics.items()}
+    labelled_rows = labelled(rows)
+    gold, clusters = [float(label) for label in _gold(labelled_rows)], _sources(labelled_rows)
+    values = {metric: [scores.get(row.id) for row in labelled_rows] for metric, scores in metrics.items()}
     varied = [metric for metric, scores in values.items() if len({score for score in scores if score is not None}) > 1]
     if first not in varied:
         return []
@@ -133,17 +133,17 @@ def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed:
     a right translation are left out and counted. `penalised` says whether the 95 % interval over sources lies above
     `PENALISED`; None where there is no interval. The deviation is that of all labelled rows, taken as known.
     """
-    kept = labelled(rows)
+    labelled_rows = labelled(rows)
     lines = []
     for metric, by_row in metrics.items():
-        scores = {row.id: score for row in kept if (score := by_row.get(row.id)) is not None}
+        scores = {row.id: score for row in labelled_rows if (score := by_row.get(row.id)) is not None}
         deviation = stdev(scores.values()) if len(scores) > 1 else 0.0
         right: dict[str, list[float]] = defaultdict(list)
-        for row in kept:
+        for row in labelled_rows:
             if row.label and row.label.correct and row.id in scores:
                 right[row.item.id].append(scores[row.id])
         for error in errors.ERRORS:
-            wrong = [row for row in kept if row.label and errors.primary(row.label.errors) == error]
+            wrong = [row for row in labelled_rows if row.label and errors.primary(row.label.errors) == error]
             used = [row for row in wrong if row.id in scores and right[row.item.id]]
             drops = [fmean(right[row.item.id]) - scores[row.id] for row in used]
             estimate = _drop(drops, _sources(used), deviation, seed)
@@ -199,8 +199,8 @@ def systems(
             by_system[name(row)].append(row)
         for system, system_rows in by_system.items():
             judgements = [verdicts[row.id] for row in system_rows]
-            valid = [(said, row.item.source) for row in system_rows if (said := verdicts[row.id].valid) is not None]
-            share = bootstrap.share([said for said, _ in valid], [source for _, source in valid], seed)
+            valid = [(gate, row.item.source) for row in system_rows if (gate := verdicts[row.id].valid) is not None]
+            share = bootstrap.share([gate for gate, _ in valid], [source for _, source in valid], seed)
             percent = {end: None if value is None else 100 * value for end, value in share.items()}
             line: dict[str, Any] = {"judge": judge, "system": system, **bootstrap.in_columns("validity", percent)}
             for column in ("fidelity", "clarity", "acre"):  # of those that did not fail

@@ -58,9 +58,9 @@ def table_1(items: Sequence[Item]) -> tuple[list[dict[str, Any]], str]:
     return lines, f"{text}{licences}.\n\n{table(head, body)}"
 
 
-def removals(kept: int, reasons: Sequence[str]) -> tuple[list[dict[str, Any]], str]:
+def removals(items: int, reasons: Sequence[str]) -> tuple[list[dict[str, Any]], str]:
     """Return how many candidates became items or were left out, by reason (§3.4), and the section."""
-    lines = numbers.removals(kept, reasons)
+    lines = numbers.removals(items, reasons)
     names = {"kept": "**became an item**", "all": "**all candidates**", **REASONS}
     body = [[names[line["outcome"]], line["candidates"], rounded(line["share"], 1)] for line in lines]
     text = "\n## From candidates to items\n\nOne reason a candidate, the first that held.\n\n"
@@ -115,8 +115,8 @@ def table_3(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     def row(part: str, system: str) -> list[Any]:
         cells = [at[part, system, metric] for metric in metrics]
         n = max(cell["n"] for cell in cells)
-        shown = [with_interval(cell, "mean", ("low", "high")) for cell in cells]
-        return [escape(system) + "*" * (n < FEW), *shown, n, max(cell["failures"] for cell in cells)]
+        means = [with_interval(cell, "mean", ("low", "high")) for cell in cells]
+        return [escape(system) + "*" * (n < FEW), *means, n, max(cell["failures"] for cell in cells)]
 
     systems = list(dict.fromkeys((line["part"], line["system"]) for line in lines))
     absent = ", ".join(metric for metric in TITLES.values() if metric not in metrics)
@@ -131,8 +131,8 @@ def table_3(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
         return lines, text
     text += table(["system", *head], [row(part, system) for part, system in systems if part == "all"])
     if "BLEU" in metrics:
-        whole = {own: [row for row in study.rows if system_name(row) == own] for _, own in systems}
-        lists = [[escape(own), rounded(sentence_metrics.corpus_bleu(rows)), len(rows)] for own, rows in whole.items()]
+        whole = {name: [row for row in study.rows if system_name(row) == name] for _, name in systems}
+        lists = [[escape(name), rounded(sentence_metrics.corpus_bleu(rows)), len(rows)] for name, rows in whole.items()]
         text += "\n## BLEU of the corpus\n\nAbove are means of sentence BLEU; the paper does not say which it has.\n\n"
         text += table(["system", "corpus BLEU", "n"], lists)
     text += "\n## By category and domain\n\n"
@@ -230,11 +230,11 @@ def _cautions(study: Study, lines: Sequence[Mapping[str, Any]], seed: int) -> st
             )
     if len({row.label.correct for row in study.rows if row.label}) == 2:
         for correlation in numbers.correlations(study.rows, study.full_scores, seed):
-            if said := _no_better_than_chance(
+            if caution := _no_better_than_chance(
                 correlation["tau_b"], correlation["tau_b_low"], correlation["tau_b_high"]
             ):
                 notes.append(
-                    f"{escape(correlation['metric'])} is {said} on the labels "
+                    f"{escape(correlation['metric'])} is {caution} on the labels "
                     f"(tau-b {with_interval(correlation, 'tau_b')}, n = {correlation['n']}): "
                     "its differences between systems say nothing."
                 )

@@ -103,22 +103,22 @@ def _text(ours: Mapping[str, Lines], settings: Mapping[str, Any]) -> Answers:
 def _table_1(printed: Lines, ours: Lines) -> Answers:
     at = {line["category"]: line for line in ours}
     for line in printed:
-        own = at[line["category"]]
+        numbers = at[line["category"]]
         for column in line:
             if column != "category":
-                value = float(own[column]) if own[column] else ""
-                note = f"table-1.csv: {own['items']} items of this benchmark"
+                value = float(numbers[column]) if numbers[column] else ""
+                note = f"table-1.csv: {numbers['items']} items of this benchmark"
                 yield f"table-1/{line['category']}/{column}", Ours(round(value, 2) if value else value, note)
 
 
 def _table_2(printed: Lines, ours: Lines | None) -> Answers:
     columns = {"pearson": "point_biserial", "spearman": "spearman"}
     for line in printed:
-        own = _of_metric(line["metric"], ours or [])
+        numbers = _of_metric(line["metric"], ours or [])
         for name, column in columns.items():
-            value = own.get(column) if own else None
-            why = NO_LABELS if ours is None else _not_measured(line["metric"]) if own is None else "no variation"
-            note = f"table-2.csv: {own['metric']}, n = {own['n']}, times 100; {OTHERS}" if own else ""
+            value = numbers.get(column) if numbers else None
+            why = NO_LABELS if ours is None else _not_measured(line["metric"]) if numbers is None else "no variation"
+            note = f"table-2.csv: {numbers['metric']}, n = {numbers['n']}, times 100; {OTHERS}" if numbers else ""
             yield (
                 f"table-2/{line['metric']}/{name}",
                 Ours(round(100 * float(value), 1), note) if value else Ours("", why),
@@ -154,11 +154,13 @@ def _table_5(printed: Lines, ours: Lines | None) -> Answers:
             if metric == "error":
                 continue
             name = NAMES.get(metric.lower(), metric)
-            own = next((cell for cell in ours or [] if (cell["metric"], cell["error"]) == (name, line["error"])), None)
+            own_cell = next(
+                (cell for cell in ours or [] if (cell["metric"], cell["error"]) == (name, line["error"])), None
+            )
             why = NO_LABELS if ours is None else _not_measured(name)
-            mark = marks[own["penalised"]] if own else ""
+            mark = marks[own_cell["penalised"]] if own_cell else ""
             same = "the same" if mark == line[metric] else "another mark" if line[metric] else "blank in the paper"
-            note = f"{same}; table-5.csv, n = {own['n']}; {OTHERS}" if own else why
+            note = f"{same}; table-5.csv, n = {own_cell['n']}; {OTHERS}" if own_cell else why
             yield f"table-5/{line['error']}/{metric}", Ours(mark, note)
 
 
@@ -179,11 +181,11 @@ def _table_7(printed: Lines, ours: Lines | None) -> Answers:
     last = ours[-1]["judge"] if ours else ""
     at = {line["variant"]: line for line in ours or [] if line["judge"] == last}
     for line in printed:
-        own = at.get(line["variant"])
-        asked = f"{line['variant']}: not in cult_eval.variants, or no judge was asked in several"
-        why = NO_LABELS if ours is None else asked
+        numbers = at.get(line["variant"])
+        why_not = f"{line['variant']}: not in cult_eval.variants, or no judge was asked in several"
+        why = NO_LABELS if ours is None else why_not
         for name, column in (("correlation", "tau_b"), ("delta", "difference")):
-            value = own.get(column) if own else None
-            note = f"ablations.csv: tau-b of {last}, n = {own['n']}; {OTHERS}" if own else ""
+            value = numbers.get(column) if numbers else None
+            note = f"ablations.csv: tau-b of {last}, n = {numbers['n']}; {OTHERS}" if numbers else ""
             none = "the full metric: no difference" if name == "delta" and line["variant"] == "full" else why
             yield f"table-7/{line['variant']}/{name}", Ours(float(value), note) if value else Ours("", none)

@@ -84,9 +84,9 @@ def cult_eval_table_1(
     Items of the benchmark by category (Table 1 of the CulT-Eval paper), with mean lengths in characters; and how many
     candidates became none, by reason (its section 3.4).
     """
-    known = items.read(expressions_path)
-    lines, page = pages.table_1(list(known.values()))
-    removed, section = pages.removals(len(known), items.read_removed(removed_path, known) if removed_path else [])
+    item_of = items.read(expressions_path)
+    lines, page = pages.table_1(list(item_of.values()))
+    removed, section = pages.removals(len(item_of), items.read_removed(removed_path, item_of) if removed_path else [])
     tables.write_lines(removals_path, pages.REMOVALS, removed)
     note = "Of its own 7,959 items out of about 12,000 candidates, which are not these; it prints no counts of reasons."
     files.write(pages.TABLE_1, (lines, page + section), note)

@@ -65,8 +65,8 @@ def bleu(rows: Texts, tokenizers: Sequence[str] = ()) -> Column:
     columns: dict[str, Iterator[float]] = {}
     signatures: list[str] = []
     for name in sorted(set(tokenizers)):
-        own = [row for row, used in zip(rows, tokenizers, strict=True) if used == name]
-        column = _sacrebleu(BLEU(effective_order=True, tokenize=name), own)
+        of_tokenizer = [row for row, used in zip(rows, tokenizers, strict=True) if used == name]
+        column = _sacrebleu(BLEU(effective_order=True, tokenize=name), of_tokenizer)
         columns[name] = iter(column.scores)
         signatures.append(column.signature)
     return Column(tuple(next(columns[name]) for name in tokenizers), " and ".join(signatures))
@@ -78,8 +78,8 @@ def corpus_bleu(rows: Sequence[Translated]) -> float | None:
     from sacrebleu.metrics.bleu import BLEU
 
     names = {tokenizer(row.item.target_language) for row in rows}
-    said, references = zip(*texts(rows), strict=True)
-    return BLEU(tokenize=names.pop()).corpus_score(said, [references]).score if len(names) == 1 else None
+    outputs, references = zip(*texts(rows), strict=True)
+    return BLEU(tokenize=names.pop()).corpus_score(outputs, [references]).score if len(names) == 1 else None
 
 
 def chrf(rows: Texts) -> Column:
@@ -91,11 +91,11 @@ def chrf(rows: Texts) -> Column:
 
 
 def _sacrebleu(metric: Any, rows: Texts) -> Column:
-    known: dict[tuple[str, str], float] = {}  # systems often give the same translation
+    score_of: dict[tuple[str, str], float] = {}  # systems often give the same translation
     for both in rows:
-        if both not in known:
-            known[both] = float(metric.sentence_score(both[0], [both[1]]).score)
-    return Column(tuple(known[both] for both in rows), str(metric.get_signature()))
+        if both not in score_of:
+            score_of[both] = float(metric.sentence_score(both[0], [both[1]]).score)
+    return Column(tuple(score_of[both] for both in rows), str(metric.get_signature()))
 
 
 def bertscore(rows: Texts, encoder: Path, name: str, layer: int, batch: int = 32) -> Column:

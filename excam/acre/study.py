@@ -75,12 +75,12 @@ def read(
     translated: dict[str, Translated] = {}
     for path in rows:
         _put(translated, {row.id: row for row in translations.from_frame(path)}, f"{path}: translation")
-    known = translations.with_labels(list(translated.values()), labels) if labels else list(translated.values())
-    contents = [(row.system, row.shots, row.digest, row.label) for row in known]
-    kept = [known[at] for at in distinct([row.id for row in known], contents)]
-    unlabelled = sum(row.label is None for row in kept) if labels else 0
-    counted = f"{len(kept)} translations; without a label {unlabelled}.{repeated_note(len(known) - len(kept))}"
-    if len(kept) < len(known) or unlabelled:
+    labelled = translations.with_labels(list(translated.values()), labels) if labels else list(translated.values())
+    contents = [(row.system, row.shots, row.digest, row.label) for row in labelled]
+    unique = [labelled[at] for at in distinct([row.id for row in labelled], contents)]
+    unlabelled = sum(row.label is None for row in unique) if labels else 0
+    counted = f"{len(unique)} translations; without a label {unlabelled}.{repeated_note(len(labelled) - len(unique))}"
+    if len(unique) < len(labelled) or unlabelled:
         say(f"{', '.join(map(str, rows))}: {counted}")
     verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
     for path in judged:
@@ -97,7 +97,7 @@ def read(
     columns = {**{f"{judge}, {variant}": by_row for (judge, variant), by_row in verdicts.items()}, **measured}
     for name, by_row in columns.items():
         _check(name, by_row, set(translated))
-    return Study(kept, verdicts, measured)
+    return Study(unique, verdicts, measured)
 
 
 def _put(into: dict[str, Value], more: Mapping[str, Value], what: str) -> None:

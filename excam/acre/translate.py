@@ -16,12 +16,12 @@ Form = Literal["prompt", "plain"]  # plain: the source alone, for models that on
 
 def prompt(item: Item, example: Item | None) -> str:
     """Return what a language model is asked; the prompt is ours, the paper's is lost."""
-    shown = (
+    one_shot = (
         ""
         if example is None
         else f"\nChinese text: {_quoted(example.source)}\n{item.target_language} translation: {example.reference}\n"
     )
-    return filled("translate", {"source": _quoted(item.source), "example": shown, "language": item.target_language})
+    return filled("translate", {"source": _quoted(item.source), "example": one_shot, "language": item.target_language})
 
 
 def _quoted(text: str) -> str:
@@ -32,5 +32,5 @@ def translate(item: Item, system: str, form: Form, example: Item | None = None) 
     """Ask for one translation. An answer cut within its reasoning, or refused, is an empty translation."""
     text = item.source if form == "plain" else prompt(item, example)
     answer = yield from ask_for_text((Message("user", text),))
-    _, said = reasoning_and_answer(answer)
-    return Translated(item, system, (said or "").strip(), 0 if example is None else 1, answer.finish)
+    _, translation = reasoning_and_answer(answer)
+    return Translated(item, system, (translation or "").strip(), 0 if example is None else 1, answer.finish)

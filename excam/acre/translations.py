@@ -70,9 +70,9 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
         raw_id, text = row.get("id"), row.get("translation")
         name = id_text(raw_id)
         if name is None or name not in items or not is_text(text):
-            known = ", ".join(list(items)[:3])
+            examples = ", ".join(list(items)[:3])
             raise InputInvalid(
-                f"{where}: id {shown(raw_id)}, translation {str(text)[:40]!r}; expected the id of an item ({known}) "
+                f"{where}: id {shown(raw_id)}, translation {str(text)[:40]!r}; expected the id of an item ({examples}) "
                 "and text"
             )
         system, finish = systems[_system(row, where, path.stem)], _name(row, "finish", where) or "stop"
@@ -90,8 +90,8 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
 
 def expect_same(path: Path, judged: Iterable[tuple[str, str]], rows: Mapping[str, Translated]) -> None:
     """Raise InputInvalid unless ids and digests of what was judged or measured are those of these translations."""
-    for name, asked in judged:
-        if name not in rows or rows[name].digest != asked:
+    for name, judge in judged:
+        if name not in rows or rows[name].digest != judge:
             problem = "its texts have changed since" if name in rows else f"none of the {len(rows)} translations"
             raise InputInvalid(
                 f"{path}: {name[:80]}: {problem}; expected verdicts and scores of the same; make it again"
@@ -160,8 +160,8 @@ def read_labels(path: Path) -> dict[str, Label]:
 def with_labels(rows: Sequence[Translated], path: Path) -> list[Translated]:
     """Return the rows with the labels of a file, None where it has none. Raise InputInvalid for a label without row."""
     labels = read_labels(path)
-    known = {row.id for row in rows}
-    if unknown := [name for name in labels if name not in known]:
+    ids = {row.id for row in rows}
+    if unknown := [name for name in labels if name not in ids]:
         raise InputInvalid(
             f"{path}: {unknown[0]}: a label without its translation (1 of {len(unknown)}); drop it, or add that"
         )
@@ -182,8 +182,8 @@ def to_frame(rows: Iterable[Translated]) -> pl.DataFrame:
     listed = []
     for row in rows:
         texts = {name: getattr(row.item, name) for name in ITEM}
-        own = {name: getattr(row, name) for name in ("id", "system", "translation", "shots", "finish")}
-        listed.append(own | {"item": row.item.id} | texts)
+        fields = {name: getattr(row, name) for name in ("id", "system", "translation", "shots", "finish")}
+        listed.append(fields | {"item": row.item.id} | texts)
     return pl.DataFrame(listed, schema=SCHEMA, orient="row")
 
 

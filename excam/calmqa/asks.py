@@ -77,16 +77,16 @@ class Item:
 
 def pick(prompt: str, label: str, options: Sequence[str]) -> Flow[Picked]:
     """Ask for the likelihood of each option after `label`; a server without likelihoods is asked for a line of text."""
-    asked = (Message("user", prompt),)
-    choice = yield from ask_for_choice(asked, tuple(f"{label}: {option}" for option in options))
+    messages = (Message("user", prompt),)
+    choice = yield from ask_for_choice(messages, tuple(f"{label}: {option}" for option in options))
     if choice.logprobs is not None:
         best = max(range(len(options)), key=choice.logprobs.__getitem__)
         return Picked(options[best], "", choice.logprobs)
-    completion = yield from ask_for_text(asked)
-    said = read_text(completion)
-    if said.text is None:
-        return Picked(None, said.failure)
-    return read_line(said.text, label, options)
+    completion = yield from ask_for_text(messages)
+    answer = read_text(completion)
+    if answer.text is None:
+        return Picked(None, answer.failure)
+    return read_line(answer.text, label, options)
 
 
 def read_line(text: str, label: str, options: Sequence[str]) -> Picked:
@@ -99,12 +99,12 @@ def read_line(text: str, label: str, options: Sequence[str]) -> Picked:
         regex.sub(r"^(\d)(\W*?)/\s*5\b", r"\1\2", line)
         for line in regex.findall(rf"(?im)^[^\w\n]*+{label}[^\w:：]*+[:：]\W*+({named}.*)$", text)
     ]
-    said = {option.lower() for line in lines for option in regex.findall(f"(?i){named}", line)}
-    if len(said) > 1:
+    options_in_text = {option.lower() for line in lines for option in regex.findall(f"(?i){named}", line)}
+    if len(options_in_text) > 1:
         return Picked(None, "two-answers")
-    if not said or any(regex.match(_NO_RATING, line) for line in lines):
+    if not options_in_text or any(regex.match(_NO_RATING, line) for line in lines):
         return Picked(None, "no-answer-line")
-    return Picked(said.pop())
+    return Picked(options_in_text.pop())
 
 
 _NO_RATING = regex.compile(r"\d(?!(?:(?!%)[\p{P}\s`])*$)")  # a digit, and more than punctuation after it
@@ -114,10 +114,10 @@ def read_text(completion: Completion) -> Text:
     """Return what a model wrote after any reasoning, or why there is nothing."""
     if completion.finish == "refused":
         return Text(None, "refused")
-    _, said = reasoning_and_answer(completion)
-    if said is None:
+    _, answer = reasoning_and_answer(completion)
+    if answer is None:
         return Text(None, "in-thought")
-    return Text(said.strip()) if said.strip() else Text(None, "empty")
+    return Text(answer.strip()) if answer.strip() else Text(None, "empty")
 
 
 def answer(question: Question) -> Flow[Completion]:
@@ -133,17 +133,17 @@ def translate(item: Item) -> Flow[Text]:
 
 def extract(item: Item) -> Flow[list[str] | str]:
     """Ask for the claims of `sentence` in `context`; return them, or a failure."""
-    said = read_text((yield from ask_for_text((Message("user", _filled(EXTRACT, item.texts)),))))
-    return said.failure if said.text is None else read_claims(said.text)
+    answer = read_text((yield from ask_for_text((Message("user", _filled(EXTRACT, item.texts)),))))
+    return answer.failure if answer.text is None else read_claims(answer.text)
 
 
 def read_claims(text: str) -> list[str] | str:
     """Return the list in an answer that is one JSON object {"claims": [...]}, or the failure no-claims-list."""
     try:
-        known, others = fields(only_object(text, _DECODER, set()), ("claims",), set())
+        claims, others = fields(only_object(text, _DECODER, set()), ("claims",), set())
     except Rejected:
         return "no-claims-list"
-    listed = None if others else known.get("claims")
+    listed = None if others else claims.get("claims")
     if not isinstance(listed, list) or not all(isinstance(claim, str) for claim in listed):
         return "no-claims-list"
     return [claim.strip() for claim in listed if claim.strip()]

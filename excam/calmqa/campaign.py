@@ -65,17 +65,17 @@ def drawing(
     return campaign("Long answers, three to a question", form.load(FORM), tasks), left_out
 
 
-def _task(asked: Question, answers: Mapping[str, Answer], subjects: Sequence[str], people: int, seed: int) -> Task:
-    order = sorted(subjects, key=lambda subject: digest(seed, "calmqa/order", f"{asked.id}/{subject}"))
-    shown = {f"answer_{place}": _one_line_end(answers[name].text) for place, name in zip(PLACES, order, strict=True)}
-    english = {"question_en": asked.question_en} if asked.question_en and asked.language != "en" else {}
+def _task(question: Question, answers: Mapping[str, Answer], subjects: Sequence[str], people: int, seed: int) -> Task:
+    order = sorted(subjects, key=lambda subject: digest(seed, "calmqa/order", f"{question.id}/{subject}"))
+    texts = {f"answer_{place}": _one_line_end(answers[name].text) for place, name in zip(PLACES, order, strict=True)}
+    english = {"question_en": question.question_en} if question.question_en and question.language != "en" else {}
     return Task(
-        id=digest(seed, "calmqa/rating", asked.id)[:16],
-        row=asked.id,
-        language=code_name(asked.language),
+        id=digest(seed, "calmqa/rating", question.id)[:16],
+        row=question.id,
+        language=code_name(question.language),
         culture="",
         annotators=people,
-        shown={"question": asked.question, "kind": asked.type, **english, **shown},
+        shown={"question": question.question, "kind": question.type, **english, **texts},
         hidden={f"model_{place}": name for place, name in zip(PLACES, order, strict=True)},
     )
 
@@ -97,26 +97,26 @@ def ratings(files: Sequence[Path], drawn: Campaign, questions: Mapping[str, Ques
         raise InputInvalid(
             f"campaign {drawn.id}: {absent[0]}: not among the questions; expected those it was drawn from"
         )
-    for said in exchange.read_all(files, drawn):
-        if not said[SUBMITTED]:
+    for export in exchange.read_all(files, drawn):
+        if not export[SUBMITTED]:
             continue
-        number, task = tasks[said.task]
-        asked, ranking = questions[task.row], list(said["ranking"])
+        number, task = tasks[export.task]
+        question, ranking = questions[task.row], list(export["ranking"])
         for place in PLACES:
             yield {
                 "annotation_id": number,
-                "annotator": said.annotator,
+                "annotator": export.annotator,
                 "answer": task.shown[f"answer_{place}"],
                 "model": task.hidden[f"model_{place}"],
-                "factuality": said[f"factuality_{place}"],
-                "language_correct": said[f"language_{place}"],
-                "omissions": said[f"omissions_{place}"],
-                "overall-rating": json.dumps([{"rating": said[f"rating_{place}"]}], separators=(",", ":")),
-                "rating": said[f"rating_{place}"],
-                "type": KINDS[asked.type],
-                "question": asked.question,
-                "language": asked.language,
+                "factuality": export[f"factuality_{place}"],
+                "language_correct": export[f"language_{place}"],
+                "omissions": export[f"omissions_{place}"],
+                "overall-rating": json.dumps([{"rating": export[f"rating_{place}"]}], separators=(",", ":")),
+                "rating": export[f"rating_{place}"],
+                "type": KINDS[question.type],
+                "question": question.question,
+                "language": question.language,
                 "rank": ranking.index(str(place)) + 1 if str(place) in ranking else "",
-                "errors": json.dumps(said[f"errors_{place}"], ensure_ascii=False),
-                "seconds": said.seconds,
+                "errors": json.dumps(export[f"errors_{place}"], ensure_ascii=False),
+                "seconds": export.seconds,
             }

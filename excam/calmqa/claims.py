@@ -60,10 +60,10 @@ def overlap(claim: ClaimWithPassages) -> tuple[Verdict, str]:
     in scripts without spaces all words but those of hiragana), of which there are two or more. It cannot see a
     negation, and takes nothing in a text as an instruction.
     """
-    said = words(claim.text)
-    content = {word for word in said if _is_content(word)}
+    claim_words = words(claim.text)
+    content = {word for word in claim_words if _is_content(word)}
     capitalised = words(" ".join(_CAPITALISED.findall(claim.text)))
-    needed = (set(capitalised) - set(said[:1])) | set(_NUMBER.findall(" ".join(said)))
+    needed = (set(capitalised) - set(claim_words[:1])) | set(_NUMBER.findall(" ".join(claim_words)))
     if len(content | needed) < FEWEST:
         return "unsupported", ""
     for passage in claim.passages:

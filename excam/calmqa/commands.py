@@ -59,8 +59,8 @@ def surface(
         }
         if detector not in PACKAGES or by not in groups:
             stop(f"--detector {detector}, --by {by}: expected cld2 or langid; model, language or resources")
-        known = _known_languages(questions, detector) if questions else {}
-        checked = list(_checked(file, known, detector, tokens, times))
+        is_decidable = _known_languages(questions, detector) if questions else {}
+        checked = list(_checked(file, is_decidable, detector, tokens, times))
         if not checked:
             stop(f"{file}: 0 answers; expected rows with language and answer")
         if to:
@@ -72,7 +72,7 @@ def surface(
         lines = checks.table((groups[by](model, language), looks) for _, model, language, looks in checked)
         body = [[escape(str(line["group"])), *(_shown(line[name]) for name in checks.TABLE[1:])] for line in lines]
         print_text(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
-        if not known:
+        if not is_decidable:
             say("no --questions: every language counts as known to the detector")
 
 
@@ -102,7 +102,7 @@ def _known_languages(questions: Path, detector: Any) -> dict[str, bool]:
     return {code: language.decidable for code, language in by_detector[detector].items()}
 
 
-def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, times: int) -> Any:
+def _checked(file: Path, is_decidable: dict[str, bool], detector: Any, tokens: int, times: int) -> Any:
     """Yield id, model, language and surface of each answer of a file; one that repeats another's question, if the file
     has it, and text under a new id is left out, which is said. Raise InputInvalid for an id that a model has twice.
     """
@@ -121,23 +121,23 @@ def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, tim
     columns = ("language", "answer"), ("id", "answer_id", *GROUPS)
     rows = {where: source.texts_of(row, where, *columns) for where, row in raw_rows.items()}
     names = [next((texts[name] for name in GROUPS if texts[name]), "") for texts in rows.values()]
-    shown = shown_names(names, str(file)) | {"": "answers"}
+    label_of = shown_names(names, str(file)) | {"": "answers"}
     answers = answers_alone([texts["answer"] for texts in rows.values()], str(file))
-    asked = [id_text(row.get("question")) or id_text(row.get("question_id")) for row in raw_rows.values()]
+    question_keys = [id_text(row.get("question")) or id_text(row.get("question_id")) for row in raw_rows.values()]
     contents = [
-        question and (question, shown[name], texts["language"], texts["answer"])
-        for question, name, texts in zip(asked, names, rows.values(), strict=True)
+        question and (question, label_of[name], texts["language"], texts["answer"])
+        for question, name, texts in zip(question_keys, names, rows.values(), strict=True)
     ]
-    kept = set(without_repeated(str(file), list(rows), contents))
+    distinct = set(without_repeated(str(file), list(rows), contents))
     for at, ((where, texts), answer) in enumerate(zip(rows.items(), answers, strict=True)):
         code = source.code(texts["language"], where)
-        looks: Surface = checks.check(answer, code, known.get(code, True), detector, tokens, times)
-        name = shown[names[at]]
+        looks: Surface = checks.check(answer, code, is_decidable.get(code, True), detector, tokens, times)
+        name = label_of[names[at]]
         answer_id = texts["id"] or texts["answer_id"]
         if answer_id and (name, answer_id) in seen:
             raise InputInvalid(f"{where}: {name[:40]}: id {answer_id[:60]} occurs twice; expected each answer once")
         seen.add((name, answer_id))
-        if at in kept:
+        if at in distinct:
             yield answer_id or where.rpartition(":")[2], name, code_name(code), looks
 
 
@@ -186,14 +186,16 @@ def filter_(
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
         with recorded_answers(model, engine, serving, 64, file, to) as recorder:
             decided = recorder.record("filtering, requests", asks.keep, questions, None)
-            said = [{name: picked.option or picked.failure for name, picked in rounds.items()} for rounds in decided]
-            cultural, kept = ([rounds.get(name) == "yes" for rounds in said] for name in asks.FILTERS)
-            outcomes = zip(questions, said, kept, strict=True)
-            tables.write_jsonl(to, (asdict(asked) | {"rounds": rounds, "kept": yes} for asked, rounds, yes in outcomes))
+            votes = [{name: picked.option or picked.failure for name, picked in rounds.items()} for rounds in decided]
+            cultural, is_clear = ([rounds.get(name) == "yes" for rounds in votes] for name in asks.FILTERS)
+            outcomes = zip(questions, votes, is_clear, strict=True)
+            tables.write_jsonl(
+                to, (asdict(question) | {"rounds": rounds, "kept": yes} for question, rounds, yes in outcomes)
+            )
         failed = sum(bool(picked.failure) for rounds in decided for picked in rounds.values())
         say(
-            f"{to}: {len(questions)} questions; about a culture {sum(cultural)}, and clear {sum(kept)} "
-            f"({100 * sum(kept) / len(questions):.0f} %; the paper kept 52 %); unreadable: {failed}"
+            f"{to}: {len(questions)} questions; about a culture {sum(cultural)}, and clear {sum(is_clear)} "
+            f"({100 * sum(is_clear) / len(questions):.0f} %; the paper kept 52 %); unreadable: {failed}"
         )
 
 

@@ -66,9 +66,9 @@ class CalmqaMetric(Metric):
         counts: dict[tuple[str, Type | None], list[int]] = defaultdict(list)
         for row in valid:
             counts[_code(row), _type(row)].append(len(claims.by_sentences(row.id, row.texts["answer"], _code(row))))
-        known = surface.languages((_code(row), row.texts["question"]) for row in valid)
+        language_of = surface.languages((_code(row), row.texts["question"]) for row in valid)
         other._k = {key: numbers.upper_median(values) for key, values in counts.items()}
-        other._decidable = {code: language.decidable for code, language in known.items()}
+        other._decidable = {code: language.decidable for code, language in language_of.items()}
         if self._encoder:
             pairs = [(row.texts["question"], row.texts["answer"]) for row in valid]
             other._cosines = dict(zip((row.id for row in valid), encoder.cosines(self._encoder, pairs), strict=True))

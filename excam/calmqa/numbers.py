@@ -79,13 +79,13 @@ def score(row: Judged, k: int, factuality: Factuality = "f1@k", no_claims: NoCla
     fact_score = f1_at_k(row.supported, row.claims, k)
     skipped = no_claims == "skip" and not row.claims and not row.empty
     fact = None if row.failure or skipped else fact_score.f1 if factuality == "f1@k" else fact_score.precision
-    known = row.surface is not None and fact is not None and row.relevance is not None
+    is_whole = row.surface is not None and fact is not None and row.relevance is not None
     return {
         **asdict(row),
         "k": k,
         **(dict.fromkeys(("precision", "recall", "f1")) if row.failure else fact_score._asdict()),
         "factuality": fact,
-        "s": (row.surface or 0) * (fact or 0.0) * (row.relevance or 0.0) if known else None,
+        "s": (row.surface or 0) * (fact or 0.0) * (row.relevance or 0.0) if is_whole else None,
     }
 
 

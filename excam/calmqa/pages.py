@@ -51,7 +51,7 @@ def table_page(
     by_language = [
         [escape(str(line["subject"])), code_name(str(line["language"])), *_cells(line, counts)] for line in each
     ]
-    known = [
+    language_rows = [
         [code_name(line["code"]), line["questions"], line["right"], "yes" if line["decidable"] == "True" else "no"]
         for line in languages
     ]
@@ -63,7 +63,7 @@ def table_page(
         + "\n## By language\n\n"
         + table(["subject", "language", *head], by_language)
         + "\n## Does the detector know the language?\n\nDecidable: 90 % of the questions are named rightly.\n\n"
-        + table(["language", "questions", "named rightly", "decidable"], known)
+        + table(["language", "questions", "named rightly", "decidable"], language_rows)
         + printed_table("Other questions, answers, judges and evidence than those above.", paper)
     )
 

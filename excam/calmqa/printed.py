@@ -72,12 +72,12 @@ def cost(printed: Mapping[str, str]) -> Ours:
 
 
 def _sizes(questions: Mapping[str, Question]) -> Answers:
-    asked = questions.values()
-    low = {question.language for question in asked if code_name(question.language) in LOW_RESOURCE}
-    codes = {question.language for question in asked}
-    specific = [question.language for question in asked if question.type == "specific"]
+    rows = questions.values()
+    low = {question.language for question in rows if code_name(question.language) in LOW_RESOURCE}
+    codes = {question.language for question in rows}
+    specific = [question.language for question in rows if question.type == "specific"]
     neutral: dict[str, set[str]] = defaultdict(set)
-    for question in asked:
+    for question in rows:
         if question.type == "agnostic":
             neutral[question.group].add(question.language)
     note = "questions.parquet"
@@ -108,7 +108,7 @@ def _factuality(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Mapping[str, A
         for row in rows:
             if row["type"] == of and row["s"] is not None:
                 values[row["subject"]].append(100 * row["factuality"])
-        means = {subject: mean(own) for subject, own in values.items()}
+        means = {subject: mean(numbers) for subject, numbers in values.items()}
         for end, choose in (("low", min), ("high", max)):
             yield (
                 f"{kind}-{end}",
@@ -133,23 +133,23 @@ def _wrong_language(rows: Sequence[Mapping[str, Any]]) -> Answers:
     for row in rows:
         if row["decidable"] and code_name(row["language"]) in LOW_RESOURCE:
             wrong[row["subject"]].append(row["wrong_language"])
-    shares = {subject: 100 * mean(own) for subject, own in wrong.items()}
+    shares = {subject: 100 * mean(marks) for subject, marks in wrong.items()}
     why = "no answer in a low-resource language that the detector knows"
     for claim, name, choose in (("llama", "llama", max), ("gpt4o", "4o", min)):  # another subject stands in for it
-        own = {subject: share for subject, share in shares.items() if name in subject.lower()}
-        yield f"wrong-language-{claim}", _extreme(own or shares, choose, wrong, why)
+        share_of = {subject: share for subject, share in shares.items() if name in subject.lower()}
+        yield f"wrong-language-{claim}", _extreme(share_of or shares, choose, wrong, why)
 
 
 def _afar(rows: Sequence[Mapping[str, Any]]) -> Ours:
-    own = [row for row in rows if code_name(row["language"]) == AFAR]
-    decided = [row for row in own if row["decidable"]]
+    of_afar = [row for row in rows if code_name(row["language"]) == AFAR]
+    decided = [row for row in of_afar if row["decidable"]]
     if not decided:
-        return Ours("", f"{len(own)} answers in Afar, and the detector knows the language of none")
+        return Ours("", f"{len(of_afar)} answers in Afar, and the detector knows the language of none")
     good: dict[str, list[int]] = defaultdict(list)
     for row in decided:
         good[row["subject"]].append(row["surface"])
-    shares = ", ".join(f"{subject} {sum(own)} of {len(own)}" for subject, own in sorted(good.items()))
-    reliable = sum(mean(own) >= RELIABLE for own in good.values())
+    shares = ", ".join(f"{subject} {sum(marks)} of {len(marks)}" for subject, marks in sorted(good.items()))
+    reliable = sum(mean(marks) >= RELIABLE for marks in good.values())
     return Ours(reliable, f"subjects with {100 * RELIABLE:.0f} % of answers in Afar and without loops: {shares}")
 
 
@@ -185,14 +185,14 @@ def _neutral(odds: Mapping[str, Any] | None) -> Answers:
         return
     yield NEUTRAL[0], Ours(odds["times"], f"share rated {ratings.HIGH} or more; the odds are in regression.md")
     estimate, name = odds["GEE by question"], "GEE by question, odds"
-    known = isinstance(estimate, OddsRatio)
-    yield NEUTRAL[1], Ours(float(f"{estimate.p_value:.2g}") if known else "", name if known else f"{name}: no fit")
+    fitted = isinstance(estimate, OddsRatio)
+    yield NEUTRAL[1], Ours(float(f"{estimate.p_value:.2g}") if fitted else "", name if fitted else f"{name}: no fit")
 
 
 def _r2(human: Sequence[Rating]) -> Answers:
     grades = [rating.rating for rating in human]
     columns = {name: [getattr(rating, name) for rating in human] for name in ratings.PREDICTORS}
-    r2 = {name: ols_r2(grades, dummies(own)) for name, own in columns.items() if len(set(own)) > 1}
+    r2 = {name: ols_r2(grades, dummies(values)) for name, values in columns.items() if len(set(values)) > 1}
     note = f"least squares, n = {len(human)}; regression.md has every variant"
     for name in ("omissions", "factuality"):
         yield f"r2-{name}", Ours(r2.get(name, ""), note if name in r2 else f"{note}; {name}: all alike")

@@ -68,30 +68,30 @@ def read(path: Path) -> list[Rating]:
                 raise InputInvalid(f"{where}: {what} rates {values['model'][:40]} again, as {before}; expected once")
     if not ratings:
         raise InputInvalid(f"{path}: 0 ratings; expected a row for each")
-    shown = shown_names((name for rating in ratings for name in (rating.model, rating.annotator)), str(path))
-    ratings = [replace(rating, model=shown[rating.model], annotator=shown[rating.annotator]) for rating in ratings]
+    label = shown_names((name for rating in ratings for name in (rating.model, rating.annotator)), str(path))
+    ratings = [replace(rating, model=label[rating.model], annotator=label[rating.annotator]) for rating in ratings]
     # of raters without a name, equal ratings may be of two people
-    kept = without_repeated(str(path), range(len(ratings)), [rating.annotator and rating for rating in ratings])
-    return [ratings[at] for at in kept]
+    distinct = without_repeated(str(path), range(len(ratings)), [rating.annotator and rating for rating in ratings])
+    return [ratings[at] for at in distinct]
 
 
 def _values(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the fields of a rating. Raises InputInvalid for an invalid one."""
-    known = {name: row.get(name) for name in REQUIRED}
-    if absent := [name for name in REQUIRED if known.get(name) is None or not str(known[name]).strip()]:
+    values = {name: row.get(name) for name in REQUIRED}
+    if absent := [name for name in REQUIRED if values.get(name) is None or not str(values[name]).strip()]:
         columns = ", ".join(map(str, row))[:120]
         raise InputInvalid(f"{where}: found {columns}; expected {', '.join(REQUIRED)}; absent: {', '.join(absent)}")
-    whole = known["rating"]
+    whole = values["rating"]
     if isinstance(whole, int | float) and not isinstance(whole, bool) and whole in range(1, 6):
-        known["rating"] = str(int(whole))
-    if wrong := [name for name in REQUIRED if not is_text(known[name])]:
-        type_name = type(known[wrong[0]]).__name__
-        raise InputInvalid(f"{where}: {wrong[0]}: found {type_name}, {str(known[wrong[0]])[:40]!r}; expected text")
-    texts = {name: str(value).strip() for name, value in known.items()}
+        values["rating"] = str(int(whole))
+    if wrong := [name for name in REQUIRED if not is_text(values[name])]:
+        type_name = type(values[wrong[0]]).__name__
+        raise InputInvalid(f"{where}: {wrong[0]}: found {type_name}, {str(values[wrong[0]])[:40]!r}; expected text")
+    texts = {name: str(value).strip() for name, value in values.items()}
     graded = all(texts[name] in GRADES for name in ("omissions", "factuality"))
     if not graded or texts["rating"] not in set("12345") or TYPES.get(texts["type"]) is None:
-        shown = {name: texts[name][:40] for name in ("rating", "type", "omissions", "factuality")}
-        raise InputInvalid(f"{where}: found {shown}; expected 1 to 5, cult or non-cult, none, minor or major")
+        cells = {name: texts[name][:40] for name in ("rating", "type", "omissions", "factuality")}
+        raise InputInvalid(f"{where}: found {cells}; expected 1 to 5, cult or non-cult, none, minor or major")
     annotator = _name(row, "annotator", where)
     return texts | {"rating": int(texts["rating"]), "type": TYPES[texts["type"]], "annotator": annotator}
 
@@ -124,10 +124,10 @@ def ranks(ratings: Sequence[Rating], seed: int = 0) -> list[dict[str, Any]]:
     order = sorted(by_model, key=lambda model: (-np.mean([rating.rating for rating in by_model[model]]), model))
     lines = []
     for model, following in zip(order, [*order[1:], None], strict=True):
-        own = by_model[model]
-        both = [*own, *(by_model[following] if following else ())]
+        of_model = by_model[model]
+        both = [*of_model, *(by_model[following] if following else ())]
         grades, questions = [rating.rating for rating in both], [(rating.language, rating.question) for rating in both]
-        n = len(own)
+        n = len(of_model)
         estimates = {"mean": bootstrap.mean(grades[:n], questions[:n], seed)}
         if following:
             is_own = [True] * n + [False] * (len(both) - n)

@@ -63,7 +63,7 @@ def page(
 
 
 def _row(
-    asked: Question,
+    question: Question,
     answer: Answer,
     surface: Mapping[str, Any],
     claims: Sequence[Claim],
@@ -76,13 +76,13 @@ def _row(
         id=answer.id,
         outcome=outcome,
         tone={"no score": "unreadable", "zero": "wrong", "scored": "right"}[outcome],
-        facts={"Subject": answer.subject, "Language": code_name(asked.language), "Question": asked.type},
-        texts={"question": asked.question, "answer": answer.text},
+        facts={"Subject": answer.subject, "Language": code_name(question.language), "Question": question.type},
+        texts={"question": question.question, "answer": answer.text},
         reports=[ReportCell(notes=_score_notes(score, looks)), ReportCell(notes=_claim_notes(claims, verdict_of))],
         values={
             "subject": (answer.subject,),
-            "language": (code_name(asked.language),),
-            "type": (asked.type,),
+            "language": (code_name(question.language),),
+            "type": (question.type,),
             "surface": looks,
             "outcome": (outcome,),
         },
@@ -106,10 +106,10 @@ def surface_words(surface: Mapping[str, Any]) -> list[str]:
 
 def _score_notes(score: Mapping[str, Any], looks: Sequence[str]) -> list[str]:
     parts = {"S": "s", "factuality": "factuality", "precision": "precision", "relevance": "relevance"}
-    shown = ", ".join(f"{name} {'–' if score[key] is None else f'{score[key]:.2f}'}" for name, key in parts.items())
+    line = ", ".join(f"{name} {'–' if score[key] is None else f'{score[key]:.2f}'}" for name, key in parts.items())
     notes = [
         f"Surface: {', '.join(looks)}.",
-        f"{shown}.",
+        f"{line}.",
         f"{score['supported']} of {score['claims']} claims, K {score['k']}.",
     ]
     return [*notes, f"Failed: {score['failure']}."] if score["failure"] else notes

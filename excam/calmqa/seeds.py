@@ -89,20 +89,20 @@ def collected(files: Sequence[Path], drawn: Campaign) -> tuple[list[dict[str, An
     require_form(drawn, FORM)
     counts = Counter({"submitted": 0, "not submitted": 0, "no_more": 0, "repeated": 0})
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for said in exchange.in_campaign_order(drawn, exchange.read_all(files, drawn)):
-        task = drawn.by_id[said.task]
-        key = (task.language, " ".join(said["question"].casefold().split()))
-        if not said[SUBMITTED]:
+    for export in exchange.in_campaign_order(drawn, exchange.read_all(files, drawn)):
+        task = drawn.by_id[export.task]
+        key = (task.language, " ".join(export["question"].casefold().split()))
+        if not export[SUBMITTED]:
             counts["not submitted"] += 1
             continue
         counts["submitted"] += 1
-        if said["no_more"] or key in rows:
-            counts["no_more" if said["no_more"] else "repeated"] += 1
+        if export["no_more"] or key in rows:
+            counts["no_more" if export["no_more"] else "repeated"] += 1
             continue
         rows[key] = {
-            **{"language": task.language, "question_type": TYPE, "question": said["question"].strip()},
-            **{"question_english": said["question_en"].strip(), "answer": None, "question_id": task.row},
-            **{"category": said["category"], "source": "worker", "why": said["why"].strip()},
-            **{"link": said["link"].strip(), "writer": said.annotator, "seconds": said.seconds},
+            **{"language": task.language, "question_type": TYPE, "question": export["question"].strip()},
+            **{"question_english": export["question_en"].strip(), "answer": None, "question_id": task.row},
+            **{"category": export["category"], "source": "worker", "why": export["why"].strip()},
+            **{"link": export["link"].strip(), "writer": export.annotator, "seconds": export.seconds},
         }
     return list(rows.values()), counts

@@ -105,8 +105,8 @@ def _question(row: Mapping[str, Any], where: str) -> Question:
             "agnostic"
         )
     named = code(texts["language"], where)
-    own = texts["question_english"] if kind == "agnostic" and texts["question_english"] else texts["question"]
-    group = texts["question_id"] or hashlib.sha256(own.encode("utf-8", "replace")).hexdigest()[:12]
+    question = texts["question_english"] if kind == "agnostic" and texts["question_english"] else texts["question"]
+    group = texts["question_id"] or hashlib.sha256(question.encode("utf-8", "replace")).hexdigest()[:12]
     return Question(
         id=f"{group}/{named}",
         group=group,
@@ -126,8 +126,8 @@ def texts_of(
     values = {name: row.get(name) for name in (*required, *optional)}
     for name, value in values.items():
         if not (isinstance(value, str) or (value is None and name in optional)):
-            known = ", ".join(map(str, row))[:100]
-            raise InputInvalid(f"{where}: {name}: found {type(value).__name__}; expected text (columns: {known})")
+            columns = ", ".join(map(str, row))[:100]
+            raise InputInvalid(f"{where}: {name}: found {type(value).__name__}; expected text (columns: {columns})")
     return {name: value or "" for name, value in values.items()}
 
 

@@ -56,15 +56,15 @@ def surface_rows(
     questions: Mapping[str, Question], answers: Iterable[Answer], detector: Detector, tokens: int, times: int
 ) -> tuple[list[Row], list[surface.Language]]:
     """Return one row for each answer, and how well the detector knows each language of the questions."""
-    known = surface.languages(((question.language, question.question) for question in questions.values()), detector)
+    codes = surface.languages(((question.language, question.question) for question in questions.values()), detector)
     rows = []
     for answer in answers:
         language = questions[answer.question].language
-        looks = surface.check(answer.text, language, known[language].decidable, detector, tokens, times)
+        looks = surface.check(answer.text, language, codes[language].decidable, detector, tokens, times)
         rows.append(
             {"answer": answer.id, **asdict(looks), "wrong_language": looks.wrong_language, "surface": looks.value}
         )
-    return rows, list(known.values())
+    return rows, list(codes.values())
 
 
 def to_translate(questions: Mapping[str, Question], answers: Iterable[Answer]) -> list[Item]:
@@ -100,8 +100,8 @@ def to_rate(questions: Mapping[str, Question], read: Iterable[Read], translated:
     """Return each answer with its question, in English where answers are translated and it is known."""
     items = []
     for reading in read:
-        asked = questions[reading.answer.question]
-        question = asked.question_en if translated and asked.question_en else asked.question
+        source = questions[reading.answer.question]
+        question = source.question_en if translated and source.question_en else source.question
         failure = reading.failure and f"translation: {reading.failure}"
         items.append(Item(reading.answer.id, {"question": question, "answer": reading.text}, failure))
     return items
@@ -251,7 +251,7 @@ def judged(
         verdicts_of[row["answer"]].append(row)
     rows = []
     for answer in answers:
-        asked, seen = questions[answer.question], surface_of[answer.id]
+        question, seen = questions[answer.question], surface_of[answer.id]
         failures = [f"claims: {claim.failure}" for claim in claims_of[answer.id] if claim.failure]
         failures += [f"verdicts: {row['failure']}" for row in verdicts_of[answer.id] if row["verdict"] == "failed"]
         rated = relevance_of[answer.id]
@@ -260,9 +260,9 @@ def judged(
             numbers.Judged(
                 answer=answer.id,
                 subject=answer.subject,
-                group=asked.group,
-                language=asked.language,
-                type=asked.type,
+                group=question.group,
+                language=question.language,
+                type=question.type,
                 surface=seen["surface"],
                 claims=sum(claim.text is not None for claim in claims_of[answer.id]),
                 supported=sum(row["verdict"] == "supported" for row in verdicts_of[answer.id]),

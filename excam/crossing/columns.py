@@ -20,10 +20,10 @@ def of_scores(
     A part is called "<metric>: <part>". Raise InputInvalid for scores of other rows or texts, a row twice, a row with
     the texts of all scored ones that has no score, and a part that no row has.
     """
-    known = {row.id: row for row in rows}
+    row_of = {row.id: row for row in rows}
     columns: dict[str, Column] = {}
     for name, scored in scores.items():
-        columns |= _of_metric(name, scored, parts.get(name, ()), known)
+        columns |= _of_metric(name, scored, parts.get(name, ()), row_of)
     columns[LENGTH] = {row.id: length_of(row) for row in rows}
     return columns
 
@@ -39,21 +39,21 @@ def length_of(row: Row) -> float:
 
 
 def _of_metric(
-    name: str, scored: Sequence[Result], parts: Iterable[str], known: Mapping[str, Row]
+    name: str, scored: Sequence[Result], parts: Iterable[str], row_of: Mapping[str, Row]
 ) -> dict[str, Column]:
     scores: dict[str, float | None] = {}
     of_parts: dict[str, dict[str, float | None]] = {part: {} for part in parts}
     for result in scored:
-        row = known.get(result.id)
+        row = row_of.get(result.id)
         texts = {column: text for column, text in result.texts.items() if row and column in row.columns}
         if not row or result.id in scores or any(str(row.columns[column]) != text for column, text in texts.items()):
-            problem = "has other texts or is there twice" if row else f"is not among the {len(known)} rows"
+            problem = "has other texts or is there twice" if row else f"is not among the {len(row_of)} rows"
             raise InputInvalid(f"scores of {name}: row {result.id} {problem}; score them again")
         scores[result.id] = result.preference
         for part, column in of_parts.items():
             column[result.id] = result.part(part)
     wanted = set[str].intersection(*(set(result.texts) for result in scored)) if scored else set[str]()
-    if absent := [row.id for row in known.values() if wanted and row.has(wanted) and row.id not in scores]:
+    if absent := [row.id for row in row_of.values() if wanted and row.has(wanted) and row.id not in scores]:
         raise InputInvalid(f"scores of {name}: none of row {absent[0]} ({len(absent)} rows); score them again")
     for part, column in of_parts.items():
         if all(value is None for value in column.values()) and any(value is not None for value in scores.values()):

@@ -100,9 +100,9 @@ def _blind_spot(kind_pairs: Sequence[Pair], column: Column, seed: int) -> dict[s
     for pair in kind_pairs:
         texts[pair.wrong.id].append(pair)
     scored = {
-        name: known
+        name: decided
         for name, text_pairs in texts.items()
-        if (known := [pair for pair in text_pairs if pair.share is not None])
+        if (decided := [pair for pair in text_pairs if pair.share is not None])
     }
     wins = [sum(pair.share or 0.0 for pair in text_pairs) for text_pairs in scored.values()]
     counts = list(map(len, scored.values()))
@@ -147,21 +147,21 @@ def language_gap(rows: Sequence[Row], columns: Mapping[str, Column], seed: int) 
         if not any(row.id in column for texts in whole.values() for row in texts.values()):
             continue
         for language in (ALL, *languages):
-            asked = [texts for texts in whole.values() if language == ALL or (language, True) in texts]
-            yield {"metric": metric, "language": language, **_gap(asked, column, seed)}
+            contents = [texts for texts in whole.values() if language == ALL or (language, True) in texts]
+            yield {"metric": metric, "language": language, **_gap(contents, column, seed)}
 
 
-def _gap(asked: Sequence[Mapping[tuple[str, bool], Row]], column: Column, seed: int) -> dict[str, Any]:
+def _gap(contents: Sequence[Mapping[tuple[str, bool], Row]], column: Column, seed: int) -> dict[str, Any]:
     english: list[float] = []
     local: list[float] = []
-    for texts in asked:
+    for texts in contents:
         scores = {key: column.get(row.id) for key, row in texts.items()}
-        known = {key: score for key, score in scores.items() if score is not None}
-        if len(known) < len(texts):
+        score_of = {key: score for key, score in scores.items() if score is not None}
+        if len(score_of) < len(texts):
             continue
-        (other,) = {key[0] for key in known} - {""}
-        english.append(_above(known["", True], known["", False]))
-        local.append(_above(known[other, True], known[other, False]))
+        (other,) = {key[0] for key in score_of} - {""}
+        english.append(_above(score_of["", True], score_of["", False]))
+        local.append(_above(score_of[other, True], score_of[other, False]))
     n = len(english)
     gap = bootstrap.estimate([english, local, np.ones(n)], _difference, range(n), seed)
     return {
@@ -171,7 +171,7 @@ def _gap(asked: Sequence[Mapping[tuple[str, bool], Row]], column: Column, seed: 
         "low": gap["low"],
         "high": gap["high"],
         "scenarios": n,
-        "failures": len(asked) - n,
+        "failures": len(contents) - n,
     }
 
 

@@ -78,16 +78,16 @@ def _blind_spot_cautions(lines: Sequence[Line]) -> Iterator[str]:
         "Cells below one another may be of other rows, since a metric scores the rows that have its columns. On the "
         "same rows `excam meta` compares metrics, with tests."
     )
-    known = [line for line in lines if line["auc"] is not None]
-    cells = {metric: [line for line in known if line["metric"] == metric] for metric in _metrics(known)}
+    with_auc = [line for line in lines if line["auc"] is not None]
+    cells = {metric: [line for line in with_auc if line["metric"] == metric] for metric in _metrics(with_auc)}
     above = [
-        f"{escape(metric)} {sum(line['auc'] > line['length'] for line in own)} of {len(own)}"
-        for metric, own in cells.items()
+        f"{escape(metric)} {sum(line['auc'] > line['length'] for line in of_metric)} of {len(of_metric)}"
+        for metric, of_metric in cells.items()
         if metric != LENGTH
     ]
     if above:
         yield f"Kinds in which a metric is above the length of the text on the same pairs: {', '.join(above)}."
-    if same := [metric for metric, own in cells.items() if all(line["auc"] == 0.5 for line in own)]:
+    if same := [metric for metric, of_metric in cells.items() if all(line["auc"] == 0.5 for line in of_metric)]:
         yield f"In every cell exactly .5: {', '.join(map(escape, same))}."
 
 

@@ -89,12 +89,12 @@ class Row:
 def _row(set_: str, name: str, cluster: str, wrong: Collection[str], texts: tuple[str, str], **more: Any) -> Row:
     """Return a row, its kinds of errors in the order of `kinds.KINDS`; `texts` are the instruction and the output."""
     instruction, output = texts
-    local, said, rating = more.pop("local", ""), tuple(more.pop("said", ())), more.pop("rating", None)
+    local, words, rating = more.pop("local", ""), tuple(more.pop("said", ())), more.pop("rating", None)
     columns = {"instruction": instruction, "output": output, **more}
     if output.strip():  # raters by the manual cannot rate a response that is empty
         columns |= {"prompt": instruction, "response": output}
     ordered = tuple(kind for kind in kinds.KINDS if kind in wrong)
-    return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, said, rating, local)
+    return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, words, rating, local)
 
 
 def of_samples(samples: Iterable[Sample]) -> Iterator[Row]:
@@ -102,15 +102,15 @@ def of_samples(samples: Iterable[Sample]) -> Iterator[Row]:
     for sample in samples:
         wrong = {kinds.of_report(error.type) for error in sample.report.errors}
         texts = sample.instruction, sample.output
-        said = [f"{error.type}, {error.severity}: {error.span}" for error in sample.report.errors]
-        said += [sample.report.explanation] if sample.report.explanation else []
+        words = [f"{error.type}, {error.severity}: {error.span}" for error in sample.report.errors]
+        words += [sample.report.explanation] if sample.report.explanation else []
         yield _row(
             "excam40k",
             sample.id,
             sample.pair,
             wrong,
             texts,
-            said=said,
+            said=words,
             culture=sample.culture,
             language=sample.language,
         )
@@ -127,8 +127,8 @@ def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
         values |= {name: list(values[name]) for name in LISTS}
         wrong = {kinds.OF_TRANSLATIONS[error] for error in row.label.errors}
         texts = TRANSLATE + item.source, row.translation
-        said = [*row.label.errors, f"labelled by {row.label.annotator}"]
-        yield _row("cult-eval", row.id, item.id, wrong, texts, said=said, translation=row.translation, **values)
+        words = [*row.label.errors, f"labelled by {row.label.annotator}"]
+        yield _row("cult-eval", row.id, item.id, wrong, texts, said=words, translation=row.translation, **values)
 
 
 MARKS = {  # of a rated answer: the mark without an error, all marks, and the kind of error that any other one is
@@ -147,7 +147,7 @@ def of_rated_answers(
     authors' file, or else that of `answers`; one without either is left out, which is said. Raise InputInvalid for a
     rating with other marks, or of a person who marks an answer twice.
     """
-    asked = {(question.language, question.question.strip()): question.id for question in questions}
+    question_ids = {(question.language, question.question.strip()): question.id for question in questions}
     texts = {(answer.subject, answer.question): answer.text for answer in answers}
     rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     marked: set[tuple[str, ...]] = set()
@@ -166,7 +166,7 @@ def of_rated_answers(
         if mark.get("rating") not in (None, "") and str(mark["rating"]).removesuffix(".0") not in set("12345"):
             raise InputInvalid(f"{ratings}:{number}: rating is {str(mark['rating'])[:40]}; expected 1 to 5, or nothing")
         question, language = str(mark["question"]).strip(), calmqa.code(str(mark["language"]), f"{ratings}:{number}")
-        content = asked.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
+        content = question_ids.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
         model = models[str(mark["model"])]
         if (key := (model, content, str(mark.get("annotator")))) in marked and mark.get("annotator"):
             raise InputInvalid(
@@ -180,20 +180,20 @@ def of_rated_answers(
         if text is None:
             absent += 1
             continue
-        known = {"question": marks[0]["question"], "answer": str(text), "language": marks[0]["language"]}
-        known |= {"type": calmqa.TYPES.get(marks[0].get("type")), "said": list(map(_marked, marks))}
+        facts = {"question": marks[0]["question"], "answer": str(text), "language": marks[0]["language"]}
+        facts |= {"type": calmqa.TYPES.get(marks[0].get("type")), "said": list(map(_marked, marks))}
         stars = [float(mark["rating"]) for mark in marks if mark.get("rating")]
-        known["rating"] = fmean(stars) if stars else None
+        facts["rating"] = fmean(stars) if stars else None
         wrong = {kind for name, (none, _, kind) in MARKS.items() if any(mark[name] != none for mark in marks)}
-        yield _row("calmqa", f"{model}/{content}", content, wrong, (known["question"], str(text)), **known)
+        yield _row("calmqa", f"{model}/{content}", content, wrong, (facts["question"], str(text)), **facts)
     if absent:
         say(f"{ratings}: {absent} of {len(rated)} rated answers have no text, neither there nor among the answers")
 
 
 def _marked(mark: Mapping[str, Any]) -> str:
     """Return what a rater said of an answer, in one line."""
-    said = [f"{name.replace('_', ' ')}: {mark[name]}" for name in (*MARKS, "rating") if mark.get(name)]
-    return ", ".join([*said, f"by {mark['annotator']}"] if mark.get("annotator") else said)
+    marks_in_words = [f"{name.replace('_', ' ')}: {mark[name]}" for name in (*MARKS, "rating") if mark.get(name)]
+    return ", ".join([*marks_in_words, f"by {mark['annotator']}"] if mark.get("annotator") else marks_in_words)
 
 
 def of_statements(scenarios: Iterable[Scenario]) -> Iterator[Row]:
@@ -202,7 +202,7 @@ def of_statements(scenarios: Iterable[Scenario]) -> Iterator[Row]:
     The two in one language are twins. A scenario without statements has no rows.
     """
     for scenario in scenarios:
-        known = {"culture": scenario.country}
+        facts = {"culture": scenario.country}
         languages = (
             ("en", scenario.question_en, scenario.true_en, scenario.false_en, ""),
             ("local", scenario.question_local, scenario.true_local, scenario.false_local, scenario.language),
@@ -210,10 +210,10 @@ def of_statements(scenarios: Iterable[Scenario]) -> Iterator[Row]:
         for name, question, true, false, local in languages:
             if true is None or false is None:
                 continue
-            known["language"] = local or "English"
+            facts["language"] = local or "English"
             cluster = f"{scenario.id}/{name}"
-            yield _row("macaron", f"{cluster}/true", cluster, (), (question, true), local=local, **known)
-            yield _row("macaron", f"{cluster}/false", cluster, ("factual",), (question, false), local=local, **known)
+            yield _row("macaron", f"{cluster}/true", cluster, (), (question, true), local=local, **facts)
+            yield _row("macaron", f"{cluster}/false", cluster, ("factual",), (question, false), local=local, **facts)
 
 
 FLAGS = {  # of raters
@@ -242,15 +242,15 @@ def of_responses(responses: Iterable[Response], ratings: Iterable[Rating]) -> It
         if not response_ratings or (not wrong and (flagged or fmean(overall) < 4)):
             undecided += 1
             continue
-        known = {name: getattr(response, name) for name in ("culture", "language", "scenario", "complexity", "unsafe")}
-        known |= {"said": list(map(_rating, response_ratings)), "rating": fmean(overall)}
+        facts = {name: getattr(response, name) for name in ("culture", "language", "scenario", "complexity", "unsafe")}
+        facts |= {"said": list(map(_rating, response_ratings)), "rating": fmean(overall)}
         yield _row(
             "rubric",
             response.task_id,
             response.culture or response.task_id,
             wrong,
             (response.prompt, response.response),
-            **known,
+            **facts,
         )
     if undecided:
         say(f"rubric: left out, neither right nor wrong by people, or not rated by them: {undecided} responses")
@@ -274,18 +274,18 @@ def drawn(rows: Sequence[Row], contents: int | None, seed: int) -> list[Row]:
     Rows that repeat another of their cluster, and contents whose rows all repeat those of another, are left out first,
     which is said.
     """
-    kept = [rows[at] for at in distinct([row.id for row in rows], [(row.cluster, *_values(row)) for row in rows])]
+    unique = [rows[at] for at in distinct([row.id for row in rows], [(row.cluster, *_values(row)) for row in rows])]
     by_content: dict[str, list[str]] = defaultdict(list)
-    for row in kept:
+    for row in unique:
         by_content[row.content].append(repr(_values(row)))
     names = list(by_content)
     first = {names[at] for at in distinct(names, [tuple(sorted(by_content[name])) for name in names])}
-    kept = [row for row in kept if row.content in first]
-    if note := repeated_note(len(rows) - len(kept)):
+    unique = [row for row in unique if row.content in first]
+    if note := repeated_note(len(rows) - len(unique)):
         say(f"crossing:{note}")
-    rows = kept
+    rows = unique
     if contents is None:
-        return kept
+        return unique
     by_set: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         by_set[row.set].add(row.content)
@@ -312,9 +312,9 @@ def read(path: Path) -> list[Row]:
     rows = []
     for values in tables.read_frame(path).iter_rows(named=True):
         columns = {name: values[name] for name in COLUMNS if values[name] is not None}
-        own: dict[str, Any] = {name: values[name] for name in OWN}
-        own |= {name: tuple(values[name]) for name in ("kinds", "said")}
-        rows.append(Row(**own, columns=columns))
+        fields_of_row: dict[str, Any] = {name: values[name] for name in OWN}
+        fields_of_row |= {name: tuple(values[name]) for name in ("kinds", "said")}
+        rows.append(Row(**fields_of_row, columns=columns))
     return rows
 
 

@@ -49,12 +49,12 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything verbatim, for programs."""
-        shown = ("score", "certainty", "errors_found", "failure", "recovered", "thinking")
+        columns = ("score", "certainty", "errors_found", "failure", "recovered", "thinking")
         return {
             "id": self.judgement["id"],
             "outcome": self.outcome,
             "rounds": [asdict(exchange) for exchange in self.rounds],
-            **{name: self.judgement[name] for name in shown},
+            **{name: self.judgement[name] for name in columns},
             "report": json.loads(self.judgement["report"]) if self.judgement["report"] else None,
             "changes": self.changes,
             "gold": {name: self.sample[name] for name in ("score", "origin")} | self.gold,
@@ -131,11 +131,11 @@ def find_cell_path(root: Path, figure: Path, cell: str | None) -> str:
     if figure.suffix == ".json" and cell is None:
         return figure.as_posix()
     numbers = numbers_of(figure)
-    known = _cells_named_in(root / numbers)
+    cells = _cells_named_in(root / numbers)
     wanted = _path_of(cell or "")
-    if wanted not in known:
-        asked = f"no cell {cell}" if cell else "which cell?"
-        raise InputInvalid(f"{numbers}: {asked}; it has {len(known)}: {', '.join(map(_cell_axes, known))}")
+    if wanted not in cells:
+        question = f"no cell {cell}" if cell else "which cell?"
+        raise InputInvalid(f"{numbers}: {question}; it has {len(cells)}: {', '.join(map(_cell_axes, cells))}")
     return wanted
 
 

@@ -82,7 +82,7 @@ def rows(
     from excam.lineage import cell_rows, recorded_hashes, row_tables
 
     chosen = {"wrong": wrong, "right": right, "unreadable": unreadable}
-    wanted = {name for name, asked in chosen.items() if asked} or set(chosen)
+    wanted = {name for name, is_wanted in chosen.items() if is_wanted} or set(chosen)
     with exit_on_error():
         if cell is None and not cell_rows.names_cells(directory, figure):
             run = recorded_hashes.Evidence(directory)

@@ -43,8 +43,8 @@ class Evidence:
         self.results = results or (root or Path()) / RESULTS
         self.missing: Literal["gone", "left out"] = "gone" if root else "left out"
         records = snakemake_records.read_all(root) if root else {}
-        known = copies.RunRecords(records) if records else self._kept  # Snakemake's own are never older
-        self.records, self._stand_for = known.records, known.manifests
+        records_of_run = copies.RunRecords(records) if records else self._kept  # Snakemake's own are never older
+        self.records, self._stand_for = records_of_run.records, records_of_run.manifests
         self._outputs: dict[str, dict[str, str]] = {}
 
     @cached_property
@@ -142,11 +142,11 @@ class Evidence:
         return self._outputs[file]
 
     def _read_outputs(self, file: str) -> dict[str, str]:
-        kept, path = self._stand_for.get(file, {}), self.find(file)
+        hashes, path = self._stand_for.get(file, {}), self.find(file)
         if path is None:
-            return _hashes(kept)
+            return _hashes(hashes)
         outputs = _hashes(self._read_json(file).get("outputs"))
-        names = [(kept_file, name) for kept_file in kept for name in outputs if f"/{kept_file}".endswith(f"/{name}")]
+        names = [(kept_file, name) for kept_file in hashes for name in outputs if f"/{kept_file}".endswith(f"/{name}")]
         stated = {
             (self.results / Path(kept_file.removesuffix(name)).relative_to(RESULTS)) for kept_file, name in names[:1]
         }

@@ -30,8 +30,8 @@ class RowTable:
 
     def line(self) -> str:
         """Return one line for a reader."""
-        shown = f"; to look at: {', '.join(self.pages)}" if self.pages else ""
-        return f"{self.file}: {self.rows} rows by `{self.id_column}` ({', '.join(self.columns)}){shown}"
+        pages = f"; to look at: {', '.join(self.pages)}" if self.pages else ""
+        return f"{self.file}: {self.rows} rows by `{self.id_column}` ({', '.join(self.columns)}){pages}"
 
 
 def behind(evidence: Evidence, artifact: str) -> list[RowTable]:
@@ -40,15 +40,15 @@ def behind(evidence: Evidence, artifact: str) -> list[RowTable]:
     From its inputs back to theirs: below a table of rows nothing more is looked for. A CSV file that somebody gave,
     such as ratings, is one where there is no other table. Raise InputInvalid where no table has ids.
     """
-    known, at = {artifact}, [artifact]
+    seen, at = {artifact}, [artifact]
     nearest, raw = list[RowTable](), list[RowTable]()
     while at:
         inputs = [file for made in at for file in _inputs(evidence, made)]
         at = []
         for file in dict.fromkeys(inputs):
-            if file in known:
+            if file in seen:
                 continue
-            known.add(file)
+            seen.add(file)
             if table := read_table(evidence, file):
                 (raw if file.endswith(".csv") else nearest).append(table)
             else:

@@ -58,11 +58,11 @@ def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:
 
     Raise InputInvalid if a file answers other instances, or as a system that another file has.
     """
-    asked = {instance.id: instance for instance in instances}
+    by_id = {instance.id: instance for instance in instances}
     systems: dict[Path, System] = {}
     for path in files:
-        system = _joined(asked, path)
-        if other := next((file for file, known in systems.items() if known.name == system.name), None):
+        system = _joined(by_id, path)
+        if other := next((file for file, earlier in systems.items() if earlier.name == system.name), None):
             raise InputInvalid(f"{path}: {system.model}/{system.mode} is in {other} too; expected one file for each")
         systems[path] = system
     return list(systems.values())
@@ -72,22 +72,22 @@ WHAT = "answers, made by `excam macaron ask`"
 FILLED = ("instance", "asked", "model", "mode", "by", "logprobs", "letter_logprobs", "recovered", "thinking")
 
 
-def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
+def _joined(by_id: Mapping[str, Instance], answers: Path) -> System:
     frame = read_typed(answers, SCHEMA, WHAT, FILLED)
     by_instance = {row["instance"]: row for row in frame.iter_rows(named=True)}
-    if len(by_instance) < len(frame) or by_instance.keys() != asked.keys():
-        odd = sorted(by_instance.keys() ^ asked.keys()) or [frame["instance"][0]]
+    if len(by_instance) < len(frame) or by_instance.keys() != by_id.keys():
+        odd = sorted(by_instance.keys() ^ by_id.keys()) or [frame["instance"][0]]
         raise InputInvalid(
-            f"{answers}: {len(frame)} answers to {len(asked)} instances; expected one each; the first that differs "
+            f"{answers}: {len(frame)} answers to {len(by_id)} instances; expected one each; the first that differs "
             f"is {odd[0]}; ask again"
         )
     for name, row in by_instance.items():
-        if row["asked"] != asked[name].digest:
+        if row["asked"] != by_id[name].digest:
             raise InputInvalid(
                 f"{answers}: {name} was asked with another text or order of options; expected the instances that were "
                 "asked; derive them of all the same scenarios, with the same seed, or ask again"
             )
-        if problem := _problem(row, asked[name].valid):
+        if problem := _problem(row, by_id[name].valid):
             raise InputInvalid(f"{answers}: {name}: {problem}; expected {WHAT}; ask again")
     named = sorted({(row["model"], row["mode"]) for row in by_instance.values()})
     if len(named) > 1 or named[0][1] not in (*MODES, WRITTEN):
@@ -100,7 +100,7 @@ def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
             "pred": by_instance[name]["answer"],
             "said": by_instance[name],
         }
-        for name, instance in asked.items()
+        for name, instance in by_id.items()
     )
     return System(shown_name(model, str(answers)), mode, rows)
 
@@ -123,20 +123,20 @@ def read_sheet(path: Path, instances: Sequence[Instance]) -> list[Answered]:
     """
     lines = csv_lines(path, SHEET)
     written = {(row["scenario"], row["format"], row["lang"]): row["answer"] for row in lines}
-    known = {(instance.scenario, instance.format, instance.lang): instance for instance in instances}
-    if unknown := sorted(written.keys() - known.keys()) or len(written) < len(lines):
+    by_id = {(instance.scenario, instance.format, instance.lang): instance for instance in instances}
+    if unknown := sorted(written.keys() - by_id.keys()) or len(written) < len(lines):
         which = "/".join(unknown[0]) if isinstance(unknown, list) else "one line twice"
         raise InputInvalid(
             f"{path}: found {which}; expected scenarios, formats and languages of the instances, once each"
         )
-    return [_from_sheet(path, instance, written.get(key, "")) for key, instance in known.items()]
+    return [_from_sheet(path, instance, written.get(key, "")) for key, instance in by_id.items()]
 
 
-def _from_sheet(path: Path, instance: Instance, said: str) -> Answered:
-    if not said:
+def _from_sheet(path: Path, instance: Instance, answer: str) -> Answered:
+    if not answer:
         return Answered(None, "empty", "text")
     choices = instance.format == "MC"
     valid = ("1", "2", "3", "4") if choices else instance.valid
-    if said not in valid:
-        raise InputInvalid(f"{path}: {instance.id}: found {said}; expected one of {', '.join(valid)}")
-    return Answered(instance.valid[instance.order.index(int(said) - 1)] if choices else said, None, "text")
+    if answer not in valid:
+        raise InputInvalid(f"{path}: {instance.id}: found {answer}; expected one of {', '.join(valid)}")
+    return Answered(instance.valid[instance.order.index(int(answer) - 1)] if choices else answer, None, "text")

@@ -87,23 +87,23 @@ def answer(instance: Instance, mode: Mode) -> Flow[Answered]:
     letters; the first decides. `letter` asks for the letters alone. A server that gives neither is asked for a text.
     `thinking` lets the model reason first.
     """
-    asked = (Message("user", prompt(instance, mode == "thinking")),)
+    chat = (Message("user", prompt(instance, mode == "thinking")),)
     if mode == "choose":
         lines = tuple(map(line, instance.valid))
-        whole, letters = yield from together([ask_for_choice(asked, lines), ask_for_choice(asked, instance.valid)])
+        whole, letters = yield from together([ask_for_choice(chat, lines), ask_for_choice(chat, instance.valid)])
         letter = None if letters.logprobs is None else _likeliest(instance.valid, letters.logprobs)
-        known = {"logprobs": whole.logprobs or (), "letter_logprobs": letters.logprobs or (), "letter_answer": letter}
+        odds = {"logprobs": whole.logprobs or (), "letter_logprobs": letters.logprobs or (), "letter_answer": letter}
         if whole.logprobs is not None:
-            return Answered(_likeliest(instance.valid, whole.logprobs), None, "json", **known)
+            return Answered(_likeliest(instance.valid, whole.logprobs), None, "json", **odds)
         if letter is not None:
-            return Answered(letter, None, "letter", **known)
+            return Answered(letter, None, "letter", **odds)
     if mode == "letter":
-        letters = yield from ask_for_choice(asked, instance.valid)
+        letters = yield from ask_for_choice(chat, instance.valid)
         if letters.logprobs is not None:
             return Answered(
                 _likeliest(instance.valid, letters.logprobs), None, "letter", letter_logprobs=letters.logprobs
             )
-    completion = yield from ask_for_text(asked)
+    completion = yield from ask_for_text(chat)
     return read_completion(completion, instance.valid, instance.options)
 
 
@@ -114,15 +114,15 @@ def _likeliest(valid: Sequence[str], logprobs: Sequence[float]) -> str:
 
 def read_completion(completion: Completion, valid: Sequence[str], options: Sequence[str] = ()) -> Answered:
     """Return what a text says after any reasoning, as `read_text`; an answer without JSON must not be cut."""
-    reasoning, said = reasoning_and_answer(completion)
+    reasoning, answer = reasoning_and_answer(completion)
     thinking = replace_lone_surrogates(reasoning)  # no table holds one
     if completion.finish == "refused":
         return Answered(None, "refused", "text")
-    if said is None:
+    if answer is None:
         return Answered(None, "in-thought", "text", thinking=thinking)
     if not completion.text.strip():
         return Answered(None, "empty", "text", thinking=thinking)
-    reading = read_text(said, valid, options)
+    reading = read_text(answer, valid, options)
     if reading is None or (completion.finish == "length" and "no-json" in reading[1]):
         failure = "truncated" if completion.finish == "length" else "no-answer-line"
         return Answered(None, failure, "text", thinking=thinking)
@@ -141,10 +141,10 @@ def read_text(text: str, valid: Sequence[str], options: Sequence[str] = ()) -> t
     It is the answer of the last line that holds nothing but one, as asked for; or that of all JSON objects in the text;
     or, if there are none, what the last line states ("B", "The answer is B.") and no other line contradicts.
     """
-    known = dict(zip(valid, (*options, *("" for _ in valid)), strict=False))
+    text_of = dict(zip(valid, (*options, *("" for _ in valid)), strict=False))
     for read in (_last_line, _objects, _stated):
         overlooked: set[str] = set()
-        if letter := read(text, known, overlooked):
+        if letter := read(text, text_of, overlooked):
             return letter, tuple(name for name in RECOVERED if name in overlooked)
     return None
 
@@ -169,15 +169,15 @@ def _strict_answer(line: str, options: Options, overlooked: set[str]) -> str | N
         value: Any = _DECODER.decode(line)
     except (ValueError, RecursionError, Rejected):
         return None
-    said = value.get("answer") if isinstance(value, dict) and len(value) == 1 else None
-    return _letter(said, options, overlooked) if isinstance(said, str) else None
+    answer = value.get("answer") if isinstance(value, dict) and len(value) == 1 else None
+    return _letter(answer, options, overlooked) if isinstance(answer, str) else None
 
 
-def _letter(said: str, options: Options, overlooked: set[str]) -> str | None:
+def _letter(answer: str, options: Options, overlooked: set[str]) -> str | None:
     """Return the answer that a text is, but for its case, or that a word stands for."""
-    if said in options:
-        return said
-    upper = said.strip().upper()
+    if answer in options:
+        return answer
+    upper = answer.strip().upper()
     if upper in options:
         overlooked.add("case")
         return upper
@@ -189,26 +189,26 @@ def _letter(said: str, options: Options, overlooked: set[str]) -> str | None:
 
 def _objects(text: str, options: Options, overlooked: set[str]) -> str | None:
     try:
-        said = {_value(value, overlooked) for value in objects(text, _DECODER, overlooked)}
+        answer_texts = {_value(value, overlooked) for value in objects(text, _DECODER, overlooked)}
     except Rejected:
         return None
-    answers = {_option(value, options, overlooked) for value in said}
+    answers = {_option(value, options, overlooked) for value in answer_texts}
     return answers.pop() if len(answers) == 1 else None
 
 
 def _value(value: Any, overlooked: set[str]) -> str:
     """Return the answer of an object. Raise Rejected."""
-    said = fields(value, ("answer",), overlooked)[0].get("answer")
-    if not isinstance(said, bool | str):
+    answer = fields(value, ("answer",), overlooked)[0].get("answer")
+    if not isinstance(answer, bool | str):
         raise Rejected("no-answer")
-    return str(said)
+    return str(answer)
 
 
-def _option(said: str, options: Options, overlooked: set[str]) -> str | None:
+def _option(answer: str, options: Options, overlooked: set[str]) -> str | None:
     """Return the answer that a text states as a letter, in marks or with its option; another one contradicts it."""
-    if letter := _letter(said, options, overlooked):
+    if letter := _letter(answer, options, overlooked):
         return letter
-    bare = said.strip(DECORATION + ".")
+    bare = answer.strip(DECORATION + ".")
     if letter := _letter(bare, options, overlooked):
         overlooked.add("marks")
         return letter

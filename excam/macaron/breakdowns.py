@@ -131,8 +131,8 @@ def _languages(
     """Return English and the local language side by side, the mean over systems."""
     body = []
     for group in groups:
-        own = [at.get((*MEAN, group, lang)) for lang in ("EN", "L", "gap")]
-        cells = [with_interval(line) if line else "n/a" for line in own]
+        parts = [at.get((*MEAN, group, lang)) for lang in ("EN", "L", "gap")]
+        cells = [with_interval(line) if line else "n/a" for line in parts]
         body.append([_marked(at, systems[0], group), *cells, *_sizes(at[*systems[0], group, "all"])])
     head = [by, "English", "local", "local − English, points", "n", "scenarios"]
     return f"\n## English and the local language, mean of {len(systems)} systems\n\n{table(head, body)}"

@@ -46,9 +46,9 @@ def authoring(templates: Sequence[Template], contexts: Sequence[Context], each: 
         for pile in range(each):
             numbers[name] += 1
             author = f"{name}-{numbers[name]}"
-            own = sorted(piles[pile::each], key=lambda template: digest(seed, author, str(template.id)))
+            batch = sorted(piles[pile::each], key=lambda template: digest(seed, author, str(template.id)))
             made += [
-                _author_task(template, context, author, f"{at} of {len(own)}") for at, template in enumerate(own, 1)
+                _author_task(template, context, author, f"{at} of {len(batch)}") for at, template in enumerate(batch, 1)
             ]
     return campaign("Macaron: fill and translate templates", form.load("macaron_author"), made)
 

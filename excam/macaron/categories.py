@@ -60,8 +60,8 @@ def averages(systems: Sequence[System], categories: Mapping[str, str], seed: int
     models = asked(systems)
     members = {name: [system for system in models if category_of(system, categories) == name] for name in CATEGORIES}
     return [
-        Average(name, tuple(own), numbers.averages([system.rows for system in own], seed) if own else None)
-        for name, own in {**members, ALL: models}.items()
+        Average(name, tuple(group), numbers.averages([system.rows for system in group], seed) if group else None)
+        for name, group in {**members, ALL: models}.items()
     ]
 
 

@@ -269,11 +269,11 @@ def ask(
     from excam.scoring.asking import recorded_answers
 
     with exit_on_error():
-        asked, instances = expect_choice("mode", mode, asks.MODES), derive.read(file)
-        limit = max_tokens or (4096 if asked == "thinking" else 64)
+        ask_mode, instances = expect_choice("mode", mode, asks.MODES), derive.read(file)
+        limit = max_tokens or (4096 if ask_mode == "thinking" else 64)
         with recorded_answers(model, engine, serving, limit, file, to) as recorder:
-            answered = recorder.record("asking, requests", partial(asks.answer, mode=asked), instances, None)
-            tables.write_frame(to, answers.to_frame(instances, recorder.model_name, asked, answered))
+            answered = recorder.record("asking, requests", partial(asks.answer, mode=ask_mode), instances, None)
+            tables.write_frame(to, answers.to_frame(instances, recorder.model_name, ask_mode, answered))
         say(f"{to}: {len(answered)} answers; failures: {counts.failures(answered)}")
 
 

@@ -92,9 +92,9 @@ def _of(scenario: Scenario, order: tuple[int, ...]) -> Iterable[Instance]:
     gold = LETTERS[order.index(0)]
     for lang, side in SIDES.items():
         text, options = getattr(scenario, f"question_{side}"), getattr(scenario, f"options_{side}")
-        shown = tuple(options[at] for at in order)
+        lines = tuple(options[at] for at in order)
         name = f"{scenario.id}/mc/{lang.lower()}"
-        yield make(name, format="MC", lang=lang, form="question", text=text, options=shown, order=order, gold=gold)
+        yield make(name, format="MC", lang=lang, form="question", text=text, options=lines, order=order, gold=gold)
     for (format_, truth), (lang, side) in product({"T": "true", "F": "false"}.items(), SIDES.items()):
         if (text := getattr(scenario, f"{truth}_{side}")) is not None:
             marks = (*QUESTION_MARKS, ";") if lang == "L" and scenario.language == "Greek" else QUESTION_MARKS

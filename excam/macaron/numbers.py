@@ -174,9 +174,9 @@ def breakdown(rows: Rows, groups: Callable[[Mapping[str, Any]], Sequence[str]], 
     ]
     for group in {group for group, lang in members if lang == "all"}:
         if all((group, lang) in members for lang in ("EN", "L")):
-            own = members[group, "all"]
-            local = [row["lang"] == "L" for row in own]
-            lines.append({"group": group, "lang": "gap", **difference(own, local, seed)})
+            shares = members[group, "all"]
+            local = [row["lang"] == "L" for row in shares]
+            lines.append({"group": group, "lang": "gap", **difference(shares, local, seed)})
     return sorted(lines, key=lambda line: (line["group"], line["lang"]))
 
 

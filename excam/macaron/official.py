@@ -56,14 +56,14 @@ def read(choices: Path, statements: Path | None = None, columns: Mapping[str, st
     have in the file: what is no text is not made one. Raise InputInvalid for a file without the expected columns,
     SourceInvalid for one that cannot be read.
     """
-    asked = dict(columns or {})
-    if unknown := sorted(asked.keys() - CHOICES.keys() - STATEMENTS.keys()):
+    renames = dict(columns or {})
+    if unknown := sorted(renames.keys() - CHOICES.keys() - STATEMENTS.keys()):
         raise InputInvalid(
             f"columns: found {', '.join(unknown)}; expected some of {', '.join([*CHOICES, *STATEMENTS])}"
         )
     by_id: dict[str, Scenario] = {}
     dropped: list[Dropped] = []
-    for place, row in _table(choices, CHOICES, asked):
+    for place, row in _table(choices, CHOICES, renames):
         made = _scenario(place, row)
         if isinstance(made, Scenario) and made.id in by_id:
             made = Dropped(made.id, "id-twice")
@@ -72,16 +72,16 @@ def read(choices: Path, statements: Path | None = None, columns: Mapping[str, st
         else:
             by_id[made.id] = made
     if statements:
-        dropped += _add_statements(by_id, _table(statements, STATEMENTS, asked))
+        dropped += _add_statements(by_id, _table(statements, STATEMENTS, renames))
     return Built.of(by_id, dropped)
 
 
 Rows = list[tuple[str, dict[str, Any]]]  # the place of a row, and its values under our names
 
 
-def _table(path: Path, names: Mapping[str, str], asked: Mapping[str, str]) -> Rows:
+def _table(path: Path, names: Mapping[str, str], renames: Mapping[str, str]) -> Rows:
     """Return the rows of a table. Raise SourceInvalid, naming the columns that it has."""
-    theirs = {ours: asked.get(ours, name) for ours, name in names.items()}
+    theirs = {ours: renames.get(ours, name) for ours, name in names.items()}
     try:
         read_table(path, "macaron.columns", dict.fromkeys(theirs.values()))
     except SourceInvalid as problem:

@@ -192,14 +192,14 @@ EXTREMES = 5  # templates that Table 4 has of each side
 def templates(systems: Sequence[System], seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return the accuracy of each template, the mean over systems, easiest first; and the page with Table 4."""
     questions = [row for row in systems[0].rows if (row["format"], row["lang"]) == ("MC", "EN")]
-    shown = {row["template"]: row["text"] for row in sorted(questions, key=lambda row: row["scenario"], reverse=True)}
-    own: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    text_of = {row["template"]: row["text"] for row in sorted(questions, key=lambda row: row["scenario"], reverse=True)}
+    rows_of: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for system in systems:
         for row in system.rows:
-            own[row["template"]].append(row)
+            rows_of[row["template"]].append(row)
     lines = []
-    for template, rows in own.items():
-        question = shown.get(template, "")
+    for template, rows in rows_of.items():
+        question = text_of.get(template, "")
         accuracy = numbers.accuracy(rows, seed)
         lines.append(
             {
@@ -257,15 +257,15 @@ def coverage(scenarios: Sequence[Scenario], rows: Sequence[Mapping[str, Any]]) -
     instances = Counter(row["country"] for row in rows)
     lines = []
     for country in dict.fromkeys(scenario.country for scenario in scenarios):
-        own = [scenario for scenario in scenarios if scenario.country == country]
+        local = [scenario for scenario in scenarios if scenario.country == country]
         sizes = {
-            "scenarios": len(own),
+            "scenarios": len(local),
             "instances": instances[country],
-            "templates": len({scenario.template for scenario in own}),
+            "templates": len({scenario.template for scenario in local}),
         }
-        authors = len({scenario.author for scenario in own if scenario.author})
+        authors = len({scenario.author for scenario in local if scenario.author})
         lines.append(
-            {"country": country, "language": own[0].language, "script": own[0].script, **sizes, "authors": authors}
+            {"country": country, "language": local[0].language, "script": local[0].script, **sizes, "authors": authors}
         )
     total = {name: sum(line[name] for line in lines) for name in ("scenarios", "instances")}
     body = [[escape(str(line[name])) for name in COVERAGE] for line in lines]
@@ -274,15 +274,15 @@ def coverage(scenarios: Sequence[Scenario], rows: Sequence[Mapping[str, Any]]) -
     )
     text = "# Macaron: coverage\n\n" + table(COVERAGE, body)
     return lines, text + "".join(
-        _tags(title, known, [(scenario.template, of(scenario)) for scenario in scenarios])
-        for title, known, of in (
+        _tags(title, vocabulary, [(scenario.template, of(scenario)) for scenario in scenarios])
+        for title, vocabulary, of in (
             ("Reasoning types", REASONING, lambda scenario: scenario.reasoning),
             ("Cultural aspects", ASPECTS, lambda scenario: scenario.aspects),
         )
     )
 
 
-def _tags(title: str, known: Sequence[str], tagged: Sequence[tuple[int, Sequence[str]]]) -> str:
+def _tags(title: str, vocabulary: Sequence[str], tagged: Sequence[tuple[int, Sequence[str]]]) -> str:
     """Return how often each tag stands in the scenarios, and in the set of their templates (Figures 6 and 7).
 
     `tagged` are the template and the tags of each scenario.
@@ -292,7 +292,7 @@ def _tags(title: str, known: Sequence[str], tagged: Sequence[tuple[int, Sequence
     total = of_templates.total()
     body = [
         [escape(tag), str(of_scenarios[tag]), str(of_templates[tag]), rounded(100 * of_templates[tag] / (total or 1))]
-        for tag in dict.fromkeys((*known, *sorted(of_scenarios)))  # those of no taxonomy last
+        for tag in dict.fromkeys((*vocabulary, *sorted(of_scenarios)))  # those of no taxonomy last
     ]
     n = f"{len(tagged)} scenarios, {len(dict(tagged))} templates that have one, {total} tags of templates"
     note = "Each counts for every tag that it has; percent are of the tags of templates."

@@ -47,9 +47,9 @@ class Data:
         return len({part for value in values for part in (value if isinstance(value, tuple) else (value,))})
 
 
-def answers(known: Data, printed: Sequence[Claim]) -> dict[str, Ours]:
+def answers(data: Data, printed: Sequence[Claim]) -> dict[str, Ours]:
     """Return ours of each claim by its id, or the reason why there is none."""
-    return {claim.id: _answer(_value(claim.id, known)) for claim in printed}
+    return {claim.id: _answer(_value(claim.id, data)) for claim in printed}
 
 
 def _answer(value: Value) -> Ours:
@@ -62,12 +62,12 @@ def _answer(value: Value) -> Ours:
     return Ours(value, "")
 
 
-def introduction(known: Data) -> str:
+def introduction(data: Data) -> str:
     """Return what the claims are compared with, and how."""
-    sets, models = len(known.models), len({system.model for system in known.models})
+    sets, models = len(data.models), len({system.model for system in data.models})
     answered = f"{sets} set{'s' * (sets != 1)} of answers of {models} model{'s' * (models != 1)}"
     return (
-        f"Ours: {len(known.scenarios)} scenarios, {known.instances} instances, {answered}; means and ranges are over "
+        f"Ours: {len(data.scenarios)} scenarios, {data.instances} instances, {answered}; means and ranges are over "
         "these sets, without written sheets. Scenarios and models are others than the paper's: a difference says how "
         "far apart the two are, not who is right. Intervals are over scenarios.\n\n"
     )
@@ -87,38 +87,38 @@ def data(
 # --- ours
 
 
-def _value(key: str, known: Data) -> Value:
+def _value(key: str, data: Data) -> Value:
     if key in OF_SCENARIOS:
-        return OF_SCENARIOS[key](known)
+        return OF_SCENARIOS[key](data)
     if key == "models":
-        return len({system.model for system in known.models})
-    if not known.models:
+        return len({system.model for system in data.models})
+    if not data.models:
         return NO_MODEL
     if key in OF_MODELS:
-        return OF_MODELS[key](known)
+        return OF_MODELS[key](data)
     if category := next((name for name in categories.CATEGORIES if key.endswith(f"-{name}")), None):
         number = key.removesuffix(f"-{category}").replace("-", "_")
-        return known.means[category][number] if category in known.means else Absent(f"no {category} model was asked")
+        return data.means[category][number] if category in data.means else Absent(f"no {category} model was asked")
     match = re.fullmatch(r"aspect-(mean-)?(.+?)(-highest|-lowest)?", key)
     aspect = next((name for name in ASPECTS if match and _slug(name) == match[2]), None)
     if not match or not aspect:
         return Absent("nothing here computes it")
-    own = [line for line in known.by["aspects"] if (line["group"], line["lang"]) == (aspect, "all")]
-    if not own:
+    lines = [line for line in data.by["aspects"] if (line["group"], line["lang"]) == (aspect, "all")]
+    if not lines:
         return Absent("no scenario has this aspect")
     if match[1]:
-        return next(line for line in own if system_of(line) == MEAN)
+        return next(line for line in lines if system_of(line) == MEAN)
     choose = max if match[3] == "-highest" else min
-    return choose((line for line in own if system_of(line) != MEAN), key=lambda line: line["value"])
+    return choose((line for line in lines if system_of(line) != MEAN), key=lambda line: line["value"])
 
 
 def _slug(name: str) -> str:
     return re.sub("[^a-z]+", "-", name.lower())
 
 
-def _authors(known: Data) -> Value:
+def _authors(data: Data) -> Value:
     authors: dict[str, set[str]] = defaultdict(set)
-    for scenario in known.scenarios:
+    for scenario in data.scenarios:
         authors[scenario.country].add(scenario.author)
     if "" in set().union(*authors.values()):
         return Absent("the files do not name every author")
@@ -126,91 +126,90 @@ def _authors(known: Data) -> Value:
 
 
 OF_SCENARIOS: Mapping[str, Callable[[Data], Value]] = {
-    "templates": lambda known: known.count("template"),
-    "reasoning-types": lambda known: known.count("reasoning"),
-    "aspects": lambda known: known.count("aspects"),
-    "scenarios": lambda known: len(known.scenarios),
-    "instances": lambda known: known.instances,
-    "instances-rounded": lambda known: known.instances,
-    "instances-per-scenario": lambda known: known.instances / len(known.scenarios),
-    "countries": lambda known: known.count("country"),
-    "languages": lambda known: known.count("language"),
-    "scripts": lambda known: known.count("script"),
+    "templates": lambda data: data.count("template"),
+    "reasoning-types": lambda data: data.count("reasoning"),
+    "aspects": lambda data: data.count("aspects"),
+    "scenarios": lambda data: len(data.scenarios),
+    "instances": lambda data: data.instances,
+    "instances-rounded": lambda data: data.instances,
+    "instances-per-scenario": lambda data: data.instances / len(data.scenarios),
+    "countries": lambda data: data.count("country"),
+    "languages": lambda data: data.count("language"),
+    "scripts": lambda data: data.count("script"),
     "annotators-per-context": _authors,
-    "payment": lambda known: Absent("a benchmark's files do not say what its authors were paid"),
-    "tf-random": lambda known: numbers.CHANCE["tf"],
+    "payment": lambda data: Absent("a benchmark's files do not say what its authors were paid"),
+    "tf-random": lambda data: numbers.CHANCE["tf"],
 }
 
 
-def _mathematical(known: Data) -> Value:
-    return _count([worst == "mathematical" for worst in breakdowns.lowest_of(known.by["reasoning"]).values()])
+def _mathematical(data: Data) -> Value:
+    return _count([worst == "mathematical" for worst in breakdowns.lowest_of(data.by["reasoning"]).values()])
 
 
-def _reasoning(known: Data) -> Value:
-    return _order(breakdowns.means_of(known.by["reasoning"])) or Absent("no scenario has a reasoning type")
+def _reasoning(data: Data) -> Value:
+    return _order(breakdowns.means_of(data.by["reasoning"])) or Absent("no scenario has a reasoning type")
 
 
-def _means(known: Data) -> list[float]:
-    return sorted(breakdowns.means_of(known.by["aspects"]).values())
+def _means(data: Data) -> list[float]:
+    return sorted(breakdowns.means_of(data.by["aspects"]).values())
 
 
-def _spread(known: Data) -> Value:
-    return _means(known)[-1] - _means(known)[0] if _means(known) else Absent("no scenario has an aspect")
+def _spread(data: Data) -> Value:
+    return _means(data)[-1] - _means(data)[0] if _means(data) else Absent("no scenario has an aspect")
 
 
 def _order(values: Mapping[str, float]) -> str:
     return " > ".join(f"{name} ({rounded(values[name])})" for name in sorted(values, key=values.__getitem__)[::-1])
 
 
-def _categories(known: Data, number: str) -> dict[str, float]:
-    return {name: mean[number]["value"] for name, mean in known.means.items() if name != categories.ALL}
+def _categories(data: Data, number: str) -> dict[str, float]:
+    return {name: mean[number]["value"] for name, mean in data.means.items() if name != categories.ALL}
 
 
 def _of_categories(number: str) -> Callable[[Data], Value]:
-    return lambda known: _order(_categories(known, number)) or Absent("no category of a model is known")
+    return lambda data: _order(_categories(data, number)) or Absent("no category of a model is known")
 
 
 def _count(are: Sequence[bool]) -> str:
     return f"{sum(are)} of {len(are)}"
 
 
-def _above_chance(known: Data) -> Value:
-    accuracies = [numbers.accuracies(system.rows) for system in known.models]
+def _above_chance(data: Data) -> Value:
+    accuracies = [numbers.accuracies(system.rows) for system in data.models]
     return _count([min(values["mc_en"] or 0, values["mc_l"] or 0) > numbers.CHANCE["mc"] for values in accuracies])
 
 
 def _band(place: int) -> Callable[[Data], Value]:
-    def end(known: Data) -> Value:
-        others = _means(known)[ENDS:-ENDS]
+    def end(data: Data) -> Value:
+        others = _means(data)[ENDS:-ENDS]
         return others[place] if others else Absent("too few aspects")
 
     return end
 
 
 def _open_weight(choose: Callable[..., Line]) -> Callable[[Data], Value]:
-    def end(known: Data) -> Value:
-        own = [system for system in known.models if categories.category_of(system, known.of_models) == "open-weight"]
-        values = [numbers.estimates(system.rows)["tf_avg"] for system in own]
+    def end(data: Data) -> Value:
+        systems = [system for system in data.models if categories.category_of(system, data.of_models) == "open-weight"]
+        values = [numbers.estimates(system.rows)["tf_avg"] for system in systems]
         values = [value for value in values if value["value"] is not None]
         return choose(values, key=lambda value: value["value"]) if values else Absent("no open-weight model was asked")
 
     return end
 
 
-def _gaps(known: Data) -> list[tuple[float, str]]:
-    lines = [line for line in known.by["contexts"] if line["lang"] == "gap" and system_of(line) == MEAN]
+def _gaps(data: Data) -> list[tuple[float, str]]:
+    lines = [line for line in data.by["contexts"] if line["lang"] == "gap" and system_of(line) == MEAN]
     return sorted((line["value"], line["group"]) for line in lines)
 
 
-def _not_below(known: Data) -> Value:
-    return ", ".join(country for gap, country in _gaps(known) if gap >= 0) or "none"
+def _not_below(data: Data) -> Value:
+    return ", ".join(country for gap, country in _gaps(data) if gap >= 0) or "none"
 
 
-def _widest(known: Data) -> Value:
-    language = {scenario.country: scenario.language for scenario in known.scenarios}
+def _widest(data: Data) -> Value:
+    language = {scenario.country: scenario.language for scenario in data.scenarios}
     return (
-        ", ".join(f"{language[country]} ({rounded(gap)})" for gap, country in _gaps(known)[:WIDEST] if gap < 0)
-        or "none"
+        ", ".join(f"{language[country]} ({rounded(gap)})" for gap, country in _gaps(data)[:WIDEST] if gap < 0) or "none"
     )
 
 
@@ -220,9 +219,9 @@ OF_MODELS: Mapping[str, Callable[[Data], Value]] = {
     "reasoning-easier": _reasoning,
     "order-overall": _of_categories("overall"),
     "order-gap": _of_categories("delta_mc"),
-    "pairs-below-single": lambda known: _count([drop > 0 for drop in _categories(known, "drop").values()]),
+    "pairs-below-single": lambda data: _count([drop > 0 for drop in _categories(data, "drop").values()]),
     "above-chance-mc": _above_chance,
-    "aspects-stable": lambda known: Absent("in words; ours, of each system: aspects.md"),
+    "aspects-stable": lambda data: Absent("in words; ours, of each system: aspects.md"),
     "aspect-spread": _spread,
     "aspect-band-lowest": _band(0),
     "aspect-band-highest": _band(-1),
@@ -230,5 +229,5 @@ OF_MODELS: Mapping[str, Callable[[Data], Value]] = {
     "tf-open-weight-highest": _open_weight(max),
     "local-at-least-english": _not_below,
     "largest-gaps": _widest,
-    "how-many-hardest": lambda known: sum(line["how_many"] for line in known.templates[-pages.EXTREMES :]),
+    "how-many-hardest": lambda data: sum(line["how_many"] for line in data.templates[-pages.EXTREMES :]),
 }

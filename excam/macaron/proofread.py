@@ -112,15 +112,15 @@ def fields_of(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
 
 def proofread(scenario: Scenario) -> Flow[Proofread]:
     """Ask about all English fields in one round, and apply the edits that the guard accepts."""
-    asked = list(fields_of(scenario))
+    names = list(fields_of(scenario))
     answers = yield from together(
         [
             ask_for_text((Message("user", filled("proofread", {"context": context, "text": text})),))
-            for _, context, text in asked
+            for _, context, text in names
         ]
     )
-    kept = [value for value in scenario.slots.values() if value]
-    edits = tuple(_edit(name, text, answer, kept) for (name, _, text), answer in zip(asked, answers, strict=True))
+    slot_texts = [value for value in scenario.slots.values() if value]
+    edits = tuple(_edit(name, text, answer, slot_texts) for (name, _, text), answer in zip(names, answers, strict=True))
     texts = {edit.field: edit.after for edit in edits if edit.outcome == "applied"}
     options = tuple(texts.get(f"options_en.{at}", option) for at, option in enumerate(scenario.options_en))
     others = {name: texts[name] for name in ("question_en", "true_en", "false_en") if name in texts}
@@ -134,23 +134,23 @@ def _not_applied(edit: Edit) -> Edit:
     return replace(edit, outcome="invalid-scenario") if edit.outcome == "applied" else edit
 
 
-def _edit(name: str, before: str, answer: Completion, kept: Sequence[str]) -> Edit:
-    said = read(answer)
-    if said is None:
+def _edit(name: str, before: str, answer: Completion, slot_texts: Sequence[str]) -> Edit:
+    proposal = read(answer)
+    if proposal is None:
         return Edit(name, before, before, "unreadable")
-    corrected, explanation = said
+    corrected, explanation = proposal
     if corrected is None or corrected == before:
         return Edit(name, before, before, "unchanged", explanation)
-    return Edit(name, before, corrected, guard(before, corrected, kept) or "applied", explanation)
+    return Edit(name, before, corrected, guard(before, corrected, slot_texts) or "applied", explanation)
 
 
 def read(completion: Completion) -> tuple[str | None, str] | None:
     """Return the corrected text, None where the model finds no error, and its explanation; None if unreadable."""
-    _, said = reasoning_and_answer(completion)
-    if said is None or completion.finish != "stop":
+    _, reply = reasoning_and_answer(completion)
+    if reply is None or completion.finish != "stop":
         return None
     try:
-        answer = only_object(said, _DECODER, set())
+        answer = only_object(reply, _DECODER, set())
     except Rejected:
         return None
     wrong, text, explanation = (answer.get(key) for key in ("has_errors", "corrected", "explanation"))
@@ -162,7 +162,7 @@ def read(completion: Completion) -> tuple[str | None, str] | None:
 _DECODER = answer_decoder("twice", "not-finite")
 
 
-def guard(before: str, after: str, kept: Sequence[str] = ()) -> str | None:
+def guard(before: str, after: str, slot_texts: Sequence[str] = ()) -> str | None:
     """Return why an edit is refused, None if it is accepted: it may correct spelling and grammar, and nothing else.
 
     Refused are other numbers, a changed slot value (`kept`), another quoted text, another capitalised word, a negation
@@ -172,7 +172,7 @@ def guard(before: str, after: str, kept: Sequence[str] = ()) -> str | None:
         return "not-one-line"
     if NUMBER.findall(before) != NUMBER.findall(after):
         return "numbers-changed"
-    if any(before.count(value) != after.count(value) for value in kept):
+    if any(before.count(value) != after.count(value) for value in slot_texts):
         return "slot-changed"
     if _quoted(before) != _quoted(after):
         return "quotation-changed"
@@ -245,10 +245,10 @@ def counts(done: Sequence[Proofread]) -> Mapping[str, int]:
     return dict(sorted(outcomes.items())) | {"inconsistent": sum(edited.inconsistent for edited in done)}
 
 
-def write(asker: Recorder, known: Sequence[Scenario], edits_path: Path, to: Path) -> Mapping[str, int]:
+def write(asker: Recorder, originals: Sequence[Scenario], edits_path: Path, to: Path) -> Mapping[str, int]:
     """Let a model proofread scenarios; write them, and what was said of each field. Return the counts of `counts`."""
     done = asker.record(
-        "proofreading, fields", proofread, known, sum(len(list(fields_of(scenario))) for scenario in known)
+        "proofreading, fields", proofread, originals, sum(len(list(fields_of(scenario))) for scenario in originals)
     )
     tables.write_lines(edits_path, EDITS, edit_rows(done))
     tables.write_frame(to, to_frame(edited.scenario for edited in done))

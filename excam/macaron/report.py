@@ -240,8 +240,8 @@ def macaron_printed(
     """
     answered = systems(files)
     of_models = json.loads(categories_json)
-    known = printed.data(scenarios.read(scenarios_path), len(answered[0].rows), answered, of_models, seed)
+    data = printed.data(scenarios.read(scenarios_path), len(answered[0].rows), answered, of_models, seed)
     stated = claims.stated(tables.read_lines(printed_path))
-    head = f"# Macaron: what the paper says in its text, and ours\n\n{printed.introduction(known)}"
+    head = f"# Macaron: what the paper says in its text, and ours\n\n{printed.introduction(data)}"
     head = with_limits(head, answered[0].rows)
-    claims.write(numbers_path, page_path, head, stated, printed.answers(known, stated))
+    claims.write(numbers_path, page_path, head, stated, printed.answers(data, stated))

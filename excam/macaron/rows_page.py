@@ -57,13 +57,13 @@ def outcome(row: Mapping[str, Any]) -> str:
 def _row(both: Sequence[Mapping[str, Any]]) -> BrowserRow:
     first = both[0]
     first_outcome = outcome(first)
-    shown = [f"{letter}) {option}" for letter, option in zip("ABCD", first["options"], strict=False)]
+    choices = [f"{letter}) {option}" for letter, option in zip("ABCD", first["options"], strict=False)]
     return BrowserRow(
         id=first["id"],
         outcome=first_outcome,
         tone="unreadable" if first_outcome == "unanswered" else first_outcome,
         facts={"Template": str(first["template"]), "Language": first["language"], "Right answer": first["gold"]},
-        texts={"text": "\n".join([first["text"], *shown])},
+        texts={"text": "\n".join([first["text"], *choices])},
         reports=[ReportCell(notes=_notes(row)) for row in both],
         values={
             "country": (first["country"],),
@@ -77,13 +77,13 @@ def _row(both: Sequence[Mapping[str, Any]]) -> BrowserRow:
 
 def _notes(row: Mapping[str, Any]) -> list[str]:
     """Return what a model answered, how it was read, and how far each answer is below the likeliest one."""
-    said = row["said"]
+    answer = row["said"]
     if row["pred"] is None:
-        return [f"Unanswered: {said['failure']}."]
+        return [f"Unanswered: {answer['failure']}."]
     notes = [f"{row['pred']}: {outcome(row)}."]
-    if said["recovered"]:
-        notes.append(f"Read despite: {', '.join(said['recovered'])}.")
-    if logprobs := said["logprobs"] or said["letter_logprobs"]:
+    if answer["recovered"]:
+        notes.append(f"Read despite: {', '.join(answer['recovered'])}.")
+    if logprobs := answer["logprobs"] or answer["letter_logprobs"]:
         likeliest = max(logprobs)
         valid = "ABCD" if row["format"] == "MC" else "TF"
         notes.append("Log-likelihood below the best: " + ", ".join(

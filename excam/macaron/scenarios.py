@@ -109,8 +109,8 @@ class Built:
     def of(cls, scenarios: Mapping[str, Scenario], dropped: Iterable[Dropped]) -> Built:
         """Return scenarios by id, each content once: the others are dropped, since a copy is no second observation."""
         copies = repeats(scenarios.values())
-        kept = tuple(scenarios[name] for name in sorted(scenarios.keys() - copies.keys()))
-        return cls(kept, (*dropped, *(Dropped(name, "repeated", other) for name, other in copies.items())))
+        distinct = tuple(scenarios[name] for name in sorted(scenarios.keys() - copies.keys()))
+        return cls(distinct, (*dropped, *(Dropped(name, "repeated", other) for name, other in copies.items())))
 
     @property
     def dropped_lines(self) -> list[dict[str, str]]:
@@ -148,7 +148,7 @@ def build(
     """
     if problems := forms.problems(templates):
         raise InputInvalid(f"templates: {problems[0]} ({len(problems)} problems); see `excam macaron lint`")
-    known = {template.id: template for template in templates}
+    template_of = {template.id: template for template in templates}
     places = {(context.country, context.language): context for context in contexts}
     if len({_slug(context.country) for context in contexts}) < len({context.country for context in contexts}):
         raise InputInvalid("contexts: two countries differ in no letter; expected names that ids can tell apart")
@@ -156,7 +156,7 @@ def build(
     dropped: list[Dropped] = []
     for name, row, superseded in _latest(submissions):
         dropped += [Dropped(name, "superseded")] * superseded
-        made = _scenario(name, row, known, places)
+        made = _scenario(name, row, template_of, places)
         if isinstance(made, Dropped):
             dropped.append(made)
         else:
@@ -202,7 +202,7 @@ def _saved(row: Mapping[str, Any]) -> datetime:
 
 
 def _scenario(
-    name: str, row: Mapping[str, Any], known: Mapping[int, Template], places: Mapping[tuple[str, str], Context]
+    name: str, row: Mapping[str, Any], template_of: Mapping[int, Template], places: Mapping[tuple[str, str], Context]
 ) -> Scenario | Dropped:
     status, number = row.get("status", "submitted"), row.get("template")
     if status == "not-applicable":
@@ -213,7 +213,7 @@ def _scenario(
         return Dropped(name, "not-text", ", ".join(wrong))
     if not (row.get("author") or "").strip():
         return Dropped(name, "author-missing")
-    template = known.get(number) if type(number) is int else None
+    template = template_of.get(number) if type(number) is int else None
     context = places.get((str(row.get("country")), str(row.get("language"))))
     if template is None or context is None:
         which = "unknown-template" if template is None else "unknown-context"

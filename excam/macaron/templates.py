@@ -97,14 +97,14 @@ def read(path: Path) -> list[Template]:
 
 
 def _template(path: Path, number: int, row: Any) -> Template:
-    known = {field_.name for field_ in fields(Template)}
-    needed = known - {"note", "example", "retired"}
+    names = {field_.name for field_ in fields(Template)}
+    needed = names - {"note", "example", "retired"}
     if not isinstance(row, dict):
         raise InputInvalid(
             f"{path}: template {number}: found {type(row).__name__}; expected {', '.join(sorted(needed))}"
         )
     row = {{True: "true", False: "false"}.get(name, name): value for name, value in row.items()}  # YAML's booleans
-    if wrong := sorted({*map(str, row.keys() - known), *(needed - row.keys())}):
+    if wrong := sorted({*map(str, row.keys() - names), *(needed - row.keys())}):
         expected = ", ".join(field_.name for field_ in fields(Template))
         raise InputInvalid(f"{path}: template {number}: unknown or missing: {', '.join(wrong)}; expected {expected}")
     texts = {name: row[name] for name in ("question", "true", "false", "note") if name in row}
@@ -198,12 +198,12 @@ def _problems(template: Template) -> Iterator[str]:
 
 
 def _tag_problems(template: Template) -> Iterator[str]:
-    for field_, tags, known in (("reasoning", template.reasoning, REASONING), ("aspects", template.aspects, ASPECTS)):
+    for field_, tags, words in (("reasoning", template.reasoning, REASONING), ("aspects", template.aspects, ASPECTS)):
         if not tags:
-            yield f"{field_}: none; expected at least one of {', '.join(known)}"
+            yield f"{field_}: none; expected at least one of {', '.join(words)}"
         for tag in tags:
-            if tag not in known:
-                yield f"{field_}: found {tag}; expected one of {', '.join(known)}"
+            if tag not in words:
+                yield f"{field_}: found {tag}; expected one of {', '.join(words)}"
         if len(set(tags)) < len(tags):
             yield f"{field_}: a tag is there twice"
 

@@ -115,5 +115,5 @@ def _text(value: str | float) -> str:
 
 
 def _difference(ours: str | float, printed: str) -> str:
-    reported, own = number(printed), number(_text(ours))
-    return "" if reported is None or own is None else f"{round(own - reported, 6):+.10g}"
+    reported, number_of_ours = number(printed), number(_text(ours))
+    return "" if reported is None or number_of_ours is None else f"{round(number_of_ours - reported, 6):+.10g}"

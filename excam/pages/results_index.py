@@ -206,12 +206,12 @@ def _standing_part(measured: Sequence[SystemStanding], elsewhere: str) -> str:
     )
     head = "".join(f"<th>{name}</th>" for name in ("", "system", "value [95 %]", "floor"))
     above = [each.name for each in measured if each.system == "ExCAM" and each.above]
-    said = (
+    words = (
         f"Above what lengths, words or one constant answer reach, of ExCAM's judges here: "
         f"{html.escape(', '.join(above) or 'none')}. A judge finds the errors against facts that its model knows or "
         "reads; few rows teach an adapter the form of a report alone."
     )
-    return f'<p>{said}</p><div class="wide"><table><tr>{head}</tr>{rows}</table></div>{elsewhere}'
+    return f'<p>{words}</p><div class="wide"><table><tr>{head}</tr>{rows}</table></div>{elsewhere}'
 
 
 def _times(seconds: Mapping[str, Sequence[tuple[float, float]]]) -> str:

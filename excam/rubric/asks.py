@@ -59,8 +59,8 @@ def rater(mode: str, rubric: Rubric, name: str) -> Callable[[Response], Flow[Rat
 def text(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
     """Ask once for scores, findings and rationales, as JSON; the rules settle them."""
     instructions = TEXT.format(flags=", ".join(rubric.manual.flags))
-    asked = f"{SYSTEM}\n\n{manual_words(rubric)}\n{rule_words(rubric)}\n\n{instructions}"
-    completion = yield from ask_for_text(_messages(asked, response), json.dumps(schema(rubric)))
+    system = f"{SYSTEM}\n\n{manual_words(rubric)}\n{rule_words(rubric)}\n\n{instructions}"
+    completion = yield from ask_for_text(_messages(system, response), json.dumps(schema(rubric)))
     return read(completion, response, rubric, name)
 
 
@@ -91,12 +91,12 @@ def _normalised(logprobs: Sequence[float]) -> tuple[float, ...]:
 
 
 def _messages(system: str, response: Response) -> tuple[Message, ...]:
-    shown = {
+    facts = {
         **{name: getattr(response, name) for name in ("culture", "language", "scenario", "complexity")},
         **{"task": response.prompt, "response": response.response},
     }
-    known = {name: value for name, value in shown.items() if value is not None}
-    return Message("system", system), Message("user", json.dumps(known, ensure_ascii=False, indent=1))
+    stated_facts = {name: value for name, value in facts.items() if value is not None}
+    return Message("system", system), Message("user", json.dumps(stated_facts, ensure_ascii=False, indent=1))
 
 
 def manual_words(rubric: Rubric) -> str:
@@ -127,8 +127,8 @@ def schema(rubric: Rubric) -> dict[str, Any]:
         return {"type": "object", "properties": dict(fields), "required": list(fields), "additionalProperties": False}
 
     def values(name: str) -> dict[str, Any]:
-        known = FINDINGS[name]
-        return words if known == ("",) else {"type": "boolean"} if known[0] is False else {"enum": list(known)}
+        values = FINDINGS[name]
+        return words if values == ("",) else {"type": "boolean"} if values[0] is False else {"enum": list(values)}
 
     score = {"enum": list(SCALE)}
     fields = {
@@ -154,10 +154,10 @@ def _answer(completion: Completion) -> dict[str, Any]:
     """Return the JSON object of an answer. Raise Rejected."""
     if completion.finish == "refused":
         raise Rejected("refused")
-    _, said = reasoning_and_answer(replace(completion, text=SURROGATE.sub("\ufffd", completion.text)))
-    if said is None:
+    _, reply = reasoning_and_answer(replace(completion, text=SURROGATE.sub("\ufffd", completion.text)))
+    if reply is None:
         raise Rejected("in-thought")
-    answers = [answer for answer in objects(said, _decoder(), set()) if isinstance(answer, dict)]
+    answers = [answer for answer in objects(reply, _decoder(), set()) if isinstance(answer, dict)]
     if any(answer != answers[0] for answer in answers):
         raise Rejected("several-answers")
     if set(answers[0]) != set(KEYS):

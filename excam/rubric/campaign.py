@@ -34,7 +34,7 @@ class Design:
     calibration: int
 
 
-def drawn(known: Sequence[Response], design: Design, rubric: Rubric, seed: int) -> Campaign:
+def drawn(items: Sequence[Response], design: Design, rubric: Rubric, seed: int) -> Campaign:
     """Return a campaign whose responses are drawn by a hash of the seed and their id.
 
     Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
@@ -45,12 +45,12 @@ def drawn(known: Sequence[Response], design: Design, rubric: Rubric, seed: int) 
         raise InputInvalid(
             f"raters: found {', '.join(raters)}; expected each name once, of letters, digits, dots, - and _, at most 40"
         )
-    if not 0 <= overlap <= 1 or not 0 <= calibration < len(known):
+    if not 0 <= overlap <= 1 or not 0 <= calibration < len(items):
         raise InputInvalid(
-            f"found overlap {overlap:g} and calibration {calibration} of {len(known)} responses; expected a share from "
+            f"found overlap {overlap:g} and calibration {calibration} of {len(items)} responses; expected a share from "
             "0 to 1, and fewer to calibrate than there are"
         )
-    order = sorted(known, key=lambda response: digest(seed, "rubric", response.task_id))
+    order = sorted(items, key=lambda response: digest(seed, "rubric", response.task_id))
     first, rest = order[:calibration], order[calibration:]
     shared = ceil(overlap * len(rest) - 1e-9)
     tasks = [_task(response, "calibration", raters, evaluator, rubric) for response in first]

@@ -44,7 +44,7 @@ class Reading:
     breaches: tuple[str, ...]
 
 
-def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
+def read(paths: Sequence[Path], responses: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
     """Return the ratings of JSON Lines and Parquet files, and every breach. Raise InputInvalid for other files.
 
     `known` are the responses that were rated. Without any, no rule that needs a fact about a task is decided, and any
@@ -52,7 +52,7 @@ def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rub
     rating by the rater of the response, in any order of rows and files; any other repetition is a breach.
     """
     versions = {rubric.signature: rubric for rubric in rubrics}
-    tasks = {response.task_id: response for response in known}
+    tasks = {response.task_id: response for response in responses}
     latest: dict[tuple[str, str, str], Rating] = {}
     superseded: list[Rating] = []
     breaches: list[str] = []
@@ -79,9 +79,9 @@ def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rub
     return Reading(tuple(latest.values()), tuple(superseded), tuple(breaches))
 
 
-def sound(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
+def sound(paths: Sequence[Path], responses: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
     """Return the ratings of files as `read` does. Raise InputInvalid for a breach, too, and for no ratings."""
-    reading = read(paths, known, rubrics)
+    reading = read(paths, responses, rubrics)
     if reading.breaches:
         count = f"{len(reading.breaches)} breaches"
         raise InputInvalid(f"{reading.breaches[0]} ({count}); expected none; see `excam rubric check`")
@@ -270,13 +270,13 @@ def _findings(raw_findings: Any, problems: list[str]) -> Findings:
     for name, value in raw_findings.items():
         if name not in FINDINGS or value is None:
             continue
-        known = FINDINGS[name]
-        if (is_text(value) and known == ("",)) or any(
-            type(value) is type(option) and value == option for option in known
+        allowed = FINDINGS[name]
+        if (is_text(value) and allowed == ("",)) or any(
+            type(value) is type(option) and value == option for option in allowed
         ):
             values[name] = value.strip() if isinstance(value, str) else value
         else:
-            expected = "text" if known == ("",) else ", ".join(str(option).lower() for option in known)
+            expected = "text" if allowed == ("",) else ", ".join(str(option).lower() for option in allowed)
             problems.append(f"findings.{name}: found {value!r:.40}; expected {expected}")
     return Findings(**values)
 

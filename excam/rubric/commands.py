@@ -71,11 +71,11 @@ def draw(
     from excam.rubric import responses as reading
 
     with exit_on_error():
-        known, names = reading.read(reading.files(responses)), [name for name in validators.split(",") if name]
+        all_responses, names = reading.read(reading.files(responses)), [name for name in validators.split(",") if name]
         refuse_names([evaluator, *names])
         opened = _opened(rubric, weights)
         design = campaign.Design(evaluator, names, overlap, calibration)
-        drawn = campaign.drawn(known, design, opened, seed)
+        drawn = campaign.drawn(all_responses, design, opened, seed)
         write(to, drawn)
         raters = Counter(task.row for task in drawn.tasks for _ in task.assigned)
         shared = sum(count > 1 for count in raters.values()) - calibration if names else 0
@@ -227,10 +227,10 @@ def _read(
     """Return the responses and the ratings of files and folders. Raise InputInvalid."""
     from excam.rubric import responses as reading
 
-    known = reading.read(reading.files(responses)) if responses else []
-    if not known:
+    all_responses = reading.read(reading.files(responses)) if responses else []
+    if not all_responses:
         say("no --responses: no means by condition; rules that need a fact about a task are not decided")
-    return known, read(_rating_files(files), known, rubrics)
+    return all_responses, read(_rating_files(files), all_responses, rubrics)
 
 
 def _rating_files(files: Sequence[Path]) -> list[Path]:

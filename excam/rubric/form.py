@@ -134,10 +134,10 @@ def _instructions(rubric: Rubric) -> dict[str, dict[str, list[str]]]:
 
 def _self_calibration(rubric: Rubric, weights: Mapping[str, float]) -> dict[str, Any]:
     """Return the pause that sends raters back to the anchors, the exemplars, and cases of their own."""
-    asked = rubric.manual.self_calibration
-    least, most = asked.review
+    questions = rubric.manual.self_calibration
+    least, most = questions.review
     review = {"mean": dict(weights), "sure": "confidence", "least": least, "most": most}
-    return {"say": asked.text, "every": asked.every, "read": [ANCHORS, EXAMPLES, EXEMPLAR], "review": review}
+    return {"say": questions.text, "every": questions.every, "read": [ANCHORS, EXAMPLES, EXEMPLAR], "review": review}
 
 
 def _overall_blocks(rubric: Rubric, weights: Mapping[str, float]) -> list[dict[str, Any]]:

@@ -47,13 +47,13 @@ def answers(rubric: Rubric, flags: Lines) -> dict[str, Ours]:
         for name in ("rationale", "overall", "notes")
         for at, end in enumerate(("low", "high"))
     }
-    known = {line["flag"]: manual.aliases.get(line["flag"], line["flag"]) for line in flags}
-    said = {name: Ours(value, f"rubric {rubric.name}") for name, value in values.items()}
+    flag_of = {line["flag"]: manual.aliases.get(line["flag"], line["flag"]) for line in flags}
+    numbers = {name: Ours(value, f"rubric {rubric.name}") for name, value in values.items()}
     for name, value in sentences.items():
-        said[name] = Ours(value, f"rubric {rubric.name}" if value else f"rubric {rubric.name} states no lengths")
-    return said | {
+        numbers[name] = Ours(value, f"rubric {rubric.name}" if value else f"rubric {rubric.name} states no lengths")
+    return numbers | {
         f"flag/{flag}": Ours(name, "the same" if name == flag else "under this name")
         if name in manual.flags
         else Ours("", f"not among the flags of rubric {rubric.name}")
-        for flag, name in known.items()
+        for flag, name in flag_of.items()
     }

@@ -219,9 +219,9 @@ def _states(ordered: Sequence[Rating], timing: Timing) -> Iterable[dict[str, Any
         yield {"stretch": len(stretch), "minutes": minutes, "sd": deviation, "rest": why}
 
 
-def conditions(ratings: Sequence[Rating], known: Sequence[Response], seed: int) -> list[dict[str, Any]]:
+def conditions(ratings: Sequence[Rating], responses: Sequence[Response], seed: int) -> list[dict[str, Any]]:
     """Return the mean of each score by condition, of all people and of each model, with its interval over responses."""
-    tasks = {response.task_id: response for response in known}
+    tasks = {response.task_id: response for response in responses}
     scored = [rating for rating in ratings if rating.scores and rating.phase == "main" and rating.task_id in tasks]
     by_group: dict[tuple[str, str, str], list[Rating]] = defaultdict(list)
     for rating in scored:
@@ -245,13 +245,13 @@ def conditions(ratings: Sequence[Rating], known: Sequence[Response], seed: int) 
 
 
 def rule_counts(
-    ratings: Iterable[Rating], known: Sequence[Response], rubrics: Sequence[Rubric]
+    ratings: Iterable[Rating], responses: Sequence[Response], rubrics: Sequence[Rubric]
 ) -> list[dict[str, Any]]:
     """Return for each rater how often each rule changed a score, could not be decided, and how many ratings changed.
 
     `unworded` counts a model's ratings whose words are not as the manual asks (see `wording`).
     """
-    tasks = {response.task_id: response for response in known}
+    tasks = {response.task_id: response for response in responses}
     versions = {rubric.signature: rubric for rubric in rubrics}
     lines = []
     for rater, rater_ratings in sorted(by_rater(ratings).items()):
@@ -282,13 +282,13 @@ def _unworded(rating: Rating, rubric: Rubric) -> Iterator[str]:
     return wording.breaches(texts, rating.findings, rubric)  # a model's notes are those of its parser
 
 
-def trivial_raters(known: Sequence[Response], like: Sequence[Rating]) -> list[Rating]:
+def trivial_raters(responses: Sequence[Response], like: Sequence[Rating]) -> list[Rating]:
     """Return ratings of `TRIVIAL` raters, which read nothing: always 3, and the fifth that the response's length is in.
 
     They show what agreement is worth nothing. They rate the responses, of those known, that `like` rates.
     """
     rated = {(rating.task_id, rating.phase) for rating in like}
-    sizes = {response.task_id: len(response.response) for response in known}
+    sizes = {response.task_id: len(response.response) for response in responses}
     ranked = sorted({task for task, _ in rated} & sizes.keys(), key=lambda task: (sizes[task], task))
     scores = {TRIVIAL[0]: dict.fromkeys(ranked, 3)}
     scores[TRIVIAL[1]] = {task: 1 + 5 * place // len(ranked) for place, task in enumerate(ranked)}

@@ -44,10 +44,10 @@ def rubric_quality(
     Ratings by the scoring manual, and how far to trust them: agreement of raters with intervals beside raters that read
     nothing, responses to review, fatigue, what the rules changed, and means by condition.
     """
-    known = responses.read(responses_paths) if responses_paths else []
+    all_responses = responses.read(responses_paths) if responses_paths else []
     rubrics = [changes.opened(name).with_weights(json.loads(base)) for name in rubric]
-    reading = checks.sound(ratings_paths, known, rubrics)
-    pages.write(study.study(reading, known, rubrics, icc, seed), files)
+    reading = checks.sound(ratings_paths, all_responses, rubrics)
+    pages.write(study.study(reading, all_responses, rubrics, icc, seed), files)
 
 
 @step(

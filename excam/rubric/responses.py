@@ -64,8 +64,8 @@ def read(paths: Sequence[Path]) -> list[Response]:
     """Return the responses of files, in order. Raise InputInvalid naming the first invalid row."""
     responses = [parse(row, f"{path}:{number}") for path in paths for number, row in row_files.answered_rows(path)]
     values = [value for response in responses for name in SHOWN if (value := getattr(response, name)) is not None]
-    if said := respelled(values):
-        say(f"{paths[0]}: {said}")
+    if spelling := respelled(values):
+        say(f"{paths[0]}: {spelling}")
     if twice := [name for name, count in Counter(response.task_id for response in responses).items() if count > 1]:
         raise InputInvalid(f"{paths[0]}: task {twice[0]} is there twice; expected each `task_id` once")
     if not responses:

@@ -25,7 +25,7 @@ class Study:
     ratings: Sequence[Rating]
     superseded: int
     repeated: int  # ratings of responses that repeat another under a new id, with the same ratings
-    known: Sequence[Response]
+    responses: Sequence[Response]
     reliability: Sequence[Reliability]
     disagreements: Sequence[Mapping[str, Any]]
     fatigue: Sequence[Mapping[str, Any]]
@@ -38,40 +38,40 @@ class Study:
         return self.rubrics[0]
 
 
-def study(reading: Reading, known: Sequence[Response], rubrics: Sequence[Rubric], missing: Missing, seed: int) -> Study:
+def study(reading: Reading, items: Sequence[Response], rubrics: Sequence[Rubric], missing: Missing, seed: int) -> Study:
     """Return the numbers of ratings; raters that read nothing stand beside the others where agreement is shown.
 
     The targets and limits of quality control are those of the first rubric.
     """
     rubric = rubrics[0]
-    ratings = _of_distinct(reading.ratings, known)
+    ratings = _of_distinct(reading.ratings, items)
     people = [rating for rating in ratings if rating.role != "model"]
-    compared = [*ratings, *(quality.trivial_raters(known, people) if people else ())]
+    compared = [*ratings, *(quality.trivial_raters(items, people) if people else ())]
     return Study(
         rubrics,
         missing,
         ratings,
         len(reading.superseded),
         len(reading.ratings) - len(ratings),
-        known,
+        items,
         quality.reliability(compared, rubric, missing, seed),
         quality.disagreements(ratings, rubric),
         quality.fatigue(ratings, rubric.manual.fatigue),
-        quality.conditions(ratings, known, seed),
-        quality.rule_counts(ratings, known, rubrics),
+        quality.conditions(ratings, items, seed),
+        quality.rule_counts(ratings, items, rubrics),
     )
 
 
-def _of_distinct(ratings: Sequence[Rating], known: Sequence[Response]) -> list[Rating]:
+def _of_distinct(ratings: Sequence[Rating], items: Sequence[Response]) -> list[Rating]:
     """Return the ratings without those of a response that repeats another, text and ratings, under a new id."""
     by_task: dict[str, list[tuple[str, ...]]] = {rating.task_id: [] for rating in ratings}
     for rating in ratings:
         by_task[rating.task_id].append((rating.rater, rating.phase, str(rating.scores), str(rating.flags)))
-    texts = {response.task_id: astuple(response)[1:] for response in known}
+    texts = {response.task_id: astuple(response)[1:] for response in items}
     names = list(by_task)
     contents = [name in texts and (texts[name], tuple(sorted(by_task[name]))) for name in names]
-    kept = {names[at] for at in distinct(names, contents)}
-    return [rating for rating in ratings if rating.task_id in kept]
+    distinct_ids = {names[at] for at in distinct(names, contents)}
+    return [rating for rating in ratings if rating.task_id in distinct_ids]
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -131,11 +131,11 @@ def cautions(rating_study: Study) -> list[str]:
         lines.append("Agreement: n/a with one rater; expected at least two on the same responses.")
     for reliability in main:
         bounds = interval(reliability.low, reliability.high)
-        shown = f"{reliability.raters}: ICC of Overall {rounded(reliability.icc)}, {bounds}"
+        line = f"{reliability.raters}: ICC of Overall {rounded(reliability.icc)}, {bounds}"
         bar = max([0.0, *(other.icc or 0.0 for other in trivial)]) if reliability.raters.endswith(models) else 0.0
         if reliability in trivial:
             if reliability.low is not None and reliability.low > 0:
-                lines.append(f"{shown}: scores follow length here, so agreement up to that may come from length alone.")
+                lines.append(f"{line}: scores follow length here, so agreement up to that may come from length alone.")
         elif reliability.icc is None:
             lines.append(
                 f"{reliability.raters}: ICC of Overall is undefined: all scores are equal, "
@@ -143,7 +143,7 @@ def cautions(rating_study: Study) -> list[str]:
             )
         elif reliability.low is None or reliability.low <= bar:
             worth = "no better than a rater that reads nothing" if bar else "which may be chance"
-            lines.append(f"{shown}: {worth}, so this says nothing.")
+            lines.append(f"{line}: {worth}, so this says nothing.")
     for rater, ratings in by_rater(rating for rating in rating_study.ratings if rating.scores).items():
         scores = {rating.scores["overall"] for rating in ratings if rating.scores}
         if len(scores) == 1 and len(ratings) > 1:

@@ -109,14 +109,14 @@ def _reliability_table(study: Study) -> str:
 def _disagreements_table(study: Study) -> str:
     if not study.disagreements:
         return "<p>None.</p>\n"
-    tasks = {response.task_id: response for response in study.known}
+    tasks = {response.task_id: response for response in study.responses}
     lines = []
     for pair in study.disagreements:
         task = tasks.get(pair["task_id"])
-        shown = f"{escape(task.prompt)}<br><small>{escape(task.response)}</small>" if task else ""
+        text = f"{escape(task.prompt)}<br><small>{escape(task.response)}</small>" if task else ""
         a, b = (f"{escape(pair[f'rater_{k}'])}: {pair[f'overall_{k}']}<br>{escape(pair[f'why_{k}'])}" for k in "ab")
         lines.append(
-            (escape(pair["task_id"]), shown, a, b, str(pair["difference"]), escape(pair["apart_on"] or "none alone"))
+            (escape(pair["task_id"]), text, a, b, str(pair["difference"]), escape(pair["apart_on"] or "none alone"))
         )
     heads = ("Response", "Text", "One rater", "The other", "Apart", "Apart also on")
     return _html_table("Pairs of people whose Overall is far apart", heads, lines)
@@ -171,10 +171,10 @@ def _conditions_tables(study: Study) -> str:
         lines = []
         for value, who in keys:
             cells = [by_key[value, who, score] for score in SCORES]
-            shown = [
+            texts = [
                 f"{rounded(cell['mean'], 1)} <small>{interval(cell['low'], cell['high'])}</small>" for cell in cells
             ]
-            lines.append((escape(value), escape(who), *shown, counted(cells[0]["items"]), str(cells[0]["ratings"])))
+            lines.append((escape(value), escape(who), *texts, counted(cells[0]["items"]), str(cells[0]["ratings"])))
         title = {
             "all": "All responses",
             "language_condition": "By language condition",

@@ -31,5 +31,5 @@ def breaches(texts: Mapping[str, str], findings: Findings, rubric: Rubric) -> It
 def lengths(rubric: Rubric) -> dict[str, list[int]]:
     """Return the least and the most sentences of each text of a rating; empty if the manual states none."""
     names = {"rationale": [f"rationale_{name}" for name in DIMENSIONS], "overall": ["rationale_overall"]}
-    asked = rubric.manual.sentences
-    return {field: range_ for name, range_ in asked.items() for field in names.get(name, [name])}
+    sentences = rubric.manual.sentences
+    return {field: range_ for name, range_ in sentences.items() for field in names.get(name, [name])}

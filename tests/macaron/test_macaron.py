@@ -867,11 +867,11 @@ def test_text_modes_ask_for_a_text():
     ],
 )
 def test_the_guard_lets_through_spelling_and_grammar_alone(before, after, reason):
-    assert proofread.guard(before, after, kept=[]) == reason
+    assert proofread.guard(before, after, slot_texts=[]) == reason
 
 
 def test_the_guard_keeps_the_content_of_slots():
-    assert proofread.guard("They eat tteok soup.", "They eat ttok soup.", kept=["tteok"]) == "slot-changed"
+    assert proofread.guard("They eat tteok soup.", "They eat ttok soup.", slot_texts=["tteok"]) == "slot-changed"
 
 
 def adversarial_edits():

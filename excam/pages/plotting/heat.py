@@ -52,11 +52,11 @@ class Labels:
     made_up: Collection[str] = ()
     counts: Sequence[int | None] | None = None
 
-    def only(self, kept: Sequence[int]) -> Labels:
+    def only(self, places: Sequence[int]) -> Labels:
         """Return the labels of these rows (columns) alone."""
-        separators = [sum(index < separator for index in kept) for separator in self.separators]
-        counts = None if self.counts is None else [self.counts[index] for index in kept]
-        return replace(self, names=[self.names[index] for index in kept], separators=separators, counts=counts)
+        separators = [sum(index < separator for index in places) for separator in self.separators]
+        counts = None if self.counts is None else [self.counts[index] for index in places]
+        return replace(self, names=[self.names[index] for index in places], separators=separators, counts=counts)
 
     @property
     def places(self) -> list[float]:
@@ -98,19 +98,19 @@ def heat_map(
         for pair in zip(cells, few, strict=True)
     ]
     shown_rows = [r for r, row in enumerate(drawn) if any(row) or all(cell.value is None for cell in cells[r])]
-    shown = [
+    strips = [
         c
         for c, column in enumerate(zip(*drawn, strict=True))
         if any(column) or all(row[c].value is None for row in cells)
     ]
-    if not shown:
+    if not strips:
         return words(title, f"Fewer than {LEAST} rows are behind each number: none is drawn.")
     left_out = [name for r, name in enumerate(rows.names) if r not in shown_rows]
-    left_out += [name for c, name in enumerate(columns.names) if c not in shown]
+    left_out += [name for c, name in enumerate(columns.names) if c not in strips]
     if left_out:
         note = f"{note} Not drawn, since fewer than {LEAST} rows are behind each number: {', '.join(left_out)}.".strip()
-        cells = [[cells[r][c] for c in shown] for r in shown_rows]
-        rows, columns = rows.only(shown_rows), columns.only(shown)
+        cells = [[cells[r][c] for c in strips] for r in shown_rows]
+        rows, columns = rows.only(shown_rows), columns.only(strips)
         few = _few(cells, columns)
     values = [
         [None if small else cell.value for cell, small in zip(*pair, strict=True)]
