@@ -19,6 +19,8 @@ rule preflight:
     params:
         version=versions("preflight"),
         page="results/preflight/preflight.md",  # not as output: a failed job has none
+        jobs=lambda wildcards: "cluster" if workflow.non_local_exec else "here",
         now=time.time(),  # disks, cards and keys are of the moment
     shell:
-        "python -m scripts preflight --needs {input.needs:q} --results results --page {params.page:q} 2>&1 | tee {log:q}"
+        "python -m scripts preflight --needs {input.needs:q} --results results --page {params.page:q} --jobs {params.jobs:q} "
+        "2>&1 | tee {log:q}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from excam.config import Experiment
 from excam.core import provenance
@@ -27,16 +27,19 @@ def write_needs(
     provenance.write_text(needs_path, settings_json)
 
 
-@step(version=4)
+@step(version=5)
 def preflight(
     needs_path: Path,
     results_path: Annotated[Path, "folder that a run writes into"],
     page_path: Path,
+    jobs: Annotated[Literal["here", "cluster"], "where they run"] = "here",
 ) -> None:
     """Write a page of what is here beside what the experiment needs, and of the work; fail if anything is wrong."""
     needs = provenance.read_json(needs_path, "experiment", "sources", "weights")
     experiment = Experiment.model_validate(needs["experiment"])
-    made = checks(experiment, needs["sources"], needs["weights"], results_path, os.environ)
+    made = checks(
+        experiment, needs["sources"], needs["weights"], results_path, os.environ, is_cluster=jobs == "cluster"
+    )
     provenance.write_text(page_path, page.page_text(made, work.tasks(experiment, results_path)))
     for check in made:
         if check.verdict != "fine":

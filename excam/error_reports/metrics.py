@@ -137,6 +137,12 @@ class ErrorReports(Metric):
             known = tuple(self._settings.slopes)
         return languages.tested_languages() if known is None else frozenset(map(languages.language_name, known))
 
+    @property
+    def assumed_language(self) -> str:
+        """Return the only language of the passages."""
+        spoken = {passage.language for passage in self._index.passages} if self._index else set[str]()
+        return spoken.pop() if len(spoken) == 1 else ""
+
     def error_signal(self, score: float, certainty: float | None) -> float | None:
         """Return p(R), positive if the report has errors; below 0 a score has some, without them it is p(R)."""
         return None if certainty is None else certainty if score < 0 else -certainty

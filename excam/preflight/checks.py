@@ -29,7 +29,13 @@ class Finding:
 
 
 def checks(
-    experiment: Experiment, sources: Settings, weights: Settings, results: Path, environment: Mapping[str, str]
+    experiment: Experiment,
+    sources: Settings,
+    weights: Settings,
+    results: Path,
+    environment: Mapping[str, str],
+    *,
+    is_cluster: bool,
 ) -> list[Finding]:
     """Return every finding, in the order in which a run meets them.
 
@@ -39,6 +45,7 @@ def checks(
         weights: what each model is fetched from
         results: the folder that a run writes into
         environment: its variables, for the keys of servers
+        is_cluster: whether jobs run on other machines
     """
     rows, models = _here(results / "sources", sources), _here(results / "models", weights)
     return [
@@ -47,7 +54,7 @@ def checks(
         _fetched("weights", models, results / "models"),
         *_keys(experiment, environment),
         disk(experiment, models, results),
-        cards(experiment, len(visible_gpus()), is_cluster=shutil.which("sbatch") is not None),
+        cards(experiment, len(visible_gpus()), is_cluster=is_cluster),
     ]
 
 
@@ -131,7 +138,7 @@ def cards(experiment: Experiment, count: int, *, is_cluster: bool) -> Finding:
     """Compare the number of cards of this machine with those of the largest job; of a cluster they are not seen."""
     needed = needs.most_cards(experiment)
     here = f"{count or 'no'} card{'' if count == 1 else 's'} here"
-    here += "; those of Slurm are not seen" if is_cluster else ""
+    here += "; those of the cluster are not seen" if is_cluster else ""
     verdict: Verdict = "fine" if count >= needed else "unknown" if is_cluster else "wrong"
     return Finding("cards", "the largest job", here, f"{needed} on a machine", verdict)
 

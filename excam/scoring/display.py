@@ -15,6 +15,7 @@ from excam.scoring.metric import Description
 from excam.scoring.results import NOT_KNOWN, Result, confidence_lines, part_lines
 from excam.scoring.spans import SEVERITIES, Severity
 from excam.scoring.summary import Summary
+from excam.scoring.warnings import UNKNOWN_LANGUAGE
 
 COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
 MAX_WIDTH = 110  # columns; longer lines are hard to read
@@ -96,7 +97,8 @@ def block(out: Console, result: Result, name: str = "", hidden: Container[str] =
                 _indented(out, line)
     if result.report and result.report.explanation:
         _indented(out, Text(visible(f"why: {result.report.explanation}")))
-    warnings = [f"warnings: {', '.join(result.warnings)}"] if result.warnings else []
+    codes = [code for code in result.warnings if code != UNKNOWN_LANGUAGE]  # of a whole file, said in the summary
+    warnings = [f"warnings: {', '.join(codes)}"] if codes else []
     for line in (*part_lines(result.parts), *confidence_lines(result), *warnings):
         _indented(out, Text(visible(line)))
 

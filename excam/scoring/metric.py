@@ -191,6 +191,11 @@ class Metric:
         """Return the languages in which the metric was tested; None if it warns of no language."""
         return None
 
+    @property
+    def assumed_language(self) -> str:
+        """Return the code of the language of rows that state none; "" if it is not known."""
+        return ""
+
     def error_signal(self, score: float, certainty: float | None) -> float | None:
         """Return a number from -1 to 1 that rises with the probability of an error, for calibration; None: unknown."""
         if self.range is None:

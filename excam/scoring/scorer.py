@@ -49,7 +49,8 @@ class Scorer:
         self._of_file = False  # whether `metric` is that of a file, see `for_rows`
         probabilities = metric.probabilities and model is not None and model.probabilities
         self._sampling = replace(sampling or Sampling(metric.max_tokens), logprobs=probabilities)
-        self._warnings = warnings.WarningRules.of_judge(model.names if model else (), metric.tested_languages(model))
+        names, tested = model.names if model else (), metric.tested_languages(model)
+        self._warnings = warnings.WarningRules.of_judge(names, tested, metric.assumed_language)
 
     @property
     def described(self) -> str:

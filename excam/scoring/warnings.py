@@ -17,6 +17,7 @@ from excam.scoring.spans import ErrorSpan
 
 NOT_FOUND = "span-not-found"
 UNCERTAIN = "certainty-unknown"
+UNKNOWN_LANGUAGE = "language-unknown"
 UNQUALIFIED = "judge-unqualified"
 OTHER_MODEL = "other-model"
 CONTROL = "control-tokens"
@@ -24,7 +25,7 @@ PARTLY = "partly-decided"
 STAND_IN, REASONING, UNCLOSED = "stand-in", "reasoning", "reasoning-unclosed"  # notes of how a row was read
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
-    "language-unknown": f"no language given, and none is certain from the text (never one below {languages.ENOUGH} "
+    UNKNOWN_LANGUAGE: f"no language given, and none is certain from the text (never one below {languages.ENOUGH} "
     "letters); give it in a column language"
     if language_identity.is_installed("langid")
     else "no language given, and none detected: pip install 'excam[language]', or give it in a column language",
@@ -51,15 +52,17 @@ class WarningRules:
     """The facts about a judge that warnings depend on.
 
     `tested` are English names of the languages in which the metric was tested; None if it warns of none.
+    `assumed` is the language of rows that state none and show none; "" if it is not known.
     """
 
     tested: frozenset[str] | None
     families: frozenset[str]
+    assumed: str = ""
 
     @classmethod
-    def of_judge(cls, names: Iterable[str | None], tested: frozenset[str] | None) -> WarningRules:
+    def of_judge(cls, names: Iterable[str | None], tested: frozenset[str] | None, assumed: str = "") -> WarningRules:
         """Return the rules for the names of a judge and its base, and the languages of its metric."""
-        return cls(tested, frozenset[str]().union(*(families(name) for name in names if name)))
+        return cls(tested, frozenset[str]().union(*(families(name) for name in names if name)), assumed)
 
     def codes(
         self,
@@ -103,11 +106,12 @@ class WarningRules:
         if language:
             seen: set[str | None] = {languages.language_name(language)}
         else:
-            output_language = languages.detect_language(output)
+            assumed = languages.language_name(self.assumed) if self.assumed else None
+            output_language = languages.detect_language(output) or assumed
             # the instruction's language counts as well, because errors in it do; a short one cannot be detected
             seen = {output_language, languages.detect_language(instruction) or output_language}
             if output_language is None:
-                yield "language-unknown"
+                yield UNKNOWN_LANGUAGE
         if seen - self.tested - {None}:
             yield "language-untested"
 

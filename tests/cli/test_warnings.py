@@ -81,6 +81,8 @@ def test_without_a_detector_every_row_that_tells_nothing_is_warned_about(monkeyp
     monkeypatch.setattr(languages, "can_detect", lambda: False)
     assert of(ENGLISH) == of(YORUBA) == {"language-unknown"}
     assert of(YORUBA, language="Yoruba") == {"language-untested"}
+    assert not of(judge=WarningRules(JUDGE.tested, JUDGE.families, "en"))
+    assert of(judge=WarningRules(JUDGE.tested, JUDGE.families, "yo")) == {"language-untested"}
 
 
 @detects

@@ -32,7 +32,7 @@ def manifest(path, settings, seconds=1, outputs=(), **facts):
 
 
 def looked(results, study=None, environment=None, sources=SOURCES):
-    made = checks.checks(study or experiment(), sources, {}, results, environment or {})
+    made = checks.checks(study or experiment(), sources, {}, results, environment or {}, is_cluster=False)
     return {(check.check, check.of): check for check in made}
 
 
@@ -136,15 +136,16 @@ def test_wrong_stands_first_texts_are_data_and_unknown_hours_are_no_number(tmp_p
     assert page.verdict(made) == "1 wrong, 0 unknown, 1 fine"
 
 
-@pytest.mark.parametrize(("gpus", "fails"), [(0, False), (99, True)])
-def test_it_fails_if_anything_is_wrong_and_writes_the_page(tmp_path, monkeypatch, capfd, gpus, fails):
-    monkeypatch.setattr(checks.shutil, "which", lambda name: None)
+@pytest.mark.parametrize(
+    ("gpus", "options", "fails"), [(0, [], False), (99, ["--jobs", "cluster"], False), (99, [], True)]
+)
+def test_it_fails_if_anything_is_wrong_and_writes_the_page(tmp_path, capfd, gpus, options, fails):
     small = {"hub": "a/B-1M", "revision": "0" * 40, "licence": "MIT", "gpus": gpus}
     raw = experiment(models={"small": small}, baselines={"models": ["small"]}, tuned={"models": []},
                      generation={"generator": "lexicon"}).model_dump(mode="json", exclude_defaults=True)  # fmt: skip
     provenance.write_json(tmp_path / "needs.json", {"experiment": raw, "sources": SOURCES, "weights": {}})
     needed, written = str(tmp_path / "needs.json"), tmp_path / "page.md"
     with pytest.raises(InputInvalid, match="1 wrong") if fails else nullcontext():
-        preflight(["--needs", needed, "--results", str(tmp_path), "--page", str(written)])
+        preflight(["--needs", needed, "--results", str(tmp_path), "--page", str(written), *options])
     assert ("wrong: cards, the largest job: no cards here; expected 99" in capfd.readouterr().err) is fails
     assert written.read_text().startswith("# Before a long run\n\n")
