@@ -456,7 +456,7 @@ EXPLANATION_COLUMNS = [
 
 
 @step(
-    version=4,
+    version=5,
     outputs={"html": "results/index.html"},
     category="Results",
     inputs={
