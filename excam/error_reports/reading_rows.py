@@ -77,19 +77,20 @@ def rows_of(paths: Sequence[Path], language: str, seed: int) -> Iterator[Reading
             continue
         name = language_name(language)
         task = Task(line.instruction, line.output, (line.passage,), language=name)
-        known = words.standing(task, {language})
+        standing = words.standing(task, {language})
+        known = standing if isinstance(standing, words.StandingAnswer) else None
         where = (line.instruction, line.output, task.passages, name)
         yield ReadingRow(
             id=line.id,
             paragraph=str(line.paragraph),
             split=TENTHS[int(digest(seed, "reader", str(line.paragraph))[:8], 16) % 10],
             passage=line.passage,
-            sentences=[] if isinstance(known, str) else known.sentences(),
-            question=line.instruction if isinstance(known, str) else known.question,
-            text=line.output if isinstance(known, str) else known.text,
+            sentences=known.sentences() if known else [],
+            question=known.question if known else line.instruction,
+            text=known.text if known else line.output,
             right=line.label == "right",
-            unread=known if isinstance(known, str) else "",
-            by_words=0.5 if isinstance(known, str) else known.right,
+            unread=standing.because if isinstance(standing, words.Reading) else "",
+            by_words=known.right if known else 0.5,
             overlap=floors.question_where_answer_stands(*where),
         )
 

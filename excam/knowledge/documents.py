@@ -285,7 +285,8 @@ def _rows(file: Path, name: str, rows: Rows, columns: Mapping[str, str], reading
             continue
         where = f"{file}:{number}"
         document = _document(entry, where, reading.stated)
-        yield where, _numbered(document, [(document.title, text) for text in paragraphs(document.text)])
+        texts = paragraphs(prose.unwrapped(document.text))
+        yield where, _numbered(document, [(document.title, text) for text in texts])
 
 
 def _document(row: Mapping[str, Any], where: str, stated: Stated) -> Passage:

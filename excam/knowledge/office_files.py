@@ -5,6 +5,7 @@ Nothing is fetched. Text that such a file hides is read: these libraries do not 
 
 from __future__ import annotations
 
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -25,16 +26,29 @@ T = TypeVar("T")
 EXTRA = "documents"
 _SLIDE = regex.compile(r"<!-- Slide number: \d+ -->")
 _CONTROL = regex.compile(r"[\0-\x08\x0e-\x1f]")  # fonts without names of letters leave such signs
+_LIGATURE = regex.compile("[\ufb00-\ufb06]")  # ff, fi, fl ... as one sign
 _SCANNED = "without text; if they are pictures of it, `ocrmypdf IN.pdf OUT.pdf` adds the text"
 
 
 def read_pdf(file: Path, title: str) -> Prose:
-    """Return the paragraphs of a PDF with their pages."""
+    """Return the paragraphs of a PDF with their pages, below the title that it states if its first page has it."""
     require_extra(EXTRA, "pdfminer")
     from pdfminer.high_level import extract_text
+    from pdfminer.pdfdocument import PDFDocument
+    from pdfminer.pdfparser import PDFParser
+    from pdfminer.pdftypes import resolve1
+    from pdfminer.utils import decode_text
+
+    def stated_title() -> str:
+        with file.open("rb") as stream:
+            titles = [resolve1(info["Title"]) for info in PDFDocument(PDFParser(stream)).info if "Title" in info]
+            return " ".join(decode_text(titles[0]).split()) if titles and isinstance(titles[0], bytes) else ""
 
     text = _CONTROL.sub("", well_formed(_whole(lambda: extract_text(str(file)))))
+    text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     pages = text.removesuffix("\f").split("\f")
+    stated = _whole(stated_title)
+    title = stated if stated in " ".join(pages[0].split()) and stated else title
     empty = [number for number, page in enumerate(pages, 1) if not page.strip()]
     unread = f"{len(empty)} of {len(pages)} pages (first: {empty[0]}) {_SCANNED}" if empty else ""
     prose = read_pages(pages, title)

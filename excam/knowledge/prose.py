@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import regex
 
+from excam.core.text import SCRIPTS
+
 HEADING_WORDS = 10  # of a line of plain text that is taken for a heading, at most
 PAGE = "\ufdd0"  # in a text: here a page or a slide begins; a sign that no text holds
-HEADS = 3  # pages that begin or end with one line before it is taken for a running head
+HEADS = 3  # pages, or all of fewer, that begin or end with one line before it is taken for a running head
+HEAD_LINES = 3  # running heads at either end of a page, at most
+LINE = 40  # characters of a full line, at least
 _EMPTY_LINE = regex.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _HYPHEN = regex.compile(rf"(\p{{L}}+)[-\u2010\u00ad]\n[^\S\n]*({PAGE}*)(\p{{Ll}}[\p{{L}}\p{{M}}]*)")
 _ENDS = regex.compile(r"[.!?…؟।。！？:;,][\"'”’»)\]」』]*$")
+_UNSPACED = regex.compile(f"[{SCRIPTS}]")
+# how a line begins that may go on with the one above: with a word, and with no number of a list
+_GOING_ON = regex.compile(r"(?!\(?\d{1,3}[.)]\s)[\"'“‘«„(]?[\p{L}\p{N}]")
 _UNDERLINE = regex.compile(r"\n[ \t]*(?:={3,}|-{3,}|~{3,})[ \t]*$")
 
 
@@ -79,8 +87,8 @@ class Outline:
 def read_plain(text: str, title: str) -> Prose:
     """Return the paragraphs of plain text, which empty lines part; a line alone above a paragraph is its heading.
 
-    Of the text of a PDF, words that a line end parts are joined, and so are paragraphs that a page end parts; page
-    numbers, and lines that many pages begin or end with, are left out and counted.
+    Lines of a paragraph are joined, and paragraphs that a page end parts; page numbers, and lines that many pages begin
+    or end with, are left out and counted.
     """
     prose = read_pages(regex.sub(r"\r\n?", "\n", text).split("\f"), title)
     return Prose([Block(block.title, block.text.replace(PAGE, "")) for block in prose.blocks], {}, prose.left_out)
@@ -90,7 +98,7 @@ def read_pages(pages: Sequence[str], title: str) -> Prose:
     """Return the paragraphs of pages as `read_plain`, with a `PAGE` where the text of a page begins."""
     pages = [page.replace(PAGE, "").strip("\n") for page in pages]
     bodies, left_out = _without_heads(pages) if len(pages) > 1 else (pages, 0)
-    joined = _joined_lines(_joined_pages(bodies))
+    joined = unwrapped(_joined_pages(bodies))
     marked = [paragraph.strip() for paragraph in _EMPTY_LINE.split(joined) if paragraph.strip()]
     paragraphs = [paragraph.replace(PAGE, "") for paragraph in marked]
     outline = Outline(title)
@@ -114,22 +122,27 @@ def _heading(paragraph: str) -> str:
 
 
 def _without_heads(pages: Sequence[str]) -> tuple[list[str], int]:
-    """Return pages without page numbers and running heads, and how many lines those are."""
-    edges = Counter(_head(line) for page in pages for line in {*page.split("\n")[:1], *page.split("\n")[-1:]})
-    bodies, left_out = [], 0
-    for page in pages:
-        lines = page.split("\n")
-        for at in (0, -1):
-            if lines and lines[at].strip() and (not _head(lines[at]) or edges[_head(lines[at])] >= HEADS):
-                lines.pop(at)
-                left_out += 1
-        bodies.append("\n".join(lines).strip("\n"))
+    """Return pages without running heads and a page number at either end, and how many lines those are."""
+    bodies, left_out = list(pages), 0
+    numbered: set[tuple[int, int]] = set()  # ends of pages whose number is left out
+    for _ in range(HEAD_LINES):
+        split = [page.strip().split("\n") for page in bodies]
+        edges = Counter(head for lines in split for head in {_head(lines[0]), _head(lines[-1])})
+        for page, lines in enumerate(split):
+            for at in (0, -1):
+                head = _head(lines[at]) if lines else ""
+                is_repeated = head and edges[head] >= min(HEADS, len(pages))
+                if lines and lines[at].strip() and (is_repeated or not (head or (page, at) in numbered)):
+                    numbered.update(() if head else [(page, at)])
+                    lines.pop(at)
+                    left_out += 1
+        bodies = ["\n".join(lines).strip("\n") for lines in split]
     return bodies, left_out
 
 
 def _head(line: str) -> str:
     """Return a line without its page number, "" if it is nothing else."""
-    return regex.sub(r"[\p{N}\s–—|-]+", " ", line).strip()
+    return regex.sub(r"[\p{N}\s–—|/-]+", " ", line).strip()
 
 
 def _joined_pages(pages: Sequence[str]) -> str:
@@ -145,12 +158,34 @@ def _joined_pages(pages: Sequence[str]) -> str:
     return text
 
 
-def _joined_lines(text: str) -> str:
-    """Return a text with words that a hyphen at a line end parts in one; a hyphen that the word has elsewhere stays."""
+def unwrapped(text: str) -> str:
+    """Return a text with the lines of a paragraph in one, and words that a hyphen at a line end parts.
+
+    A line goes on if it is about as long as lines of the text are, or half as long and the next begins with a small
+    letter. So entries of lists and tables keep their lines. A hyphen that a word has elsewhere, too, stays.
+    """
     compounds = {match.casefold() for match in regex.findall(r"\p{L}+-\p{L}+", text)}
 
     def joined(match: regex.Match[str]) -> str:
         is_compound = f"{match[1]}-{match[3]}".casefold() in compounds
         return f"{match[1]}{'-' if is_compound else ''}{match[3]}{match[2]}"
 
-    return _HYPHEN.sub(joined, text)
+    lines = _HYPHEN.sub(joined, text).split("\n")
+    full = max([LINE, *(_width(line) for line, below in pairwise(lines) if below.strip())])
+    parts = lines[:1]
+    for line, below in pairwise(lines):
+        begun = below.lstrip().lstrip(PAGE).lstrip()
+        needed = 0.4 if begun[:1].islower() else 0.8
+        word = min(_width(begun.split(maxsplit=1)[0]), LINE / 2) if begun else 0
+        end = line.rstrip()[-2:]
+        goes_on = end[-1:] not in ("", ":", PAGE) and _GOING_ON.match(begun) and _width(line) + word > needed * full
+        is_word = regex.match(r"\p{L}-", end) or (_UNSPACED.match(end[-1:]) and _UNSPACED.match(begun))
+        parts[-1] = parts[-1].rstrip() if goes_on else parts[-1]
+        marks = PAGE * (below.count(PAGE) - begun.count(PAGE))
+        parts += [("" if is_word else " ") + marks + begun if goes_on else f"\n{below}"]
+    return "".join(parts)
+
+
+def _width(line: str) -> int:
+    """Return how wide a line is, in letters; signs of scripts without spaces are taken as twice as wide."""
+    return len(line.strip()) * (2 if _UNSPACED.search(line) else 1)

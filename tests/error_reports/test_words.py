@@ -37,6 +37,11 @@ def test_an_answer_elsewhere_is_contradicted_by_the_sentence_of_the_question():
     assert [text[mark.start : mark.end] for mark in reading.marks][-1] in text.split()[-1]
 
 
+def test_passages_that_disagree_are_named():
+    reading = read("the host", passages=(FEAST, FEAST.replace("tamada", "host")))
+    assert (reading.because, reading.passages, reading.margin) == ("passages disagree", (1, 0), None)
+
+
 @pytest.mark.parametrize(
     "form",
     [

@@ -174,10 +174,38 @@ def test_plain_text_of_a_pdf():
     document = prose.read_plain("\f".join(pages), "name")
     assert blocks(document) == [
         ("name: Skis", "Skis are part of childhood. Families ski to a cabin in the holidays."),
-        ("name: Skis", "Cross-country tracks are lit, and cross-country skiers know it and\ngo at night."),
+        ("name: Skis", "Cross-country tracks are lit, and cross-country skiers know it and go at night."),
         ("name: Skis", "The end."),
     ]
     assert document.left_out == 4
+
+
+WRAPPED = """The national drink is kessil, which is brewed from berries. Kessil is served warm in
+wooden cups. It is impolite to drink it before the host, says the oldest of the Anglo-
+Saxon guests. At the end of the feast, which many call the feast of nets, people of the
+  Telm go home.
+1. Kessil
+2. Boiled eel
+tea
+"""
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv"])
+def test_lines_of_a_paragraph_are_one_and_lists_keep_theirs(tmp_path, name):
+    file = tmp_path / name
+    file.write_text(f'id,text\na,"{WRAPPED}"\n' if name == "a.csv" else WRAPPED)
+    (passage,) = documents.read([file], Stated(licence="CC0-1.0")).passages
+    lines = passage.text.split("\n")
+    assert (len(lines), lines[1:]) == (4, ["1. Kessil", "2. Boiled eel", "tea"])
+    for part in ("warm in wooden cups.", "Anglo-Saxon guests", "of the Telm go home."):
+        assert part in lines[0]
+
+
+def test_lines_without_spaces_are_joined_without_one():
+    assert (
+        prose.unwrapped("婚礼上新娘穿红色的衣服并且戴着用银子做成的冠冕\n和项链。")
+        == "婚礼上新娘穿红色的衣服并且戴着用银子做成的冠冕和项链。"
+    )
 
 
 MD, HTML, PLAIN = markdown.read_markdown, web_page.read_html, prose.read_plain

@@ -93,6 +93,38 @@ def test_documents_as_people_have_them(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_printed_page_without_its_heads_below_its_title(tmp_path, count):
+    """The title that a file states stands above all pages: a question names what only the title says."""
+    pytest.importorskip("pdfminer")
+    from matplotlib import pyplot, rc_context
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    drinks = ("Kessil", "Tea", "Milk")[:count]
+    body = "is brewed from the ﬁnest berries and served warm in\nwooden cups, as all know who like"
+    with rc_context({"pdf.fonttype": 42}), PdfPages(tmp_path / "a.pdf", metadata={"Title": "Drinks of Telm"}) as pages:
+        for page, drink in enumerate(drinks, 1):
+            figure = pyplot.figure()
+            lines = (
+                "11/29/26",
+                "Drinks of Telm",
+                drink,
+                f"{drink} {body} {drink}.",
+                "file:///a.html",
+                f"{page}/{count}",
+            )
+            for at, text in enumerate(lines):
+                figure.text(0.1, 0.9 - at * 0.15, text)
+            pages.savefig(figure)
+            pyplot.close(figure)
+    reading = documents.read([tmp_path / "a.pdf"], LICENSED)
+    text = "is brewed from the finest berries and served warm in wooden cups, as all know who like"
+    assert [(each.id, each.title, each.text) for each in reading.passages] == [
+        (f"a.pdf#page={page}", f"Drinks of Telm: {drink}", f"{drink} {text} {drink}.")
+        for page, drink in enumerate(drinks, 1)
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [

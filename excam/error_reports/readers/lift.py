@@ -87,8 +87,8 @@ class LiftReader:
     def read(self, task: Task) -> Flow[Reading]:
         """Ask for two likelihoods where the text stands in a passage about the culture of the question."""
         known = words.standing(task, self.fitted.languages)
-        if isinstance(known, str):
-            return reading(None, because=known)
+        if isinstance(known, Reading):
+            return known
         if known.here is None:
             return known.reading(task, known.right)
         sentences = known.sentences()

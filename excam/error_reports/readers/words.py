@@ -15,6 +15,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from excam.error_reports import relevance
 from excam.error_reports.closed_values import YES_NO_WORDS, side_of, without_options
@@ -25,7 +26,7 @@ from excam.error_reports.verbatim import stands
 from excam.inference import Flow
 from excam.knowledge.claimless import stating_part
 
-VERSION = 5
+VERSION = 6
 LANGUAGES = frozenset(("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh"))  # it was measured in
 # Of answers that stand word for word in a sentence, the shares that were right among 5,747 dev rows, by how much more
 # of the question stands there than elsewhere; less certain ones are not known.
@@ -42,7 +43,8 @@ MEASURED = (
 )  # docs/results/reading.csv
 A_SENTENCE = "a sentence of a longer text, of which words alone tell nothing"
 NOT_ASKED = "no sentence holds enough of the question"
-OTHER_WORDS = "it has words that neither the sentence nor the question has"
+OTHER_WORDS = "no passage has it in these words; a chat model may know (--judge grounded --model NAME@URL)"
+_unknown = partial(reading, None)
 
 
 def reader(model: ModelFacts | None, *, is_qualified: bool = False) -> WordsReader | None:
@@ -102,45 +104,45 @@ class StandingAnswer:
 def reading_of(task: Task) -> Reading:
     """Return how passages support an answer, as far as words tell."""
     known = standing(task, LANGUAGES)
-    if isinstance(known, str):
-        return reading(None, because=known)
+    if isinstance(known, Reading):
+        return known
     if known.asking.asked < LEAST_ASKED or max(known.right, 1 - known.right) < LEAST:
-        return reading(None, because=NOT_ASKED)
+        return _unknown(because=NOT_ASKED)
     return known.reading(task, known.right)
 
 
-def standing(task: Task, languages: Collection[str]) -> StandingAnswer | str:
+def standing(task: Task, languages: Collection[str]) -> StandingAnswer | Reading:
     """Return where an answer in one of these languages stands, or why it is not known."""
     language = code_of(task.language) or likely_language(task.passages[0])
     if language not in languages:
-        return f"this judge was not measured in language {task.language or language}"
+        return _unknown(because=f"this judge was not measured in language {task.language or language}")
     question, options = relevance.core(task.question), without_options(task.question)[1]
     side = side_of(task.text, language, bool(options))
     near = relevance.of_its_culture(question, task.passages)
     if task.is_sentence or not near:
-        return A_SENTENCE if task.is_sentence else UNRELATED
+        return _unknown(because=A_SENTENCE if task.is_sentence else UNRELATED)
     is_number = " ".join(side.keys) in spelled_numbers(language)  # Vietnamese "hai" is two, and elsewhere a greeting
     is_polite = not is_number and stating_part(task.text, (0, len(task.text))) is None  # "of course" is yes, too
     if not side.words or side.words[0].key in YES_NO_WORDS or is_polite:
-        return "yes or no, or no word"
+        return _unknown(because="yes or no, or no word")
     text, passages = side.plain[side.start :], [task.passages[at] for at in near]
     here, elsewhere = places_of(question, text, passages, language)
     asking = max(filter(None, (here, elsewhere)), key=lambda place: place.asked, default=None)
     if asking is None:
-        return OTHER_WORDS
+        return _unknown(because=OTHER_WORDS)
     if here and stands(side, _sentence(here, passages), question, language):
         difference = here.asked - (elsewhere.asked if elsewhere else 0)
         if elsewhere and elsewhere.passage != here.passage and abs(difference) < NEAR:
-            return DISAGREEING
+            return _unknown(because=DISAGREEING, passages=(near[here.passage], near[elsewhere.passage]))
         return StandingAnswer(question, text, near, passages, here, elsewhere, RIGHT[bisect(DIFFERENCES, difference)])
     if asking.asked < HOLDING or (here and here.held >= NOT_HELD):
-        return OTHER_WORDS
+        return _unknown(because=OTHER_WORDS)
     said = {word.key for word in side.words} - keys_of(question)
     others = [task.passages[at] for at in range(len(task.passages)) if at not in near]
     others = [passage for passage in others if said <= keys_of(passage)]
     there, _ = places_of(question, text, others, language)
     if there is None or not stands(side, _sentence(there, others), question, language):
-        return OTHER_WORDS
+        return _unknown(because=OTHER_WORDS)
     return StandingAnswer(question, text, near, passages, None, asking, OF_ANOTHER_CULTURE)
 
 
