@@ -172,7 +172,7 @@ def unwrapped(text: str) -> str:
 
     lines = _HYPHEN.sub(joined, text).split("\n")
     full = max([LINE, *(_width(line) for line, below in pairwise(lines) if below.strip())])
-    parts = lines[:1]
+    texts = lines[:1]
     for line, below in pairwise(lines):
         begun = below.lstrip().lstrip(PAGE).lstrip()
         needed = 0.4 if begun[:1].islower() else 0.8
@@ -180,10 +180,10 @@ def unwrapped(text: str) -> str:
         end = line.rstrip()[-2:]
         goes_on = end[-1:] not in ("", ":", PAGE) and _GOING_ON.match(begun) and _width(line) + word > needed * full
         is_word = regex.match(r"\p{L}-", end) or (_UNSPACED.match(end[-1:]) and _UNSPACED.match(begun))
-        parts[-1] = parts[-1].rstrip() if goes_on else parts[-1]
+        texts[-1] = texts[-1].rstrip() if goes_on else texts[-1]
         marks = PAGE * (below.count(PAGE) - begun.count(PAGE))
-        parts += [("" if is_word else " ") + marks + begun if goes_on else f"\n{below}"]
-    return "".join(parts)
+        texts += [("" if is_word else " ") + marks + begun if goes_on else f"\n{below}"]
+    return "".join(texts)
 
 
 def _width(line: str) -> int:

@@ -110,7 +110,7 @@ def test_a_printed_page_without_its_heads_below_its_title(tmp_path, count):
                 "Drinks of Telm",
                 drink,
                 f"{drink} {body} {drink}.",
-                "file:///a.html",
+                "https://a.example/b",
                 f"{page}/{count}",
             )
             for at, text in enumerate(lines):
