@@ -17,8 +17,8 @@ STEPS = read_steps(ROOT)
 PAGE = ROOT / "docs/map.md"
 HEAD = """# Map
 
-Look here which rule makes a file. Each heading names a file of rules and the file of their steps; a step has the name of its
-rule. Logs are in `logs/<rule>/`, times in `benchmarks/<rule>/`. `results/index.html` says what each page of `rules/steps.smk`
+Look here which rule makes a file. Each heading names a file of steps and the files of their rules; a step has the name of its
+rule. Logs are in `logs/<rule>/`, times in `benchmarks/<rule>/`. `results/index.html` says what each result of `rules/steps.smk`
 shows. The rules are those of `config.yaml`; `tests/lineage/test_map.py` writes this page (`python tests/records.py`).
 """
 DATASET = re.compile(rf"\b(?:{'|'.join(datasets.available())})\b")
@@ -51,16 +51,17 @@ def patterns(outputs: list[str]) -> list[str]:
 
 
 def written() -> str:
-    parts, heading = [HEAD], ""
-    for name, source, about, outputs in rules():
-        here = f"`rules/{source}`, `{STEPS[name].module.relative_to(ROOT)}`"
-        if here != heading:
-            parts.append(f"\n## {here}\n\n")
-            heading = here
-        made = "".join(f"<br>`{artifact}`" for artifact in patterns(outputs))
-        about = about or inspect.getdoc(load(name).function)
-        shown = made.removeprefix("<br>") if source == "pages.smk" else CLAUSE.findall(str(about))[0] + made
-        parts.append(f"- `{name}`: {shown}\n")
+    """Return the page: for each file of steps the files of their rules, and what each rule makes."""
+    parts, rooms = [HEAD], dict[Path, list[tuple[str, str, str, list[str]]]]()
+    for rule in rules():
+        rooms.setdefault(STEPS[rule[0]].module.relative_to(ROOT), []).append(rule)
+    for room, room_rules in rooms.items():
+        sources = ", ".join(f"`rules/{source}`" for source in dict.fromkeys(rule[1] for rule in room_rules))
+        parts.append(f"\n## `{room}`: {sources}\n\n")
+        for name, source, about, outputs in room_rules:
+            made = "".join(f"<br>`{artifact}`" for artifact in patterns(outputs))
+            about = CLAUSE.findall(str(about or inspect.getdoc(load(name).function)))[0]
+            parts.append(f"- `{name}`: {made.removeprefix('<br>') if source == 'steps.smk' else about + made}\n")
     return "".join(parts)
 
 
