@@ -21,15 +21,16 @@ from excam.core.text import id_text
 from excam.scoring.rows import id_columns
 
 USUAL = "column_names.tsv"  # of `excam score`
+USUALLY_NAMED = ("language", "culture", "system")
 OWN = ("id", "language", "culture", "hidden", "assigned")  # of a row, beside what the form shows
 
 
 def tasks(path: Path, form: Form, annotators: int, named: Mapping[str, str] = {}) -> list[Task]:
     """Return one task for each row of a file, in its order. Raise InputInvalid for a row that is none.
 
-    `named` says which column is the id or an entry that the form shows. Others are found by their names in any case,
-    language and culture by their usual ones, an id by what its name says; else rows are numbered. Annotators see what
-    the form shows; every other column, such as a system's name, is hidden from them and stays the owner's.
+    `named` says which column is the id or an entry that the form shows or keeps for its owner. Others are found by
+    their names in any case, language, culture and system by their usual ones, an id by what its name says; else rows
+    are numbered. Annotators see what the form shows; every other column is hidden from them and stays the owner's.
     """
     rows = list(row_files.rows(path))
     if not rows:
@@ -43,13 +44,15 @@ def tasks(path: Path, form: Form, annotators: int, named: Mapping[str, str] = {}
         say(f"{path}: read {', '.join([*renamed, *numbered])}")
     if hidden := dict.fromkeys(in_a_line(name) for task in drawn for name in task.hidden):
         say(f"{path}: hidden from annotators: {', '.join(hidden)}; `export --to answers.jsonl` has these columns")
+    if empty := [name for name in form.owner if all(name not in task.hidden for task in drawn)]:
+        say(f"{path}: no column for {empty[0]} of the form's owner, which stays empty: --column {empty[0]}=COLUMN")
     return drawn
 
 
 def _columns(path: Path, rows: Sequence[Mapping[str, Any]], form: Form, named: Mapping[str, str]) -> dict[str, str]:
     """Return which column of the rows each entry is."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    entries = list(dict.fromkeys((*OWN, *_shown(form))))
+    entries = list(dict.fromkeys((*OWN, *_shown(form), *form.owner)))
     if absent := [theirs for theirs in named.values() if theirs not in names]:
         raise InputInvalid(f"{path}: no column {absent[0]}; found {in_a_line(', '.join(names))}")
     if strange := [ours for ours in named if ours not in entries]:
@@ -57,7 +60,7 @@ def _columns(path: Path, rows: Sequence[Mapping[str, Any]], form: Form, named: M
     columns = {entry: entry for entry in entries if entry in names} | dict(named)
     usual = {role: {plain(name) for name in words.split()} for role, words in table_rows("excam.scoring", USUAL)[1:]}
     for entry in entries:
-        spellings = {plain(entry), *(usual[entry] if entry in ("language", "culture") else ())}
+        spellings = {plain(entry), *(usual[entry] if entry in USUALLY_NAMED else ())}
         matches = [name for name in names if name not in columns.values() and plain(name) in spellings]
         if entry not in columns and len(matches) == 1:
             columns[entry] = matches[0]
@@ -80,8 +83,10 @@ def _shown(form: Form) -> list[str]:
 
 
 def _task(where: str, number: str, row: Mapping[str, Any], form: Form, columns: Mapping[str, str]) -> Task:
-    mine = {ours: row[theirs] for ours, theirs in columns.items() if theirs in row}
-    rest = {name: value for name, value in row.items() if name not in columns.values() and value not in (None, "")}
+    owners = {theirs: ours for ours, theirs in columns.items() if ours in form.owner and ours not in _shown(form)}
+    mine = {ours: row[theirs] for ours, theirs in columns.items() if theirs in row and theirs not in owners}
+    hidden_names = [name for name in row if name in owners or name not in columns.values()]
+    rest = {owners.get(name, name): row[name] for name in hidden_names if row[name] not in (None, "")}
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in rest.items()}
     name = id_text(mine.get("id", number)) or ""
     hidden, assigned = (_parsed(mine.get(entry), empty) for entry, empty in (("hidden", {}), ("assigned", [])))

@@ -31,7 +31,8 @@ def calibrate(
     label: Annotated[
         str,
         typer.Option(
-            help="column of the truth: true, yes, 1 or a negative score for an error; false, no or 0 for none"
+            help="column of the truth: in error, true, yes or 1 for an error; in any other, false, no or 0; or scores "
+            "of 0 or less, a negative one for an error"
         ),
     ] = "error",
     id_: Annotated[str, typer.Option("--id", help="name of the column of ids")] = "id",
@@ -80,7 +81,7 @@ def calibrate(
         if folder and f"@{adapters.manifest(folder).outputs[adapters.ADAPTER][:8]}" not in judged:
             raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
         labels = meta_rows.read_gold(gold_file, meta_rows.GoldColumns(label=label, id=id_))
-        truth = {row.id: row.label < 0 for row in meta_rows.as_penalties(labels.rows, gold, label)}
+        truth = meta_rows.errors(labels, gold, label)
         joined = join(results_by_id(rows, str(scored)), truth)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
         labelled = [result for result in rows if result.id in by_id]
@@ -97,15 +98,16 @@ def calibrate(
         made |= {"rows": sha256(results), "gold": sha256(gold_file), **without, "without_label": labels.without_label}
         write_json(place, made)
         with_truth = f"{len(truth)} with a truth, {made['without_row']} of them without a scored row"
-        of_gold = f"{gold}: {len(truth) + labels.without_label} rows: {with_truth}"
+        of_gold = [f"{gold}: {len(truth) + labels.without_label} rows: {with_truth}"]
+        of_gold += [f"{gold}: {meta_rows.convention(labels, label)}: {sum(truth.values())} with an error"]
         _report(made, scored, len(rows), of_gold, joined.note)
         print_json(made, indent=2)
 
 
-def _report(made: dict[str, Any], scored: Path, rows: int, of_gold: str, note: str) -> None:
+def _report(made: dict[str, Any], scored: Path, rows: int, of_gold: list[str], note: str) -> None:
     """Say how good the judge and the fit are, and what became of every scored row and every truth."""
     from excam.core.provenance import say
-    from excam.scoring import calibration
+    from excam.scoring.defaults import FEW
     from excam.scoring.joining import repeated_note
 
     fit, clusters = made["calibration"], made["clusters"]
@@ -116,7 +118,8 @@ def _report(made: dict[str, Any], scored: Path, rows: int, of_gold: str, note: s
         say(note)
     counts = f"{fit['n']} fitted, {made['failed']} failed, {made['uncertain']} without p(R)"
     say(f"{scored}: {rows} rows: {counts}, {made['without_truth']} without a truth." + repeated_note(made["repeated"]))
-    say(of_gold)
-    if clusters < calibration.FEW:
+    for line in of_gold:
+        say(line)
+    if clusters < FEW:
         what = "rows" if clusters == fit["n"] else "clusters"
-        say(f"fitted on {clusters} {what}: rough; {calibration.FEW} or more are better")
+        say(f"fitted on {clusters} {what}: rough; {FEW} or more are better")

@@ -91,11 +91,7 @@ def meta(
         further = surface_baselines()
         columns += meta_baselines.baselines(shared, further, seed)
         result = evaluating.evaluate(labels, columns, seed, facets)
-        if label == meta_rows.ERROR:
-            what = "in the column error more is worse, as in `excam calibrate`: each label is taken as a penalty"
-        else:
-            what = f"more of {label} is taken as better; marks of errors (1 = wrong) belong in a column error"
-        say(f"{gold}: {labels.line}; {what}")
+        say(f"{gold}: {meta_rows.convention(labels, label)}")
         if as_json:
             for line in result.lines():
                 print_json(line)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FILE = "calibration.json"
 NONE = "cal:none"
-FEW = 100  # clusters; with fewer, the command says that the map is rough
 Method = Literal["platt", "isotonic"]
 METHODS: Mapping[str, Method] = {"platt": "platt", "isotonic": "isotonic"}
 
@@ -108,6 +107,8 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
     signals = [None if row.score is None else metric.error_signal(row.score, row.certainty) for row in results]
     clusters = clusters_of_texts(results)
     measured, calibration = _measured(results, truth, signals, clusters), stats.fit_calibration(truth, signals, method)
+    if calibration is None and set(signals) == {None} and any(row.score is not None for row in results):
+        raise InputInvalid("no row has a certainty: the server sends no log-probabilities; calibrate needs them")
     if calibration is None:
         expected = "expected rows with and without errors, read with p(R)"
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; {expected}" + (f"; {measured}" if measured else ""))

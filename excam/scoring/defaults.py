@@ -1,6 +1,7 @@
 """Default settings of commands, servers and programs. Imports nothing, so that `--help` is fast."""
 
 BAND = (0.4, 0.6)  # probabilities of an error between which a verdict is "unsure"
+FEW = 100  # clusters of labelled rows; with fewer, a command says that its numbers are rough
 MAX_ROWS = 64  # in one request to a server, and in one batch there
 BATCH = 256  # rows per batch; bounds memory for long files
 QUEUE = 256  # limit of waiting rows in a server

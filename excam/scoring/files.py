@@ -70,7 +70,9 @@ def results(
 
     done = sum(result is not None for result in earlier())
     if done == total:
-        say(f"{to}: has all {total} rows already; nothing is asked; delete it to ask again")
+        failed = sum(result is None for result in result_files.earlier(to, rows, judge, overwrite=True))
+        again = f"{failed} failed rows are not asked again, but with --overwrite; " * bool(failed)
+        say(f"{to}: has all {total} rows already; nothing is asked; {again}delete it to ask again")
         if any(old != new for old, new in zip_longest(result_files.read(to), earlier())):
             result_files.write(to, (result for result in earlier() if result))
         yield from result_files.read(to)

@@ -30,6 +30,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOREC
 WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 MISSING = ("", "n/a", "na", "nan", "null", "none")  # in place of a label
 UNSCORED = "unscored"  # in place of the score of a row that a metric's file lacks
+RATERS = {"annotator", "rater"}  # columns of labels of several people, whose mean is taken
 ERROR = "error"  # the column of truths of `excam calibrate`, in which more is worse
 TEXT = "output"  # the column of rated texts, if none is named
 
@@ -120,7 +121,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     """Read labelled rows: `id`, a number as the label, and the named columns. Rows without a label are counted.
 
     A scored file has them among its columns. An id that comes again for another system is that of both together. Of
-    labels more is better; those in a column `error` are read by `as_penalties`.
+    numbers that several `RATERS` gave to one id, the mean is taken. More is better, see `convention`.
     Without a cluster, rows with the same instruction share content, or of the same item, or else with the same text. A
     value is missing if it is null, blank or NaN, a label also as N/A. Raises InputInvalid for a row without id, a label
     that is no number, words such as true among numbers, an id that occurs twice, a labelled row without cluster or
@@ -131,7 +132,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
     columns = replace(columns, id=_id_column(path, columns.id, system, [row for _, row in numbered]))
     ids = [(str(row.get(columns.id)), _text(row.get(system)) or "") for _, row in numbered]
     is_shared = len(set(ids)) > len({name for name, _ in ids})
-    labelled, seen = dict[str, Gold](), set[str]()
+    labelled, seen = dict[str, list[Gold]](), set[str]()
     label, cluster, group, item = columns.label, columns.cluster, columns.group, columns.item
     without, spaced, lacking, kinds, names = 0, 0, dict[str, str](), dict[bool, str](), dict[str, None]()
     for number, row in numbered:
@@ -147,8 +148,6 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
             continue
         key = _name(row, columns.id, where)
         key = id_of_system(key, _text(row.get(system)) or "") if is_shared else key
-        if key in labelled:
-            raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
         for name in filter(None, (cluster, item)):
             if _is_missing(row.get(name)):
                 lacking.setdefault(name, where)
@@ -166,7 +165,7 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
         item_name, text = _name(row, item, where) if item else "", _text(row.get(columns.text or TEXT))
         cluster_name, groups = _name(row, cluster, where) if cluster else "", _names(row, group, where) if group else ()
         names |= dict.fromkeys((item_name, cluster_name, *groups, *facets.values()))
-        labelled[key] = Gold(
+        made = Gold(
             id=key,
             label=value,
             cluster=plain_name(cluster_name) or same_text(instruction) or plain_name(item_name) or text or key,
@@ -176,11 +175,24 @@ def read_gold(path: Path, columns: GoldColumns) -> Labels:
             item=plain_name(item_name),
             facets={name: plain_name(value) for name, value in facets.items()},
         )
+        others = labelled.setdefault(key, [])
+        is_other = is_word or label == ERROR or not RATERS & row.keys()
+        if others and (is_other or replace(others[0], label=value) != made):
+            raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
+        others.append(made)
     _refuse_lacking(path, columns, bool(labelled), without, seen, lacking)
     if note := respelled(names):
         say(f"{path}: {note}")
-    gold = list(labelled.values())
+    gold = _means(path, labelled.values())
     return Labels(as_penalties(gold, path, label) if label == ERROR else gold, without, spaced, scored=scored)
+
+
+def _means(path: Path, labelled: Iterable[Sequence[Gold]]) -> list[Gold]:
+    """Return a row for each id, with the mean of the labels that several people gave it; say how many they are."""
+    if several := Counter(len(rows_) for rows_ in labelled if len(rows_) > 1):
+        counts = ", ".join(f"{ids} ids with {labels} labels each" for labels, ids in sorted(several.items()))
+        say(f"{path}: {counts}: the mean is taken")
+    return [replace(rows_[0], label=sum(row.label for row in rows_) / len(rows_)) for rows_ in labelled]
 
 
 def _refuse_lacking(
@@ -224,6 +236,25 @@ def with_own_ids(results: Sequence[Result]) -> list[Result]:
     return [replace(result, id=id_of_system(result.id, result.system)) for result in results]
 
 
+def convention(labels: Labels, label: str) -> str:
+    """Return which labels there are in a column, and which of them are better: more, but in the column `error`."""
+    if label == ERROR:
+        what = "in the column error more is worse: each label is taken as a penalty"
+    else:
+        what = f"more of {label} is taken as better; marks of errors (1 = wrong) belong in a column error"
+    return f"{labels.line}; {what}"
+
+
+def errors(labels: Labels, path: Path, label: str) -> dict[str, bool]:
+    """Return by id whether a row has an error, see `convention`: 0 of 1 and 0 in a column not called `error`.
+
+    Raises InputInvalid as `as_penalties`.
+    """
+    if label != ERROR and max(row.label for row in labels.rows) == 1 and {row.label for row in labels.rows} <= {0, 1}:
+        return {row.id: row.label == 0 for row in labels.rows}
+    return {row.id: row.label < 0 for row in as_penalties(labels.rows, path, label)}
+
+
 def as_penalties(rows: Sequence[Gold], path: Path, label: str) -> list[Gold]:
     """Return rows whose labels say whether there is an error (true, 1, or a score below 0), more is better.
 
@@ -246,6 +277,8 @@ def _is_missing(value: Any) -> bool:
 def _id_column(path: Path, name: str, system: str, gold: Sequence[Mapping[str, Any]]) -> str:
     """Return the column of ids: the one of this name, else of `id` the first of `id_columns`; say which."""
     first = gold[0] if gold else {}
+    if name == "id" and name not in first and {"row", "annotator"} <= first.keys():  # of `excam annotate export`
+        return "row"
     complete = [] if name != "id" or name in first else id_columns(first, gold, system)
     if complete:
         say(f"{path}: read {complete[0]} as id")

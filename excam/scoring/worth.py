@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
+from excam.scoring.defaults import FEW
 from excam.stats.binary_gold import Estimate, association
 
 FEWEST, FEWEST_OF_A_KIND = 10, 2  # clusters; of fewer, at least one order in 40 has none at the wrong place
@@ -45,7 +46,9 @@ def in_words(
     beside = _beside(number, chance, is_few=is_few)
     rows = f"{len(labels)} labelled rows" + " of one instruction" * (instructions == 1)
     rows += f" in {groups} cluster{'s' * (groups > 1)}" * (groups < len(labels))
-    return f"{beside} guessing on {rows}: {right}{name} {_written(number)}"
+    more = f"; {groups} cluster{'s' * (groups > 1)}: {FEW} labelled rows or more, of as many instructions, are better"
+    more *= beside.startswith("not") and groups < FEW
+    return f"{beside} guessing on {rows}: {right}{name} {_written(number)}{more}"
 
 
 def _beside(number: Estimate, chance: float, *, is_few: bool) -> str:

@@ -465,21 +465,24 @@ def test_a_table_as_people_have_it_makes_a_blind_study(tmp_path):
     """Names in any case, another id, language and culture as usual; what the form does not show is in no page."""
     form_path, rows = tmp_path / "my.yaml", tmp_path / "study.csv"
     plain = {**SMALL, "steps": [{"title": "One", "blocks": SMALL["steps"][0]["blocks"][:1]}], "rules": [], "skip": ""}
-    form_path.write_text(yaml.safe_dump({**plain, "owner": ["model"]}), encoding="utf-8")
+    form_path.write_text(yaml.safe_dump({**plain, "owner": ["system", "gold", "judge"]}), encoding="utf-8")
     rows.write_text(
         'nr,Lang,Country,TEXT,model,notes,hidden\n7,Hebrew,Israel,x,gpt-9,n1,"{""gold"": ""a""}"\n', encoding="utf-8"
     )
     told = run("draw", rows, "--form", form_path, "--to", tmp_path / "c.json")
     assert told.exit_code == 0, told.output
-    assert f"{rows}: read Lang as language, Country as culture, TEXT as text, nr as id\n" in told.stderr
-    assert "hidden from annotators: model, notes, gold" in told.stderr
+    assert (
+        f"{rows}: read Lang as language, Country as culture, TEXT as text, model as system, nr as id\n" in told.stderr
+    )
+    assert "hidden from annotators: system, notes, gold" in told.stderr
+    assert "no column for judge of the form's owner, which stays empty: --column judge=COLUMN" in told.stderr
     (task,) = campaign.read(tmp_path / "c.json").tasks
     assert (task.row, task.language, task.culture, task.shown) == ("7", "Hebrew", "Israel", {"text": "x"})
-    assert task.hidden == {"model": "gpt-9", "notes": "n1", "gold": "a"}
+    assert task.hidden == {"system": "gpt-9", "notes": "n1", "gold": "a"}
     assert run("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
     assert "gpt-9" not in json.dumps(unpacked((tmp_path / "p.html").read_text()))
     call = ("draw", rows, "--form", form_path, "--to", tmp_path / "c.json", "--id")
     assert "no column nix; found nr, Lang" in run(*call, "nix").stderr
-    assert run(*call, "notes", "--column", "text=model").exit_code == 0
+    assert run(*call, "notes", "--column", "text=model", "--column", "judge=nr").exit_code == 0
     (task,) = campaign.read(tmp_path / "c.json").tasks
-    assert (task.row, task.shown) == ("n1", {"text": "gpt-9"})
+    assert (task.row, task.shown, task.hidden["judge"]) == ("n1", {"text": "gpt-9"}, "7")

@@ -356,7 +356,11 @@ def test_texts_that_only_the_scored_rows_have_are_taken_from_there(tmp_path):
 )
 def test_what_a_judge_is_worth_is_one_sentence(labels, verdicts, said):
     tau = Estimate(0.3, -0.1, 0.6)
-    assert worth.in_words(labels, verdicts, range(len(labels)), tau, tau).startswith(said)
+    told = worth.in_words(labels, verdicts, range(len(labels)), tau, tau)
+    assert told.startswith(said)
+    assert told.endswith(" clusters: 100 labelled rows or more, of as many instructions, are better") == (
+        said[0] == "n"
+    )
 
 
 def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
@@ -580,6 +584,19 @@ def test_columns_of_any_name_and_which_labels_are_better_is_said(tmp_path):
     assert "mine.jsonl: read nr as id" in run(gold, right, "--label", "wrong").stderr
     rows = [json.loads(line) | {"nr": 1} for line in gold.read_text().splitlines()]
     assert "name their columns with --id and --label" in run(write(gold, rows), right, "--label", "wrong").stderr
+
+
+def test_of_numbers_of_several_people_the_mean_is_taken(tmp_path):
+    people = [
+        {"row": row["id"], "annotator": who, "label": row["label"] + at} for row in GOLD for at, who in enumerate("ab")
+    ]
+    gold = write(tmp_path / "answers.jsonl", people)
+    labels = meta_rows.read_gold(gold, meta_rows.GoldColumns(label="label"))
+    assert {row.id: row.label for row in labels.rows} == {row["id"]: row["label"] + 0.5 for row in GOLD}
+    right = scored(tmp_path / "right.jsonl", {row["id"]: float(row["label"]) for row in GOLD})
+    assert "answers.jsonl: 48 ids with 2 labels each: the mean is taken" in run(gold, right).stderr
+    write(gold, [person | {"output": person["annotator"]} for person in people])
+    assert "occurs twice; expected one label for each row" in refused(gold, right)
 
 
 def test_a_metric_that_sees_every_error_goes_with_that_truth(tmp_path):

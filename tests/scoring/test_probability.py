@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,9 @@ def test_one_class_is_nothing_to_fit(adapter, backend, truth):  # noqa: F811
     gold = {row["id"]: truth for row in rows()}
     line = room.line_of(InputInvalid, calibration.fitted, list(judge.score(rows())), gold, "platt", EXCAM)
     assert line.startswith("40 rows: nothing to fit")
+    silent = [replace(result, certainty=None) for result in judge.score(rows())]
+    line = room.line_of(InputInvalid, calibration.fitted, silent, gold, "platt", EXCAM)
+    assert line == "no row has a certainty: the server sends no log-probabilities; calibrate needs them"
 
 
 def scores(*ratings):
@@ -224,9 +228,9 @@ def scored():
     ("column", "value"),
     [
         ("error", lambda at: bool(at % 2) ^ (at % 5 == 0)),
-        ("gold", lambda at: "yes" if at % 2 else " No"),
+        ("gold", lambda at: " No" if at % 2 else "yes"),
         ("score", lambda at: -5.0 * (at % 2)),
-        ("label", lambda at: at % 2),
+        ("label", lambda at: 1 - at % 2),  # more is better, as in `excam meta`
     ],
 )
 def test_calibrate(here, column, value):
@@ -240,6 +244,9 @@ def test_calibrate(here, column, value):
     first, *others = result.stderr.splitlines()
     assert "better than guessing on 40 labelled rows: right in " in first
     assert made["measured"] in first
+    taken = "in the column error more is worse" if column == "error" else f"more of {column} is taken as better"
+    assert taken in others[-2]
+    assert others[-2].endswith(": 20 with an error")
     assert others[-1].startswith("fitted on 40 rows: rough")
 
 

@@ -255,7 +255,13 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     written, nobody = to.read_bytes(), Judge()
     assert [result.id for result in files.results(nobody, file_of(tmp_path, 3), 3, to)] == ["1", "2", "3"]
     assert (nobody.given, to.read_bytes()) == ([], written)
-    assert "has all 3 rows already; nothing is asked" in capsys.readouterr().err
+    assert "has all 3 rows already; nothing is asked; delete it" in capsys.readouterr().err
+    first, *others = result_files.read(to)
+    result_files.write(
+        tmp_path / "b.jsonl", [replace(first, score=None, certainty=None, report=None, failure="truncated"), *others]
+    )
+    list(files.results(nobody, file_of(tmp_path, 3), 3, tmp_path / "b.jsonl"))
+    assert "asked; 1 failed rows are not asked again, but with --overwrite; delete it" in capsys.readouterr().err
     path.write_bytes(path.read_bytes() + b'{"instruction": "A?", "output": "y"}\n')
     more = Judge()
     assert [result.id for result in files.results(more, rows.RowFile(path, EXCAM), 4, to)] == ["1", "2", "3", "4"]
