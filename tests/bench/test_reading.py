@@ -8,7 +8,7 @@ import pytest
 
 from bench import reading
 from bench.reading import Answers, Judged
-from bench.reading_rows import ADDED, Row, drawn, joined
+from bench.reading_rows import ADDED, Row, joined
 
 ROWS = [
     Row(f"r{group}-{label}", f"g{group}", ("English", "German")[group % 2], "Who?", "Ann", ("Ann came.",), label)
@@ -87,13 +87,6 @@ def test_words_and_sentences_are_reported_that_passages_hold_in_no_form():
         ]
         fours.append(replace(joined(said, "Tell.", ["Ann sings well."]), group=f"g{at}"))
     assert {judged.marked for judged in reading.in_any_form(fours)} == {((16, 36),)}
-
-
-def test_a_limit_takes_whole_groups_of_each_part():
-    kept = drawn(ROWS, 20)
-    assert len(kept) == 20
-    assert {row.part for row in kept} == {"English", "German"}
-    assert all(sum(other.group == row.group for other in kept) == 2 for row in kept)
 
 
 def test_an_unknown_score_is_in_the_middle_of_the_auc():

@@ -51,7 +51,7 @@ NOT_MEASURED = {
     "goals .15, above 0, .25": "goals",
     "goal of .80": "a goal",
     "goal of .6 ms": "a goal",
-    ".75 sure": "a setting",
+    "decides from .75 on": "a setting",
     "0, 1, 2, 5, 10 or 20 times": "a setting of the corpus",
     "chance is 37.5": "chance",
     "chance .5": "chance",
