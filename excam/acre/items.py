@@ -83,7 +83,7 @@ def read(path: Path) -> dict[str, Item]:
 def read_removed(path: Path, item_ids: Collection[str]) -> list[str]:
     """Return the reason of each candidate that became no item, of a file with `id` and `reason`.
 
-    Raise InputInvalid for another reason, an id that occurs twice, and one of `known`, the items.
+    Raise InputInvalid for another reason, an id that occurs twice, and one of `item_ids`.
     """
     reasons: dict[str, str] = {}
     for number, row in row_files.rows(path):

@@ -15,13 +15,11 @@ from excam.annotation.form_parts import Show
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.hash_order import digest
-from excam.core.package_tables import table_rows
 from excam.core.provenance import say
 from excam.core.text import id_text
-from excam.scoring.rows import id_columns
+from excam.scoring.rows import aliases, id_columns, plain_name
 
-USUAL = "column_names.tsv"  # of `excam score`
-USUALLY_NAMED = ("language", "culture", "system")
+USUALLY_NAMED = ("language", "culture", "system")  # found by the names that `excam score` knows
 OWN = ("id", "language", "culture", "hidden", "assigned")  # of a row, beside what the form shows
 
 
@@ -58,19 +56,14 @@ def _columns(path: Path, rows: Sequence[Mapping[str, Any]], form: Form, named: M
     if strange := [ours for ours in named if ours not in entries]:
         raise InputInvalid(f"--column: the form {form.name} has no {strange[0]}; expected one of {', '.join(entries)}")
     columns = {entry: entry for entry in entries if entry in names} | dict(named)
-    usual = {role: {plain(name) for name in words.split()} for role, words in table_rows("excam.scoring", USUAL)[1:]}
     for entry in entries:
-        spellings = {plain(entry), *(usual[entry] if entry in USUALLY_NAMED else ())}
-        matches = [name for name in names if name not in columns.values() and plain(name) in spellings]
+        spellings = {plain_name(entry), *(aliases()[entry] if entry in USUALLY_NAMED else ())}
+        matches = [name for name in names if name not in columns.values() and plain_name(name) in spellings]
         if entry not in columns and len(matches) == 1:
             columns[entry] = matches[0]
     if "id" not in columns and (ids := id_columns(set(names) - set(columns.values()), rows)):
         columns["id"] = min(ids, key=names.index)
     return columns
-
-
-def plain(name: str) -> str:
-    return " ".join(name.replace("_", " ").casefold().split())
 
 
 def _shown(form: Form) -> list[str]:

@@ -30,7 +30,7 @@ class InputInvalid(ExcamError):
 
 
 def expect_choice(name: str, value: str, options: Iterable[ChoiceT]) -> ChoiceT:
-    """Return the choice of `known` that a value is. Raise InputInvalid for another one; `name` says of what."""
+    """Return the choice of `options` that a value is. Raise InputInvalid for another one; `name` says of what."""
     choices: dict[str, ChoiceT] = {choice: choice for choice in options}
     if value not in choices:
         raise InputInvalid(f"{name}: found {value}; expected {' or '.join(choices)}")

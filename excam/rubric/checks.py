@@ -47,7 +47,7 @@ class Reading:
 def read(paths: Sequence[Path], responses: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
     """Return the ratings of JSON Lines and Parquet files, and every breach. Raise InputInvalid for other files.
 
-    `known` are the responses that were rated. Without any, no rule that needs a fact about a task is decided, and any
+    `responses` are those that were rated. Without any, no rule that needs a fact about a task is decided, and any
     `task_id` is accepted. A rating must be by one of `rubrics`, and obey its rules. A later `saved` replaces an earlier
     rating by the rater of the response, in any order of rows and files; any other repetition is a breach.
     """

@@ -56,13 +56,14 @@ class FileColumns:
 
 
 @cache
-def _aliases() -> Mapping[str, frozenset[str]]:
+def aliases() -> Mapping[str, frozenset[str]]:
     """Return the names by which people call a column, by role: `asked`, `given` and other names of ours."""
     lines = table_rows("excam.scoring", "column_names.tsv")[1:]
     return {role: frozenset(name.replace("_", " ") for name in names.split()) for role, names in lines}
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return the name of a column by which spellings are compared: without case, underscores and further spaces."""
     return " ".join(name.replace("_", " ").casefold().split())
 
 
@@ -80,7 +81,7 @@ def _says_id(name: str) -> bool:
 @cache
 def _qualifiers() -> frozenset[str]:
     """Return the words that usual names of texts have beside the one that says what they are, such as text or user."""
-    names = {role: _aliases()[role] for role in ("asked", "given")}
+    names = {role: aliases()[role] for role in ("asked", "given")}
     return frozenset(
         word
         for usual_names in names.values()
@@ -95,7 +96,7 @@ def _means(name: str, role: str) -> bool:
 
     So `instructions`, `question_en` and `user_input` are an instruction; `reference_answer` is no answer.
     """
-    usual_names = _aliases().get(role, frozenset())
+    usual_names = aliases().get(role, frozenset())
     words = [word for word in _words(name) if languages.language_name(word) not in languages.tested_languages()]
     telling = [word for word in words if word not in _qualifiers()]
     single = all(word in usual_names or word.removesuffix("s") in usual_names for word in telling)
@@ -167,8 +168,8 @@ def _role(column: str, metric: Metric) -> str:
 def _matches(column: str, names: Sequence[str], metric: Metric) -> list[str]:
     """Return which names mean a column: the usual ones, else for a column that is needed those whose words mean it."""
     role = _role(column, metric)
-    usual = {_plain(column), *_aliases().get(role, ())}
-    matches = [name for name in names if _plain(name) in usual]
+    usual = {plain_name(column), *aliases().get(role, ())}
+    matches = [name for name in names if plain_name(name) in usual]
     return matches or [name for name in names if column in metric.columns and _means(name, role)]
 
 
