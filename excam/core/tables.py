@@ -93,33 +93,46 @@ def read_arrow(path: Path) -> pl.DataFrame:
     return pl.scan_ipc(path, glob=False).collect() if is_file else pl.read_ipc_stream(path)
 
 
+@contextmanager
+def _workbook(path: Path) -> Iterator[None]:
+    """Turn what the library says of a damaged workbook into an InputInvalid of one line."""
+    import fastexcel  # pyright: ignore[reportMissingImports]
+
+    try:
+        yield
+    except fastexcel.FastExcelError as problem:
+        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a workbook; save it again, or as CSV") from None
+
+
 def sheet_names(path: Path) -> tuple[str, ...]:
     """Return the sheets of a workbook. Raises InputInvalid if it has none, NotInstalled without the library."""
     require_extra("excel", "fastexcel")
     import fastexcel  # pyright: ignore[reportMissingImports]
 
-    try:
+    with _workbook(path):
         names = tuple(fastexcel.read_excel(path).sheet_names)
-    except fastexcel.FastExcelError as problem:
-        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a workbook; save it again, or as CSV") from None
     if not names:
         raise InputInvalid(f"{path}: no sheet; expected a workbook with one; save it again, or as CSV")
     return names
 
 
 def read_sheet(path: Path, sheet: str) -> list[tuple[str | None, ...]]:
-    """Return the lines of a sheet, the header too, as texts. The library must be installed, see `sheet_names`."""
+    """Return the lines of a sheet, the header too, as texts. The library must be installed, see `sheet_names`.
+
+    Raises InputInvalid for a damaged sheet.
+    """
 
     def read(**options: Any) -> pl.DataFrame:
-        return pl.read_excel(
-            path,
-            sheet_name=sheet,
-            has_header=False,
-            read_options=options,
-            drop_empty_rows=False,
-            drop_empty_cols=False,
-            raise_if_empty=False,
-        )
+        with _workbook(path):
+            return pl.read_excel(
+                path,
+                sheet_name=sheet,
+                has_header=False,
+                read_options=options,
+                drop_empty_rows=False,
+                drop_empty_cols=False,
+                raise_if_empty=False,
+            )
 
     logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of each empty column
     frame = read(dtypes="string")  # else a column of a few numbers among texts would lose them
