@@ -43,46 +43,18 @@ def test_a_notebook_shows_marked_words_and_no_markup_of_texts():
     long = judged(7, f"{'a' * 1000}Sushi{'b' * 1000}", (1000, 1005, "major", "t"))
     assert f"<td> … {'a' * 120}<mark>Sushi</mark>{'b' * 120} … </td>" in Results([long])._repr_html_()
     hostile = Results([judged(n, attack, (0, 3, "major", attack), id=attack) for n, attack in enumerate(ATTACKS)])
-    assert set(re.findall(r"</?([a-z]+)", hostile._repr_html_())) <= {
-        "p",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "mark",
-    }
+    tags = {"p", "table", "thead", "tbody", "tr", "th", "td", "mark"}
+    assert set(re.findall(r"</?([a-z]+)", hostile._repr_html_())) <= tags
     assert Results([SIX[0]] * 30)._repr_html_().count("<tr>") == 1 + 20
     assert "the first 20 shown" in Results([SIX[0]] * 21)._repr_html_()
     assert "shown" not in Results([SIX[0]] * 20)._repr_html_()
 
 
 COLUMNS = [
-    "id",
-    "score",
-    "failure",
-    "verdict",
-    "instruction",
-    "output",
-    "explanation",
-    "texts",
-    "report",
-    "parts",
-    "certainty",
-    "probability",
-    "warnings",
-    "recovered",
-    "thinking",
-    "answered_by",
-    "language",
-    "system",
-    "culture",
-    "columns",
-    "agreement",
-    "metric",
-    "signature",
-]
+    "id", "score", "failure", "verdict", "instruction", "output", "explanation", "texts", "report", "parts",
+    "certainty", "probability", "warnings", "recovered", "thinking", "answered_by", "language", "system", "culture",
+    "columns", "agreement", "metric", "signature",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv", "xlsx"])

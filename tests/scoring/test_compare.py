@@ -93,15 +93,6 @@ def test_a_system_that_is_better_is_found_and_the_other_way_round_is_the_mirror(
     assert ours[0].difference == -0.5
 
 
-def test_a_system_against_itself():
-    rows = [judged(n, *[MAJOR] * (n % 3 == 0)) for n in range(30)]
-    comparison = compared(rows, rows)
-    assert [(measure.difference, measure.p_value, measure.ties, measure.low) for measure in comparison.measures] == [
-        (0, 1, 30, None)
-    ] * 2
-    assert comparison.differing == ()
-
-
 def test_rows_that_share_content_are_one():
     a = [judged(1, id=str(n)) for n in range(20)]
     b = [judged(1, MAJOR, id=str(n)) for n in range(20)]

@@ -266,11 +266,6 @@ def test_a_killed_run_leaves_complete_results_and_can_continue(two_adapters, loa
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
 
 
-def test_a_trip_through_json(two_adapters, loaded):
-    for result in excam.load(two_adapters).score(ROWS):
-        assert results.from_dict(json.loads(json.dumps(result.to_dict()))) == result
-
-
 def test_how_far_judgements_agree_is_said_to_people(two_adapters, loaded):
     lines = {
         name: results.confidence_lines(result) for name, result in by_id(excam.load(two_adapters).score(ROWS)).items()

@@ -446,16 +446,6 @@ def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it(mon
     )
 
 
-def test_the_place_of_a_system_by_its_only_other_label():
-    labels = {"a0": 1, "a1": 5, "b0": 2, "b1": 3}
-    rows = [
-        meta_rows.Gold(name, label, f"q{name[1]}", (), "", "", facets={"system": name[0]})
-        for name, label in labels.items()
-    ]
-    places = dict(zip(labels, meta_baselines.places_of_systems(rows).tolist(), strict=True))
-    assert places == {"a0": 2, "b0": 1, "a1": 1, "b1": 2}
-
-
 @pytest.mark.parametrize(("names", "count", "are_systems"), [("ab", 4, True), ("abc", 5, False), ("a", 4, False)])
 def test_systems_are_two_names_and_each_comes_twice(names, count, are_systems):
     rows = [
@@ -597,16 +587,6 @@ def test_of_numbers_of_several_people_the_mean_is_taken(tmp_path):
     assert "answers.jsonl: 48 ids with 2 labels each: the mean is taken" in run(gold, right).stderr
     write(gold, [person | {"output": person["annotator"]} for person in people])
     assert "occurs twice; expected one label for each row" in refused(gold, right)
-
-
-def test_a_metric_that_sees_every_error_goes_with_that_truth(tmp_path):
-    gold = write(tmp_path / "truth.jsonl", [{"id": row["id"], "error": not row["label"]} for row in GOLD])
-    right = scored(tmp_path / "right.jsonl", {row["id"]: float(row["label"]) for row in GOLD})
-    done = run(gold, right, "--label", "error")
-    assert "in the column error more is worse" in done.stderr
-    numbers = next(line for line in done.stdout.splitlines() if line.startswith("right "))
-    assert "1.00" in numbers
-    assert "-1.00" not in numbers
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv"])

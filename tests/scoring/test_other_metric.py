@@ -146,10 +146,7 @@ class A(Metric):
         ("return Outcome(True)", "flow returned a score of True; expected a number, or None with a failure"),
         ("return Outcome(1.0, parts={'a': {1}})", "flow returned parts that are no JSON"),
         ("return Outcome(1 / 0)", "ZeroDivisionError: division by zero (my_metric.py, line 5)"),
-        (
-            "yield Outcome(1.0)",
-            "TypeError: yielded Outcome; expected a list of Generate or Choose; a result is returned",
-        ),
+        ("yield Outcome(1.0)", "TypeError: yielded Outcome; expected a list of Generate or Choose"),
         ("yield [Outcome(1.0)]", "TypeError: yielded list of Outcome; expected a list of Generate or Choose"),
     ],
 )

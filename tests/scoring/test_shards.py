@@ -183,15 +183,6 @@ def test_tables_of_other_texts_are_not_replaced(texts_folder, tmp_path):
     )
 
 
-def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts_folder, tmp_path):
-    path = texts_folder / "aa.jsonl"
-    path.write_text("<html>")
-    counts, problems = score(texts_folder, tmp_path / "scores")
-    assert problems == [f"{path}: an HTML page; expected the data file; download the file itself, not its page"]
-    assert list(counts) == ["a", "b", "de/a", "de/c"]
-    assert not (tmp_path / "scores/shards/aa.parquet").exists()
-
-
 def test_a_bad_row_of_a_shard_is_counted_and_not_asked_about(tmp_path):
     path = tmp_path / "texts/a.jsonl"
     path.parent.mkdir()
