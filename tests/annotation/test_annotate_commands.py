@@ -205,10 +205,6 @@ def test_owner_reads_the_input_beside_each_answer_and_joins_nothing(path, tmp_pa
         assert (line["shown"], line["hidden"]) == (json.loads(json.dumps(task.shown)), task.hidden)
         assert row["task.explanation"] == task.shown["explanation"]
         assert json.loads(row["task.modified_output"]) == line["shown"]["modified_output"]
-        assert (
-            line["comment_1"]
-            == next(a for a in ANSWERS if a.row()["task"] == task.id and a.annotator == line["annotator"])["comment_1"]
-        )
 
 
 def test_export_refuses_another_kind_and_a_stranger(path, tmp_path):
@@ -238,10 +234,6 @@ def test_import_takes_a_file_whole_or_not(path, tmp_path):
         exchange.to_json(small_campaign, [good, answer(9, "eve")]): "no annotator 'eve'",
         exchange.to_json(campaigns.small(4), [answer(0, "ada")]): "answers of campaign",
         exchange.to_json(small_campaign, [good])[:-20]: "not complete JSON",
-        exchange.to_json(small_campaign, [good]).replace('"seconds": 30', '"seconds": "30"'): "seconds",
-        exchange.to_json(small_campaign, [good]).replace(f"{9:016x}", f"{99:016x}"): "is not in campaign",
-        exchange.to_csv(small_campaign, [good]).replace("seconds", "minutes"): "column",
-        "": "column",
     }
     for content, word in cases.items():
         bad.write_text(content)
@@ -252,13 +244,6 @@ def test_import_takes_a_file_whole_or_not(path, tmp_path):
 
 
 # --- backup
-
-
-def test_backup_is_a_store_with_the_same_answers(path, tmp_path):
-    done = command("backup", path, "--to", tmp_path / "copy.store")
-    assert (done.exit_code, done.stderr) == (0, f"{tmp_path}/copy.store: complete\n")
-    with Store(path) as store, Store(tmp_path / "copy.store") as copy:
-        assert sorted(copy.answers(), key=repr) == sorted(store.answers(), key=repr)
 
 
 def test_backup_of_a_damaged_store_leaves_the_earlier_one(path, tmp_path):

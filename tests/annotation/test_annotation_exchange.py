@@ -91,16 +91,6 @@ def test_no_text_of_others_is_a_formula(formula):
     for line in csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True):
         assert not [value for value in line.values() if value[:1] in tuple("=+-@\t\r\n\uff1d\uff20")]
     assert not [cell for cell in cells(text) if cell[:1] in tuple("=+-@\uff1d\uff0b\uff0d\uff20")]
-    with pytest.raises(InputInvalid, match="language of task 0000000000000000 is 'German'"):
-        exchange.read(to_german(text), hostile_campaign)
-
-
-def to_german(text):
-    """A file whose first row says another language."""
-    head, first, *rest = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
-    stream = io.StringIO(newline="")
-    csv.writer(stream).writerows([head, [*first[:2], "German", *first[3:]], *rest])
-    return stream.getvalue().encode()
 
 
 def test_the_files_are_written_to_the_letter():

@@ -49,10 +49,6 @@ SIGNS = {  # layout: key, place, held down, what it does
 }
 
 
-def key_params(layouts):
-    return [pytest.param(*keystroke, id=name.replace(" ", "-")) for name, keystroke in layouts.items()]
-
-
 def press(browser, key, place, held=0, number=0, text=""):
     """One key as the system tells it: its sign, its place, and what is held down; `text` is what it types."""
     told = {"key": key, "code": place, "modifiers": held, "windowsVirtualKeyCode": number}
@@ -91,39 +87,29 @@ def focused(browser):
     return browser.js("document.activeElement.name || document.activeElement.id")
 
 
-@pytest.mark.parametrize(("key", "place", "held"), key_params(DIGITS))
-def test_the_2_of_every_layout_chooses_the_second(first_question, key, place, held):
-    press(first_question, key, place, held)
-    assert chosen(first_question) == list(campaigns.CHOICES["culture_related"])[1]
+NOTHING = ("", "culture_related", 1)
+DOES = {  # what a key of a list does: the answer, the field that has the focus and the place of the task after it
+    **{
+        name: (keystroke, (list(campaigns.CHOICES["culture_related"])[1], "error_valid", 1))
+        for name, keystroke in DIGITS.items()
+    },
+    **{name: (keystroke, ("", "error_valid", 1)) for name, keystroke in LETTERS.items()},
+    **{name: (keystroke, NOTHING) for name, keystroke in {**NO_DIGITS, **NO_LETTERS}.items()},
+}
 
 
-@pytest.mark.parametrize(("key", "place", "held"), key_params(NO_DIGITS))
-def test_a_key_that_is_not_a_digit_chooses_nothing(first_question, key, place, held):
-    press(first_question, key, place, held)
-    assert chosen(first_question) == ""
-    assert focused(first_question) == "culture_related"
+@pytest.mark.parametrize("name", DOES)
+def test_a_key_of_any_layout_does_what_its_sign_or_place_says(first_question, name):
+    keystroke, after = DOES[name]
+    press(first_question, *keystroke)
+    assert (chosen(first_question), focused(first_question), first_question.js("session.task.place")) == after
 
 
-@pytest.mark.parametrize(("key", "place", "held"), key_params(LETTERS))
-def test_the_j_of_every_keyboard_layout_opens_the_next_question(first_question, key, place, held):
-    press(first_question, key, place, held)
-    assert focused(first_question) == "error_valid"
-
-
-@pytest.mark.parametrize(("key", "place", "held"), key_params(NO_LETTERS))
-def test_another_letter_of_a_latin_layout_does_nothing(first_question, key, place, held):
-    press(first_question, key, place, held)
-    assert focused(first_question) == "culture_related"
-    assert first_question.js("session.task.place") == 1
-
-
-@pytest.mark.parametrize(("key", "place", "held", "does"), key_params(SIGNS))
+@pytest.mark.parametrize(("key", "place", "held", "does"), SIGNS.values(), ids=SIGNS)
 def test_flags_help_and_instructions_on_other_layouts(first_question, key, place, held, does):
     press(first_question, key, place, held)
-    if does == "help":
-        assert first_question.js("document.getElementById('help').open")
-    else:
-        assert first_question.js(f"answerHere().{does}")
+    state = "document.getElementById('help').open" if does == "help" else f"answerHere().{does}"
+    assert first_question.js(state)
 
 
 @pytest.mark.parametrize("held", [ALT, CTRL, META, ALT | CTRL], ids=["alt", "ctrl", "meta", "altgr-on-windows"])

@@ -7,6 +7,7 @@ import re
 
 import campaigns
 import chromium
+import page_faults
 import pytest
 from annotation_page_driver import (
     ATTACKS,
@@ -433,22 +434,6 @@ def test_one_task_by_keyboard_alone(browser, tmp_path):
 # --- looks
 
 
-CONTRAST = """(() => {
-  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
-  const behind = (e) => { for (; e; e = e.parentElement) { const c = numbers(getComputedStyle(e).backgroundColor); if (c[3] !== 0) return c; } };
-  const low = [];
-  for (const e of document.querySelectorAll("body *")) {
-    if (!e.offsetParent || e.closest(":disabled") || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
-    const [one, two] = [light(numbers(getComputedStyle(e).color)), light(behind(e))].sort((a, b) => b - a);
-    const ratio = (one + 0.05) / (two + 0.05);
-    if (ratio < 4.5) low.push([e.tagName, e.textContent.slice(0, 30), ratio]);
-  }
-  return low;
-})()"""
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_narrow_and_legible(browser, tmp_path, theme):
     long = (("W" * 300 + " ", False), ("x" * 300, True), ("", True))
@@ -465,7 +450,7 @@ def test_narrow_and_legible(browser, tmp_path, theme):
             browser.click(link)
             browser.wait(f"document.querySelector('{link}').hasAttribute('aria-current')")
             assert browser.js("document.documentElement.scrollWidth") <= width
-            assert browser.js(CONTRAST) == []
+            assert page_faults.too_faint(browser) == []
     assert browser.js("getComputedStyle(document.documentElement).colorScheme") == theme
     browser.call("Emulation.clearDeviceMetricsOverride")
     lines = "getComputedStyle(document.querySelector('#task mark.{}')).textDecorationStyle"
@@ -482,8 +467,7 @@ def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
     )
     assert [name for name, _ in sorted(tops, key=lambda pair: pair[1])] == ["A", "C", "B", "D"]
     browser.call("Emulation.clearDeviceMetricsOverride")
-    unnamed = "[...document.querySelectorAll('input, select, textarea')].filter((e) => !e.labels.length && !e.ariaLabel).map((e) => e.id)"
-    assert browser.js(unnamed) == []
+    assert page_faults.without_name(browser) == []
     assert browser.js(
         "[...document.querySelectorAll('fieldset')].every((f) => f.firstElementChild.tagName === 'LEGEND')"
     )

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import threading
 import time
-from itertools import product
 from pathlib import Path
 
 import campaigns
@@ -194,28 +193,6 @@ def test_the_log_has_no_links_of_annotators(running, client, link):
     assert f"PUT /a/…/answers/{0:016x}" in text
     assert "GET /a/… HTTP/1.1" in text
     assert not [token for token in (each.split("/")[2] for each in running.links.values()) if token[:17] in text]
-
-
-def test_many_at_once_lose_nothing(running):
-    """Twelve annotators, two tabs each, on three tasks: every answer is there once, and the last one counts."""
-
-    def work(name, tab):
-        with running.client() as client:
-            for number in range(24):
-                mine = answer(5 + number % 3, name, comment_2=f"{tab} {number}", saved=at(number))
-                assert put(client, running.links[name], mine).status_code == 200
-
-    names = [next(running.free) for _ in range(12)]
-    threads = [threading.Thread(target=work, args=(name, tab)) for name in names for tab in "ab"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    with Store(running.store) as store:
-        for name, task in product(names, range(5, 8)):
-            kept = [event.answer["comment_2"] for event in events(store, name, f"{task:016x}")]
-            assert sorted(kept) == sorted(f"{tab} {number}" for tab in "ab" for number in range(task - 5, 24, 3))
-        assert {answer.saved for answer in store.answers() if answer.annotator in names} == {at(21), at(22), at(23)}
 
 
 # --- what is left after kills

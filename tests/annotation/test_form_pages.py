@@ -6,7 +6,7 @@ import random
 import page_faults
 import polars as pl
 import pytest
-from annotation_page_driver import ATTACKS, READY, downloaded, imported, text_of
+from annotation_page_driver import READY, downloaded, imported, text_of
 from annotation_server_process import Running, made, put
 from form_campaigns import MADE, MINI, finished, values
 from form_page_driver import answer_by_tab, opened, phone, press, with_form, write
@@ -119,32 +119,6 @@ def test_a_form_on_a_phone_in_the_dark(browser, tmp_path, name):
         )
         assert page_faults.skipped_headings(browser) == []
         browser.call("Emulation.setEmulatedMedia", features=[])
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_no_text_of_a_task_is_run(browser, tmp_path, name):
-    """Markup in everything that a task shows, and in every slot's name and hint, stays text."""
-    form_campaign = MADE[name]()
-
-    def hostile(value, attack):
-        if isinstance(value, str):
-            return f"{attack} {value}"
-        if isinstance(value, dict):
-            return {f"{attack} {slot}": f"{attack} {hint}" for slot, hint in value.items()}
-        return [[f"{attack} {text}", changed] for text, changed in value]
-
-    tasks = []
-    for task, attack in zip(form_campaign.tasks, ATTACKS, strict=False):
-        shown = {key: hostile(value, attack.replace("\r", " ")) for key, value in task.shown.items()}
-        tasks.append(campaign.Task(task.id, task.row, attack, attack, 1, shown, task.hidden, task.assigned))
-    broken = campaign.campaign(ATTACKS[0], form_campaign.form, tasks)
-    who = annotator(broken)
-    opened(browser, tmp_path, broken, who)
-    for task in broken.tasks_of(who):
-        browser.js(f"goTo(data.tasks.find((one) => one.id === '{task.id}'))")
-        assert browser.js("document.querySelectorAll('#task img, #task script, #task a').length") == 0
-    assert browser.js("window.pwned") is None
-    assert not browser.said("Runtime.exceptionThrown")
 
 
 def test_on_a_phone_what_is_open_stays_in_view_and_leads_to_its_question(browser, tmp_path):
