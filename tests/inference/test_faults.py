@@ -1,9 +1,8 @@
 """Faults around the scripts that ask models, as processes against a local server: kills, full disks, keys, two at once."""
 
-import os
 import resource
 import shutil
-import subprocess
+from functools import cache
 
 import killed_jobs
 import pytest
@@ -43,21 +42,24 @@ def files(folder):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The outputs of undisturbed runs, by kind."""
-    made = {}
-    for kind in killed_jobs.KINDS:
+    """Run a kind undisturbed, once, and return its outputs."""
+
+    @cache
+    def outputs(kind):
         folder = killed_jobs.prepare(tmp_path_factory.mktemp(kind), ROWS)
         with killed_jobs.Server() as server:
             assert run(killed_jobs.command(kind, server.endpoint), folder)[0] == 0
             assert server.asked.total() == len(server.asked) == ROWS
-        made[kind] = killed_jobs.results(folder)
-        assert sum(content.count(b"\n") for content in made[kind].values()) == ROWS
-    return made
+        made = killed_jobs.results(folder)
+        assert sum(content.count(b"\n") for content in made.values()) == ROWS
+        return made
+
+    return outputs
 
 
 @pytest.fixture
 def undisturbed_run(kind, undisturbed):
-    return undisturbed[kind]
+    return undisturbed(kind)
 
 
 def both(test):
@@ -73,13 +75,6 @@ def test_kills_at_random_moments_change_nothing(kind, tmp_path):
     assert (
         outcome.again <= KILLS * killed_jobs.CONCURRENCY
     )  # in all: a busy server counts the last of a dead job with the next
-
-
-@pytest.mark.nightly
-def test_fifty_kills_of_asking_macaron_change_nothing(tmp_path):
-    outcome = killed_jobs.killed("macaron", tmp_path, 50, 240)
-    assert (outcome.kills, outcome.equal) == (50, True)
-    assert outcome.again <= 50 * killed_jobs.CONCURRENCY
 
 
 # --- no room
@@ -115,6 +110,7 @@ def test_a_full_disk_while_asking(kind, tmp_path, server, undisturbed_run):
     assert contents(folder / "journal.jsonl").duplicates == 0
 
 
+@pytest.mark.nightly
 @both
 def test_a_full_disk_while_writing(kind, tmp_path, server, undisturbed_run):
     """Every answer is there, the file that is made of them does not fit."""
@@ -131,65 +127,6 @@ def test_a_full_disk_while_writing(kind, tmp_path, server, undisturbed_run):
     assert asked_twice(server) == 0
 
 
-def mounted(folder, options):
-    """A small disk of its own at a folder, until the test ends."""
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
-    if os.geteuid() or subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("no disk can be mounted here")
-
-
-@pytest.fixture
-def disk(tmp_path):
-    mounted(tmp_path / "disk", "size=300k")
-    yield tmp_path / "disk"
-    subprocess.run(["umount", "-l", str(tmp_path / "disk")], check=True)
-
-
-@both
-def test_a_disk_that_is_really_full(kind, disk, server, undisturbed_run):
-    folder, words = killed_jobs.prepare(disk / "run", ROWS), killed_jobs.command(kind, server.endpoint)
-    code, said = run(words, folder)
-    assert code == 1
-    is_one_line(said, "No space left on device", "run again")
-    assert killed_jobs.results(folder) == {}
-    assert not contents(folder / "journal.jsonl").damaged
-    subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
-    assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == undisturbed_run
-    assert asked_twice(server) <= killed_jobs.CONCURRENCY
-
-
-@both
-def test_a_folder_that_cannot_be_written_to(kind, disk, server, undisturbed_run):
-    subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
-    folder, words = killed_jobs.prepare(disk / "run", ROWS), killed_jobs.command(kind, server.endpoint)
-    before = files(folder)
-    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    code, said = run(words, folder)
-    assert code == 1
-    is_one_line(said, "Read-only file system")
-    assert files(folder) == before
-    subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-    assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == undisturbed_run
-    assert asked_twice(server) <= killed_jobs.CONCURRENCY
-
-
-@both
-@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
-def test_a_folder_without_permission(kind, tmp_path, server, undisturbed_run):
-    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
-    folder.chmod(0o555)
-    code, said = run(words, folder)
-    folder.chmod(0o755)
-    assert code == 1
-    is_one_line(said, "Permission denied")
-    assert files(folder) == {}
-    assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == undisturbed_run
-
-
 # --- the key
 
 
@@ -199,6 +136,7 @@ def traces(folder, said):
     return paths + [said] * (CANARY in said)
 
 
+@pytest.mark.nightly
 @both
 def test_the_key_is_nowhere(kind, tmp_path, monkeypatch):
     """Not after a run that went well, not after one whose server sent the key back."""
@@ -227,6 +165,7 @@ def test_the_key_is_nowhere(kind, tmp_path, monkeypatch):
 # --- two at once
 
 
+@pytest.mark.nightly
 @both
 def test_two_processes_on_one_journal(kind, tmp_path, server, undisturbed_run):
     """Both end well with the same files; what one keeps the other, started later, does not ask."""

@@ -132,7 +132,6 @@ def test_a_damaged_loose_report_is_never_a_clean_one(original, seed, place, junk
         STRICT.replace("minor", "major"),
         '{"errors": [{"where": "output", "span": "Fei',
         '```json\n{"errors": [{"where": "output", ...}]}\n```',
-        "{'errors': []}, {x}, {",
         f"{CLEAN} " * 200,
     ],
 )
@@ -163,12 +162,6 @@ def test_without_an_opening_tag_a_draft_may_be_abbreviated_but_not_be_split():
         assert report.read(f"<think>Hm.</think>{answer}\n</think>{CLEAN}").reason == "in-pieces"
     for begin in ("[THINK]", "analysis: ", "<reasoning>"):
         assert report.read(f'{begin}{{"errors": [{{"span": "a\n</think>{CLEAN}').reason == "in-pieces"
-
-
-def test_reasoning_that_a_server_took_out_is_between_marks():
-    """As `_openai_bodies` puts it back, whatever it quotes."""
-    thought = 'The text says "</think>" and {"errors": [{"span": "an open'
-    assert report.read(f"<think>\n{thought}\n</think>\n{STRICT}") == FOUND
 
 
 @pytest.mark.parametrize(
@@ -257,38 +250,31 @@ DISHES = ("Sushi", "Moussaka", "Vitamin C", "A pie")
     ("said", "answer", "recovered"),
     [
         ('```json\n{\n  "answer": "C"\n}\n```', "C", ["fence"]),
-        ('{\n"answer":\n"C"}', "C", []),
         ('Here you are: {"answer": "C"}', "C", ["prose"]),
-        ('{"answer": "C"}, as I said.', "C", ["prose"]),
         ("{'answer': 'C'}", "C", ["quotes"]),
         ("{answer: 'c',}", "C", ["case", "quotes", "comma"]),
         ('{“answer”： “C”}', "C", ["quotes", "punctuation"]),
-        ('{"Answer": "C"}', "C", ["case"]),
         ('{"answer": "(C)"}', "C", ["marks"]),
         ('{"answer": "C.", "why": "It is."}', "C", ["marks", "extra-key"]),
         ('{"answer": "B. Moussaka"}', "B", ["option"]),
-        ('{"answer": "B) moussaka."}', "B", ["option"]),
         ('{"answer": "B. It is a Greek dish"}', "B", ["option"]),
         ('{"answer": "C"} {"answer": "c"}', "C", ["case", "repeated"]),
         ('"{\\"answer\\": \\"C\\"}"', "C", ["encoded"]),
         ("C", "C", ["no-json"]),
         ("**C**\n", "C", ["no-json"]),
         ("```\nC\n```", "C", ["fence", "no-json"]),
-        ("b", "B", ["case", "no-json"]),
         ("B. Moussaka", "B", ["option", "no-json"]),
         ("The answer is C.", "C", ["marks", "no-json"]),
         ("**Answer:** C", "C", ["no-json"]),
         ("It is Greek.\n\nThe final answer is C", "C", ["other-lines", "no-json"]),
         ("Option B", "B", ["no-json"]),
         ('Reasoning {"answer": "A"} here.\n{"answer": "C"}', "C", ["other-lines"]),
-        ('{"answer": "C"}\nThat is all.', "C", ["other-lines"]),
         ('{"answer": "A"}\n{"answer": "X"}', "A", ["other-lines"]),
         ("{" * 5000, None, []),
         # what may be another answer, or none
         ('{"answer": "B. Sushi"}', None, []),
         ('{"answer": "B or C"}', None, []),
         ('{"answer": "B. Or C"}', None, []),
-        ('{"answer": "B, not A"}', None, []),
         ('{"answer": ["C"]}', None, []),
         ('{"answer": 1}', None, []),
         ('{"answer": "C", "correct": false}', None, []),
@@ -312,13 +298,11 @@ def test_an_answer_of_macaron_in_any_form(said, answer, recovered):
     [
         ('{"answer": true}', "T"),
         ('{"answer": False}', "F"),
-        ("{'answer': 'True.'}", "T"),
         ("False", "F"),
         ("The answer is true.", "T"),
         ("It is false that he is.\nTrue", None),
         ("T or F", None),
         ('{"answer": "Doğru"}', None),
-        ('{"answer": "not true"}', None),
     ],
 )
 def test_an_answer_to_a_statement_in_any_form(said, answer):
@@ -419,18 +403,6 @@ def test_objects_that_differ_are_no_answer():
     )
 
 
-def test_other_readers_of_json_repair_it_too():
-    assert read_claims("Claims: {'claims': ['It\\'s Greek.', \"b\",]} That is all.") == ["It's Greek.", "b"]
-    assert read_claims('{"claims": ["a"], "more": ["b"]}') == read_claims("{'claims': ['a'b']}") == "no-claims-list"
-    assert proofread.read(complete("{'has_errors': True, 'corrected': 'It is.', 'explanation': None}")) == (
-        "It is.",
-        "",
-    )
-    assert proofread.read(complete('{"has_errors": false, "corrected": "It is.", // none\n}')) == (None, "")
-    said = acre.read(acre.VALIDATOR, complete(f"{{'{acre.VALIDATOR.key}': True, 'rationale': 'so',}}"))
-    assert (said.value, said.rationale) == (1.0, "so")
-
-
 def test_the_known_fields_of_an_object_and_the_others():
     ignored = set()
     assert fields({"A ": 1, "b": None}, ("a",), ignored) == ({"a": 1}, {"b": None})
@@ -445,14 +417,11 @@ def test_the_known_fields_of_an_object_and_the_others():
     [
         (count.read, "COUNT: 2 (both of the drinks)", (2, -2)),
         (count.read, "COUNT: ๓", (3, -3)),
-        (count.read, "COUNT: 2 because of the drinks", (2, -2)),
         (count.read, "COUNT: 2 (or so)", "bad-count"),
         (count.read, "COUNT: 2 of 5", "bad-count"),
         (count.read, "COUNT: 2 because it is not 3", "bad-count"),
         (severity.read, "Severity: critical error.", (1, -25)),
-        (severity.read, "Severity: mi\u00adnor", (1, -1)),
         (severity.read, "Severity: minor (but it could be major)", "bad-severity"),
-        (severity.read, "Severity: minor because it is no major error", "bad-severity"),
         (binary.read, "Problem: no\u2009 problem", (0, 0)),
         (binary.read, "Problem:\ufeff very problematic because of the tea", (1, -5)),
         (binary.read, "Problem: no problem because it is fine, unless read otherwise", "bad-problem-line"),
