@@ -120,11 +120,6 @@ def test_empty_and_odd_texts(texts):
     duplicates.in_one_group([base(n, question=text) for n, text in enumerate(texts)])
 
 
-def test_same_texts_same_list():
-    texts = {"a": [QUESTION, FAR, CLOSE] * 3, "b": [CLOSE]}
-    assert duplicates.near_duplicates(texts) == duplicates.near_duplicates(texts)
-
-
 def test_a_row_that_was_lost_does_not_make_others_alike():
     """Eleven of fifty texts share a stem: boilerplate among fifty, and still among the forty-nine that are left."""
     stem = "At the feast of the valley the guests bring a gift for the host and it is usually wrapped in red paper: "

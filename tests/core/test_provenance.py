@@ -5,7 +5,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -116,28 +115,6 @@ def test_killed_at_the_worst_moment_a_file_is_unproven_not_accused(tmp_path, mon
         put("results/a.csv", b"new")
     assert Path("results/a.csv").read_bytes() == (b"new" if published else b"abc")
     assert records(tmp_path) == {}
-
-
-def test_jobs_that_publish_at_the_same_time_keep_their_records_apart(tmp_path):
-    code = (
-        "import sys; from pathlib import Path; from excam.core.provenance import publish\n"
-        "for n in range(40):\n"
-        "    with publish(Path(f'results/x/{sys.argv[1]}-{n}')) as t: t.write_text(f'{sys.argv[1]} {n}')\n"
-        "    with publish(Path('results/x/same')) as t: t.write_text('same')\n"
-    )
-    root = Path(provenance.__file__).parents[2]
-    jobs = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(job)], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root)}
-        )
-        for job in range(4)
-    ]
-    assert [job.wait() for job in jobs] == [0] * 4
-    hashes = records(tmp_path)
-    assert len(hashes) == 4 * 40 + 1
-    for line in hashes.values():
-        digest, name = line.rstrip("\n").split("  ")
-        assert digest == provenance.sha256(tmp_path / name)
 
 
 def test_json_is_canonical(tmp_path):
