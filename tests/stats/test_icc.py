@@ -8,14 +8,8 @@ import pytest
 
 from excam.stats import Icc, icc21, icc21_mixed, icc_of_mean
 
-SHROUT_AND_FLEISS = [
-    [9, 2, 5, 8],
-    [6, 1, 3, 2],
-    [8, 4, 6, 8],
-    [7, 1, 2, 6],
-    [10, 5, 6, 9],
-    [6, 2, 4, 7],
-]  # 1979, table 2
+# 1979, table 2
+SHROUT_AND_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 
 
 def test_the_mean_of_four_raters_by_hand():

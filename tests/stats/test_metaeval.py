@@ -11,7 +11,6 @@ from late import stats
 from excam.core.exceptions import InputInvalid
 from excam.stats import (
     TieCalibration,
-    accuracy_interval,
     kendall,
     paired_permutation,
     sampled_tie_calibration,
@@ -47,21 +46,6 @@ def test_a_failure_is_wrong_even_where_no_error_is_right():
 def test_what_is_no_verdict_is_refused(gold, predicted):
     with pytest.raises(InputInvalid):
         scaled_accuracy(gold, predicted)
-
-
-def test_interval_is_the_cluster_bootstrap():
-    rng = np.random.default_rng(0)
-    clusters = np.repeat(np.arange(80), 4)
-    easy = np.repeat(rng.random(80), 4)
-    gold = rng.random(320) < 0.5
-    predicted = np.where(rng.random(320) < easy, gold, ~gold)
-    hits = (gold == predicted).reshape(80, 4).sum(1)
-    plain = 2 * hits[rng.integers(0, 80, (4000, 80))].mean(1) / 4 - 1
-    low, high = accuracy_interval(gold, predicted, [f"base/{c}" for c in clusters], draws=4000)
-    assert np.allclose((low, high), np.quantile(plain, [0.025, 0.975]), atol=0.02)
-    row_low, row_high = accuracy_interval(gold, predicted)
-    assert high - low > 1.2 * (row_high - row_low)  # rows of a cluster carry less information than independent items
-    assert accuracy_interval(gold, predicted, seed=3) == accuracy_interval(gold, predicted, seed=3)
 
 
 # --- correlation
@@ -166,13 +150,6 @@ def test_the_clustered_test_equals_every_swap():
         result = paired_permutation(gold, a, b, clusters=clusters.tolist())
         assert result.p_value == pytest.approx(np.mean(np.array(swaps) >= abs(sum(totals))), rel=1e-9)
         assert result.clusters == len(totals)
-
-
-def test_twins_are_not_counted_twice():
-    gold, a, b = [T] * 8, [T] * 8, [F] * 8
-    assert paired_permutation(gold, a, b).p_value == pytest.approx(2 / 2**8)
-    together = paired_permutation(gold, a, b, clusters=list("wwxxyyzz"))
-    assert (together.p_value, together.clusters, together.discordant) == (pytest.approx(2 / 2**4), 4, 8)
 
 
 @pytest.mark.variants

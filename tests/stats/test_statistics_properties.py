@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excam.stats import agreement as beyond_chance
 from excam.stats import (
     holm,
     kendall,
@@ -88,18 +87,6 @@ def test_corrected_p_values_keep_their_order_and_are_not_of_the_order_of_tests(p
     assert [adjusted[at] for at in np.argsort(p_values, kind="stable")] == sorted(adjusted)
     pairs = shuffled(zip(p_values, adjusted, strict=True), chance)
     assert holm([p for p, _ in pairs]) == [more for _, more in pairs]
-
-
-RATED = st.lists(st.lists(st.sampled_from("123"), min_size=2, max_size=3), min_size=2, max_size=8)
-
-
-@given(RATED)
-def test_nominal_agreement_is_not_of_the_values_names(rated):
-    renamed = [["bca"["123".index(value)] for value in item] for item in rated]
-    nominal, other = (
-        beyond_chance.alpha(items, values, "nominal", 0).value for items, values in ((rated, "123"), (renamed, "abc"))
-    )
-    assert nominal is None or near(nominal, other)
 
 
 @given(st.lists(st.sampled_from(("हिन्दी", "தமிழ்", "العَرَبِيَّة", "naïve", "e\u0301tat", "42")), max_size=6))
