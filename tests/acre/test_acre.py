@@ -126,24 +126,18 @@ def first_row(**changes):
     [
         ({"source_start": 10, "source_end": 12}, "expected term '旗袍'; it stands at 9:11"),
         ({"source_start": -1}, "is ''; expected term"),
-        ({"source_end": 999, "source_start": 500}, "it stands at 9:11"),
         ({"source": "\ud83d旗袍"}, "source: found '\\ud83d旗袍'; expected text"),
-        ({"explication": "\ud83d"}, "explication: found '\\ud83d'; expected text or null"),
-        ({"accepted": ["\ud83d"]}, "expected a list of texts"),
         ({"id": {"a": "b" * 999}}, "...; expected text"),
         ({"term": "qipao"}, "it stands in reference"),
         ({"term": "旗袍子"}, "check simplified and traditional characters"),
         ({"target": "\uff51\uff49\uff50\uff41\uff4f"}, "full-width and half-width"),
         ({"reference": first_row()["source"], "target": "旗袍", "target_start": 9, "target_end": 11}, "same text"),
         ({"category": "Food"}, "category: found Food; expected Material, Social, Religious, Ecological, Linguistic"),
-        ({"category": None}, "category: found None; expected text"),
         ({"protocol": "C"}, "protocol: found C; expected A, B"),
         ({"source": "  "}, "source: found '  '; expected text"),
         ({"source_start": "9"}, "expected a whole number"),
-        ({"source_start": True}, "expected a whole number"),
         ({"explication": 3}, "explication: found 3; expected text or null"),
         ({"accepted": "cheongsam"}, "accepted: found cheongsam; expected a list of texts"),
-        ({"literal": [""]}, "expected a list of texts"),
     ],
 )
 def test_a_bad_item_is_one_line_that_names_the_row(tmp_path, changes, words):
@@ -259,7 +253,6 @@ def test_repeated_sentences_are_refused_or_counted(tmp_path, rows, words):
     [
         ([{"id": "a", "source": "x"}] * 2, "expected a unique id and text"),
         ([{"id": {"a": 1}, "source": "x"}], "id {'a': 1}, 'x'; expected a unique id"),
-        ([{"id": "a", "source": "\ud83d"}], "expected a unique id and text"),
         ([{"id": "a", "source": "x", "note": "\ud83d"}], "note: found '\\ud83d'; expected what JSON can hold"),
         ([], "0 sentences"),
     ],
@@ -279,7 +272,6 @@ def test_how_a_translation_ended_is_kept(tmp_path, said, finish):
     [
         ([{"id": "nobody", "translation": "x"}], "expected the id of an item"),
         ([{"id": "qipao"}], "translation 'None'; expected"),
-        ([{"id": "qipao", "translation": 5}], "translation '5'"),
         ([{"id": "qipao", "translation": "a"}, {"id": "qipao", "translation": "b"}], "qipao/ours/0 is there twice"),
         ([], "0 translations"),
         ([{"id": "qipao", "translation": "\ud83d"}], "id 'qipao', translation '\\ud83d'"),
@@ -288,7 +280,6 @@ def test_how_a_translation_ended_is_kept(tmp_path, said, finish):
             [{"id": "qipao", "translation": "a", "system": {"a": 1}}],
             "system: found {'a': 1}; expected text, or nothing",
         ),
-        ([{"id": "qipao", "translation": "a", "system": "\ud83d"}], "system: found '\\ud83d'"),
         ([{"id": "qipao", "translation": "a", "finish": 3}], "finish: found 3; expected text, or nothing"),
         *(
             ([{"id": "qipao", "translation": "a", "shots": shots}], f"1: shots: found {shots}; expected a whole number")

@@ -221,16 +221,7 @@ HAND = [
     labelled_translation("2", "a", True), labelled_translation("2", "b", False, ["over-interpretation", "omission"]), labelled_translation("2", "c", False, ["sense-error"]),
     labelled_translation("3", "a", False, ["omission"]), labelled_translation("3", "b", False, ["literalization"]),
 ]  # fmt: skip
-SCORES = {
-    "1/a/0": 8.0,
-    "1/b/0": 6.0,
-    "1/c/0": 3.0,
-    "2/a/0": 9.0,
-    "2/b/0": 5.0,
-    "2/c/0": None,
-    "3/a/0": 1.0,
-    "3/b/0": 2.0,
-}
+SCORES = {"1/a/0": 8, "1/b/0": 6, "1/c/0": 3, "2/a/0": 9, "2/b/0": 5, "2/c/0": None, "3/a/0": 1, "3/b/0": 2}
 
 
 def test_sensitivity_by_hand():

@@ -20,8 +20,8 @@ from excam.calmqa import asks, claims, numbers, rows_page, source, stages, surfa
 from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Answer
 from excam.core import provenance, tables
-from excam.core.exceptions import ArtifactBroken, InputInvalid
-from excam.inference import Choice, Choose, Completion, Generate, Sampling, encoder, fake, transcript
+from excam.core.exceptions import InputInvalid
+from excam.inference import Choice, Choose, Completion, Sampling, encoder, fake, transcript
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run, together
 from excam.knowledge import index as packs
@@ -462,16 +462,8 @@ def scored(paths, folder):
     call(calmqa_verdicts, "--name", "small", *tables_of, "--transcript", folder / "verdicts.jsonl", "--to", verdicts)
     rated = ["--name", "small", *both, "--scale", "five", "--transcript", folder / "relevance.jsonl"]
     call(calmqa_relevance, *rated, "--to", relevance)
-    files = [
-        "--surface",
-        paths["surface"],
-        "--claims",
-        paths["claims"],
-        "--verdicts",
-        verdicts,
-        "--relevance",
-        relevance,
-    ]
+    files = ["--surface", paths["surface"], "--claims", paths["claims"]]
+    files += ["--verdicts", verdicts, "--relevance", relevance]
     call(calmqa_scores, *both, *files, "--to", scores, "--factuality", "f1@k", "--no-claims", "zero")
     return tables.read_frame(scores)
 
@@ -515,14 +507,6 @@ def test_one_new_answer_asks_only_its_own_claims(stage_files, tmp_path):
     shown = [re.search(r"Claim: (.*)", request.messages[0].content)[1] for request in asked]
     assert shown == ["Burns wrote a poem.", "Scots read it aloud."]
     assert len(judge("relevance", more, tmp_path, tmp_path / "relevance.journal")) == 1
-
-
-def test_a_transcript_of_other_claims_is_refused(stage_files, tmp_path):
-    judge("verdicts", stage_files, tmp_path, tmp_path / "j")
-    items = stages.to_verify(stages.read_claims(stage_files["claims"]), stage_files["evidence"])
-    changed = [replace(items[0], text="Something else."), *items[1:]]
-    line = line_of(ArtifactBroken, transcript.replay, asks.verify, changed, tmp_path / "verdicts.jsonl")
-    assert "other requests" in line
 
 
 def test_evidence_names_the_document_as_it_is_named(tmp_path):
@@ -627,14 +611,9 @@ ROWS = [
         "id": "1",
         "question": "Why is the sky blue?",
         "answer": "Air scatters blue light. It is night.",
-        "language": "English",
+        "language": "en",
     },
-    {
-        "id": "2",
-        "question": "Was ist ein Polterabend?",
-        "answer": "It is a party with broken plates.",
-        "language": "de",
-    },
+    {"id": "2", "question": "Was ist ein Polterabend?", "answer": "A party with broken plates.", "language": "de"},
     {"id": "3", "question": "Why does dough rise?", "answer": "", "language": "English", "type": "agnostic"},
 ]
 
@@ -814,8 +793,3 @@ def test_the_command_filter(model, tmp_path):
 def test_the_command_filter_without_questions_is_one_line(model, tmp_path):
     words = (write_rows(tmp_path / "none.jsonl", []), "--model", model, "--to", tmp_path / "kept.jsonl")
     assert "none.jsonl: 0 questions; expected one JSON object a line" in refusal("calmqa", "filter", *words)
-
-
-def test_generate_is_asked_once_per_question():
-    requests = [next(asks.answer(question)) for question in QUESTIONS.values()]
-    assert all(isinstance(request, Generate) for (request,) in requests)

@@ -12,7 +12,7 @@ from mini_calmqa import QUESTIONS, SHEETS
 from one_line_errors import line_of
 
 from excam.annotation import campaign as campaigns
-from excam.annotation import exchange, form
+from excam.annotation import form
 from excam.calmqa import campaign, ratings, seeds, source
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
@@ -77,20 +77,6 @@ def test_other_than_three_answered_subjects_are_refused():
     assert "found careful, careless; expected three different ones" in line
     line = line_of(InputInvalid, campaign.drawing, QUESTIONS, SHEETS, THREE, 1, 20, 0)
     assert "no question that careful, careless, third all answered" in line
-
-
-@pytest.mark.parametrize("kind", ["json", "csv"])
-def test_export_import_and_export_again_are_equal(tmp_path, kind):
-    drawn_campaign = drawn()
-    write = {"json": exchange.to_json, "csv": exchange.to_csv}[kind]
-    path = tmp_path / f"ada.{kind}"
-    path.write_text(write(drawn_campaign, submitted(drawn_campaign)), encoding="utf-8", newline="")
-    assert write(drawn_campaign, exchange.read(path, drawn_campaign)) == write(
-        drawn_campaign, submitted(drawn_campaign)
-    )
-    rows = list(campaign.ratings([path], drawn_campaign, QUESTIONS))
-    assert len(rows) == 42
-    assert rows[0].keys() == set(campaign.COLUMNS)
 
 
 def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_path):

@@ -16,18 +16,11 @@ def stated(sentence, before=""):
     [
         "Hello!",
         "It’s not a stupid question at all!",
-        "I hope that this helps.",
-        "Let me know if you have any further questions.",
         "If you have any other questions, just ask.",
         "¡Si tienes más preguntas, no dudes en preguntar!",
         "**Ich hoffe, das hilft dir weiter!**",
-        "J'espère que cela vous aide.",
-        "Umarım bu bilgiler yardımcı olur.",
-        "Надеюсь, это объяснение помогло.",
         "希望以上信息能够解答您的疑问。",
         "如果您还有其他问题，请告诉我。",
-        "少しでもお役に立てれば幸いです。",
-        "도움이 되었기를 바랍니다.",
         "أتمنى أن يكون هذا مفيدًا!",
         "תודה על השאלה המעניינת.",
         "I hope this helps, and if you have any further questions, just let me know.",
@@ -41,11 +34,9 @@ def test_a_greeting_and_a_closing_state_nothing(sentence):
     "sentence",
     [
         "Hello is said with the word gamarjoba.",
-        "**Christmas is on 25 December.**",
         "Thanks to the tamada, nobody drinks alone.",
         "Feel free to tip, since waiters in Canada expect it.",
         "Let me know if you have questions about how the oldest guest leads the toasts.",
-        "There are three main reasons why the tamada leads all toasts at a feast:",
         "I hope this helps you to see that at a Georgian feast the tamada, whom the host chooses, leads the toasts and "
         "that guests drink wine and never beer.",
         "豚肉を食べますが、他にご質問があればどうぞ。",
@@ -91,13 +82,11 @@ def test_questions_claim_nothing_by_themselves():
     [
         ("I don't know.", True),
         ("As an AI, I cannot eat.", True),
-        ("No lo sé.", True),
         ("我不知道。", True),
         ("I don't know, but probably lamb soup.", False),
         ("I don't know but soup", False),
         ("I'm sorry, but I cannot say. They eat soup.", False),
         ("None.", False),
-        ("Sorrel soup", False),
     ],
 )
 def test_a_refusal_is_no_answer(text, refuses):

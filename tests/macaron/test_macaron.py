@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -59,7 +58,6 @@ def good():
         ({"options": ["[a]", "[b]", "[c]"]}, "options: found 3; expected 4"),
         ({"reasoning": []}, "reasoning: none"),
         ({"reasoning": ["guessing"]}, "reasoning: found guessing; expected one of mathematical"),
-        ({"aspects": ["Food"]}, "aspects: found Food; expected one of Agriculture"),
         ({"aspects": ["Time", "Time"]}, "aspects: a tag is there twice"),
         ({"true": "[DISH] in [COUNTRY] is good."}, "true: no [OPTION A]"),
         ({"false": "[DISH] has [OPTION A]."}, "false: no [OPTION B]"),
@@ -72,7 +70,6 @@ def good():
         ({"slots": {"COUNTRY": {"kind": "country"}, "DISH": {"kind": "soup"}}}, "slots: DISH: found kind soup"),
         ({"slots": {"COUNTRY": {"kind": "country"}, "dish": {"kind": "food"}}}, "slots: found dish; expected capitals"),
         (dish(low=1), "slots: DISH: found low or high; expected both, without `values`, of the kind number"),
-        (dish(low=1, high=3), "slots: DISH: found low or high"),
         (dish(kind="number", low=1, high=3, values=["1"]), "slots: DISH: found low or high"),
         (dish(kind="number", low=3, high=1), "slots: DISH: found 3 to 1; expected low to high"),
         (dish(kind="number", low=1, high=1001), "slots: DISH: found 1 to 1001; expected low to high, at most 1000"),
@@ -91,15 +88,12 @@ def test_a_breach_is_one_line(tmp_path, change, problem):
     ("text", "problem"),
     [
         ("", "found NoneType; expected a list of templates"),
-        ("a: 1", "found dict; expected a list"),
         ("- [", "not readable as YAML"),
         ("- 3", "template 1: found int"),
         ("- {id: 1}", "unknown or missing: aspects, false"),
         ("- {id: x, question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "a number `id`"),
         ("- {id: 1, question: q, slots: {A: 3}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots.A"),
-        ("- {id: true, question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "a number `id`"),
         ("- {id: 1, retired: 'no', question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "`retired`"),
-        ("- {id: 1, question: q, slots: {A: {kind: place, local: 'no'}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots.A"),
         ("- {id: 1, question: q, slots: {A: {kind: place, values: x}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "`values` (a list of texts)"),
         ("- {id: 1, question: q, slots: {A: {kind: number, low: '1'}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "`low` and `high` (whole numbers)"),
         ("- {id: 2026-99-99}", "not readable as YAML"),
@@ -113,11 +107,6 @@ def test_a_file_that_is_no_list_of_templates(tmp_path, text, problem):
 
 def test_two_templates_of_one_id_are_named():
     assert templates.problems([TEMPLATES[0], TEMPLATES[0]]) == ["template 1: the id is there twice"]
-
-
-def test_an_inserted_value_is_never_filled_again():
-    filled = templates.fill("[A] and [B], {question} [C]", {"A": "[B]", "B": "{question}"})
-    assert filled == "[B] and {question}, {question} [C]"
 
 
 def test_the_children_of_a_filled_template():
@@ -302,7 +291,6 @@ def test_the_miniature_builds_whole():
         ({"template": 99}, "unknown-template"),
         ({"language": "Klingon"}, "unknown-context"),
         ({"slots": {"COUNTRY": "Japan"}}, "slot-unfilled"),
-        ({"slots": {"COUNTRY": "Japan", "DISH": "  "}}, "slot-unfilled"),
         ({"slots": {"COUNTRY": "Japan", "DISH": "[DISH]"}}, "slot-with-brackets"),
         ({"slots": {"COUNTRY": "Japan", "DISH": "x", "MORE": "y"}}, "unknown-slot"),
         ({"slots": {"COUNTRY": "Japan", "DISH": "japan "}}, "equal-slots"),
@@ -323,12 +311,8 @@ def test_the_miniature_builds_whole():
         ({"status": "draft"}, "not-submitted"),
         ({"author": None}, "author-missing"),
         ({"author": {"a": 1}}, "not-text"),
-        ({"licence": [[]]}, "not-text"),
-        ({"source": ["a page"]}, "not-text"),
         ({"author": "\udc80", "template": 99}, "unknown-template"),
-        ({"template": [1]}, "unknown-template"),
         ({"template": 1.0}, "unknown-template"),
-        ({"options": ["A. a", "B. b", "C. c", "D. d"]}, "option-with-letter"),
     ],
 )
 def test_a_submission_that_is_no_scenario_is_left_out_with_its_reason(changes, reason):
@@ -436,10 +420,8 @@ def damaged(rows, change):
         (lambda rows: [], "0 rows; expected scenarios"),
         ({"slots": "no JSON"}, "slots-not-texts no JSON; expected scenarios"),
         ({"slots": '{"a": 1}'}, "slots-not-texts"),
-        ({"slots": '{"a": "\\ud800"}'}, "slots-not-texts"),
         ({"slots": "[" * 9999}, "slots-not-texts"),
         ({"options_en": None}, "row 1: no options_en; expected scenarios"),
-        ({"options_local": ["a", None, "c", "d"]}, "row 1: no options_local"),
         ({"options_en": ["a", "b"]}, "not-four-options options_en"),
         ({"country": None}, "row 1: no country"),
         ({"language": " "}, "no-language"),
@@ -501,7 +483,6 @@ def test_damaged_instances_are_one_line(tmp_path, change, words):
         ({"answer": "E"}, "answer E, by letter None, of A, B, C, D"),
         ({"answer": None}, "answer None with failure None"),
         ({"failure": "asleep"}, "answer A with failure asleep"),
-        ({"answer": None, "failure": "asleep"}, "answer None with failure asleep"),
         ({"letter_answer": "T"}, "by letter T"),
         ({"logprobs": [0.1]}, "1 likelihoods of 4 answers"),
         ({"instance": None}, "row 1: no instance"),
@@ -571,26 +552,16 @@ def official_rows(tmp_path, *changes, statements=()):
     [
         ({"english_question": {"a": 1}}, "not-text"),
         ({"question": True}, "not-text"),
-        ({"english_option1": []}, "not-text"),
-        ({"option2": 4}, "not-text"),
-        ({"correct_option": 1}, "not-text"),
-        ({"cultural_aspect": {"a": 1}}, "not-text"),
         ({"cultural_aspect": ["Time", 3]}, "not-text"),
         ({"country": {"a": 1}}, "not-text"),
-        ({"language": 5}, "not-text"),
         ({"question": "\ud83d"}, "lone-surrogate"),
         ({"country": "NaN"}, "no-country"),
         ({"country": None}, "no-country"),
-        ({"country": math.nan}, "no-country"),
         ({"language": " "}, "no-language"),
-        ({"id": {}}, "no-id"),
-        ({"id": "NaN"}, "no-id"),
         ({"id": 1.5}, "no-id"),
         ({"id": True}, "no-id"),
         ({"template_id": "x"}, "unknown-template"),
-        ({"template_id": None}, "unknown-template"),
         ({"english_question": "NaN"}, "text-missing"),
-        ({"english_question": math.nan}, "text-missing"),
         ({"option3": None}, "local-option-missing"),
         ({"correct_option": "x"}, "correct-option-is-none"),
         ({"cultural_aspect": "Weather"}, "unknown-tag"),
@@ -841,27 +812,20 @@ def test_text_modes_ask_for_a_text():
         ("Is Lala established in the city long ago?", "Was Lala established in the city long ago?", None),
         ("a friend and i eat", "a friend and I eat", None),
         ("1 foods are sweet here", "1 food are sweet here", None),
-        ("It has 3 strings.", "It has 4 strings.", "numbers-changed"),
         ("He eats rasgulla.", "He eats sweets.", "word-changed"),
         ("In Turkey it is sweet.", "In Greece it is sweet.", "name-changed"),
         ("In turkey it is sweet.", "In Turkey it is sweet.", None),
         ("It is sweet there.", "It is sweet There Mexico.", "name-changed"),
         ('He says "hola" to you.', 'He says "holla" to you.', "quotation-changed"),
-        ("Roma", "Rome", "name-changed"),
         ("tea", "pea", "word-changed"),
-        ("their mother's brother", "their father's brother", "word-changed"),
-        ("You go north from there.", "You go south from there.", "word-changed"),
         ("two of these", "ten of these", "word-changed"),
-        ("Guests can eat it here.", "Guests cannot eat it here.", "word-changed"),
         ("Guests eat it here today.", "Guests do not eat it here today.", "word-changed"),
-        ("Kali is a goddess there.", "Kala is a goddess there.", "name-changed"),
         ("'Pascha' is a feast there.", "'Pasha' is a feast there.", "quotation-changed"),
         (
             "In the old town they recieve apple's and two dish on that day.",
             "In the old town they receive apples and two dishes on that day.",
             None,
         ),
-        ("He eat an rice cake.", "He eats a rice cake.", None),
         ("It is good.", "It is good.\nReally.", "not-one-line"),
         ("It is good.", " ", "not-one-line"),
     ],
