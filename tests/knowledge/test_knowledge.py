@@ -365,7 +365,7 @@ def test_passages_stand_before_the_question_of_any_metric_with_a_text_and_its_in
     run(opened.flow, [row, Row("2", {"prompt": "x", "response": "y"}), Row("3", {}, failure="not-json")], asked)
     before, after, without = (request.messages[-1].content for request in asked)
     assert after.endswith(before)
-    assert "[1] Haggis: Haggis is a Scottish pudding." in after
+    assert "[1] Haggis: A Scottish pudding." in after
     assert "Haggis" not in without
     assert f"|{index.signature}x3|" in opened.signature
 

@@ -47,7 +47,7 @@ BY_THREE = [at // 3 for at in range(90)]
 
 
 @pytest.mark.parametrize(
-    ("call", "given", "stated"),
+    ("call", "arguments", "stated"),
     [
         (accuracy_interval, (GOLD, FOUND), (None, 2000, 0)),
         (summarise_accuracy, (GOLD, FOUND), (None, 2000, 0)),
@@ -61,9 +61,9 @@ BY_THREE = [at // 3 for at in range(90)]
         (reliability, (GOLD, [0.3] * 90), (10, "equal-width")),
     ],
 )
-def test_what_is_not_said_is_as_documented(call, given, stated):
+def test_what_is_not_said_is_as_documented(call, arguments, stated):
     names = stated if isinstance(stated, dict) else {}
-    assert call(*given) == call(*given, *(() if names else stated), **names)
+    assert call(*arguments) == call(*arguments, *(() if names else stated), **names)
 
 
 # --- accuracy and bootstrap
