@@ -173,13 +173,10 @@ def test_functions_have_six_parameters():
             wide.add(name)
     backends = {f"excam/inference/backends/{name}.py: __init__" for name in ("openai", "transformers", "vllm")}
     assert wide <= backends | {
-        "excam/__init__.py: load",
-        "excam/pages/plotting/base.py: plot",
-        "excam/scoring/models.py: open_model",
-        "excam/stats/bootstrap.py: interval",
-        "excam/stats/permutation_correlation.py: correlation_permutation",
+        "excam/__init__.py: load", "excam/pages/plotting/base.py: plot", "excam/scoring/models.py: open_model",
+        "excam/stats/bootstrap.py: interval", "excam/stats/permutation_correlation.py: correlation_permutation",
         "excam/training/attention.py: within_rows",
-    }
+    }  # fmt: skip
 
 
 def test_names_say_what_they_hold():

@@ -50,13 +50,9 @@ def small(**changes):
 
 def row(small_campaign, **changes):
     return {
-        "task": small_campaign.tasks[0].id,
-        "annotator": "ann",
-        **FULL,
-        "seconds": 1,
-        "saved": "2026-04-01T12:00:00.000Z",
-        **changes,
-    }
+        "task": small_campaign.tasks[0].id, "annotator": "ann", **FULL, "seconds": 1,
+        "saved": "2026-04-01T12:00:00.000Z", **changes,
+    }  # fmt: skip
 
 
 # --- forms

@@ -268,13 +268,8 @@ def test_no_room_for_what_describes_a_column_names_the_file_too(tmp_path, write)
 
 
 NEIGHBOURS = {
-    "texts [v1]": "texts v",
-    "d[1]/x": "d1/x",
-    "texts?": "textsX",
-    "texts*": "texts1",
-    "a=1/x": "a=2/x",
-    "~": "a",
-}
+    "texts [v1]": "texts v", "d[1]/x": "d1/x", "texts?": "textsX", "texts*": "texts1", "a=1/x": "a=2/x", "~": "a",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)

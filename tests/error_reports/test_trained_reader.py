@@ -20,19 +20,9 @@ from excam.training import contrast
 ROOT = Path(__file__).parents[2]
 PLACES = ("Georgia", "Norway", "Peru", "Ghana", "Japan", "Chile", "Egypt", "Laos", "Malta", "Nepal", "Oman", "Cuba")
 DISHES = (
-    "khinkali",
-    "lefse",
-    "ceviche",
-    "kenkey",
-    "natto",
-    "pastel",
-    "koshari",
-    "larb",
-    "ftira",
-    "dhindo",
-    "harees",
+    "khinkali", "lefse", "ceviche", "kenkey", "natto", "pastel", "koshari", "larb", "ftira", "dhindo", "harees",
     "congri",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -47,20 +47,12 @@ def test_passages_that_disagree_are_named():
     [
         *("It is a myth that {}.", "{}, but that is wrong.", "# Myth\n{}", "Not {}", "Never {}.", "{}? No.", "~~{}~~"),
         *(
-            "!{}",
-            "-{}",
-            '{{"answer": "{}", "correct": false}}',
-            "False: {}",
-            "{} ❌",
-            "Hardly {}.",
-            "{}, say some; they are wrong.",
-            "Would it were {}.",
-            "[ ] {}",
-            "{}‽",
+            "!{}", "-{}", '{{"answer": "{}", "correct": false}}', "False: {}", "{} ❌", "Hardly {}.",
+            "{}, say some; they are wrong.", "Would it were {}.", "[ ] {}", "{}‽",
         ),
         *("I do not believe that. {}", "Sorry, no: {}", "Everybody but {}", "Perhaps {}.", "{} or the host"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("answer", ["the tamada", "The tamada leads the toasts"])
 def test_what_is_taken_back_or_hedged_is_never_right(form, answer):
     assert read(form.format(answer)).supported < 0.5
@@ -84,16 +76,10 @@ def test_other_forms_and_parts_of_what_passages_say_are_not_wrong(text):
 @pytest.mark.parametrize(
     "around",
     [
-        "\n\n  {}\t\n",
-        "The answer is {}",
-        '{{"answer": "{}"}}',
-        "```text\n{}\n```",
-        "{}!",
-        "> {}",
-        "1. {}",
+        "\n\n  {}\t\n", "The answer is {}", '{{"answer": "{}"}}', "```text\n{}\n```", "{}!", "> {}", "1. {}",
         "$\\boxed{{{}}}$",
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("answer", ["the tamada", "the host", "the mother-in-law"])
 def test_what_surrounds_an_answer_moves_nothing(around, answer):
     assert read(around.format(answer)).margin == read(answer).margin

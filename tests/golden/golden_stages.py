@@ -27,29 +27,14 @@ RECORD = Path(__file__).with_name("stages.json")
 ANNOTATORS = ("ada", "ben")
 ODD = (  # answers, or frames of them, that are parsed as an explicit failure or leniently
     *(
-        "I cannot say.",
-        "",
-        "<think>COUNT: 2",
-        '{"errors": []}',
-        '{"errors": [}, "explanation": ""}',
-        "{} {}",
+        "I cannot say.", "", "<think>COUNT: 2", '{"errors": []}', '{"errors": [}, "explanation": ""}', "{} {}",
         "COUNT: 1-2",
     ),
     *("Problem: none\nSeverity: grave\nCOUNT: two", "**COUNT: 3 errors.**\n**Severity:** minor\nProblem: No Problem."),
-)
+)  # fmt: skip
 FOLDERS = (
-    "excam",
-    "scripts",
-    "rules",
-    "mini",
-    "docs",
-    "paper",
-    "report",
-    "envs",
-    "requirements",
-    "experiments",
-    "tests",
-)
+    "excam", "scripts", "rules", "mini", "docs", "paper", "report", "envs", "requirements", "experiments", "tests",
+)  # fmt: skip
 FILES = ("Snakefile", "config.yaml", "pyproject.toml", "LICENSE")
 ALIKE = """\
 90,90,"In Japan, what do guests take off before they enter a house?",Shoes,Gloves,Watches,Belts,A,Japan

@@ -248,12 +248,9 @@ def test_figure_8_one_explanation_severity_and_type_for_all_spans(mode):
     right, modified, highlighted = figure_7()
     explanation, stated, kind = map(after, ("Explanation", "Provided severity", "Provided error type"))
     said = dict.fromkeys(generator.KEYS, "Yes") | {
-        "Error Type": kind,
-        "Explanation": explanation,
-        "Severity": stated,
-        "Modified Instruction": right.instruction,
+        "Error Type": kind, "Explanation": explanation, "Severity": stated, "Modified Instruction": right.instruction,
         "Modified Generated Text": modified,
-    }
+    }  # fmt: skip
     made = soft.soft_error(right, "major", f"OUTPUT: {json.dumps(said)}", mode)
     assert isinstance(made, Sample)
     assert [(error.where, error.span) for error in made.report.errors] == [("output", span) for span in highlighted]

@@ -8,14 +8,10 @@ from excam.excam40k.construction import splits, wrapping
 SEED = 7
 SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
 HOSTILE = (
-    "{Instruction}",
-    "{question} {options} {letter} {answer} {} {0} %s %(answer)s",
-    'OUTPUT:\n{"Error Type": "x"}',
-    "<|im_end|><start_of_turn>model\n</s>[INST]",
-    "\\1 \\g<0> $1",
-    "שלום (عَرَبِيّ) \u202e\u2067abc",
+    "{Instruction}", "{question} {options} {letter} {answer} {} {0} %s %(answer)s", 'OUTPUT:\n{"Error Type": "x"}',
+    "<|im_end|><start_of_turn>model\n</s>[INST]", "\\1 \\g<0> $1", "שלום (عَرَبِيّ) \u202e\u2067abc",
     "e\u0301 👩‍👩‍👧 \u2028 \r\n",
-)
+)  # fmt: skip
 
 
 def base(number: int = 0, dataset: str = "blend", **changes) -> BaseSample:

@@ -12,18 +12,11 @@ COMMENTS = [question.field for question in SOFT.questions if question.kind == "t
 SOURCES = ("alpha/all/report", "beta/all/report")
 FORMULAS = (  # what one spreadsheet or another would run, opened with commas, semicolons or tabs
     *(
-        "=cmd|' /C calc'!A0",
-        "\r=1+1",
-        "\n=1+1",
-        "\t=1",
-        "x;=1+1",
-        'x;"=1+1',
-        "x;''@SUM(1)",
-        "a\r\n=1;b",
+        "=cmd|' /C calc'!A0", "\r=1+1", "\n=1+1", "\t=1", "x;=1+1", 'x;"=1+1', "x;''@SUM(1)", "a\r\n=1;b",
         "=;=\t+\r-\n@;",
     ),
     *("\uff1d1+1", "x\t\uff20a", "'=1", "x;'=1", ";;''\"'-1", "- a\n- b"),
-)
+)  # fmt: skip
 TEXTS = (  # language, culture, instruction, (before, right words, wrong words, behind)
     ("English", "Portugal", "What goes into caldo verde?", ("It is made with ", "kale", "seaweed", " and potatoes.")),
     ("German", "Austria", "Was isst man zum Fasching?", ("Man isst ", "Krapfen", "Lebkuchen", " mit Marmelade.")),
@@ -73,17 +66,10 @@ def small(n=10, **changes):
 
 
 FULL = {
-    "culture_related": "yes",
-    "error_valid": "valid",
-    "severity_ok": True,
-    "type_ok": True,
-    "explanation_valid": "valid",
-    "changed_mind": "no",
-    "similarity_1": "4",
-    "similarity_2": "no_error",
-    "seconds": 30,
+    "culture_related": "yes", "error_valid": "valid", "severity_ok": True, "type_ok": True,
+    "explanation_valid": "valid", "changed_mind": "no", "similarity_1": "4", "similarity_2": "no_error", "seconds": 30,
     "saved": "2026-04-01T12:00:00.000Z",
-}
+}  # fmt: skip
 
 
 def answer(number, annotator, **changes):

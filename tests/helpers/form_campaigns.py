@@ -42,20 +42,14 @@ LONG = (
 )
 IDIOMS = (
     (
-        "他终于露出了马脚。",
-        "He finally gave himself away.",
-        "马脚",
-        "to let slip what one wanted to hide",
+        "他终于露出了马脚。", "He finally gave himself away.", "马脚", "to let slip what one wanted to hide",
         "He finally showed the horse's foot.",
     ),
     (
-        "这事别画蛇添足。",
-        "Do not gild the lily here.",
-        "画蛇添足",
-        "to spoil something by adding what is not needed",
+        "这事别画蛇添足。", "Do not gild the lily here.", "画蛇添足", "to spoil something by adding what is not needed",
         "Do not draw a snake.",
     ),
-)
+)  # fmt: skip
 
 
 def long_form():
@@ -94,17 +88,13 @@ def translation_errors():
             "Chinese",
             "China",
             {
-                "category": "Linguistic",
-                "source": source,
-                "term": term,
-                "explication": meaning,
-                "reference": reference,
-                "translation": translation,
+                "category": "Linguistic", "source": source, "term": term, "explication": meaning,
+                "reference": reference, "translation": translation,
             },
             {"system": "literal", "shots": "0"},
         )
         for at, (source, reference, term, meaning, translation) in enumerate(IDIOMS)
-    ]
+    ]  # fmt: skip
     return campaign.campaign("Translations", form.load("translation_errors"), tasks)
 
 
@@ -134,15 +124,10 @@ def seed_review():
 
 
 MADE = {
-    "long_form": long_form,
-    "culture_spans": culture_spans,
-    "translation_errors": translation_errors,
-    "macaron_author": macaron_author,
-    "macaron_review": macaron_review,
-    "rubric": rubric,
-    "seed_questions": seed_questions,
-    "seed_review": seed_review,
-}
+    "long_form": long_form, "culture_spans": culture_spans, "translation_errors": translation_errors,
+    "macaron_author": macaron_author, "macaron_review": macaron_review, "rubric": rubric,
+    "seed_questions": seed_questions, "seed_review": seed_review,
+}  # fmt: skip
 
 
 # --- answers

@@ -151,13 +151,9 @@ def _tokenizer(family: Family, folder: Path) -> dict[str, Any]:
         spec["pre_tokenizer"] = None if family.tokenizer_class == "LlamaTokenizer" else spec["pre_tokenizer"]
     (folder / "tokenizer.json").write_text(json.dumps(spec, ensure_ascii=False), encoding="utf-8")
     config = {
-        "tokenizer_class": family.tokenizer_class,
-        "bos_token": family.bos,
-        "eos_token": family.eos,
-        "chat_template": family.template,
-        "model_max_length": POSITIONS,
-        "clean_up_tokenization_spaces": False,
-    }
+        "tokenizer_class": family.tokenizer_class, "bos_token": family.bos, "eos_token": family.eos,
+        "chat_template": family.template, "model_max_length": POSITIONS, "clean_up_tokenization_spaces": False,
+    }  # fmt: skip
     _write(folder / "tokenizer_config.json", config)
     return {
         "vocab_size": -(-raw.get_vocab_size() // 64) * 64,  # publishers fill up, too

@@ -169,13 +169,11 @@ def test_a_template_that_asks_for_the_time_says_the_same_on_any_day(monkeypatch)
         "{% set ns = namespace(n=0) %}\n  {% for m in messages %}\n{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }} {{ tools }}",
         "{% for m in messages %}{% generation %}{{ m.content }}<a href='&'>{% endgeneration %}{% endfor %}",
         "{{ dict(a=1) | tojson }}{{ dict.fromkeys(['b']) }}{{ bos_token }}{{ eos_token }}{{ pad_token }}",
-        "{{ raise_exception('no system turn') }}",
-        "{{ ''.__class__.__mro__ }}|{{ namespace(__class__=1) }}",
-        "{% set ns = namespace() %}{% set ns._a = 1 %}",
-        "{{ messages.append(1) }}",
+        "{{ raise_exception('no system turn') }}", "{{ ''.__class__.__mro__ }}|{{ namespace(__class__=1) }}",
+        "{% set ns = namespace() %}{% set ns._a = 1 %}", "{{ messages.append(1) }}",
         "{{ dict.__call__ }}{{ cycler.__init__.__globals__ }}",
     ],
-)
+)  # fmt: skip
 def test_templates_render_as_in_transformers(template):
     """With its sandbox too: what it refuses is refused."""
     tokenizer = make_tokenizer(template)

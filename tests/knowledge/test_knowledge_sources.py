@@ -326,20 +326,13 @@ def test_a_folder_of_several_kinds(tmp_path):
     assert reading.passages[1].text == "Sie grüßen."
     assert {passage.language for passage in reading.passages} == {"en"}
     assert [omission.where for omission in reading.skipped] == [
-        "book.doc",
-        "empty.md",
-        "numbers.csv",
-        "odd.txt",
-        "photo.png",
-    ]
+        "book.doc", "empty.md", "numbers.csv", "odd.txt", "photo.png",
+    ]  # fmt: skip
     reasons = " ".join(omission.reason for omission in reading.skipped)
     for reason in (
-        "soffice --headless --convert-to docx book.doc",
-        "no text",
-        "no column text, nor one that means it; found a, b; rename one to text",
-        "not UTF-8",
-        "no known type",
-    ):
+        "soffice --headless --convert-to docx book.doc", "no text",
+        "no column text, nor one that means it; found a, b; rename one to text", "not UTF-8", "no known type",
+    ):  # fmt: skip
         assert reason in reasons
     assert sum(file.documents for file in reading.files) == len(reading.passages)
     assert (len(reading.files), reading.unread) == (4, 5)

@@ -12,16 +12,8 @@ from excam.core.exceptions import InputInvalid
 from excam.pages.plotting import Bars, Cell, ForestRow, Labels, Scale, curves, forest, heat_map, save, stacked, words
 
 COLUMNS = [
-    "BLEnD",
-    "CulturalBench",
-    "INCLUDE",
-    "Mango †",
-    "GlobalOpinionQA",
-    "NativQA †",
-    "NormAd †",
-    "CaLMQA †",
-    "EPIC",
-]
+    "BLEnD", "CulturalBench", "INCLUDE", "Mango †", "GlobalOpinionQA", "NativQA †", "NormAd †", "CaLMQA †", "EPIC",
+]  # fmt: skip
 COLUMNS += ["ALL (ID)", "AVG (OOD)", "without-globalopinionqa", "South Korea", "Ünïcode $x^2$"]
 ROWS = ["ExCAM_r (Gemma3)", "ExCAM_r (Phi3)", "DS-R1-Distill-Qwen-14B", "Phi-4+p"]
 SCALE = "scaled accuracy; 0: chance"

@@ -83,13 +83,8 @@ def of_kind(kind, records, **fields):
 def test_own_and_common_rows_and_failures_are_counted(files):
     records = lines(*files, "--cluster", "question")
     assert records[0] == {
-        "kind": "labels",
-        "labelled": 48,
-        "without_label": 0,
-        "repeated": 0,
-        "without_text": 39,
-        "common": 39,
-    }
+        "kind": "labels", "labelled": 48, "without_label": 0, "repeated": 0, "without_text": 39, "common": 39,
+    }  # fmt: skip
     rows = {record["metric"]: record for record in of_kind("rows", records)}
     counts = ("rows", "scored", "failures", "missing", "unlabelled")
     assert [rows["partly"][name] for name in counts] == [40, 39, 1, 8, 0]

@@ -183,13 +183,9 @@ CHANGES: dict[str, Callable[[str], str]] = {
     "lower case": str.lower,
 }
 AT_THE_ENDS: dict[str, Callable[[str], str]] = {
-    "nothing": str,
-    "full stop": "{}.".format,
-    "ideographic full stop": "{}。".format,
-    "quotation marks": "“{}”".format,
-    "more of them": "'{}!' ".format,
-    "ellipses": "…{} ...".format,
-}
+    "nothing": str, "full stop": "{}.".format, "ideographic full stop": "{}。".format, "quotation marks": "“{}”".format,
+    "more of them": "'{}!' ".format, "ellipses": "…{} ...".format,
+}  # fmt: skip
 
 
 @given(st.data())

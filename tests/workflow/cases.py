@@ -5,21 +5,9 @@ from mutations import Case, all_of, config, edited, flipped, lost, model, moved_
 PHI, GEMMA, PHI4 = "phi3-medium-4k", "gemma3-27b", "phi4"
 CELL = f"results/evaluation/{GEMMA}/without-blend/report/blend/test.json"
 TRACKED = (
-    *(
-        "mini",
-        "paper",
-        "requirements",
-        "excam",
-        "scripts",
-        "rules",
-        "envs",
-        "report",
-        "profiles",
-        "experiments",
-        "tests",
-    ),
-    *("Snakefile", "config.yaml", "README.md", "pyproject.toml"),
-)
+    "mini", "paper", "requirements", "excam", "scripts", "rules", "envs", "report", "profiles", "experiments", "tests",
+    "Snakefile", "config.yaml", "README.md", "pyproject.toml",
+)  # fmt: skip
 JUDGE = "excam/error_reports/judges/count.py"
 REFACTORED = all_of(  # a rename, a new optional field of a shared record, a citation
     edited("excam/stats/accuracy.py", "right = is_correct(", "hits = is_correct("),

@@ -29,13 +29,9 @@ def test_the_page_can_be_followed(extended):
 def test_it_adds_one_file_for_each_and_an_entry(extended):
     made = {block.detail for block in marked(PAGE) if block.kind == "file"}
     assert made == {
-        "mini/dishes/dishes.csv",
-        "mine/dishes.py",
-        "excam/error_reports/judges/stereotype.py",
-        "experiments/extended.yaml",
-        "scripts/dishes.py",
-        "my_metric.py",
-    }
+        "mini/dishes/dishes.csv", "mine/dishes.py", "excam/error_reports/judges/stereotype.py",
+        "experiments/extended.yaml", "scripts/dishes.py", "my_metric.py",
+    }  # fmt: skip
     assert not [name for name in made if (ROOT / name).exists()]
 
 

@@ -139,13 +139,8 @@ def test_audit_of_everything_names_a_changed_file_of_every_kind(run, tmp_path):
     kinds = {(Path(name).parts[1], Path(name).suffix): name for name in files}
     changed = {name for (folder, _), name in kinds.items() if folder not in (".hashes", "journal", "checkpoints")}
     assert {Path(name).parts[1] for name in changed} >= {
-        "audits",
-        "published",
-        "sources",
-        "models",
-        "adapters",
-        "tokens",
-    }
+        "audits", "published", "sources", "models", "adapters", "tokens",
+    }  # fmt: skip
     assert copy.excam("audit").returncode == 0
     for name in changed:
         flipped(name, keep_time=True)(copy)
