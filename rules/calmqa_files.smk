@@ -24,17 +24,7 @@ def calmqa_setting(name):
     return getattr(CALMQA, name) if CALMQA else ""
 
 
-def calmqa_options(**files):
-    """The options of these files that are there: each under its name."""
-    return [word for name, file in files.items() if file for word in (f"--{name}", file)]
-
-
-def calmqa_tables(wildcards, input):
-    """The options of the tables that a stage of CaLMQA is made of."""
-    return calmqa_options(translations=input.translations, claims=input.claims, evidence=input.evidence)
-
-
-CALMQA_JUDGE = Asked(lambda wildcards: CALMQA_STEPS[wildcards.step])
+ASKED["calmqa_judge"] = Asked(lambda wildcards: CALMQA_STEPS[wildcards.step])
 
 
 def calmqa_rater():
@@ -86,6 +76,9 @@ FILES |= {  # sets of files that its steps name
     "calmqa_documents": CALMQA_FILES["evidence"],
     "calmqa_encoder": calmqa_encoder(),
     "calmqa_files": CALMQA_FILES["questions"],
+    "calmqa_judged_claims": lambda w: "results/calmqa/claims.parquet" if w.step == "verdicts" else [],
+    "calmqa_judged_evidence": lambda w: "results/calmqa/evidence.parquet" if w.step == "verdicts" else [],
+    "calmqa_judged_translations": lambda w: [] if w.step == "translations" else calmqa_translated(),
     "calmqa_languages": ["results/calmqa/languages.csv"] if CALMQA else [],
     "calmqa_ratings": CALMQA_RATINGS,
     "calmqa_sheets": CALMQA_FILES["written"],
@@ -103,7 +96,9 @@ SETTINGS |= {
         for name in ("detector", "factuality", "no_claims", "passages", "scale", "verdicts", "verifier")
     },
     "calmqa_documents": calmqa_setting("evidence"),
+    "calmqa_judge": ASKED["calmqa_judge"].name_of,
     "calmqa_rater": calmqa_rater(),
+    "calmqa_steps": CALMQA_STEPS,
     "calmqa_times": CALMQA.repetition.times if CALMQA else 4,
     "calmqa_tokens": CALMQA.repetition.tokens if CALMQA else 20,
     "calmqa_claimed": json.dumps(CALMQA.model_dump(mode="json", include={"models", "repetition"}) if CALMQA else {}),

@@ -49,6 +49,7 @@ def cult_eval_numbers():
 
 FILES |= {  # sets of files that its steps name
     "cult_eval_encoder": weights_of(CULT_EVAL and CULT_EVAL.encoder),
+    "cult_eval_example": one_shot_example,
     "cult_eval_files": CULT_EVAL_FILES,
     "cult_eval_items": ["results/cult_eval/items.parquet"] if CULT_EVAL else [],
     "cult_eval_judged": cult_eval_files(
@@ -69,6 +70,10 @@ SETTINGS |= {
             "shots": CULT_EVAL.shots if CULT_EVAL else [],
         }
     ),
+    "cult_eval_form": lambda w: "plain" if EXPERIMENT.models[w.model].backend == "seq2seq" else "prompt",
     "cult_eval_layer": CULT_EVAL.layer if CULT_EVAL else 0,
+    "cult_eval_mode": CULT_EVAL.mode if CULT_EVAL else "",
+    "cult_eval_quality": CULT_EVAL.quality if CULT_EVAL else "",
     "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
+    "cult_eval_variants": CULT_EVAL.variants if CULT_EVAL else [],
 }

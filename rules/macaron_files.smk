@@ -18,7 +18,7 @@ def proofreader_name():
     return MACARON.proofreader or "" if MACARON else ""
 
 
-PROOFREADER = Asked(lambda _: proofreader_name())
+ASKED["proofreader"] = Asked(lambda _: proofreader_name())
 
 
 def answers_of(wildcards):
@@ -51,6 +51,7 @@ FILES |= {  # sets of files that its steps name
     "macaron_answers_of": answers_of,
     "macaron_built": f"results/macaron/{'built' if proofreader_name() else 'scenarios'}.parquet",
     "macaron_files": MACARON_FILES,
+    "macaron_proofread": f"results/macaron/{'scenarios' if proofreader_name() else 'proofread'}.parquet",
     "macaron_sheet": lambda w: os.path.join(MACARON.written, f"{w.sheet}.csv"),
     "macaron_answers": macaron_answers(),
     "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],
@@ -58,6 +59,8 @@ FILES |= {  # sets of files that its steps name
 }
 SETTINGS |= {
     "macaron_answerers": answerers(),
+    "macaron_minutes": lambda w: 240 if w.mode == "thinking" else 60,
+    "macaron_proofreader": proofreader_name(),
     "macaron_columns": json.dumps(MACARON.columns if MACARON else {}, sort_keys=True),
     "macaron_orders": MACARON.orders if MACARON else "shuffled",
     "macaron_categories": json.dumps(MACARON.categories if MACARON else {}, sort_keys=True),

@@ -1,8 +1,4 @@
-"""Benchmark rows -> original instruction-output pairs; which of them no base model can be trained on."""
-
-
-localrules:
-    find_long_rows,
+"""Benchmark rows -> original instruction-output pairs."""
 
 
 rule build_samples:
@@ -40,25 +36,3 @@ rule build_samples:
         " --reading {params.reading:q} --rows {params.rows:q} {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
         " --shares {params.shares:q} {params.seed:q} {params.templates:q}"
         " --bases {output.bases:q} --samples {output.samples:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
-
-
-rule find_long_rows:
-    """Find training pairs that are too long for a base model, before errors are made; they are left out for all."""
-    input:
-        tokenizers=tokenizers,
-        samples=of_each_dataset("results/samples/{dataset}.parquet"),
-    output:
-        pairs=of_each_dataset("results/samples/{dataset}.too-long.json"),
-        counts=of_each_dataset("results/samples/{dataset}.too-long.counts.json"),
-    log:
-        "logs/find_long_rows.log",
-    benchmark:
-        "benchmarks/find_long_rows.tsv"
-    conda:
-        "../envs/training.yaml"
-    params:
-        version=versions("find_long_rows", "asks.report"),
-        recipes=longest_rows,
-    shell:
-        "python -m scripts find_long_rows --tokenizers {input.tokenizers:q} --recipes {params.recipes:q}"
-        " --samples {input.samples:q} --pairs {output.pairs:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

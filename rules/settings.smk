@@ -5,10 +5,13 @@ NOBODY = SimpleNamespace(is_local=False, request_settings="null", gpus=0, speed_
 
 
 class Asked:
-    """What the rule of a job that asks a model says of it; `name_of` returns its name for wildcards, "" for none."""
+    """What the rule of a job that asks a model says of it; `name_of` returns its name for wildcards, "" for none.
 
-    def __init__(self, name_of):
-        self.name_of = name_of
+    Jobs of one `group` may share an engine.
+    """
+
+    def __init__(self, name_of, group=None):
+        self.name_of, self.group = name_of, group
 
     def entry(self, wildcards):
         name = self.name_of(wildcards)
@@ -53,7 +56,7 @@ class Asked:
         return {"model": self.settings, "weights": flag("weights", self.weights), "seed": EXPERIMENT.seed}
 
 
-MODEL = Asked(lambda wildcards: wildcards.model)
+MODEL = Asked(lambda wildcards: wildcards.model, group="engine_{model}")
 
 
 def flag(name, source):

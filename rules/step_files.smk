@@ -70,7 +70,8 @@ def inputs_of(declared):
                 f"{declared.name}: inputs.{name}: found {source}; expected a path with its folder, or a set of files of "
                 f"rules/*_files.smk, such as {sets}"
             )
-    return {name: FILES[source] if name in named else source for name, source in declared.inputs.items()}
+    files = {name: FILES[source] if name in named else of_datasets(source) for name, source in declared.inputs.items()}
+    return files | ({"weights": ASKED[declared.asks].weights} if declared.asks else {})
 
 
 def outputs_of(declared):
@@ -79,10 +80,23 @@ def outputs_of(declared):
 
     def shown(path):
         if not declared.category or path not in declared.shown:
-            return FILES.get(path, path)
+            return FILES.get(path) or of_datasets(path)
         return report(path, caption="../report/page.rst", category=declared.category, labels=labels)
 
     return {name: list(map(shown, paths)) for name, paths in declared.files.items()}
+
+
+def of_datasets(path):
+    """The paths that one with a star stands for; any other path itself."""
+    return [path.replace("*", name) for name in DATASETS] if "*" in path else path
+
+
+def resources_of(declared):
+    """What a step that asks a model needs of a machine."""
+    if not declared.asks:
+        return {}
+    minutes = declared.minutes
+    return ASKED[declared.asks].resources(SETTINGS[minutes] if isinstance(minutes, str) else minutes)
 
 
 def constraints_of(declared):
@@ -96,9 +110,12 @@ def settings_of(declared):
     Snakemake compares them with those of the last run; it does not compare values that depend on inputs or outputs.
     """
 
+    asked = ASKED[declared.asks]
+
     def of(wildcards):
         values = {name: value for name, value in dict(wildcards).items() if name in declared.parameters}
         values |= {name: SETTINGS[source] for name, source in declared.settings.items()}
+        values |= {"model": asked.settings, "seed": EXPERIMENT.seed} if declared.asks else {}
         values = {name: value(wildcards) if callable(value) else value for name, value in values.items()}
         return option_words({name: value for name, value in values.items() if value is not None})
 
@@ -106,16 +123,26 @@ def settings_of(declared):
 
 
 def paths_of(declared):
-    """The options of a step that are files: each input that is there, and each output."""
+    """The options of a step that are files: each input that is there, and each output; and those that decide no answer.
+
+    The function has the argument `input`, so that Snakemake does not compare what it returns.
+    """
+    asked = ASKED[declared.asks]
 
     def of(wildcards, input, output):
         files = dict(input.items()) | dict(output.items())
-        return option_words({name: paths for name, paths in files.items() if paths and name not in declared.silent})
+        values = {name: paths for name, paths in files.items() if paths and name not in declared.silent}
+        if declared.asks:
+            values["journal"] = declared.journal.format(**dict(wildcards))
+            values |= {"gpus": asked.gpus(wildcards), "pace": asked.pace(wildcards)}
+        return option_words(values)
 
     return of
 
 
 config["captions"] = {name: declared.caption for name, declared in DECLARED.items()}  # read by report/page.rst
+
+ASKED = {"": Asked(lambda _: ""), "model": MODEL}  # who steps ask
 
 FILES = {  # sets of files that steps name
     "adapter_manifests": ancient(  # read for hours: a repeated job takes others, and gives the same
@@ -131,7 +158,6 @@ FILES = {  # sets of files that steps name
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test", "test-100"]
     ),
     "audit_checks": DECLARED["summarize_audits"].inputs["checks"],
-    "bases": expand("results/samples/{dataset}.bases.jsonl", dataset=DATASETS),
     "cells_of_adapters": lambda w: cells(adapted(w.model), [*DATASETS, "all"]),
     "cells_of_all": cells(SYSTEMS, ["all"]),
     "cells_of_all_in_domain": cells(column_systems("all"), ["all"]),
@@ -147,6 +173,7 @@ FILES = {  # sets of files that steps name
         for name in EXAMPLE_TABLES.get(int(w.number), DATASETS)
         if name in DATASETS
     ],
+    "documents": DOCUMENTS,
     "everything": lambda w: everything(),
     "human_numbers": (
         [f"results/paper/{name}.csv" for name in ("table-3", "table-12", "table-13", "human-ratings")]
@@ -166,6 +193,9 @@ FILES = {  # sets of files that steps name
     "judgements_of_excam_reports": judgements(s for s in in_domain_excam() if Path(s).name == "report"),
     "judgements_of_explainers": judgements(EXPLAINERS, names=SOFT),
     "judgements_of_external": lambda w: judgements(external_systems(), "test-100"),
+    "judging_adapter": lambda w: adapter(w)[:1],
+    "judging_matrices": lambda w: adapter(w)[1:],
+    "judging_verified": verified,
     "judgements_of_test": lambda w: judged(w, "test"),
     "judgements_pooled": judgements_pooled,
     "long_rows": long_rows,
@@ -195,10 +225,9 @@ FILES = {  # sets of files that steps name
         )
     ),
     "soft_test_sets": expand("results/excam40k/{dataset}/test.parquet", dataset=SOFT),
-    "source_manifests": expand("results/sources/{dataset}/manifest.json", dataset=DATASETS),
-    "split_counts": expand("results/excam40k/{dataset}/counts.json", dataset=DATASETS),
     "test_sets": expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
     "tests_of_columns": [f"results/significance/{d}/test.json" for d in [*DATASETS, "all"] if column_systems(d)],
+    "tokenizers": tokenizers,
     "token_counts": expand(
         "results/tokens/{model}/{dataset}/train.json",
         model=sorted(EXPERIMENT.tuned.models) if EXPERIMENT.tuned.mixtures else [],
@@ -239,17 +268,22 @@ SETTINGS = {  # values that steps name
     "annotation_people": EXPERIMENT.annotation.people,
     "audits": EXPERIMENT.audits,
     "datasets": DATASETS,
+    "end_token": "yes" if EXPERIMENT.scoring.end_token else "no",
     "excam40k_folder": lambda w: f"results/excam40k/{w.dataset}",
     "explainers": EXPLAINERS,
     "final_cap": lambda w: EXPERIMENT.datasets[w.dataset].cap if EXPERIMENT.construction.cap_stage == "after" else None,
     "job_megabytes": EXPERIMENT.job_megabytes,
+    # reports are short; a baseline may think for 2,048 tokens a row
+    "judging_minutes": lambda w: len(DATASETS) * (20 if w.trained_on == "nothing" else 10),
     "learnt_from": lambda w: learnt_from(w.trained_on),
     "licences": licences(),
+    "longest_rows": longest_rows,
     "licences_of_datasets": [f"{name}={BENCHMARKS[name].SOURCE.licence}" for name in DATASETS],
     "metric": EXPERIMENT.metric,
     "mixture_rows": EXPERIMENT.training.rows,
     "mixtures": EXPERIMENT.mixtures,
     "model": lambda w: w.model,
+    "models": EXPERIMENT.models,
     "models_asked": models_asked,
     "pack": "results/pack",
     "preflight_needs": preflight_needs,
@@ -265,6 +299,7 @@ SETTINGS = {  # values that steps name
     "significance_seed": None if EXPERIMENT.scoring.significance == "exact" else EXPERIMENT.seed,
     "soft": SOFT,
     "spans": EXPERIMENT.construction.spans,
+    "subset_rows": EXPERIMENT.construction.subset,
     "system": lambda w: f"{w.model}/{w.trained_on}/{w.judge}",
     "systems_compared": lambda w: column_systems(w.dataset),
     "systems_in_domain": column_systems("all"),

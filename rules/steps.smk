@@ -1,4 +1,4 @@
-"""The rules that their steps declare (`excam/core/steps.py`): one for each step, page, figure and audit that asks no model.
+"""The rules that their steps declare (`excam/core/steps.py`), one for each.
 
 A rule has the name of its step. Each input, setting and output is an option of that name, and each wildcard that the
 step has a parameter for: the input `cells` becomes `--cells FILE ...`. One that is empty is left out.
@@ -20,10 +20,14 @@ for declared in DECLARED.values():
         wildcard_constraints:
             **constraints_of(declared),
         localrule: declared.local
+        group: ASKED[declared.asks].group
         conda:
             f"../envs/{declared.environment}.yaml"
+        threads: 8 if declared.asks else 1
+        resources:
+            **resources_of(declared),
         params:
-            version=versions(declared.name, *declared.stages),
+            version=versions(declared.name, *declared.stages, ASKED[declared.asks].answers),
             step=declared.name,
             settings=settings_of(declared),
             paths=paths_of(declared),

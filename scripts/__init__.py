@@ -1,8 +1,8 @@
 """The steps of the workflow, run as `python -m scripts STEP`: typed functions that call `excam` and write files.
 
 A step has the name of its rule; its options follow from its parameters (`Step`). Most steps declare their rule
-(`rules/steps.smk`); `rules/<module>.smk` has those of `scripts/<module>.py` that ask a model or want a card. Pages of a
-system that has a report are in its `excam/<system>/report.py`, since commands make them too.
+(`rules/steps.smk`); `rules/<module>.smk` has those of `scripts/<module>.py` that want of a machine what no field says.
+Pages of a system that has a report are in its `excam/<system>/report.py`, since commands make them too.
 """
 
 from __future__ import annotations

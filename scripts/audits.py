@@ -62,7 +62,12 @@ def audit_inventory(
     outputs=["numbers", "page"],
     category="Audits",
     target="all",
-    inputs={"samples": "all_splits", "bases": "bases", "counts": "split_counts", "soft": "soft_counts"},
+    inputs={
+        "samples": "all_splits",
+        "bases": "results/samples/*.bases.jsonl",
+        "counts": "results/excam40k/*/counts.json",
+        "soft": "soft_counts",
+    },
     settings={"shares": "shares"},
     more={"uses": "results/audits/balance-templates.csv"},
 )
@@ -131,7 +136,7 @@ COLUMNS = ("id", "base", "dataset", "instruction", "output")
     target="all",
     inputs={
         "samples": "all_splits",
-        "bases": "bases",
+        "bases": "results/samples/*.bases.jsonl",
         "near_duplicates": "results/excam40k/near-duplicates.csv",
         "mixtures": "train_mixtures",
     },
@@ -171,7 +176,7 @@ def _rows(path: Path) -> pl.DataFrame:
     outputs=["numbers", "page"],
     category="Audits",
     target="all",
-    inputs={"samples": "all_splits", "sources": "source_manifests"},
+    inputs={"samples": "all_splits", "sources": "results/sources/*/manifest.json"},
     settings={"licences": "licences"},
     more={"ledger": "results/audits/licences.parquet"},
 )

@@ -95,7 +95,19 @@ def calmqa_rows(
     write_text(page_path, rows_page.page(questions, answers, surface, claims, verdicts, scores))
 
 
-@step(version=1)
+@step(
+    version=1,
+    asks="model",
+    minutes=240,
+    journal="results/journal/calmqa/answers.jsonl",
+    inputs={"questions": "results/calmqa/questions.parquet"},
+    settings={"subject": "model"},
+    outputs={
+        "transcript": "results/calmqa/transcripts/answers/{model}.jsonl",
+        "manifest": "results/calmqa/transcripts/answers/{model}.manifest.json",
+    },
+    stages=["calmqa/asks.answers"],
+)
 def calmqa_ask(
     asking: RecordedOptions, subject: Annotated[str, "the key in config.yaml"], questions_path: Path
 ) -> None:
@@ -208,7 +220,25 @@ def calmqa_evidence(
     stages.write(to_path, "evidence", stages.evidence_rows(stages.read_claims(claims_path), index, passages))
 
 
-@step(version=2)
+@step(
+    version=2,
+    asks="calmqa_judge",
+    minutes=240,
+    journal="results/journal/calmqa/{step}.jsonl",
+    inputs={
+        **TEXTS,
+        "translations": "calmqa_judged_translations",
+        "claims": "calmqa_judged_claims",
+        "evidence": "calmqa_judged_evidence",
+    },
+    settings={"name": "calmqa_judge", "verdicts": "calmqa_verdicts"},
+    outputs={
+        "transcript": "results/calmqa/transcripts/{step}.jsonl",
+        "manifest": "results/calmqa/transcripts/{step}.manifest.json",
+    },
+    wildcards={"step": "calmqa_steps"},
+    stages=["calmqa/asks.{step}"],
+)
 def calmqa_judge(
     files: StageFiles,
     asking: RecordedOptions,

@@ -36,7 +36,18 @@ def cult_eval_read(
     say(f"cult-eval: {len(items_by_id)} items, {len(rows)} translations by {len(translations.systems(rows))} systems")
 
 
-@step(version=4)
+@step(
+    version=4,
+    asks="model",
+    journal="results/journal/cult_eval/{model}.jsonl",
+    inputs={"expressions": "results/cult_eval/items.parquet", "example": "cult_eval_example"},
+    settings={"name": "model", "form": "cult_eval_form"},
+    outputs={
+        "rows": "results/cult_eval/rows/{model}/{shots}.parquet",
+        "transcript": "results/cult_eval/transcripts/translations/{model}/{shots}.jsonl",
+        "manifest": "results/cult_eval/transcripts/translations/{model}/{shots}.manifest.json",
+    },
+)
 def cult_eval_translate(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the model in config.yaml"],
@@ -68,7 +79,25 @@ def cult_eval_equivalent(rows_path: Path, judged_path: Path) -> None:
     tables.write_frame(judged_path, judgements.equivalent_frame(translations.from_frame(rows_path)))
 
 
-@step(version=3)
+@step(
+    version=3,
+    asks="model",
+    minutes=120,
+    journal="results/journal/cult_eval/{model}.jsonl",
+    inputs={"rows": "results/cult_eval/rows/{translator}/{shots}.parquet"},
+    settings={
+        "name": "model",
+        "variants": "cult_eval_variants",
+        "by": "cult_eval_mode",
+        "quality": "cult_eval_quality",
+    },
+    outputs={
+        "judged": "results/cult_eval/judged/{model}/{translator}/{shots}.parquet",
+        "transcript": "results/cult_eval/transcripts/judged/{model}/{translator}/{shots}.jsonl",
+        "manifest": "results/cult_eval/transcripts/judged/{model}/{translator}/{shots}.manifest.json",
+    },
+    stages=["acre/asks"],
+)
 def cult_eval_judge(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the model in config.yaml"],

@@ -158,7 +158,7 @@ FLOOR_COLUMNS = (
     outputs=["numbers"],
     category="Results",
     target="paper",
-    inputs={"samples": "all_splits", "bases": "bases", "judgements": "judgements_by_documents"},
+    inputs={"samples": "all_splits", "bases": "results/samples/*.bases.jsonl", "judgements": "judgements_by_documents"},
     optional=["judgements"],
     settings={"seed": "seed"},
 )

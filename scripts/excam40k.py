@@ -111,7 +111,12 @@ def mix_samples(
     provenance.say(f"{mixture_path}: {counts}")
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={"samples": "test_sets"},
+    settings={"rows": "subset_rows", "seed": "seed"},
+    outputs={"subset": "results/excam40k/*/test-100.parquet"},
+)
 def draw_subset(
     samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"],
     rows: int,
@@ -127,7 +132,7 @@ def draw_subset(
 
 @step(
     version=2,
-    inputs={"bases": "bases", "samples": "train_dev_test"},
+    inputs={"bases": "results/samples/*.bases.jsonl", "samples": "train_dev_test"},
     outputs={"near_duplicates": "results/excam40k/near-duplicates.csv"},
     local=False,
 )
@@ -151,7 +156,11 @@ def find_near_duplicates(
     outputs=["numbers", "page"],
     category="Data",
     target="paper",
-    inputs={"counts": "split_counts", "printed": "paper/table-2.csv", "printed_claims": "paper/claims.csv"},
+    inputs={
+        "counts": "results/excam40k/*/counts.json",
+        "printed": "paper/table-2.csv",
+        "printed_claims": "paper/claims.csv",
+    },
     more={"claims": "results/paper/table-2-claims.csv"},
 )
 def table_2(

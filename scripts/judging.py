@@ -17,7 +17,25 @@ from scripts import step
 from scripts.asking import AskingOptions, ModelOptions, asker_of, model_of, prepare_process
 
 
-@step(version=4)
+@step(
+    version=4,
+    asks="model",
+    minutes="judging_minutes",
+    journal="results/journal/{model}/{trained_on}/{judge}.jsonl",
+    inputs={
+        "samples": "results/excam40k/*/{split}.parquet",
+        "adapter": "judging_adapter",
+        "trained": "judging_matrices",
+        "verified": "judging_verified",
+    },
+    settings={"name": "system"},
+    outputs={
+        "transcripts": "results/transcripts/{model}/{trained_on}/{judge}/*/{split}.jsonl",
+        "manifests": "results/transcripts/{model}/{trained_on}/{judge}/*/{split}.manifest.json",
+    },
+    silent=["trained", "verified"],
+    stages=["asks.{judge}"],
+)
 def judge(
     asking: AskingOptions,
     judge: str,
@@ -50,7 +68,17 @@ def judge(
     provenance.say(f"{name}: {len(samples)} rows judged in {seconds:.0f} s")
 
 
-@step(version=4)
+@step(
+    version=4,
+    inputs={
+        "samples": "results/excam40k/*/{split}.parquet",
+        "transcripts": "results/transcripts/{model}/{trained_on}/{judge}/*/{split}.jsonl",
+    },
+    settings={"end_token": "end_token"},
+    outputs={"judgements": "results/judgements/{model}/{trained_on}/{judge}/*/{split}.parquet"},
+    wildcards={"model": "models"},
+    stages=["judges.{judge}"],
+)
 def score(
     judge: str,
     samples_paths: Annotated[Sequence[Path], "of each set"],
@@ -65,7 +93,17 @@ def score(
         record_files.write_judgements(path, samples, verdicts, end_token=end_token == "yes")  # noqa: S105 - no password
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={
+        "samples": "results/excam40k/*/{split}.parquet",
+        "bases": "results/samples/*.bases.jsonl",
+        "documents": "documents",
+    },
+    settings={"seed": "seed"},
+    outputs={"judgements": "results/judgements/documents/nothing/words/*/{split}.parquet"},
+    stages=["excam40k/by_documents", "error_reports/floors", "readers.words", "knowledge/passages"],
+)
 def judge_by_documents(
     samples_paths: Annotated[Sequence[Path], "of each set"],
     bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl, of each set"],

@@ -16,7 +16,7 @@ from scripts import step
 
 @step(
     version=1,
-    inputs={"bases": "bases"},
+    inputs={"bases": "results/samples/*.bases.jsonl"},
     settings={"licences": "licences_of_datasets", "seed": "seed", "pack": "pack"},
     outputs={
         "facts": "results/facts.jsonl",

@@ -46,7 +46,19 @@ def macaron_derive(scenarios_path: Path, orders: Literal["shuffled", "given"], s
     say(f"macaron: {len(made)} instances of {len(source_scenarios)} scenarios")
 
 
-@step(version=3)
+@step(
+    version=3,
+    asks="proofreader",
+    journal="results/journal/macaron/proofreading.jsonl",
+    inputs={"scenarios": "results/macaron/built.parquet"},
+    settings={"name": "macaron_proofreader"},
+    outputs={
+        "proofread": "macaron_proofread",
+        "edits": "results/macaron/edits.csv",
+        "transcript": "results/macaron/transcripts/proofreading.jsonl",
+        "manifest": "results/macaron/transcripts/proofreading.manifest.json",
+    },
+)
 def macaron_proofread(
     asking: RecordedOptions,
     name: Annotated[str, "the key of the model in config.yaml"],
@@ -79,20 +91,31 @@ def macaron_sheet(
     tables.write_frame(answers_path, answers.to_frame(instances, name, answers.WRITTEN, answered))
 
 
-@step(version=1)
+@step(
+    version=1,
+    asks="model",
+    minutes="macaron_minutes",
+    journal="results/journal/macaron/{model}.jsonl",
+    inputs={"instances": "results/macaron/instances.parquet"},
+    settings={"name": "model"},
+    outputs={
+        "transcript": "results/macaron/transcripts/{model}/{mode}.jsonl",
+        "manifest": "results/macaron/transcripts/{model}/{mode}.manifest.json",
+    },
+)
 def macaron_ask(
     asking: RecordedOptions,
-    name: Annotated[str, "<model>/<mode>: the key in config.yaml, and for progress lines"],
+    name: Annotated[str, "the key of the model in config.yaml"],
     mode: asks.Mode,
     instances_path: Path,
 ) -> None:
     """Ask one model about every instance; write a transcript of every request and answer."""
-    asker = recorder_of(asking, name.split("/")[0], name)
+    asker = recorder_of(asking, name, f"{name}/{mode}")
     instances = derive.read(instances_path)
     requests = len(instances) * (2 if mode == "choose" else 1)
-    asker.record(f"asking {name}, requests", partial(asks.answer, mode=mode), instances, requests)
+    asker.record(f"asking {name}/{mode}, requests", partial(asks.answer, mode=mode), instances, requests)
     asker.write_manifest([instances_path], seed=asking.seed)
-    provenance.say(f"{name}: {len(instances)} instances asked in {asker.seconds:.0f} s")
+    provenance.say(f"{name}/{mode}: {len(instances)} instances asked in {asker.seconds:.0f} s")
 
 
 @step(

@@ -90,7 +90,20 @@ def rubric_collect(
     say(f"{len(reading.ratings)} ratings; replaced by a later one of the same rater: {len(reading.superseded)}")
 
 
-@step(version=2)
+@step(
+    version=2,
+    asks="model",
+    minutes=120,
+    journal="results/journal/rubric/{model}.jsonl",
+    inputs={"responses": "rubric_responses", "manual": "rubric_version"},
+    settings={"rubric": "rubric_version", "base": "rubric_weights", "name": "model", "ask": "rubric_mode"},
+    outputs={
+        "transcript": "results/rubric/raters/{model}/transcript.jsonl",
+        "manifest": "results/rubric/raters/{model}/manifest.json",
+    },
+    silent=["manual"],
+    stages=["rubric/asks"],
+)
 def rubric_rate(
     asking: RecordedOptions,
     rating: RatingOptions,

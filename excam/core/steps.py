@@ -1,8 +1,8 @@
 """What the steps of the workflow declare: their versions, and the rules that most of them are run by.
 
-A step is a function under `@step(version=N)`, which also names the fields of its `Rule`, as literals. A step that asks
-a model or wants more of a machine than others has its rule in `rules/`. Inputs that several steps share stand once, in
-a dictionary above them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`. They are read without an import, so that
+A step is a function under `@step(version=N)`, which also names the fields of its `Rule`, as literals. A step that wants
+of a machine what no field says has its rule in `rules/`. Inputs that several steps share stand once, in a dictionary
+above them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`. They are read without an import, so that
 planning loads no library for them.
 """
 
@@ -25,9 +25,10 @@ READ = (".md", ".svg")  # what a report shows of a page; of a page without them,
 @dataclass(frozen=True)
 class Rule:
     """A rule. Each input, setting and output is an option of its step, under the same name; so is a wildcard that the
-    step has a parameter for.
+    step has a parameter for. A step that asks a model has the options of `scripts.asking` too.
 
-    An input is a path, a list of paths, or the name of a set of files; a setting is the name of a value.
+    An input is a path, a list of paths, or the name of a set of files; a setting is the name of a value. A path with a
+    star stands for those of every data set.
     """
 
     name: str  # of the step and the rule
@@ -46,6 +47,9 @@ class Rule:
     target: str = ""  # the target that asks for it, wherever there is something to make it of
     environment: str = "data"  # a file of envs/
     local: bool = True  # on a cluster, made where the command is typed
+    asks: str = ""  # the model: a name of `ASKED` in rules/step_files.smk
+    minutes: int | str = 60  # that it may take, or the setting that says so
+    journal: str = ""  # of its answers; may hold wildcards
 
     def __post_init__(self) -> None:
         if isinstance(self.outputs, Mapping):
@@ -140,6 +144,7 @@ def _read(module: Path, function: ast.FunctionDef, call: ast.Call, shared: Mappi
     try:
         values = {str(keyword.arg): _literal(keyword.value, shared) for keyword in call.keywords}
         version = values.pop("version")
+        values = ({"environment": "inference", "local": False} if "asks" in values else {}) | values
         caption = docstring.partition("\n\n")[2] or docstring
         parameters = [parameter.arg for parameter in (*function.args.args, *function.args.kwonlyargs)]
         rule = Rule(name=function.name, caption=caption, parameters=parameters, **values) if values else None

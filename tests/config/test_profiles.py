@@ -4,6 +4,8 @@ from pathlib import Path
 
 import yaml
 
+from excam.core.steps import read_steps
+
 PROFILES = Path(__file__).parents[2] / "profiles"
 SLURM = yaml.safe_load((PROFILES / "slurm/config.yaml").read_text())
 LONGEST_WAIT = 180  # seconds between two questions: the plugin's own limit
@@ -39,6 +41,7 @@ def test_example_of_a_site_repeats_what_it_replaces():
         for part in path.read_text().split("\nrule ")[1:]:
             if "        gpu=" in part or ".resources(" in part:
                 on_cards.add(part.split(":")[0])
+    on_cards |= {name for name, step in read_steps(PROFILES.parent).items() if step.rule and step.rule.asks}
     assert set(site["set-resources"]) == on_cards
 
 

@@ -158,7 +158,7 @@ def command(kind: str, endpoint: str, **server: Any) -> list[str]:
     model = {"backend": "openai", "server": settings, "sampling": {"max_tokens": 64}}
     common = ["--model", json.dumps(model), "--journal", "journal.jsonl", "--seed", SEED]
     if kind == "macaron":
-        rest = ["scripts", "macaron_ask", "--name", "served/text", "--mode", "text", "--instances", "instances.parquet"]
+        rest = ["scripts", "macaron_ask", "--name", "served", "--mode", "text", "--instances", "instances.parquet"]
         rest += ["--transcript", "out/text.jsonl", "--manifest", "out/text.manifest.json"]
         return [sys.executable, "-m", *rest, *common]
     common += ["--samples", "blend/test.parquet"]

@@ -80,7 +80,7 @@ SCORED = {
 WAYS = {  # the command; the step that asks; the step that reads its transcript; the limit of an answer
     **{mode: (
         f"macaron ask instances.parquet --mode {mode}",
-        f"macaron_ask --name m/{mode} --mode {mode} --instances instances.parquet",
+        f"macaron_ask --name m --mode {mode} --instances instances.parquet",
         f"macaron_answers --name m --mode {mode} --instances instances.parquet", 64,
     ) for mode in ("text", "choose")},
     "proofreading": (

@@ -18,7 +18,7 @@ REFACTORED = all_of(  # a rename, a new optional field of a shared record, a cit
 PROSE = all_of(
     edited("scripts/judging.py", "    samples = [sample", "    # why\n    samples = [sample"),
     edited(JUDGE, "Ask once.", "Ask one time."),
-    edited("rules/judging.smk", "rule score:", "# why\nrule score:"),
+    edited("rules/judging.smk", "rule verify_adapter:", "# why\nrule verify_adapter:"),
 )
 
 # fmt: off
@@ -45,8 +45,8 @@ SECTIONS = {
         Case("the reader of one benchmark (`normad`), `VERSION` raised", "NormAd from `build_samples` on", raised("excam/excam40k/datasets/normad.py", "VERSION = ")),
         Case("a backend (`vllm`), `VERSION` raised", "all that a vLLM model answers: soft errors too", raised("excam/inference/backends/vllm.py", "VERSION = ")),
         Case("a page (`table_2`), its version raised", "it, the comparison, the claims", raised("scripts/excam40k.py", "version=", ",\n    result=\"results/paper/table-2\"")),
-        Case("the command of a rule (`score`)", "answers are read again", edited("rules/judging.smk", "scripts score --judge", "scripts score  --judge")),
-        Case("memory and time of a rule (`judge`)", "nothing", edited("rules/judging.smk", "else 10)", "else 480)")),
+        Case("an option of a rule (`score`)", "answers are read again", edited("scripts/judging.py", 'settings={"end_token": "end_token"}', 'settings={"end_token": "end_token", "seed": "seed"}')),
+        Case("memory and time of a rule (`judge`)", "nothing", edited("rules/step_files.smk", "else 10)", "else 480)")),
     ],
     "Files, places, losses": [
         Case("one source row of BLEnD", "BLEnD from `fetch_source` on", edited("mini/blend/mc_questions.csv", "A. manat", "A. manats")),
