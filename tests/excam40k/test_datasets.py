@@ -5,6 +5,7 @@ import codecs
 import csv
 import functools
 import gzip
+import itertools
 import json
 import os
 import re
@@ -24,7 +25,7 @@ from excam.core import sanitize, source_tables
 from excam.core.exceptions import ConfigInvalid, SourceInvalid
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.construction.drawing import draw_stratified
-from excam.excam40k.datasets import _cells, _survey, base
+from excam.excam40k.datasets import _cells, _survey, base, globalopinionqa
 from tests.excam40k.test_blend_questions import annotate
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,7 @@ def write_jsonl(path, *rows):
 
 
 AS_MADE = {name: {"balanced": 0} for name in ("globalopinionqa", "blend")}  # one country has none to exchange with
+AS_MADE["epic"] = {"least_agreement": 0}
 
 
 def read(name, folder):
@@ -768,13 +770,14 @@ def test_blend_broken_annotations(tmp_path, content):
 
 
 def test_culturalbench(tmp_path):
-    rows = [[0, 7, "Q?", "w", "x", "y", "X.", "B", "Czech Republic"], [1, 8, "Q?", "w", "x", "y", "z", "E", "Peru"]]
+    rows = [[0, 7, "Q?", "no x", "x", "y", "X.", "B", "Czechia"], [1, 8, "Q?", "w", "x", "y", "z", "E", "Peru"]]
+    rows.append([2, 9, "What is not eaten?", "w", "x", "y", "z", "A", "Peru"])
     reading = read_rows("culturalbench", tmp_path, *rows)
     (kept,) = reading.samples()
     assert (kept.id, kept.answer, kept.culture) == ("culturalbench/7", "x", "Czechia")
-    assert kept.options == ("w", "x", "y", "X.")
-    assert kept.wrong == ("w", "y")  # "X." says what the answer says
-    assert reading.dropped == {"answer-outside-options": 1}
+    assert kept.options == ("no x", "x", "y", "X.")
+    assert kept.wrong == ("y",)  # "X." says what the answer says, "no x" has its word
+    assert reading.dropped == {"answer-outside-options": 1, "asks-what-is-not": 1}
 
 
 @pytest.mark.parametrize(
@@ -941,7 +944,7 @@ def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
 
 
 def test_a_near_opinion_is_a_minor_error(tmp_path):
-    """.36 is more than .6 of .5, and "somewhat good" says what "very good" says; .45 is too near to be wrong."""
+    """.36 is more than .6 of .5, and "somewhat good" stands beside "very good"; .45 is too near to be wrong."""
     options = ["Very good", "Somewhat good", "Somewhat bad", "Very bad"]
     asked = opinions("Q?", options, Peru=[0.5, 0.04, 0.36, 0.1], Chile=[0.5, 0.45, 0.03, 0.02])
     read_rows("globalopinionqa", tmp_path, asked)
@@ -950,6 +953,23 @@ def test_a_near_opinion_is_a_minor_error(tmp_path):
         peru, chile = benchmarks.read("globalopinionqa", tmp_path, settings).samples()
         assert (set(peru.wrong), set(peru.minor)) == (set(options[1:]), minor)
         assert set(chile.wrong) == set(options[2:])
+
+
+@pytest.mark.parametrize(
+    ("scale", "same"),
+    [
+        (["A lot", "Some", "Not much", "None"], {"A lot Some", "Not much None"}),
+        (["Agree strongly", "Agree", "Average", "Disagree"], {"Agree strongly Agree", "Average Disagree"}),
+        (["Major threat", "Minor threat", "No threat"], set()),
+        (["Very good", "Good", "Bad"], {"Very good Good"}),
+    ],
+)
+def test_options_that_differ_by_degree_are_one_opinion(scale, same):
+    pairs = itertools.combinations(scale, 2)
+    assert {" ".join(pair) for pair in pairs if _survey.is_same_opinion(*pair, scale)} == same
+    shares = [0.9, *[0.1] * (len(scale) - 1)]
+    *_, chosen = globalopinionqa._opinions(scale, shares, 1, without_degrees=True)
+    assert chosen == [option for option in scale if f"{scale[0]} {option}" not in same]
 
 
 def test_opinions_are_exchanged_in_a_battery_and_what_countries_agree_on_is_left_out(tmp_path):
@@ -1240,13 +1260,13 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
 def test_culturalbench_statements_stand_for_their_numbers(tmp_path):
     asked = "What is eaten?\nRead the following statements and select.\n(i) Ramen.\n(ii) Pierogi\n(iii) Soba\nor udon."
     rows = [
-        [0, 1, asked, "i, iii", "i", "ii, iii", "i, ii, iii", "A", "Japan"],
+        [0, 1, asked, "i, iii", "ii", "ii, iii", "i, ii, iii", "A", "Japan"],
         [1, 2, asked, "i", "iv", "ii", "iii", "A", "Japan"],
         [2, 3, "Which (i) is it?", "i", "ii", "v", "x", "B", "Japan"],
     ]
     numbered, unknown, plain = read_rows("culturalbench", tmp_path, *rows).samples()
     assert (numbered.question, numbered.answer) == ("What is eaten?", "Ramen; Soba\nor udon")
-    assert numbered.wrong == ("Pierogi; Soba\nor udon", "Ramen; Pierogi; Soba\nor udon"), "a part of it is not wrong"
+    assert numbered.wrong == ("Pierogi",), "what has a part of it is not wrong"
     assert (unknown.question, unknown.answer, plain.answer) == (asked, "i", "ii")
 
 
@@ -1254,12 +1274,16 @@ def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):
     rows = [
         [f"u{i}", label, pair, "T.", "P.", "26", sex, "Asian", "India"]
         for i, (label, pair, sex) in enumerate(
-            [("iro", "p1", "Male"), ("not", "p1", "Male"), ("not", "p1", "Female"), ("iro", "p2", "Male")]
+            [
+                *(("iro", "p1", "Male"), ("not", "p1", "Male"), ("not", "p1", "Female"), ("iro", "p2", "Male")),
+                *(("iro", "p3", "Male"), ("not", "p3", "Female"), ("not", "p3", "Female")),
+            ]
         )
     ]
     reading = read_rows("epic", tmp_path, *rows)
-    assert [kept.group for kept in reading.samples()] == ["p1", "p2"]
-    assert reading.dropped["annotators-disagree"] == 2
+    assert [kept.group for kept in reading.samples()] == ["p1", "p2", "p3", "p3", "p3"]
+    assert reading.dropped == {"annotators-disagree": 2}
+    assert benchmarks.read("epic", tmp_path, {}).dropped == {"annotators-disagree": 2, "label-of-few": 1}
 
 
 def test_pieces_of_a_parquet_file_are_all_read(tmp_path):

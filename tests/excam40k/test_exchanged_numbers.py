@@ -1,4 +1,4 @@
-"""Numbers of long answers that are exchanged: each is wrong as often as it is right."""
+"""Years of long answers that are exchanged: each is wrong as often as it is right."""
 
 from collections import Counter
 from dataclasses import replace
@@ -11,7 +11,7 @@ from tests.excam40k.test_lexicon import free
 
 
 def rows(*answers, question="What is it?"):
-    languages = ("German", "Kirundi", "Hindi", "English")
+    languages = ("German", "Hebrew", "Hindi", "English")
     return [
         replace(free(answer, languages[at % 4], pair=f"d/{at}/{severity}", question=question), base=f"d/{at}")
         for at, answer in enumerate(answers)
@@ -32,8 +32,8 @@ def corrupted(samples, seed=0):
 
 
 def test_each_year_is_wrong_as_often_as_it_is_right():
-    twice = "Since 1860, as the oldest letter in the archive says. From 1860 on."
-    pairs = list(corrupted(rows("Built in 1951.", "Yarubatswe muri 1957.", "सन 1862 में", twice)))
+    twice = "King since 1860, as the oldest letter in the archive says. The war of 1860."
+    pairs = list(corrupted(rows("Verfassung von 1951.", "צבא 1957", "सन 1862 में युद्ध", twice)))
     assert len(pairs) == 8
     away = {"minor": set(), "major": set()}
     replaced, written = Counter(), Counter()
@@ -54,19 +54,20 @@ def test_each_year_is_wrong_as_often_as_it_is_right():
     "answer",
     [
         "From 1951-1960.", "It costs €1951.", "1951 % of it", "On 7.11.1951.", "https://a.org/1951", "In the 1951s.",
-        "Law №1951", "Only 100% of them", "%E2%80%90a", "In 1800.", "18%20Uhr",
-        "In 2016.", "1951से", "1951 (Act of 1951)", "In the 1940's.", "Until 1951.", "bis zu 40%", "자기 체중의 40%까지",
-        "About 40% of them", "+\\- 40 %", "3 of 4 cases (75%)", "برقم 1864",
+        "Law №1951", "In 1800.", "In 2016.", "1951से", "1951 (Act of 1951)", "In the 1940's.", "Until 1951.",
+        "about 1951", "In a paper (1951)", "برقم 1864",
     ],
 )  # fmt: skip
-def test_a_number_that_is_no_single_year_or_share_is_left(answer):
-    assert not list(figures._figures(rows(answer)[0]))
+def test_what_is_no_single_year_is_left(answer):
+    assert not list(figures._years(rows(answer, question="What of the king?")[0]))
+
+
+def test_a_year_counts_where_the_question_or_the_text_is_about_history_or_a_custom():
+    told = ("Verfassung. Von 1951.", "Von 1951. Eine Verfassung.", "Die Tradition seit 1951.")
+    assert [len(list(figures._years(rows(answer)[0]))) for answer in told] == [0, 1, 1]
+    assert list(figures._years(rows(told[0], question="Wer war Kaiser?")[0]))
 
 
 def test_a_number_of_the_question_or_of_the_other_answer_is_left():
-    assert not figures.exchanges(rows("In 1951.", "In 1990.", question="What was in 1951?"), 0)
-    assert not figures.exchanges(rows("In 1951, not in 1955.", "In 1955."), 0)
-
-
-def test_no_answer_has_its_number_from_itself():
-    assert not figures.exchanges(rows("In 1951, and 40% in 1955."), 0)
+    assert not figures.exchanges(rows("Gesetz 1951.", "צבא 1990", question="What was in 1951?"), 0)
+    assert not figures.exchanges(rows("Gesetz 1951, nicht 1955.", "צבא 1955"), 0)

@@ -1,9 +1,11 @@
-"""Years and percentages of long answers, exchanged among answers of all languages: what is wrong in one answer is right
-in another, so that no number tells by itself which of the two a text is.
+"""Years of long answers, exchanged among answers of all languages: what is wrong in one answer is right in another, so
+that no number tells by itself which of the two a text is.
 
-A number changes in all its places. One is left that the question holds; that is part of a range, a link, a date in
-digits or an amount of money; a year after 2015, which mostly says when the answer was written; a decade ("1940's"), the
-end of a time ("until 1848"), what is not meant exactly ("about 5 %") or follows from others ("3 of 4 (75 %)").
+A year changes in all its places. It counts only if the question or the text around it is about public history or a
+custom (`lexicon_cues.tsv`): when a blog was written or a word first used is no matter of culture, nor is a percentage.
+One is left that the question holds; that stands in brackets, as in a citation; that is part of a range, a link or a
+date in digits; a year after 2015, which mostly says when the answer was written; a decade ("1940's"), the end of a time
+("until 1848"), or what is not meant exactly ("about 1900").
 """
 
 from __future__ import annotations
@@ -11,22 +13,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
 
 import numpy as np
 import regex
 
 from excam.core.hash_order import digest
 from excam.error_reports.records import Sample
-from excam.excam40k.construction.lexicon_exchanges import Swap
-from excam.excam40k.construction.lexicon_tables import is_rejected
+from excam.excam40k.construction.lexicon_exchanges import Swap, TemplateText, text_of
+from excam.excam40k.construction.lexicon_tables import CUSTOM, HISTORY, cue, is_rejected
 from excam.excam40k.construction.norms import Exchange
 
 NUMBER = regex.compile(r"\d+")
-FIGURE = regex.compile(
-    r"(?<![\p{Latin}\p{N}.,:/~#@_=&?%§№+])(?<![\p{Latin}\p{N}\s][-–—]\s?)(?<![$€₹₪]\s?)"
-    r"(?:(?P<year>(?:1[5-9]\d|20(?:0|1(?=[0-5])))\d(?<!00))(?!\s?%)|(?P<share>[1-9]\d?)(?=\s?%(?![0-9A-Fa-f]{2})))"
-    r"(?![\p{N}A-Za-z\p{Devanagari}:/\-–—~_=]|[.,]\d|\s?[€$₪₹]|['’]s\b|\s?%(?:까지|\s?(?:range|or so)\b))"
+YEAR = regex.compile(
+    r"(?<![\p{Latin}\p{N}.,:/~#@_=&?%§№+(（])(?<![\p{Latin}\p{N}\s][-–—]\s?)(?<![$€₹₪]\s?)"
+    r"(?:1[5-9]\d|20(?:0|1(?=[0-5])))\d(?<!00)"
+    r"(?![\p{N}A-Za-z\p{Devanagari}:/\-–—~_=)）]|[.,]\d|\s?[€$₪₹%]|['’]s\b)"
 )
 INEXACT = regex.compile(  # what stands before a number that another one would not make wrong
     r"(?:\b(?:about|around|roughly|nearly|almost|approximately|approx\.|ca\.|circa|etwa|rund|fast|unos|casi|"
@@ -35,35 +36,30 @@ INEXACT = regex.compile(  # what stands before a number that another one would n
     regex.IGNORECASE,
 )
 NEAR_YEARS, FAR_YEARS = 10, 150  # a minor error is at most so many years away, a major one at most so many
+NEARBY = 150  # characters behind a year that say what it is about, beside its sentence
 CHARACTERS_APART = 40  # characters between two places of one number; nearer ones would be marked as one error
-NEAR_SHARE, FAR_SHARE = 1.5, 5  # and a percentage at most so many times as large
-Kind = Literal["year", "share"]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A number of an output, and where it begins there."""
+class Year:
+    """A year of an output, and where it stands there."""
 
-    kind: Kind
     text: str
     starts: tuple[int, ...]
 
     def may_be(self, other: str, severity: str) -> bool:
-        """Return whether another number in these places is an error of this severity."""
-        low, high = sorted((int(self.text), int(other)))
-        apart, near, far = (high - low, NEAR_YEARS, FAR_YEARS)
-        if self.kind != "year":
-            apart, near, far = high / low, NEAR_SHARE, FAR_SHARE
-        return high - low > 1 and (apart <= near if severity == "minor" else near < apart <= far)
+        """Return whether another year in these places is an error of this severity."""
+        apart = abs(int(self.text) - int(other))
+        return 1 < apart <= NEAR_YEARS if severity == "minor" else NEAR_YEARS < apart <= FAR_YEARS
 
 
 def exchanges(samples: Sequence[Sample], seed: int) -> Mapping[str, Exchange]:
-    """Return pair -> the exchange of one of its numbers, for as many samples as have counterparts.
+    """Return pair -> the exchange of one of its years, for as many samples as have counterparts.
 
-    Every number is given as often as it is taken.
+    Every year is given as often as it is taken.
     """
     own = [
-        (sample, list(_figures(sample)))
+        (sample, list(_years(sample)))
         for sample in sorted(samples, key=lambda sample: digest(seed, "figures", sample.pair))
         if sample.task == "freeform" and not is_rejected(sample.answer)
     ]
@@ -74,26 +70,32 @@ def exchanges(samples: Sequence[Sample], seed: int) -> Mapping[str, Exchange]:
     return by_pair
 
 
-def _figures(sample: Sample) -> Iterator[Figure]:
-    """Yield the numbers of an answer that may be exchanged, years first."""
-    start = max(sample.output.rfind(sample.answer), 0)
+def _years(sample: Sample) -> Iterator[Year]:
+    """Yield the years of an answer that may be exchanged."""
+    text = text_of(sample)
     matches = [
         match
-        for match in FIGURE.finditer(sample.output, start)
-        if not INEXACT.search(sample.output, max(start, match.start() - 60), match.start())
+        for match in YEAR.finditer(sample.output, text.start)
+        if not INEXACT.search(sample.output, max(text.start, match.start() - 60), match.start())
+        and _is_told_of_a_people(text, match)
     ]
     asked = NUMBER.findall(sample.instruction)
-    everywhere = NUMBER.findall(sample.output, start)
-    for kind in get_args(Kind):
-        for text in dict.fromkeys(match[kind] for match in matches if match[kind]):
-            starts = tuple(match.start() for match in matches if match[kind] == text)
-            apart = all(later - earlier > CHARACTERS_APART for earlier, later in pairwise(starts))
-            if apart and text not in asked and everywhere.count(text) == len(starts):
-                yield Figure(kind, text, starts)
+    everywhere = NUMBER.findall(sample.output, text.start)
+    for year in dict.fromkeys(match[0] for match in matches):
+        starts = tuple(match.start() for match in matches if match[0] == year)
+        apart = all(later - earlier > CHARACTERS_APART for earlier, later in pairwise(starts))
+        if apart and year not in asked and everywhere.count(year) == len(starts):
+            yield Year(year, starts)
 
 
-def _exchanged(rows: Sequence[tuple[Sample, Figure]]) -> dict[str, Exchange]:
-    """Return the exchanges among rows with one number each, as many as there can be."""
+def _is_told_of_a_people(text: TemplateText, year: regex.Match[str]) -> bool:
+    near = text.sentence(year.start()) + text.right.output[year.end() : year.end() + NEARBY]
+    cues = (cue(text.right.language, about) for about in (HISTORY, CUSTOM))
+    return any(pattern.search(part) for pattern in cues for part in (text.right.instruction, near))
+
+
+def _exchanged(rows: Sequence[tuple[Sample, Year]]) -> dict[str, Exchange]:
+    """Return the exchanges among rows with one year each, as many as there can be."""
     from scipy.optimize import linear_sum_assignment
 
     cost = np.full((len(rows), len(rows)), np.inf)
@@ -102,7 +104,7 @@ def _exchanged(rows: Sequence[tuple[Sample, Figure]]) -> dict[str, Exchange]:
         severity = sample.pair.rpartition("/")[2]
         held = NUMBER.findall(f"{sample.instruction} {sample.output}")
         for giver, (other, new) in enumerate(rows):
-            if sample.base != other.base and old.kind == new.kind and new.text not in held:
+            if sample.base != other.base and new.text not in held:
                 cost[taker, giver] = 0 if old.may_be(new.text, severity) else np.inf
     takers, givers = linear_sum_assignment(cost)
     return {
@@ -112,5 +114,5 @@ def _exchanged(rows: Sequence[tuple[Sample, Figure]]) -> dict[str, Exchange]:
     }
 
 
-def _swaps(old: Figure, new: str) -> tuple[Swap, ...]:
-    return tuple(Swap(start, start + len(old.text), old.kind, new) for start in old.starts)
+def _swaps(old: Year, new: str) -> tuple[Swap, ...]:
+    return tuple(Swap(start, start + len(old.text), "year", new) for start in old.starts)

@@ -2,7 +2,7 @@
 ExCAM's.
 
 It changes only the output. Where two base samples hold norms that exclude one another, each gets the other's answer
-(`norms`); years and percentages of long answers are exchanged among them (`figures`). Elsewhere it changes whole words
+(`norms`); years of long answers are exchanged among them (`figures`). Elsewhere it changes whole words
 for which another of the same form and agreement is listed (`lexicon_exchanges`). A row in which nothing can be
 exchanged safely is left out: `answer` returns a `LeftOut`.
 """

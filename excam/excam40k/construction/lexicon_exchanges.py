@@ -12,11 +12,10 @@ import regex
 
 from excam.core.text import as_word
 from excam.error_reports.records import Sample, Severity
-from excam.excam40k.construction.lexicon_tables import Edit, Item, edits_of, items, pattern_of
+from excam.excam40k.construction.lexicon_tables import CUSTOM, Edit, Item, cue, edits_of, items, pattern_of
 from excam.excam40k.construction.lexicon_words import (
     AFFIXES,
     CUED,
-    CUES,
     FAITHS,
     HOMES,
     NOT_AFTER,
@@ -64,7 +63,7 @@ class TemplateText:
 
     def is_on_a_custom(self, place: int) -> bool:
         """Return whether the sentence around an offset is about a custom: by the task of the row, or by a cue."""
-        return _asks_for_a_culture(self.right) or bool(_cue(self.right.language).search(self.sentence(place)))
+        return _asks_for_a_culture(self.right) or bool(cue(self.right.language, CUSTOM).search(self.sentence(place)))
 
 
 def text_of(right: Sample) -> TemplateText:
@@ -77,7 +76,7 @@ def is_cultural(right: Sample) -> bool:
     """Return whether the answer is about a custom: the task asks for one, or the answer holds a listed word or cue."""
     return bool(
         _asks_for_a_culture(right)
-        or _cue(right.language).search(right.answer)
+        or cue(right.language, CUSTOM).search(right.answer)
         or any(pattern.search(right.answer) for _, pattern in _patterns(right.language))
         or any(edit.old.search(right.answer) for edit in edits_of(right.language) if edit.kind in PLAINLY_CULTURAL)
     )
@@ -94,11 +93,6 @@ def possible(right: Sample, severity: Severity) -> set[Swap]:
         swaps = (swap for swap in _edit_swaps(text, severity) if swap.family in OF_A_STORY)
         return {swap for swap in swaps if not NEGATED.search(text.sentence(swap.start))}
     return {*_item_swaps(text, severity), *_edit_swaps(text, severity)}
-
-
-@cache
-def _cue(language: str) -> regex.Pattern[str]:
-    return regex.compile(CUES[language])
 
 
 def _asks_for_a_culture(right: Sample) -> bool:

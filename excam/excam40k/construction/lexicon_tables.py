@@ -1,9 +1,11 @@
-"""The two tables of `lexicon`: the named things of a culture, and the fixed exchanges.
+"""The tables of `lexicon`: the named things of a culture, the fixed exchanges, and the cues.
 
 - `lexicon.tsv` lists named things (kind, culture, language, surface). Only things of one kind replace each other: a
   kind holds one gender, number and case ("feast/fem"; its family is "feast").
 - `lexicon_edits.tsv` lists fixed exchanges (kind, language, old, unless, new). `old` is a regular expression with the
   words that must stand around it; `unless` one that must not be found in the same sentence.
+- `lexicon_cues.tsv` lists what is found in a text about public history (rulers and wars, states and laws, faith, arts),
+  and in a sentence about a custom, where the culture is not named.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ import regex
 from excam.core.package_tables import table_rows
 from excam.core.text import IN_WORD
 from excam.excam40k.construction.lexicon_words import AFFIXES, UNSPACED
+
+HISTORY, CUSTOM = 1, 2  # columns of `lexicon_cues.tsv`
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,13 @@ def edits_of(language: str) -> tuple[Edit, ...]:
         for kind, spoken, old, unless, new in table("lexicon_edits.tsv")
         if spoken == language
     )
+
+
+@cache
+def cue(language: str, about: int) -> regex.Pattern[str]:
+    """Return what is found in a text about `HISTORY` or a `CUSTOM`; in a language not listed, nothing is."""
+    cues = {row[0]: row[about] for row in table("lexicon_cues.tsv")}
+    return regex.compile(cues.get(language) or "(?!)", regex.IGNORECASE)
 
 
 def table(name: str) -> list[list[str]]:

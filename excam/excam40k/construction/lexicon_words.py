@@ -23,7 +23,7 @@ TYPES: Mapping[str, str] = {
     "gesture": "incorrect information about a custom",
     "number": "incorrect information about a custom",
     **dict.fromkeys(("time", "date", "calendar"), "incorrect information about the time of a custom"),
-    **dict.fromkeys(("year", "share"), "incorrect date or number"),
+    "year": "incorrect date",
     **dict.fromkeys(("person", "people"), "misrepresented social roles"),
     "gift": "incorrect information about gifts",
     "general": "overgeneralisation",
@@ -60,7 +60,6 @@ EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("time", "date", "calendar"), _TIME),
     **dict.fromkeys(("gesture", "object", "food", "dress"), _PLAIN),
     "year": ("'{new}' is not the year in question", "the year '{new}' is wrong"),
-    "share": ("'{new}' is not the percentage in question", "the percentage '{new}' is wrong"),
     "person": ("'{new}' names the wrong person in this custom", "with '{new}', the custom is about the wrong people"),
     "gift": ("'{new}' is not what a gift is expected to be here", "with '{new}', the custom of giving is misstated"),
     "general": (
@@ -86,26 +85,6 @@ RULE_DECIDES = (
 CUED = frozenset({"sacred place", "believers", "cleric"})
 # Families of fixed words that are a matter of culture in any sentence; the others need a cue beside them.
 PLAINLY_CULTURAL = frozenset({"calendar", "deity", "belief"})
-# Of a text in an unnamed culture, a sentence is about a custom if one of these stands in it.
-CUES: Mapping[str, str] = {
-    "English": r"(?i)\b(?:tradition\w*|customary|festivals?|weddings?|rituals?|ceremon\w+|polite|impolite|respectful"
-    r"|elders|etiquette|hospitality|National Day)\b",
-    "German": r"(?i)\b(?:tradition\w*|br[aä]uch\w*|hochzeit\w*|höflich\w*|festtag\w*|schultüte\w*|feiertag\w*)\b",
-    "Spanish": r"(?i)\b(?:tradici\w+|costumbres?|fiestas?|bodas?|se celebra\w*|campanadas|procesi\w+|Nochevieja)\b",
-    "Russian": r"(?i)\b(?:традиц\w+|обыча\w+|праздник\w*|праздну\w+|свадьб\w+|вежлив\w+|гостеприимств\w+|России)\b",
-    "Hebrew": "הלכה|תורה|כשר|יהדות|מצוו|חג ",
-    "Hindi": "त्योहार|पर्व|व्रत|पूजा|परंपरा|पारंपरिक|शादी|विवाह|मान्यता|धर्म|नृत्य|राखी|भगवान|गुरुद्वारे",
-    "Arabic": "الإسلام|المسلم|رمضان|الصلاة|صلاة|الصيام|القرآن|الشريعة|عيد|تقليدي|المضيف|الضيف|الحج",
-    "Korean": "명절|전통|풍습|제사|추석|설날|잔치|김장|해녀",
-    "Chinese": "传统|习俗|婚礼|春节|中秋|端午|礼金|祭|佳节",
-    "Japanese": "伝統|風習|行事|祭り|儀式|お遍路|寺|神社|旧盆|大晦日",
-    "Hungarian": r"(?i)\b(?:hagyomány\w*|szokás\w*|ünnep\w*|húsvét\w*|locsol\w*|lakodal\w*)\b",
-    "Turkish": r"(?i)\b(?:gelene\w*|bayram\w*|misafir\w*|düğün\w*|âdet\w*)",
-    "Bengali": "উৎসব|ঐতিহ্য|বিয়ে|নববর্ষ|নবান্ন|রীতি",
-    "Assamese": "উৎসৱ|পৰম্পৰাগত|বিহু",
-    "Nepali": "पर्व|परम्परा|टीका|विवाह|संस्कृति",
-}
-
 NOT_AFTER: Mapping[str, str] = {"paella": "en la "}  # there it is the pan
 
 UNSPACED = frozenset({"Chinese", "Japanese"})

@@ -115,9 +115,24 @@ def is_question(text: str) -> bool:
     return bool(_ASKS.search(text))
 
 
-def direction(option: str) -> tuple[str, ...]:
-    """Return the words of an option that say more than how much: equal for "very good" and "quite good"."""
-    return tuple(re.findall(r"\w+", _DEGREES.sub("", option.casefold())))
+def is_same_opinion(option: str, other: str, scale: Sequence[str]) -> bool:
+    """Return whether two options of a question differ by degree only: in words ("very good", "quite good"), or as
+    neighbours on a scale of four points or more, unless its middle lies between them.
+    """
+    if _direction(option) == _direction(other):
+        return True
+    return are_neighbours(option, other, scale) and scale.index(option) + scale.index(other) != len(scale) - 1
+
+
+def are_neighbours(option: str, other: str, scale: Sequence[str]) -> bool:
+    """Return whether two options stand side by side in a list of four or more."""
+    listed = len(scale) > 3 and option in scale and other in scale
+    return listed and abs(scale.index(option) - scale.index(other)) == 1
+
+
+def _direction(option: str) -> list[str]:
+    """Return the words of an option that say more than how much."""
+    return re.findall(r"\w+", _DEGREES.sub("", option.casefold()))
 
 
 def nothing_follows(question: str, options: Sequence[str]) -> bool:

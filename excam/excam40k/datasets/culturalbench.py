@@ -1,9 +1,10 @@
 """CulturalBench (Chiu et al., ACL 2025): five-times verified multiple-choice questions on 45 regions. QA, hard errors.
 
 Only the Easy file is read: ExCAM's option-free pairs are what the Hard file would add. A question with numbered
-statements and options such as "i, iii" is asked without its list, and its options are the statements themselves; an
-option that is a part of the right one is then not wrong. Where some options of a question end with a full stop and
-others do not (the last one more often than the right one), none keeps it.
+statements and options such as "i, iii" is asked without its list, and its options are the statements themselves. An
+option that shares a statement with the right one, has all of its words or no others ("rice noodles" beside "rice") is
+not wrong. A question for what is not done is dropped: more is not done than the right option says. Where some options
+of a question end with a full stop and others do not (the last one more often than the right one), none keeps it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from excam.excam40k.construction.templates import ends_sentence
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import countries, identifier, with_wrong
 
-VERSION = 4
+VERSION = 5
 NAME = "culturalbench"
 SOURCE = base.Source(
     licence="CC-BY-4.0",
@@ -37,7 +38,9 @@ SEPARATOR = "; "  # of the statements of an option
 OPTIONS = tuple(f"prompt_option_{letter}" for letter in "abcd")
 _STATEMENT = re.compile(r"\(([ivx]+)\)\s*(.*?)\s*(?=\n\s*\([ivx]+\)|\Z)", re.DOTALL)
 _LIST = re.compile(r"\s*\n[^\n]*\n\s*\(i\)")  # the line "Read the following statements ..." and what follows
+_WORD = re.compile(r"(?!(?:an?|the|of|in|on|at|to|for|with|and|or|by|their|his|her|your|is|are|it|they|you)\b)\w+")
 _TEXTS = ("prompt_question", *OPTIONS)
+_NEGATED = r"(?i)\b(?:what|which|who|how|when|where)\b.*\b(?:not|never|\w+n['’]t|uncommon|unusual|unlikely)\b"
 _FULL_STOP = re.compile(r"(?<![.A-Z])\.\Z")  # not that of "U.S."
 COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")
 
@@ -63,10 +66,13 @@ def read(folder: Path) -> base.Reading:
         language=pl.lit("English"),
         culture=country,
         stratum=country,
-        reason=base.first_reason(answer_outside_options=base.wrong_cell(place.is_null(), "answer", "A, B, C or D")),
+        reason=base.first_reason(
+            answer_outside_options=base.wrong_cell(place.is_null(), "answer", "A, B, C or D"),
+            asks_what_is_not=pl.col("prompt_question").str.contains(_NEGATED),
+        ),
     )
     frame = with_wrong(rows)
-    frame = frame.with_columns(_without_parts(frame))
+    frame = frame.with_columns(_apart(frame))
     after = base.first_reason(no_wrong_option=pl.col("wrong").list.len() == 0)
     return base.gather(NAME, TASK, frame.with_columns(reason=pl.coalesce("reason", after)))
 
@@ -86,10 +92,18 @@ def _ended_alike(question: str, *options: str) -> tuple[str, ...]:
     return question, *(_FULL_STOP.sub("", option) for option in options)
 
 
-def _without_parts(rows: pl.DataFrame) -> pl.Series:
-    """Return the wrong options of each row that say something that the right one does not say."""
+def _apart(rows: pl.DataFrame) -> pl.Series:
+    """Return the wrong options of each row that share no statement with the right one and do not contain it, nor it
+    them.
+    """
     kept = [
-        [option for option in wrong if set(option.split(SEPARATOR)) - set((answer or "").split(SEPARATOR))]
+        [option for option in wrong if not _overlap(option, answer or "")]
         for answer, wrong in rows.select("answer", "wrong").iter_rows()
     ]
     return pl.Series("wrong", kept, pl.List(pl.String))
+
+
+def _overlap(option: str, other: str) -> bool:
+    words, others = (set(_WORD.findall(text.casefold())) for text in (option, other))
+    contained = words and others and (words <= others or others <= words)
+    return bool(contained or {*option.split(SEPARATOR)} & {*other.split(SEPARATOR)})

@@ -4,12 +4,13 @@ A sample is a question and a country; the right answer is the modal option. The 
 non-answers: pairs whose mode is tied, hardly ahead (`least_margin`) or a non-answer are dropped, and neither a
 non-answer nor an option that the interviewer did not offer ("(VOL)") is ever an answer, right or wrong. An option that
 nobody in the country chose is left out: the source lists options of several questions together, and a row whose shares
-are those of another question is dropped. `agreement` is the share of the right answer. A wrong answer is one that most
-people of another country give to the same question, or to one of its battery (which begins with the same words), so
-that each is wrong as often as right in every battery (`_exchanged.py`); what countries agree on is left out. Country
-labels of survey houses become one name per country; samples that do not stand for the nation are dropped. Gaps and item
-letters of a question are filled or removed, and questions with nothing behind "which of the following" are dropped
-(`_survey.py`).
+are those of another question is dropped. So is one that differs from the right one by degree only ("very" and
+"somewhat favorable"): both can be said of a country. `agreement` is the share of the right answer. A wrong answer is
+one that most people of another country give to the same question, or to one of its battery (which begins with the same
+words), so that each is wrong as often as right in every battery (`_exchanged.py`); what countries agree on is left out.
+Country labels of survey houses become one name per country; samples that do not stand for the nation are dropped. Gaps
+and item letters of a question are filled or removed, and questions with nothing behind "which of the following" are
+dropped (`_survey.py`).
 """
 
 from __future__ import annotations
@@ -44,14 +45,15 @@ from excam.excam40k.datasets._survey import (
     RULES,
     UNOFFERED,
     answers_another,
-    direction,
+    are_neighbours,
     is_of_its_time,
     is_question,
+    is_same_opinion,
     is_unfilled,
     nothing_follows,
 )
 
-VERSION = 10
+VERSION = 11
 NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -91,7 +93,7 @@ def read(folder: Path, *, least_margin: float = 0.1, minor_above: float = 0.6, b
     """Return base samples of a snapshot; its rows are question-country pairs.
 
     `least_margin`: least difference between the shares of the modal opinion and the next one; `minor_above`: a wrong
-    answer of more than this part of the modal share, or of the same direction, is a minor error; 1: none is (§3: hard
+    answer of more than this part of the modal share, or next to it on a scale, is a minor error; 1: none is (§3: hard
     errors are major); `balanced`: 0 keeps questions on which countries agree and takes any wrong answer, as the paper.
     Raises SourceInvalid.
     """
@@ -115,7 +117,7 @@ def read(folder: Path, *, least_margin: float = 0.1, minor_above: float = 0.6, b
     )
     pairs = _worded(pairs)
     cells = zip(pairs["options"].to_list(), pairs["shares"].to_list(), strict=True)
-    opinions = [_opinions(texts, numbers, minor_above) for texts, numbers in cells]
+    opinions = [_opinions(texts, numbers, minor_above, balanced > 0) for texts, numbers in cells]
     kinds = {"answer": pl.String, "tied": pl.Boolean, "share": pl.Float64, "margin": pl.Float64}
     kinds |= dict.fromkeys(("minor", "options"), pl.List(pl.String))
     pairs = pairs.drop("options").hstack(pl.DataFrame(opinions, kinds, orient="row"))
@@ -166,24 +168,28 @@ def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _opinions(options: list[str] | None, shares: list[float] | None, minor_above: float) -> Opinions:
+def _opinions(
+    options: list[str] | None, shares: list[float] | None, minor_above: float, without_degrees: bool
+) -> Opinions:
     """Return the modal option, whether it is tied, its share, its lead over the next opinion, the near options, and
-    itself with all that somebody chose, but clearly fewer.
+    itself with all that somebody chose, but clearly fewer, `without_degrees` of the same opinion.
     """
     if not options or not shares:
         return None, False, None, None, [], options
     ranked = sorted(zip(shares, options, strict=True), key=lambda pair: -pair[0])
     (best, answer), *others = ranked
     opinions = [share for share, option in others if not _NON_ANSWER.search(option)]
+    scale = [option for option in options if not (_NON_ANSWER.search(option) or _UNOFFERED.search(option))]
     near = [
         option
         for share, option in others
-        if minor_above < 1 and (share > minor_above * best or direction(option) == direction(answer))
+        if minor_above < 1 and (share > minor_above * best or are_neighbours(answer, option, scale))
     ]
     chosen = [
         option
         for option, share in zip(options, shares, strict=True)
-        if option == answer or 0 < share <= CLEARLY_FEWER * best
+        if option == answer
+        or (0 < share <= CLEARLY_FEWER * best and not (without_degrees and is_same_opinion(answer, option, scale)))
     ]
     return answer, best - others[0][0] <= SAME, best, best - max(opinions, default=0.0), near, chosen
 
