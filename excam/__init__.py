@@ -48,8 +48,6 @@ def load(
     repeat: int = 1,
     temperature: float = 0.0,
     combine: Combine | None = None,
-    budget: float | None = None,
-    price: tuple[float, float] | None = None,
     concurrency: int | None = None,
     rate: int | None = None,
     timeout: float | None = None,
@@ -62,9 +60,7 @@ def load(
     that asks no model needs none. The arguments are the options of `excam score`; one that the metric cannot have is
     refused.
 
-    `budget` is what a model behind a server may cost, at the `price` of a million prompt tokens and of a million answer
-    tokens (by default that of its entry in ./config.yaml); BudgetSpent is raised before a request that could exceed it.
-    `concurrency` is the number of requests that are open there at once, 64 by default; fewer while the server is busy.
+    `concurrency` is the number of requests that are open at a server at once, 64 by default; fewer while it is busy.
     `rate` limits the requests of a minute, `timeout` the seconds for an answer; `omit` says what a
     server does not take, which is otherwise found out with the first request.
 
@@ -93,8 +89,6 @@ def load(
         repeat=repeat,
         temperature=temperature,
         combine=combine,
-        budget=budget,
-        price=price,
         concurrency=concurrency,
         rate=rate,
         timeout=timeout,

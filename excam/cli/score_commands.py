@@ -1,8 +1,7 @@
 """`excam score` and `excam explain`. Data goes to stdout, everything else to stderr.
 
 Exit codes of `score`: 0 rows were scored; 1 no row could be scored; 2 invalid input, described in one line; 3 errors of
-the severity of --fail-on were found; 4 the budget is spent, and the same command continues; 130 interrupted, and with
---to the same command continues.
+the severity of --fail-on were found; 130 interrupted, and with --to the same command continues.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from excam.core.exceptions import BudgetSpent
 from excam.core.offline import switch_on
 from excam.core.provenance import say
 from excam.core.terminal import JSON, exit_on_error, print_json, stop
@@ -25,10 +23,7 @@ from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
 
 if TYPE_CHECKING:
-    from excam.scoring.ensemble import Ensemble
-    from excam.scoring.options import Options
     from excam.scoring.rows import RowFile
-    from excam.scoring.scorer import Scorer
 
 FILE_FORMATS = (
     "JSON Lines, JSON, CSV, TSV, Parquet, Arrow, also packed; Excel; a folder saved by `datasets`; samples of "
@@ -103,13 +98,6 @@ class ScoringOptions:
     ] = None
 
 
-BUDGET = Annotated[
-    float | None, typer.Option(help="what a paid server may cost in this run; the same command goes on later")
-]
-PRICE = Annotated[
-    tuple[float, float] | None,
-    typer.Option(help="of a million prompt tokens and of a million answer tokens; else that of config.yaml"),
-]
 OFFLINE = Annotated[bool, typer.Option("--offline", help="open no connection, as with EXCAM_OFFLINE=1")]
 NAME = Annotated[str | None, typer.Option(help="name of the column in the file")]
 
@@ -147,8 +135,6 @@ def score(
     fail_on: Annotated[
         str | None, typer.Option(help="minor or major: exit with code 3 if such an error is found")
     ] = None,
-    budget: BUDGET = None,
-    price: PRICE = None,
     offline: OFFLINE = False,
     serving: Serving,
 ) -> None:
@@ -159,7 +145,7 @@ def score(
     have is refused. A row that cannot be scored is a result with its failure.
 
     Results are JSON Lines on stdout, or in the file of --to. Exit codes: 0 rows were scored, 1 none could be scored,
-    2 invalid input, 3 errors of the severity of --fail-on were found, 4 the budget is spent.
+    2 invalid input, 3 errors of the severity of --fail-on were found.
 
     Example: excam score texts.jsonl --to scored.jsonl; excam score answers.csv --metric rubric --model m@http://host/v1
     """
@@ -177,8 +163,8 @@ def score(
     summary = Summary()
     with exit_on_error(), _explain_interruption(to), ExitStack() as opened:
         targets = _targets(files, to)
-        options = Options(**asdict(scoring), **asdict(serving), budget=budget, price=price)
-        _refuse_combinations(options, fail_on, to, overwrite=overwrite)
+        options = Options(**asdict(scoring), **asdict(serving))
+        _refuse_combinations(fail_on, to, overwrite=overwrite)
         wanted = checked(options)
         if fail_on and not wanted.description.lists_errors:
             stop(f"--fail-on: metric {wanted.name} lists no errors; expected one that does; leave it out")
@@ -191,41 +177,23 @@ def score(
             say(line)
         scorer = open_scorer(options)
         for file, rows, total, target_ in zip(files, inputs, totals, targets, strict=True):
-            if scorer.budget and target_:
-                say(_estimate(scorer, rows, target_, overwrite=overwrite))
             results = scored_files.results(scorer, rows, total, target_, overwrite=overwrite)
             for result in summary.counting(results):
                 if not target_:
                     print_json(result.to_dict())
             if target_ and to and target_.name != to.name:
                 say(f"{file}: results in {target_}")
-        if scorer.budget:
-            say(scorer.budget.line)
     for line in summary.lines:
         say(line)
     raise typer.Exit(summary.exit_code(fail_on))
 
 
-def _refuse_combinations(options: Options, fail_on: str | None, to: Path | None, *, overwrite: bool) -> None:
+def _refuse_combinations(fail_on: str | None, to: Path | None, *, overwrite: bool) -> None:
     """Stop the command for options that have no effect, or no sense, beside each other."""
     if fail_on and fail_on not in SEVERITIES:
         stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
     if overwrite and not to:
         stop("--overwrite: found without --to; expected a file to write; leave it out")
-    if options.budget and not to:
-        stop("--budget: found without --to; expected a file, where a later run goes on; give --to FILE")
-
-
-def _estimate(scorer: Scorer | Ensemble, rows: RowFile, target: Path, *, overwrite: bool) -> str:
-    """Return what scoring the rest of a file will cost, as a line."""
-    from excam.scoring import budgets, result_files
-
-    assert scorer.budget, "it has one"
-    judge = scorer.for_rows(rows)
-    done = sum(result is not None for result in result_files.earlier(target, rows, judge, overwrite=overwrite))
-    count = sum(1 for _ in rows)
-    scorer.budget.rows = budgets.rows_left(count, target, scorer.repeat, done)
-    return budgets.estimate(scorer.budget, rows, judge.first_requests, judge.max_tokens, count, scorer.repeat)
 
 
 def _targets(files: list[Path], to: Path | None) -> list[Path | None]:
@@ -282,9 +250,6 @@ def _explain_interruption(to: Path | None) -> Iterator[None]:
     except KeyboardInterrupt:
         say("excam: interrupted" + ("; the same command goes on from what was answered" if to else ""))
         raise typer.Exit(130) from None
-    except BudgetSpent as problem:
-        say(f"excam: {problem}; what was answered is kept, and the same command goes on from here")
-        raise typer.Exit(4) from None
 
 
 def explain(

@@ -49,10 +49,6 @@ class AuditFailed(ExcamError):
     """Rows failed an audit, and are neither trained on nor published."""
 
 
-class BudgetSpent(ExcamError):
-    """The budget does not cover another request. Answers so far are kept."""
-
-
 class AnswersMissing(ExcamError):
     """A model left requests unanswered. `reasons` maps the index of a request, or the name of its row, to a reason."""
 

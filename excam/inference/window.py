@@ -117,8 +117,6 @@ class _Driver(Generic[ItemT, R]):
                 self._take(self._window)
             else:
                 break
-        if self._window:
-            self._window.answered()  # raises if the budget did not allow a repetition
         if self._missing:
             raise AnswersMissing(dict(self._missing[at] for at in sorted(self._missing)))
 
@@ -183,11 +181,10 @@ class _Driver(Generic[ItemT, R]):
     def _send(self) -> None:
         if self._window is None:
             self._window = self.opened.enter_context(self._model.window(self._sampling))
-        key, request = self._to_send[0]
-        if self._window.send(self._number, request):
-            self._to_send.popleft()
-            self._sent[self._number] = key
-            self._number += 1
+        key, request = self._to_send.popleft()
+        self._window.send(self._number, request)
+        self._sent[self._number] = key
+        self._number += 1
 
     def _take(self, window: Window) -> None:
         """Wait for answers, save them, and put them down for the rows that asked."""

@@ -20,8 +20,6 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress
 from excam.core.release import VERSION
-from excam.inference import Request
-from excam.inference.budget import Budget
 from excam.inference.journal import Journal
 from excam.scoring import async_bridge, files, given_rows, result_files
 from excam.scoring.agreement import COMBINE, Combine, agreement, combined
@@ -73,8 +71,8 @@ class RowList:
 class Ensemble:
     """Several judges used as one, for any metric."""
 
-    def __init__(self, judges: Sequence[Scorer], repetition: Repetition, budget: Budget | None = None) -> None:
-        self._judges, self._how, self.budget = judges, (how := repetition.checked()), budget
+    def __init__(self, judges: Sequence[Scorer], repetition: Repetition) -> None:
+        self._judges, self._how = judges, (how := repetition.checked())
         seeds = range(how.repeat) if how.temperature else ()
         sampled = [judge.sampled(how.temperature, seed) for judge in judges for seed in seeds]
         self.members = sampled or list(judges)
@@ -90,23 +88,9 @@ class Ensemble:
         """Return the signature with what decides an answer and is not in it, such as the address of a server."""
         return f"{self.signature}|{'+'.join(member.identity for member in self.members)}"
 
-    @property
-    def max_tokens(self) -> int:
-        """Return the limit of an answer in tokens."""
-        return self.members[0].max_tokens
-
-    @property
-    def repeat(self) -> int:
-        """Return how often each row is judged."""
-        return len(self.members)
-
-    def first_requests(self, row: Row) -> Sequence[Request]:
-        """Return what one of the judges asks first about a row."""
-        return self.members[0].first_requests(row)
-
     def for_rows(self, rows: Iterable[Row]) -> Ensemble:
         """Return this ensemble for the rows of a file, as `Scorer.for_rows`."""
-        return Ensemble([judge.for_rows(rows) for judge in self._judges], self._how, self.budget)
+        return Ensemble([judge.for_rows(rows) for judge in self._judges], self._how)
 
     def close(self) -> None:
         """Free the memory of all models."""

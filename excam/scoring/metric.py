@@ -12,7 +12,7 @@ A metric of one's own is a class in a file: `excam score FILE --metric my_metric
             yield  # a flow that asks nothing
 
 A metric that asks a model yields requests instead (`excam.inference.ask_for_text`). Columns of the user's file,
-repetition, several models, calibration, evidence, budgets, files, servers and pages are the same for every metric.
+repetition, several models, calibration, evidence, files, servers and pages are the same for every metric.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from excam.core.addresses import identified, without_secrets
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say
 from excam.inference import hub_models
-from excam.inference.budget import Budget
 from excam.inference.journal import Journal
 from excam.scoring import adapters, local_model, served_model
 from excam.scoring.opened_model import Entry, OpenedModel, Probe
@@ -96,7 +95,6 @@ def open_model(
     model: str | Path | Address,
     base: str | Path | None = None,
     engine: str | None = None,
-    budget: Budget | None = None,
     serving: Serving | None = None,
     *,
     dtype: str | None = None,
@@ -106,10 +104,10 @@ def open_model(
     """Open a model. `base` is the folder of an adapter's base model, `engine` one of `local_model.ENGINES`, `dtype` one
     of `local_model.DTYPES`, in which a model of this machine computes.
 
-    `budget` limits a model behind a server, `serving` says how that is asked. What it takes is found out with the first
-    question and kept in the `journal` of the answers; with `probe`, which returns what is asked first, at once, so that
-    the signature says it. Raises ModelInvalid if there is no such model, InputInvalid for an option that it cannot
-    have, NotInstalled in a light install.
+    `serving` says how a model behind a server is asked. What it takes is found out with the first question and kept in
+    the `journal` of the answers; with `probe`, which returns what is asked first, at once, so that the signature says
+    it. Raises ModelInvalid if there is no such model, InputInvalid for an option that it cannot have, NotInstalled in a
+    light install.
     """
     address = parse(model)
     if address.endpoint:
@@ -117,7 +115,7 @@ def open_model(
             if value is not None:
                 raise InputInvalid(f"{option}: found {value} for {address.name}, behind a server; leave it out")
         entry = served_model.entry_of(address.name, address.endpoint, serving)
-        return served_model.opened(entry, budget, probe, journal)
+        return served_model.opened(entry, probe, journal)
     if serving and serving.given:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in serving.given)
         raise InputInvalid(f"{options}: found for {address}, on this machine; leave it out")
@@ -130,4 +128,4 @@ def open_model(
 
 def open_entry(at: Entry, probe: Probe | None = None, journal: Journal | None = None) -> OpenedModel:
     """Open an entry of `models:`, which has the settings that `open_model` takes. Raises ModelInvalid alike."""
-    return served_model.opened(at, None, probe, journal) if at.model.server else local_model.open_entry(at)
+    return served_model.opened(at, probe, journal) if at.model.server else local_model.open_entry(at)

@@ -10,9 +10,8 @@ from pathlib import Path
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.paths import ADAPTERS
 from excam.inference import Generate, Sampling
-from excam.inference.budget import Budget
 from excam.knowledge.index import Index, open_index
-from excam.scoring import budgets, calibration, metric
+from excam.scoring import calibration, metric
 from excam.scoring.agreement import Combine
 from excam.scoring.defaults import BAND
 from excam.scoring.ensemble import Ensemble, Repetition
@@ -47,8 +46,6 @@ class Options:
     repeat: int = 1
     temperature: float = 0.0
     combine: Combine | None = None
-    budget: float | None = None  # what a paid server may cost
-    price: tuple[float, float] | None = None  # of a million prompt tokens and of a million answer tokens
     concurrency: int | None = None  # how a server is asked: see `Serving`
     rate: int | None = None
     timeout: float | None = None
@@ -70,7 +67,7 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
     reasons: dict[str, str] = {}
     if wanted.asks == "nothing":
         models = ("backend", "dtype", "bases", *(() if wanted.needs_model else ("models",)))
-        others = ("budget", "price", "max_tokens", "repeat", "temperature", "combine")
+        others = ("max_tokens", "repeat", "temperature", "combine")
         serving_options = (item.name for item in fields(Serving))
         reasons |= dict.fromkeys((*models, *others, *serving_options), "it asks no model")
     elif wanted.asks == "likelihoods":
@@ -148,31 +145,23 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
             "adapter, or NAME@http://host/v1; docs/tutorial.md says how to get one, `excam demo` needs none"
         )
     addresses = [parse(address) for address in options.models or (DEFAULT,)]
-    limit = budgets.checked(options.budget, options.price, addresses)
     index = open_index(options.evidence) if options.evidence else None
     models: list[OpenedModel | None] = [None]
     if needs_model:
         bases = options.bases or (None,) * len(addresses)
-        models = [
-            _model(wanted, options, index, address, base, limit) for address, base in zip(addresses, bases, strict=True)
-        ]
+        models = [_model(wanted, options, index, address, base) for address, base in zip(addresses, bases, strict=True)]
     judges = [_judge(wanted, options, model, index) for model in models]
     if len(judges) > 1 or options.repeat > 1:
         how = Repetition(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
-        return Ensemble(judges, how, limit)
-    scorer = judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
-    scorer.budget = limit
-    return scorer
+        return Ensemble(judges, how)
+    return judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
 
 
-def _model(
-    wanted: Metric, options: Options, index: Index | None, address: Address, base: Path | None, limit: Budget | None
-) -> OpenedModel:
+def _model(wanted: Metric, options: Options, index: Index | None, address: Address, base: Path | None) -> OpenedModel:
     return open_model(
         address,
         base,
         options.backend,
-        limit,
         options.serving,
         dtype=options.dtype,
         probe=partial(first_request, wanted, options, index) if wanted.asks != "nothing" else None,

@@ -20,7 +20,6 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress
 from excam.core.release import VERSION
 from excam.inference import Answer, Completion, Flow, Request, Sampling, window
-from excam.inference.budget import Budget
 from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import next_requests, run
 from excam.knowledge.index import Index
@@ -42,8 +41,6 @@ class Scorer:
     def __init__(self, metric: Metric, model: OpenedModel | None, sampling: Sampling | None = None) -> None:
         """`metric` is prepared for the model; `sampling` is by default greedy, with the metric's limit of tokens."""
         self.metric, self.model = metric, model
-        self.budget: Budget | None = None  # that limits the model
-        self.repeat = 1  # how often each row is judged
         self._book: Index | None = None
         self._calibrated: Calibrated | None = None
         self._of_file = False  # whether `metric` is that of a file, see `for_rows`
@@ -62,11 +59,6 @@ class Scorer:
         parts.append(f"without:{'+'.join(self.metric.without)}" if self.metric.without else "")
         parts.append(self._calibrated.signature if self._calibrated else calibration.NONE)
         return "|".join(filter(None, parts))
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the limit of an answer in tokens."""
-        return self._sampling.max_tokens
 
     @property
     def token_limit(self) -> str:

@@ -25,7 +25,6 @@ from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate
 from excam.inference.backend_factory import LazyBackend
 from excam.inference.backends import _openai_connection, openai
 from excam.inference.backends.openai import Refusal, is_same_reason
-from excam.inference.budget import Budget
 from excam.inference.cache_keys import cache_key
 from excam.inference.journal import InMemory, Journal
 from excam.scoring.opened_model import Entry, OpenedModel, Probe
@@ -58,17 +57,17 @@ SHORT = Generate((Message("system", "Answer briefly."), Message("user", "Answer 
 
 
 class ServedBackend(LazyBackend):
-    """A model behind a server, within a budget if there is one. Nothing is requested before the first question.
+    """A model behind a server. Nothing is requested before the first question.
 
     Then it is found out what the server takes: of texts, and of those with a schema or log-probabilities. What is left
     out is kept in the journal of the answers. It stands in `settings`, and not in `identity`: the same questions find
     their answers again.
     """
 
-    def __init__(self, name: str, model: Model, budget: Budget | None = None, journal: Journal | None = None) -> None:
+    def __init__(self, name: str, model: Model, journal: Journal | None = None) -> None:
         assert model.server, "callers have looked"
         super().__init__(name, model, None, None)
-        self.server, self._budget, self._journal = model.server, budget, InMemory() if journal is None else journal
+        self.server, self._journal = model.server, InMemory() if journal is None else journal
         self._tried: set[str] = set()  # by `_key`
 
     def find_out(self, request: Generate, sampling: Sampling) -> None:
@@ -165,12 +164,12 @@ class ServedBackend(LazyBackend):
         return opened
 
     def _open(self) -> Backend:
-        opened = openai.open_model(self.name, self.model, None, None, self.identity, self._budget)
+        opened = openai.open_model(self.name, self.model, None, None, self.identity)
         opened.server = self.server
         return opened
 
 
-def opened(at: Entry, budget: Budget | None, probe: Probe | None, journal: Journal | None) -> OpenedModel:
+def opened(at: Entry, probe: Probe | None, journal: Journal | None) -> OpenedModel:
     """Open a model behind a server. Its version is unknown: the signature says so, and what the server does not take.
 
     A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
@@ -178,11 +177,10 @@ def opened(at: Entry, budget: Budget | None, probe: Probe | None, journal: Journ
 
     Args:
         at: the entry of `models:`
-        budget: that limits it; None: no limit
         probe: returns what is asked first; None: what the server takes is found out later
         journal: of the answers; None: in memory
     """
-    backend, first = ServedBackend(at.name, at.model, budget, journal), Generate(())
+    backend, first = ServedBackend(at.name, at.model, journal), Generate(())
     names = (backend.server.name or at.model.hub or at.name, at.name, at.model.hub)
     model = OpenedModel(
         backend, f"model:{names[0]}|on:served", names=names, constrained=True, served=True, label=at.name

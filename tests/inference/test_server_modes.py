@@ -318,29 +318,6 @@ def test_a_body_in_a_coding_that_was_asked_for_is_read(run, coding):
     assert run((200, body, {"Content-Encoding": coding})).exit_code == 0
 
 
-USAGES = [  # what a server counted, and what a budget counts of three requests with prompts of about 1,800 characters
-    ((900, 30), (900, 30)),
-    ((1, 30), (180, 30)),
-    ((-5, -(10**12)), "most"),
-    ((0, 0), "most"),
-    ((1e308, 1e308), "most"),
-    ((10**400, 3), "most"),
-]
-
-
-@pytest.mark.parametrize(("counted", "spent"), USAGES)
-def test_a_budget_counts_at_least_what_was_sent(run, counted, spent):
-    usage = {"prompt_tokens": counted[0], "completion_tokens": counted[1]}
-    result = run((200, CLEAN[1] | {"usage": usage}), "--budget", "100000", "--price", "1000000", "0.000001")
-    line = next(line for line in result.stderr.splitlines() if line.startswith("spent"))
-    tokens = float(re.search(r"spent ([\d.]+)", line)[1]) / len(run.server.calls)
-    if spent == "most":
-        assert "whose tokens the server did not count" in line
-        assert tokens > 2000  # a token for each byte
-    else:
-        assert tokens == pytest.approx(spent[0], rel=0.2)
-
-
 # --- other commands
 
 

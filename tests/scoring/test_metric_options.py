@@ -206,11 +206,6 @@ def qualified(trial):
     return done, "judge:grounded" in signature(done) and "|en:1" in signature(done)
 
 
-def budget(trial):
-    done = trial.with_("--budget", 5, "--price", 1, 1, "--to", trial.folder / "paid.jsonl")
-    return done, f"estimate: {ROWS} of {ROWS} rows" in done.stderr
-
-
 def fail_on(trial):
     done = trial.with_("--fail-on", "minor")
     return done, done.exit_code in (0, 3)
@@ -326,7 +321,6 @@ OPTIONS = {
     "`--calibration`": calibration,
     "`--band`": band,
     "`--qualified`": qualified,
-    "`--budget`, `--price`": budget,
     "`--concurrency`, `--rate`, `--timeout`": one_request_at_a_time,
     "`--omit`": left_out,
     "`--fail-on`": fail_on,

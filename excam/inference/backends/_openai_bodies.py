@@ -80,11 +80,10 @@ def response_format(schema: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The most tokens that the counts of a server allow, and the cost that it states itself; 0 if missing."""
+    """The most tokens that the counts of a server allow; 0 if missing."""
 
     prompt: int
     completion: int
-    cost: float = 0.0
 
 
 def usage(body: Any) -> Usage:
@@ -102,8 +101,7 @@ def usage(body: Any) -> Usage:
     cached = max(details, _count(counted, "cache_read_input_tokens"))
     prompt += cached if prompt and cached > prompt else 0
     completion += reasoning if reasoning > completion or not total else 0
-    cost = _number(counted.get("cost"))
-    return Usage(prompt, max(completion, total - prompt if prompt else 0), cost if 0 < cost < ABSURD else 0.0)
+    return Usage(prompt, max(completion, total - prompt if prompt else 0))
 
 
 def _count(counts: Any, name: str) -> int:

@@ -42,7 +42,7 @@ class Failed(Exception):  # not raised outside the backend
     `again`: retry after at least `wait` seconds; `later`: the server itself says that it is for now only; `final`: all
     other requests would fail too; `believed`: after so many equal failures, the request itself is the cause, if others
     are answered; `busy`: the server has too many requests; `reached`: it was there;
-    `strange`: what it answered is none of this API; `unread`: an answer that the server may bill was not read whole;
+    `strange`: what it answered is none of this API;
     `instead`: the question to ask when it is asked again.
     """
 
@@ -56,7 +56,6 @@ class Failed(Exception):  # not raised outside the backend
     busy: bool = False
     reached: bool = True
     strange: bool = False
-    unread: bool = False
     instead: Any = None
 
 
@@ -148,18 +147,18 @@ async def posted(
         ):
             coding = response.headers.get("Content-Encoding", "identity").strip().lower()
             if coding not in ("identity", "gzip"):
-                raise Failed(f"HTTP {response.status} with a body in {coding}, which was not asked for", unread=True)
+                raise Failed(f"HTTP {response.status} with a body in {coding}, which was not asked for")
             async for chunk in response.content.iter_any():
                 body += chunk
                 if len(body) > LARGEST:
-                    raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes", unread=True)
+                    raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes")
             return response, bytes(body)
     except aiohttp.ClientError as problem:  # refused, reset, incomplete body
         fault = web.fault(problem)
         again, reached = not fault.untrusted, fault.reached
-        raise Failed(fault.reason, again=again, final=fault.untrusted, reached=reached, unread=reached) from None
+        raise Failed(fault.reason, again=again, final=fault.untrusted, reached=reached) from None
     except TimeoutError:
-        raise Failed(f"no complete answer within {seconds:g} s", again=True, busy=True, unread=True) from None
+        raise Failed(f"no complete answer within {seconds:g} s", again=True, busy=True) from None
 
 
 async def end(client: aiohttp.ClientSession) -> None:

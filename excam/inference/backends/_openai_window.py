@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import json
 import math
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
@@ -16,8 +15,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from excam.core.web import Route
 from excam.inference import Choice, Completion
 from excam.inference.backends import _openai_connection as connection
-from excam.inference.backends._openai_bodies import MOST
-from excam.inference.budget import Budget
 
 if TYPE_CHECKING:
     import aiohttp
@@ -33,20 +30,9 @@ class Question(Generic[A]):
     """The fields to send, the parser of the answer, and the answer to return if the server refuses."""
 
     fields: Mapping[str, Any]
-    most_answered: int  # tokens
     read: Callable[[Any], A]
     refused: Callable[[str], A]  # by the server's words
     may_lack_logprobs: bool = False
-
-    @property
-    def most_tokens(self) -> tuple[int, int]:
-        """Return upper limits of the tokens of a prompt and its answer; a token has at least a byte of the request."""
-        return len(json.dumps(self.fields, ensure_ascii=False).encode()), self.most_answered
-
-    @property
-    def least_prompt(self) -> int:
-        """Return a lower limit of the tokens of the prompt: on average, none has more than `MOST` characters."""
-        return sum(len(message["content"]) for message in self.fields["messages"]) // MOST
 
 
 @dataclass(slots=True)
@@ -138,13 +124,11 @@ class Window:
         room: Room,
         answer: Callable[[Asking, Question[Any]], Coroutine[Any, Any, Any]],
         question: Callable[[Any], Question[Any]] = lambda request: request,
-        budget: Budget | None = None,
     ) -> None:
         """`answer` asks a question and returns its answer, `question` makes one of a request."""
-        self._route, self._room, self._budget = route, room, budget
+        self._route, self._room = route, room
         self._answer, self._question = answer, question
         self._open: dict[int, Question[Any]] = {}
-        self._waiting: Question[Any] | None = None  # that the budget does not allow now
         self._unsent: list[int] = []
         self._done: SimpleQueue[tuple[int, asyncio.Task[Any]]] = SimpleQueue()
         self._stack = ExitStack()
@@ -169,17 +153,12 @@ class Window:
     @property
     def has_room(self) -> bool:
         """Return whether another request may be sent now."""
-        return self._waiting is None and len(self._open) < int(self._room.limit)
+        return len(self._open) < int(self._room.limit)
 
-    def send(self, number: int, request: Any) -> bool:
-        """Send a request under a number; return whether the budget allows it now. If not, give it again later."""
-        question = self._question(request)
-        if self._budget and not self._budget.reserve(*question.most_tokens):
-            self._waiting = question
-            return False
-        self._open[number] = question
+    def send(self, number: int, request: Any) -> None:
+        """Send a request under a number."""
+        self._open[number] = self._question(request)
         self._unsent.append(number)
-        return True
 
     def flush(self) -> None:
         """Start what was given to `send`."""
@@ -188,24 +167,16 @@ class Window:
             self._unsent = []
 
     def answered(self) -> Answered:
-        """Wait for answers, and return them as (number, Answer or Missing); at least one if any request is open.
-
-        If none is, raise BudgetSpent or InputInvalid if the budget does not allow the next request.
-        """
+        """Wait for answers, and return them as (number, Answer or Missing); at least one if any request is open."""
         if not self._open:
-            if self._budget:
-                self._budget.refuse_rest(self._waiting and self._waiting.most_tokens)
             return []
         self.flush()
         finished = [self._done.get()]
         with suppress(Empty):
             while True:
                 finished.append(self._done.get_nowait())
-        self._waiting = None
         for number, _ in finished:
-            question = self._open.pop(number)
-            if self._budget:
-                self._budget.release(*question.most_tokens)
+            del self._open[number]
         return [(number, task.result()) for number, task in finished]
 
     def all(self, requests: Iterable[Any]) -> Iterator[Answered]:
@@ -213,7 +184,8 @@ class Window:
         coming = enumerate(requests)
         held = next(coming, None)
         while True:
-            while held and self.has_room and self.send(*held):
+            while held and self.has_room:
+                self.send(*held)
                 held = next(coming, None)
             answers = self.answered()
             if not answers:

@@ -52,7 +52,6 @@ from excam.inference.backends._openai_connection import (
     Failed,
 )
 from excam.inference.backends._openai_window import A, Asking, Question, Room, Window
-from excam.inference.budget import Budget
 from excam.inference.cache_keys import request_seed
 from excam.inference.chat import replace_lone_surrogates, template_variables
 
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
 VERSION = 2
 PACKAGES = ()  # packages that affect answers are on the server
 
-NOT_COUNTED = bodies.Usage(0, 0)
 NO_ANSWERS = 3  # how often a response without an answer is believed to be meant
 LONGEST_WAIT = 600.0  # seconds; a server that asks for more counts as down
 SAY_EVERY = 10.0  # seconds between two lines about attempts
@@ -77,14 +75,7 @@ SHORTEST_KEY = 4  # characters of a value in an address's query that may be a ke
 TOP = 20  # maximum of alternatives per token that OpenAI and vLLM list
 
 
-def open_model(
-    name: str,
-    model: Model,
-    files: Path | None,
-    adapter: Path | None,
-    identity: str,
-    budget: Budget | None = None,
-) -> Backend:
+def open_model(name: str, model: Model, files: Path | None, adapter: Path | None, identity: str) -> Backend:
     """Return the backend for an entry of `models:`; see `backends`. Raise ModelInvalid for an adapter (on the server).
 
     The model's name at the server is `server.name`, the hub id, or the name of the entry, in this order.
@@ -96,7 +87,7 @@ def open_model(
             "it in models.*.server.name"
         )
     at_server = model.server.name or model.hub or name
-    return Backend(at_server, model.server, identity, thinking=model.thinking, budget=budget)
+    return Backend(at_server, model.server, identity, thinking=model.thinking)
 
 
 class Refusal(Exception):
@@ -115,19 +106,16 @@ class Backend:
         thinking: bool | None = None,
         attempts: int = 8,
         first_wait: float = 1.0,
-        budget: Budget | None = None,
     ) -> None:
         """`name`: that of the model at the server. `thinking`: for its chat template, in `chat_template_kwargs` as vLLM
         and SGLang take it; None sends nothing. `first_wait`: seconds, doubled up to a minute, with jitter.
 
-        A `Retry-After` of the server applies to all requests. No request is sent, and none repeated, that could exceed
-        the `budget`: BudgetSpent is raised when all open requests are answered.
+        A `Retry-After` of the server applies to all requests.
 
         Raise ModelInvalid if the variable `server.key_env` is not set or has no valid key, or if the endpoint is not a
         valid address.
         """
         self.name, self.server, self.attempts, self.first_wait = name, server, attempts, first_wait
-        self.budget = budget
         self.identity = identity or f"openai|{name}"
         variables = template_variables(thinking)
         self._template = {"chat_template_kwargs": variables} if variables else {}
@@ -190,16 +178,15 @@ class Backend:
         def question(request: Request) -> Question[Any]:
             return self._choice(request) if isinstance(request, Choose) else self._question(request, sampling)
 
-        return Window(self._route, self._room, self._answer, question, self.budget)
+        return Window(self._route, self._room, self._answer, question)
 
     def attempt(self, request: Generate, sampling: Sampling) -> None:
         """Send a request to see whether the server takes it.
 
-        Raise Refusal with the server's words if it refuses this request, ModelInvalid if it gives no chat completion,
-        and BudgetSpent if the request could exceed the budget.
+        Raise Refusal with the server's words if it refuses this request, ModelInvalid if it gives no chat completion.
         """
         question = replace(self._question(request, sampling), read=self._glanced)
-        with Window(self._route, self._room, self._attempted, budget=self.budget) as window:
+        with Window(self._route, self._room, self._attempted) as window:
             window.send(0, question)
             window.answered()
 
@@ -212,8 +199,6 @@ class Backend:
     async def _attempted(self, asking: Asking, question: Question[Completion]) -> Completion:
         reason = ""
         for attempt in range(self.attempts):
-            if attempt and self.budget and not self.budget.allows_repetition():
-                raise ModelInvalid(f"{reason}; not asked again: that could exceed the budget")
             self._counts.update(requests=1, retries=int(attempt > 0))
             sent = asyncio.ensure_future(self._once(asking.client, question))
             if not (await asyncio.wait([sent], timeout=SAY_EVERY))[0]:
@@ -271,7 +256,7 @@ class Backend:
         def refused(words: str) -> Completion:
             return Completion("", None, None, "refused", 0, 0, words)
 
-        question = Question(self._text(request, sampling), sampling.max_tokens, read_first, refused)
+        question = Question(self._text(request, sampling), read_first, refused)
         return question
 
     def _answered_by(self, body: Any) -> str:
@@ -299,7 +284,6 @@ class Backend:
         read = bodies.choice_of(request.options)
         return Question(
             self._first_token(request),
-            1,
             lambda body: replace(read(body), answered_by=self._answered_by(body)),
             lambda _: Choice(None, None, 0),
             may_lack_logprobs=True,
@@ -347,8 +331,6 @@ class Backend:
                 await self._turn(asking)
                 if asking.why:
                     return Missing(f"not asked any more: {asking.why}")
-                if attempt and self.budget and not self.budget.allows_repetition():
-                    return Missing(f"{reason}; not asked again: that could exceed the budget")
                 self._counts.update(requests=1, retries=int(attempt > 0))
                 began = time.monotonic()
                 answer = await self._once(asking.client, question)
@@ -395,8 +377,6 @@ class Backend:
         return await asking.short
 
     async def _answers_short(self, asking: Asking, question: Question[Any]) -> bool:
-        if self.budget and not self.budget.allows_repetition():
-            return False
         self._counts.update(requests=1)
         lacking = {"logprobs", "top_logprobs"} if question.may_lack_logprobs else set[str]()
         try:
@@ -426,12 +406,7 @@ class Backend:
 
     async def _once(self, client: aiohttp.ClientSession, question: Question[A]) -> A:
         """Send the request once and return the answer. Raise Failed."""
-        try:
-            response, body = await connection.posted(client, self._url, question.fields, self.server.timeout)
-        except Failed as failure:
-            if failure.unread:
-                self._count(question, NOT_COUNTED)
-            raise
+        response, body = await connection.posted(client, self._url, question.fields, self.server.timeout)
         if response.status == 200:
             return self._read(question, body)
         raise self._failure(response.status, body, question, response.headers)
@@ -460,10 +435,10 @@ class Backend:
 
     def _read(self, question: Question[A], body: bytes) -> A:
         """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
-        counted = NOT_COUNTED
         try:
             parsed = bodies.parse(body)
             counted = bodies.usage(parsed)
+            self._counts.update(prompt_tokens=counted.prompt, completion_tokens=counted.completion)
             if "error" in parsed and not parsed.get("choices"):
                 if status := bodies.stated_status(body):
                     raise self._failure(status, body, question, {})
@@ -477,19 +452,9 @@ class Backend:
             detail = self._safe(f"{type(problem).__name__}: {problem}")[:80]
             reason = f"not a chat completion ({detail}); found {self._beginning(body)}"
             raise Failed(reason, believed=NO_ANSWERS, strange=True) from None
-        finally:
-            self._count(question, counted)
 
     def _beginning(self, body: bytes) -> str:
         return self._safe(body[:2000].decode("utf-8", "replace"))[:80] or "nothing"
-
-    def _count(self, question: Question[Any], used: bodies.Usage) -> None:
-        """Count what a request used; for the budget at least the tokens that were sent, the most if not counted."""
-        self._counts.update(prompt_tokens=used.prompt, completion_tokens=used.completion)
-        if self.budget and used.prompt and used.completion:
-            self.budget.count(max(used.prompt, question.least_prompt), used.completion, used.cost)
-        elif self.budget:
-            self.budget.count_unreported(*question.most_tokens, used.cost)
 
     def _safe(self, text: str) -> str:
         query = urlsplit(self._url).query
