@@ -169,23 +169,6 @@ def pairs(file: ROWS, to: TO) -> None:
 
 
 @app.command()
-def errors(
-    file: ROWS, to: TO, labels: Annotated[Path, typer.Option(help="labels of people: id, system, correct, errors")]
-) -> None:
-    """Write the wrong translations with what is wrong, explained by explications: rows to train ExCAM on.
-
-    Example: excam acre errors rows.parquet --labels labels.jsonl --to errors.jsonl
-    """
-    from excam.acre import exports, translations
-    from excam.core import tables
-
-    with exit_on_error():
-        soft_errors = exports.soft_errors(translations.with_labels(translations.from_frame(file), labels))
-        tables.write_jsonl(to, soft_errors)
-        say(f"{to}: {len(soft_errors)} wrong translations")
-
-
-@app.command()
 def draw(
     file: Annotated[Path, typer.Argument(help="sentences with translations, or rows made by `excam acre rows`")],
     form: Annotated[str, typer.Option(help="culture_spans: mark expressions; translation_errors: judge translations")],
