@@ -35,18 +35,16 @@ CURRENT = "manual-0.1"
 
 
 @app.command()
-def show(
-    rubric: RUBRIC = CURRENT,
-    dimension: Annotated[str | None, typer.Option(help="accuracy, appropriateness, sensitivity or depth")] = None,
-) -> None:
+def show(rubric: RUBRIC = CURRENT) -> None:
     """Print the manual: scale, anchors, red flags, rules, numbers of quality control, with version and hash.
 
-    Example: excam rubric show --dimension depth
+    Example: excam rubric show
     """
-    from excam.rubric import show as showing
+    from excam.rubric import manual
 
     with exit_on_error():
-        print_text(showing.text(_opened(rubric, None), dimension))
+        opened = _opened(rubric, None)
+        print_text(f"# Version {opened.signature}, hash {opened.hash}\n{manual.text(rubric)}")
 
 
 @app.command()

@@ -202,17 +202,20 @@ class Rubric:
 
 def load(version: str = CURRENT) -> Rubric:
     """Return a manual by the name of a version of this package, or by the path of its YAML file. Raise InputInvalid."""
+    return parse(_yaml(text(version), version), version)
+
+
+def text(version: str) -> str:
+    """Return the YAML text of a manual, named as for `load`. Raise InputInvalid."""
     path = Path(version)
     if path.suffix in (".yaml", ".yml"):
         try:
-            text = path.read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8")
         except (OSError, ValueError) as problem:
             raise InputInvalid(f"{path}: not readable: {in_a_line(problem)}; expected a manual") from None
-        return parse(_yaml(text, version), version)
     if version not in shipped():
         raise InputInvalid(f"rubric {version}: no such version; expected {', '.join(shipped())}, or a .yaml file")
-    text = resources.files("excam.rubric").joinpath(f"{version}.yaml").read_text(encoding="utf-8")
-    return parse(_yaml(text, version), version)
+    return resources.files("excam.rubric").joinpath(f"{version}.yaml").read_text(encoding="utf-8")
 
 
 def shipped() -> Sequence[str]:

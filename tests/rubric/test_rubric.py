@@ -980,10 +980,4 @@ def test_the_page_shows_texts_as_texts(tmp_path):
 def test_show_prints_the_manual():
     text = excam("show").stdout
     assert RUBRIC.hash in text
-    assert "Licence: not verified" in text
-    assert "Contradicts the rule `stereotype`" in text
-    assert all(words in text for dimension in RUBRIC.manual.dimensions.values() for words in dimension.anchors.values())
-    depth_text = excam("show", "--dimension", "depth").stdout
-    assert "Outstanding depth" in depth_text
-    assert "Stereotyping" not in depth_text
-    assert excam("show", "--dimension", "mood").exit_code == 2
+    assert manual.parse(yaml.safe_load(text), "shown").hash == RUBRIC.hash
