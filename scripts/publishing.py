@@ -11,12 +11,12 @@ from typing import Annotated, Any
 from excam.core import provenance
 from excam.core.provenance import write_text
 from excam.error_reports.record_files import read_samples
-from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES, card, croissant, examples, parts, prose
+from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES, card, examples, parts
 from scripts import step
 
 
 @step(
-    version=10,
+    version=11,
     inputs={
         "samples": "published_samples",
         "sources": "published_sources",
@@ -28,7 +28,6 @@ from scripts import step
     settings={"benchmarks": "published_benchmarks"},
     outputs={
         "card": "results/published/{build}/README.md",
-        "croissant": "results/published/{build}/croissant.json",
         "manifest": "results/published/{build}/manifest.json",
     },
     silent=["verdict"],
@@ -38,29 +37,24 @@ def publish_excam40k(
     benchmarks: Annotated[dict[str, Any], json.loads, "terms, title, citation by dataset, as JSON"],
     audits_path: Annotated[Path, "the audits' summary"],
     card_path: Path,
-    croissant_path: Path,
     manifest_path: Path,
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet, all four"] = (),
     sources_paths: Annotated[Sequence[Path], "<dataset>/manifest.json"] = (),
     soft_paths: Annotated[Sequence[Path], "<dataset>.counts.json of soft errors"] = (),
     bases_paths: Annotated[Sequence[Path], "<dataset>.bases.jsonl of the samples"] = (),
 ) -> None:
-    """Write the data set for publication: shards by licence, a card, Croissant metadata, and last the manifest."""
+    """Write the data set for publication: shards by licence, a card, and last the manifest."""
     started, folder = time.monotonic(), manifest_path.parent
     manifest_path.unlink(missing_ok=True)  # while files change, no manifest may claim that they are complete
     published, withheld = parts.read(samples_paths, sources_paths, soft_paths, bases_paths, benchmarks, build)
     shards = parts.write(published, folder)
     audits = audits_path.read_text(encoding="utf-8")
     provenance.write_text(card_path, card.card_text(build, published, withheld, audits))
-    name = f"{card.NAME} ({build})"
-    provenance.write_json(
-        croissant_path, croissant.croissant_metadata(name, " ".join(prose.ABOUT.split()), published, folder)
-    )
     rows = sum(len(part.samples) for part in published)
     provenance.write_manifest(
         manifest_path,
         inputs=[*samples_paths, *sources_paths, *soft_paths, *bases_paths, audits_path],
-        outputs=[card_path, croissant_path, *shards],
+        outputs=[card_path, *shards],
         settings={"build": build},
         seconds=time.monotonic() - started,
         rows=rows,

@@ -10,15 +10,14 @@ import polars as pl
 import pytest
 import yaml
 from base_samples import acting
-from late import mlcroissant
 
 from excam.core import licences, row_files
-from excam.core.provenance import hash_record_path, sha256
+from excam.core.provenance import hash_record_path
 from excam.core.splits import SPLITS
 from excam.error_reports import record_files
 from excam.error_reports.records import CulturalError, Report, Sample
 from excam.excam40k.audits import checks, page
-from excam.excam40k.publishing import card, counts, croissant, examples, parts
+from excam.excam40k.publishing import card, counts, examples, parts
 from excam.excam40k.publishing.about import codes
 from excam.pages import markdown
 from scripts.excam40k import table_2
@@ -81,7 +80,7 @@ def write_build(*datasets: str, **changes) -> dict[str, list[str]]:
 def build(name: str, arguments: dict[str, list[str]], folder: str = "results/published") -> Path:
     place = Path(folder) / name
     words = [word for option, values in arguments.items() for word in (f"--{option}", *values)]
-    files = ["--card", f"{place}/README.md", "--croissant", f"{place}/croissant.json"]
+    files = ["--card", f"{place}/README.md"]
     words += [] if "benchmarks" in arguments else ["--benchmarks", "{}"]
     publish(["--build", name, *words, "--audits", "summary.md", *files, "--manifest", f"{place}/manifest.json"])
     return place
@@ -290,37 +289,13 @@ def test_features_and_sizes_are_declared_as_the_shards_have_them(tmp_path, caplo
         datasets.load_dataset(str(place), "normad", cache_dir=cache)
 
 
-def test_croissant_loads_and_its_records_can_be_read():
-    place = build("all", write_build("blend", "normad"))
-    described = mlcroissant.Dataset(jsonld=str(place / "croissant.json"))
-    assert not described.metadata.ctx.issues.errors
-    assert {record_set.uuid for record_set in described.metadata.record_sets} == {"blend", "normad"}
-    records = list(described.records("normad"))
-    assert len(records) == 12
-    wrong = next(record for record in records if record["normad/id"] == b"normad/1/wrong")
-    assert wrong["normad/score"] == -1
-    assert wrong["normad/errors"] == [
-        {
-            **{"normad/errors/where": b"output", "normad/errors/span": b"Sushi", "normad/errors/severity": b"minor"},
-            **{"normad/errors/type": b"wrong dish", "normad/errors/start": 0, "normad/errors/end": 5},
-        }
-    ]
-    assert wrong["normad/templates"] == [b"freeform/instruction/01"]
-    raw = json.loads((place / "croissant.json").read_text(encoding="utf-8"))
-    files = {entry["@id"]: entry for entry in raw["distribution"] if entry["@type"] == "cr:FileObject"}
-    assert set(files) == {str(path.relative_to(place)) for path in place.rglob("*.parquet")}
-    for name, entry in files.items():
-        assert entry["sha256"] == sha256(place / name)
-        assert entry["contentSize"] == f"{(place / name).stat().st_size} B"
-
-
 def test_the_permissive_build_holds_nothing_else():
     """Even where it is given everything."""
     place = build("permissive", write_build(*LICENCES))
     rows = pl.concat([pl.read_parquet(path) for path in place.rglob("*.parquet")])
     assert set(rows["licence"]) == {licence for licence in LICENCES.values() if licences.is_permissive(licence)}
     assert set(rows["dataset"]) == {"calmqa", "normad", "culturalbench", "include"}
-    written = "".join(path.read_text(encoding="utf-8") for path in (place / "README.md", place / "croissant.json"))
+    written = (place / "README.md").read_text(encoding="utf-8")
     assert "`blend/" not in written
     assert "epic/" not in written
     assert {path.name for path in place.iterdir() if path.is_dir()} == {"mit", "cc-by-4.0", "apache-2.0"}
@@ -343,7 +318,6 @@ def test_a_benchmark_outside_of_the_package_is_titled_cited_and_under_its_stated
     assert "| `mine` | Mine & theirs |" in text
     assert "- Me 2026. Mine." in text
     assert "- **non-commercial** (LicenseRef-own): no commercial use" in text
-    assert json.loads((place / "croissant.json").read_text())["license"] == ["LicenseRef-own"]
     assert not list(build("permissive", arguments | {"benchmarks": [json.dumps(said)]}).rglob("*.parquet"))
 
 
@@ -353,7 +327,6 @@ def test_nothing_permissive_gives_an_empty_card(capsys):
     assert header(place)["configs"] == []
     assert json.loads((place / "manifest.json").read_text())["rows"] == 0
     assert capsys.readouterr().err.splitlines()[-1].endswith("no dataset is under a permissive licence, an empty card")
-    assert not mlcroissant.Dataset(jsonld=str(place / "croissant.json")).metadata.ctx.issues.errors
 
 
 def test_a_split_without_rows_has_no_file():
@@ -368,7 +341,7 @@ def test_the_same_rows_give_the_same_bytes():
     arguments = write_build("blend", "normad")
     first, second = build("all", arguments), build("all", arguments, "again")
     names = {path.relative_to(first) for path in first.rglob("*") if path.is_file()} - {Path("manifest.json")}
-    assert len(names) == 8
+    assert len(names) == 7
     assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
 
 
@@ -385,7 +358,7 @@ def test_files_of_an_earlier_build_are_removed():
 def test_the_manifest_is_written_last(monkeypatch):
     arguments = write_build("blend")
     place = build("all", arguments)
-    monkeypatch.setattr(croissant, "croissant_metadata", lambda *_: 1 / 0)
+    monkeypatch.setattr(card, "card_text", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build("all", arguments)
     assert not (place / "manifest.json").exists()

@@ -15,7 +15,6 @@ class Library:
 
 
 inter_rater = Library("statsmodels.stats.inter_rater")
-mlcroissant = Library("mlcroissant")
 safetensors = Library("safetensors.torch")
 stats = Library("scipy.stats")
 torch = Library("torch")

@@ -1,4 +1,4 @@
-"""The data set for publication: licences kept apart, example tables, card, Croissant.
+"""The data set for publication: licences kept apart, example tables, card.
 
 This module has what the rest of the package and the workflow need for planning; it loads no library.
 """

@@ -1,4 +1,4 @@
-"""The description of each published column, for the card and for Croissant."""
+"""The description of each published column, for the card."""
 
 from __future__ import annotations
 

@@ -51,8 +51,7 @@ rows = load_dataset("path/to/this/folder", "{config}")
 print(rows["test"][0]["errors"])
 ```
 
-There is one configuration per dataset and one per licence, and no default: to choose one is to accept its licence.
-`croissant.json` describes the same files in Croissant 1.0, with the sha256 of each."""
+There is one configuration per dataset and one per licence, and no default: to choose one is to accept its licence."""
 
 SCORE = """`score` is the sum over `errors` of -1 for minor and -5 for major. In a soft row the number of errors is
 the number of changed places. `text[start:end]` is the span in the text that `where` names; where words were deleted,
