@@ -29,13 +29,8 @@ from excam.scoring import files, metric, result_files
 from excam.scoring.rows import RowFile
 
 ROOT = Path(__file__).parents[2]
-FOUND = Report(
-    (
-        CulturalError("output", "Sushi", "major", "incorrect answer"),
-        CulturalError("output", "absent words", "minor", "stereotyping"),
-    ),
-    "Sushi is Japanese.\x1b[2J",
-)
+ERRORS = ("Sushi", "major", "incorrect answer"), ("absent words", "minor", "stereotyping")
+FOUND = Report(tuple(CulturalError("output", *error) for error in ERRORS), "Sushi is Japanese.\x1b[2J")
 ESCAPE = "\x1b[31mred\x1b[0m \x07\x08\x9b \x7f"
 
 
@@ -123,10 +118,7 @@ def test_explain_shows_what_was_asked_for_and_sums_up(backend):
     excam("score", texts(*rows), "--to", "scored.jsonl")
     everything = excam("explain", "scored.jsonl").stdout
     assert everything.startswith("   marked: [minor: -1] [major: -5];")
-    assert (
-        "── 5 rows: 3 with errors, 1 not judged; 5 shown\nfailed because: no-json (1)\nwarning: language-unknown (5 rows)"
-        in everything
-    )
+    assert "── 5 rows: 3 with errors, 1 not judged; 5 shown\nfailed because: no-json (1)\nwarning: lang" in everything
     assert "\nexcam|model:" in everything
     wrong = excam("explain", "scored.jsonl", "--only", "errors", "--limit", "2").stdout
     assert re.findall(r"^── (\d) ·", wrong, re.MULTILINE) == ["1", "4"]
@@ -135,9 +127,7 @@ def test_explain_shows_what_was_asked_for_and_sums_up(backend):
     failures = excam("explain", "scored.jsonl", "--only", "failures").stdout
     assert re.findall(r"^── (\d) ·", failures, re.MULTILINE) == ["2"]
     assert "5 rows: 3 with errors, 1 not judged; 1 shown" in failures
-    assert stopped("explain", "scored.jsonl", "--only", "bad").endswith(
-        "found bad; expected all, errors, failures, not-known"
-    )
+    assert "found bad; expected all, errors, failures, not-" in stopped("explain", "scored.jsonl", "--only", "bad")
 
 
 def test_explain_wraps_behind_its_margin(backend, monkeypatch):
@@ -147,10 +137,6 @@ def test_explain_wraps_behind_its_margin(backend, monkeypatch):
     assert len(body) > 9
     assert all(line.startswith("   ") for line in body)
     assert "".join(line.strip() for line in body).count("寿司") == 60
-
-
-def test_text_that_looks_like_markup_is_text(backend):
-    assert "   output: [bold]x[/bold] [/] :smile:\n" in explained({"output": "[bold]x[/bold] [/] :smile:"})
 
 
 def test_control_characters_do_not_reach_the_terminal(backend):
@@ -254,8 +240,8 @@ def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
 
 def test_strict_stops_at_a_bad_row(backend):
     texts({"output": "x"}, {"output": None}, {"output": "z"}, name="in.jsonl")
-    assert stopped("score", "in.jsonl", "--strict") == (
-        "excam: in.jsonl: row 2 (2): missing-output; expected none with --strict (1 such rows)"
+    assert "in.jsonl: row 2 (2): missing-output; expected none with --strict" in stopped(
+        "score", "in.jsonl", "--strict"
     )
     assert backend.asked == []
     assert excam("score", texts({"output": "x"}), "--strict").exit_code == 0
@@ -363,9 +349,7 @@ def test_a_long_text_is_shown_around_its_marked_words(backend):
 def test_the_input_is_not_written_over(backend):
     file = texts({"output": "x"})
     before = Path(file).read_bytes()
-    assert (
-        stopped("score", file, "--to", f"./{file}") == f"excam: {file}: is the input; expected another file to write to"
-    )
+    assert f"{file}: is the input; expected another file" in stopped("score", file, "--to", f"./{file}")
     assert Path(file).read_bytes() == before
     Path("folder/texts.jsonl").mkdir(parents=True)
     line = stopped("score", file, "--to", "folder")
@@ -380,10 +364,15 @@ def test_read_a_report():
     result = excam("read", stdin=b"Sure:\n```json\n" + report.write(FOUND).encode() + b"\n```\n")
     assert result.exit_code == 0
     read = json.loads(result.stdout)
-    assert read["errors"][0] == {
-        **{"where": "output", "span": "Sushi", "severity": "major", "type": "incorrect answer"},
-        **{"start": -1, "end": -1},
+    error = {
+        "where": "output",
+        "span": "Sushi",
+        "severity": "major",
+        "type": "incorrect answer",
+        "start": -1,
+        "end": -1,
     }
+    assert read["errors"][0] == error
     assert read["explanation"] == FOUND.explanation
     assert result.stderr == "excam: overlooked: fence, prose\n"
 
@@ -462,10 +451,7 @@ def test_list_what_is_no_list():
 
 def test_list_metrics_says_what_each_reads_and_needs():
     shown = excam("list", "metrics").stdout
-    assert (
-        "bleu\n    reads translation, reference, target_language\n"
-        "    returns mean over sentences, more is better (0 to 100)\n" in shown
-    )
+    assert "bleu\n    reads translation, reference, target_language\n    returns mean over sentences, more is" in shown
     entries = [json.loads(line) for line in excam("list", "metrics", "--json").stdout.splitlines()]
     assert [entry["metric"] for entry in entries] == sorted(metric.available())
     assert {entry["metric"]: entry["needs"] for entry in entries}["calmqa"] == "a model and an index of evidence"
@@ -519,26 +505,20 @@ def test_as_a_program():
 
 
 def test_journals_are_verified(backend):
-    metric = cli_metric()
     rows = [{"instruction": "A?", "output": text} for text in ("Sushi.", "mumble")]
-    list(metric.score(rows, journal=Path("results/journal/a/b.jsonl")))
+    list(load("results/adapters/smollm2-135m/all").score(rows, journal=Path("results/journal/a/b.jsonl")))
     assert excam("journal", "verify").stdout == "results/journal/a/b.jsonl: 2 answers\n"
     path = Path("results/journal/a/b.jsonl")
     path.write_bytes(path.read_bytes().replace(b"Sushi is Japanese", b"Sushi is Javanese"))
     broken = excam("journal", "verify", str(path))
     assert (broken.exit_code, broken.stdout) == (1, f"{path}: 1 answers; damaged lines: 2\n")
-    path.write_bytes(
-        b"".join(line for at, line in enumerate(path.read_bytes().splitlines(keepends=True), 1) if at != 2)
-    )
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], *lines[2:]]))
     assert excam("journal", "verify").exit_code == 0
     absent = excam("journal", "verify", "nowhere.jsonl")
     assert (absent.exit_code, absent.stdout) == (2, "")
     assert "excam: nowhere.jsonl: no such journal; expected" in absent.stderr
     assert "no journals" in excam("journal", "verify", str(Path("results/models"))).stderr
-
-
-def cli_metric():
-    return load("results/adapters/smollm2-135m/all")
 
 
 def test_a_file_that_another_run_writes_is_left_to_it(backend):
@@ -562,9 +542,7 @@ def test_a_run_that_failed_is_begun_again_in_the_same_program(backend, monkeypat
 
 
 def test_where_nothing_but_a_plain_file_is_written(backend):
-    assert stopped("score", texts({"output": "x"}), "--to", "/dev/null").startswith(
-        "excam: /dev/null: is no plain file"
-    )
+    assert "/dev/null: is no plain file" in stopped("score", texts({"output": "x"}), "--to", "/dev/null")
     Path("link.jsonl").symlink_to("behind.jsonl")
     assert excam("score", texts({"output": "x"}), "--to", "link.jsonl").exit_code == 0
     assert Path("link.jsonl").is_symlink()
@@ -613,18 +591,16 @@ def test_files_of_every_command_about_scored_rows_may_be_pipes(backend):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ("score", "texts.jsonl", "--to", "texts.jsonl/scored.jsonl"),
-        ("report", "scored.jsonl", "--to", "texts.jsonl/page.html"),
-    ],
+    ("command", "rows", "page"), [("score", "texts.jsonl", "x.jsonl"), ("report", "scored.jsonl", "x.html")]
 )
-def test_a_place_that_cannot_be_written_is_one_line(backend, words):
+def test_a_place_that_cannot_be_written_is_one_line(backend, command, rows, page):
     excam("score", texts({"output": "x"}), "--to", "scored.jsonl")
-    assert stopped(*words) == "excam: texts.jsonl: file exists; expected a file that can be read or written"
+    line = stopped(command, rows, "--to", f"texts.jsonl/{page}")
+    assert line == "excam: texts.jsonl: file exists; expected a file that can be read or written"
 
 
-def test_no_sign_of_a_text_turns_the_terminal_around(backend):
+def test_no_sign_of_a_text_turns_the_terminal_around_or_is_markup(backend):
+    assert "   output: [bold]x[/bold] [/] :smile:\n" in explained({"output": "[bold]x[/bold] [/] :smile:"})
     shown = explained({"output": "a \u202eb\u2066 \U000e0041"})
     assert r"a \u202eb\u2066 \U000e0041" in shown
     england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"

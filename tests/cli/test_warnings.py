@@ -107,13 +107,10 @@ def test_an_adapter_may_tell_what_it_was_trained_on():
     ("name", "expected"),
     [
         ("google/gemma-3-27b-it", {"gemma"}),
-        ("gemma3-27b", {"gemma"}),
         ("Qwen2.5-72B-Instruct", {"qwen"}),
         ("ｑｗｅｎ_3", {"qwen"}),
-        ("DeepSeek-R1-Distill-Qwen-7B", {"deepseek", "qwen"}),
         ("deepseek-ai/DeepSeek-R1-Distill-Llama-70B", {"deepseek", "llama"}),
         ("Mixtral-8x7B", {"mistral"}),
-        ("Meta-Llama-3.1-8B", {"llama"}),
         ("Phi-3-medium-4k-instruct", {"phi"}),
         ("gpt-4o", {"gpt"}),
         ("o1-mini", {"gpt"}),
@@ -121,7 +118,6 @@ def test_an_adapter_may_tell_what_it_was_trained_on():
         ("dolphin-2.9", set()),  # holds the letters of phi
         ("philosophy", set()),
         ("model-o12", set()),
-        ("human", set()),
         ("", set()),
     ],
 )

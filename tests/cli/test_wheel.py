@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from small_adapters import make
 
 import excam
 
@@ -85,9 +86,8 @@ def installed(built, tmp_path_factory):
 def light(installed, code: str, stdin: str = "", **more):
     """Run code with the wheel before everything else, away from this checkout, and without what the core does not need."""
     start = f"import sys; sys.path.insert(0, {str(installed)!r}); import barrier; "
-    return subprocess.run(
-        [sys.executable, "-I", "-c", start + code], capture_output=True, text=True, check=False, input=stdin, **more
-    )
+    command = [sys.executable, "-I", "-c", start + code]
+    return subprocess.run(command, capture_output=True, text=True, check=False, input=stdin, **more)
 
 
 def command(installed, *words: str, stdin: str = "", **more):
@@ -133,9 +133,8 @@ def test_the_citation_names_software_and_papers():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "version", "license"} <= set(citation)
     paper, *others = citation["references"]
-    assert [reference["title"].split(":")[0] for reference in others] == [
-        *("Macaron", "CaLMQA", "From Words to Worlds", "Cross-Cultural LLM Evaluation Scoring Manual (Detailed)"),
-    ]
+    titles = ["Macaron", "CaLMQA", "From Words to Worlds", "Cross-Cultural LLM Evaluation Scoring Manual (Detailed)"]
+    assert [reference["title"].split(":")[0] for reference in others] == titles
     assert all(reference["authors"] for reference in others)
     assert paper["title"] == "ExCAM: Explainable Cultural Awareness Metrics"
 
@@ -193,17 +192,14 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(serve, inst
     """It scores, explains, reports, calibrates and uses that, compares with people and with another system."""
     from fake_chat_server import right
 
-    report = {
-        "errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "dish"}],
-        "explanation": "so",
-    }
+    error = {"where": "output", "span": "Sushi", "severity": "major", "type": "dish"}
 
     def answer(body):
-        said = body["messages"][-1]["content"]
-        return right(json.dumps(report if "Sushi" in said else {"errors": [], "explanation": ""}))
+        errors = [error] * ("Sushi" in body["messages"][-1]["content"])
+        return right(json.dumps({"errors": errors, "explanation": ""}))
 
     rows = [
-        {"id": str(at), "instruction": "A?", "output": f"{'Sushi' if at % 3 else 'Moussaka'} {at}."} for at in range(12)
+        {"id": f"{at}", "instruction": "A?", "output": f"{'Sushi' if at % 3 else 'Cawl'} {at}."} for at in range(12)
     ]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     truths = "".join(f"{at},{at % 2},{at % 3}\n" for at in range(12))
@@ -240,36 +236,23 @@ def test_answers_are_judged_with_documents_without_any_extra(installed, tmp_path
     assert done.returncode == 0, done.stderr
 
 
-def test_what_needs_an_extra_says_which(installed, tmp_path):
-    from small_adapters import make
-
-    adapter = make(tmp_path / "results")
-    (tmp_path / "texts.jsonl").write_text('{"instruction": "A?", "output": "x"}\n')
-    done = command(installed, "score", "texts.jsonl", "--adapter", str(adapter), cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert "pip install" in done.stderr
-    assert "excam[inference]" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "row", "extra"),
     [
+        (["score", "texts.jsonl", "--adapter", "adapter"], {"instruction": "A?", "output": "x"}, "inference"),
         (
-            ["score", "rows.jsonl", "--metric", "bleu"],
+            ["score", "texts.jsonl", "--metric", "bleu"],
             {"translation": "x", "reference": "y", "lang": "en"},
             "translation",
         ),
-        (
-            ["calmqa", "surface", "rows.jsonl"],
-            {"question": "Why is it so?", "answer": "Because it is.", "language": "English"},
-            "calmqa",
-        ),
+        (["calmqa", "surface", "texts.jsonl"], {"question": "Why?", "answer": "So.", "language": "English"}, "calmqa"),
     ],
 )
 def test_what_needs_a_library_of_an_extra_says_which(installed, tmp_path, words, row, extra):
-    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "adapter").symlink_to(make(tmp_path / "results"))
+    (tmp_path / "texts.jsonl").write_text(json.dumps(row) + "\n")
     done = command(installed, *words, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
+    assert "pip install" in done.stderr
     assert f"excam[{extra}]" in done.stderr
