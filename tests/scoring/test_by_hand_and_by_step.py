@@ -97,6 +97,7 @@ WAYS = {  # the command; the step that asks; the step that reads its transcript;
 }  # fmt: skip
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     ("way", "refused"),
     [("text", {"seed"}), ("text", {"max_tokens"}), *((way, {"seed", "max_tokens"}) for way in WAYS)],

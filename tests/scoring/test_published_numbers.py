@@ -77,6 +77,7 @@ def unit(rows):
     return [row | {"label": 0.1 * row["label"] + 7} for row in rows]
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     ("change", "of_labels"),
     [(mixed, mixed), (renamed, renamed), (doubled, doubled), (list, other_failed_labels), (list, unit)],
