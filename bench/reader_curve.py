@@ -6,7 +6,7 @@
 `snakemake ... --configfile experiments/reader.yaml -- reader` makes rows and weights, and trains with the settings that
 are used here. A share of the train paragraphs is drawn by each seed; dev and test are those of the run. The area under
 the curve (AUC) is of the test rows that are read, beside whole paragraphs, with the interval over paragraphs. Lines of
-other programs are kept.
+other programs are kept. On a card, seeds can run beside each other, each with its own `--to`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import argparse
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+import torch
 
 from bench import reading
 from excam.config import Recipe
@@ -46,8 +48,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--shares", type=float, nargs="+", default=[0.25, 0.5, 1.0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--device", default="cpu", help="or cuda")
     parser.add_argument("--to", type=Path, required=True)
     args = parser.parse_args(argv)
+    torch.set_default_device(args.device)
     read = [row for row in reading_rows.of_frame(tables.read_frame(args.rows)) if not row.unread]
     train, test = ([row for row in read if row.split == split] for split in ("train", "test"))
     kept = [old for old in tables.read_lines(args.to) if old["command"] != COMMAND] if args.to.exists() else []
