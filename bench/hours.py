@@ -182,11 +182,12 @@ class Estimate:
         span = attended * tokens / max(1.0, steps * recipe.rows_per_step)
         attention = 4 * facts["heads"] * span * (3 + again)
         flop = tokens * (facts["parameters"] * 2 * (2 + again) + facts["adapter"] * 2 * (3 + again) + attention)
-        seconds = flop / self._speed(1) + len(jobs) * self.assumed["start"] * where.processes
+        seconds = flop / (self.assumed["peak"] * self.assumed["mfu_of_steps"])
+        seconds += len(jobs) * self.assumed["start"] * where.processes
         seconds += steps / recipe.save_steps * 12 * facts["adapter"] / self.assumed["disk"] * where.processes
         share = 100 * tokens * attention / flop if flop else 0
         rests = f"{steps:,.0f} steps of {tokens / max(1.0, steps):,.0f} tokens, attention {share:.0f} %: "
-        rests += self.rests("rows", "row", "mfu", "disk")
+        rests += self.rests("rows", "row", "mfu_of_steps", "disk")
         return Work(f"training {model}", len(jobs), tokens, 0, flop, seconds / 3600, rests)
 
     def verifying(self, jobs: Sequence[Job]) -> Work:

@@ -11,13 +11,13 @@ from bench.hours import FILE, assumptions
 def test_measured_values_replace_assumed_ones(tmp_path, monkeypatch):
     copy = tmp_path / "hours.yaml"
     shutil.copy(FILE, copy)
-    lines = [{"name": "reading", "of": f"{n} answers", "value": value} for n, value in ((64, 0.5), (256, 0.7))]
+    lines = [{"name": "reading", "of": f"{n} answers", "value": value} for n, value in ((64, 0.5), (256, 0.55))]
     card.write_assumptions(copy, lines, "a card")
     before, _ = assumptions()
     monkeypatch.setattr("bench.hours.FILE", copy)
     after, sources = assumptions()
-    assert {name for name in before if before[name] != after[name]} == set()  # .6 is the mean of both
-    assert sources["reading"] == "measured on a card (bench.card): 64 answers 0.5, 256 answers 0.7"
+    assert {name for name in before if before[name] != after[name]} == set()  # .525 is the mean of both
+    assert sources["reading"] == "measured on a card (bench.card): 64 answers 0.5, 256 answers 0.55"
 
 
 def test_an_assumption_that_is_not_there_is_said(tmp_path):

@@ -34,12 +34,12 @@ def test_training_by_hand():
     tokens = sum(0.7 * rows[name] * (lengths | {"epic": 223.7}).get(name, 176.0) for name in NAMES)
     flop = tokens * (6 * 14.0e9 + 8 * 0.446e9 + 16 * 204800 * 2 * tokens / (0.7 * sum(rows.values())))
     saved = 0.7 * sum(rows.values()) / 8 / 500 * 12 * 0.446e9 / 2e9
-    cost = estimate("start=0", "mfu=.33").training(
+    cost = estimate("start=0", "mfu_of_steps=.33").training(
         "phi3-medium-4k", [job("train_adapter", model="phi3-medium-4k", trained_on="all")]
     )
     assert cost.read == pytest.approx(tokens)
     assert cost.hours == pytest.approx((flop / (989e12 * 0.33) + saved) / 3600)
-    twice = estimate("start=0", "mfu=.66", "disk=4e9")
+    twice = estimate("start=0", "mfu_of_steps=.66", "disk=4e9")
     assert twice.training("phi3-medium-4k", [job("train_adapter", trained_on="all")]).hours == pytest.approx(
         cost.hours / 2
     )
@@ -66,8 +66,8 @@ def test_a_step_reads_what_it_computes_with():
     a = estimate("pause=0", "reduce=0")
     together = estimate("pause=0").step("qwen3.5-122b-a10b", 1, 1000, 4) - a.step("qwen3.5-122b-a10b", 1, 1000, 4)
     assert together == pytest.approx(2 * 48 * 25e-6)
-    assert a.step("qwen3.5-122b-a10b", 1, 1000, 4) == pytest.approx((20e9 + 49_152_000 + 302e6) / (4 * 3.35e12 * 0.6))
-    assert a.step("phi4", 10, 1000, 1) == pytest.approx((29.4e9 + 10 * 204_800_000) / (3.35e12 * 0.6))
+    assert a.step("qwen3.5-122b-a10b", 1, 1000, 4) == pytest.approx((20e9 + 49_152_000 + 302e6) / (4 * 3.35e12 * 0.525))
+    assert a.step("phi4", 10, 1000, 1) == pytest.approx((29.4e9 + 10 * 204_800_000) / (3.35e12 * 0.525))
     assert a.room("phi4", 1000, 1) == pytest.approx((85e9 * 0.9 - 4e9 - 29.4e9) / 204_800_000)
 
 
