@@ -153,6 +153,8 @@ FILES = {  # sets of files that steps name
         )
     ),
     "annotation_exports": annotation_exports,
+    "answer_encoder": weights_of(EXPERIMENT.baselines.encoder),
+    "answer_vectors": "results/excam40k/answers.parquet" if EXPERIMENT.baselines.encoder else [],
     "annotation_team": EXPERIMENT.annotation.team or [],
     "all_splits": expand(
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test", "test-100"]

@@ -12,12 +12,14 @@ import polars as pl
 
 from excam.core import tables
 from excam.core.exceptions import AuditFailed
-from excam.core.provenance import read_json, say, write_json, write_text
+from excam.core.provenance import quiet_libraries, read_json, say, write_json, write_text
 from excam.core.tables import read_csv, write_frame
 from excam.error_reports import record_files
+from excam.excam40k import answer_vectors
 from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, shortcuts, verdict
 from excam.excam40k.audits.checks import in_splits
 from excam.excam40k.construction import duplicates
+from excam.inference.encoder import open_encoder
 from scripts import step
 
 NAMES = {"name": pl.String, "printed": pl.String}
@@ -105,16 +107,38 @@ def audit_balance(
 
 
 @step(
-    version=8,
+    version=1,
+    inputs={"samples": "all_splits", "encoder": "answer_encoder"},
+    outputs={"vectors": "results/excam40k/answers.parquet"},
+    environment="inference",
+    local=False,
+)
+def encode_answers(
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    encoder_path: Annotated[Path, "manifest of a fetched sentence encoder"],
+    vectors_path: Path,
+) -> None:
+    """Encode every answer of the rows once, without its question: for an audit, and for a trivial baseline."""
+    quiet_libraries()
+    encoder = open_encoder(encoder_path.parent / "files")
+    write_frame(vectors_path, answer_vectors.as_frame(page.read_parts(samples_paths), encoder.half_vectors))
+
+
+@step(
+    version=9,
     result="results/audits/shortcuts",
     outputs=["numbers", "page"],
     local=False,
     category="Audits",
     target="all",
-    inputs={"samples": "all_splits"},
+    inputs={"samples": "all_splits", "vectors": "answer_vectors"},
+    optional=["vectors"],
 )
 def audit_shortcuts(
-    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"], numbers_path: Path, page_path: Path
+    samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
+    numbers_path: Path,
+    page_path: Path,
+    vectors_path: Annotated[Path | None, "of answers, by an encoder"] = None,
 ) -> None:
     """Check that a classifier cannot predict the label from words, answers, templates, lengths, letters or copied text.
 
@@ -122,7 +146,8 @@ def audit_shortcuts(
     the other, must be at chance. What n-grams of one side alone tell is reported. The rule is in
     ``excam/excam40k/audits/shortcuts.py``.
     """
-    page.write(shortcuts.audit(page.read_parts(samples_paths)), numbers_path, page_path)
+    audit = shortcuts.audit(page.read_parts(samples_paths), answer_vectors.shown(vectors_path))
+    page.write(audit, numbers_path, page_path)
 
 
 COLUMNS = ("id", "base", "dataset", "instruction", "output")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import combinations
@@ -20,7 +20,8 @@ from excam.error_reports import record_files
 from excam.error_reports.evaluation import cells, verdicts
 from excam.error_reports.evaluation import leave_one_out as numbers_of_left_out
 from excam.error_reports.evaluation.cells import Cell, System, Test
-from excam.excam40k import agreement, trivial_baselines
+from excam.excam40k import agreement, answer_vectors, trivial_baselines
+from excam.excam40k.trivial_baselines import TrivialBaseline
 from excam.pages.markdown import escape, table
 from excam.stats import permutation
 from excam.stats.permutation_correlation import CorrelationPermutation, Measure
@@ -153,13 +154,18 @@ FLOOR_COLUMNS = (
 
 
 @step(
-    version=5,
+    version=6,
     result="results/paper/floors",
     outputs=["numbers"],
     category="Results",
     target="paper",
-    inputs={"samples": "all_splits", "bases": "results/samples/*.bases.jsonl", "judgements": "judgements_by_documents"},
-    optional=["judgements"],
+    inputs={
+        "samples": "all_splits",
+        "bases": "results/samples/*.bases.jsonl",
+        "judgements": "judgements_by_documents",
+        "vectors": "answer_vectors",
+    },
+    optional=["judgements", "vectors"],
     settings={"seed": "seed"},
 )
 def floors(
@@ -168,12 +174,14 @@ def floors(
     seed: int,
     numbers_path: Path,
     judgements_paths: Annotated[Sequence[Path], "by documents, of the test sets"] = (),
+    vectors_path: Annotated[Path | None, "of answers, by an encoder"] = None,
 ) -> None:
     """Compute the trivial baselines of each test set: constant, lengths, words, templates, random, others' votes.
 
     What scores without any judgement of culture get on each test set: one constant answer; logistic regressions that
-    see only lengths, or only the ids of the paraphrases, fitted on train and dev; the gold scores in a random order. A
-    metric is worth what it is above these. The rule of each is in the column ``rule``.
+    see only lengths, words, the ids of the paraphrases, or an encoder's vector of the answer, fitted on train and dev;
+    the gold scores in a random order. A metric is worth what it is above these. The rule of each is in the column
+    ``rule``.
     """
     parts: dict[str, dict[str, pl.DataFrame]] = {}
     for path in samples_paths:
@@ -181,21 +189,20 @@ def floors(
     parts["all"] = {
         split: pl.concat([by_split[split] for by_split in parts.values()]) for split in ("train", "dev", *TESTS)
     }
-    agreed = agreement.of(base for path in bases_paths for base in record_files.read_bases(path))
     judged = (row for path in judgements_paths for row in tables.read_frame(path).iter_rows(named=True))
-    heights = {row["id"]: json.loads(row["parts"])["floors"] for row in judged}
-    lines = [
-        line for dataset, by_split in parts.items() for line in _floor_lines(dataset, by_split, seed, agreed, heights)
-    ]
+    measure = partial(
+        trivial_baselines.measure_baselines,
+        seed=seed,
+        agreement=agreement.of(base for path in bases_paths for base in record_files.read_bases(path)),
+        heights={row["id"]: json.loads(row["parts"])["floors"] for row in judged},
+        encoded=answer_vectors.shown(vectors_path),
+    )
+    lines = [line for dataset, by_split in parts.items() for line in _floor_lines(dataset, by_split, measure)]
     tables.write_lines(numbers_path, FLOOR_COLUMNS, lines)
 
 
 def _floor_lines(
-    dataset: str,
-    by_split: dict[str, pl.DataFrame],
-    seed: int,
-    agreed: Mapping[str, float],
-    heights: Mapping[str, Mapping[str, float]],
+    dataset: str, by_split: Mapping[str, pl.DataFrame], measure: Callable[..., Iterable[TrivialBaseline]]
 ) -> list[dict[str, Any]]:
     learned = pl.concat([by_split["train"], by_split["dev"]])
     return [
@@ -205,7 +212,7 @@ def _floor_lines(
         }
         for split in TESTS
         if by_split[split].height
-        for floor in trivial_baselines.measure_baselines(learned, by_split[split], seed, agreed, heights)
+        for floor in measure(learned, by_split[split])
     ]
 
 
@@ -247,11 +254,14 @@ SAMPLED = (
 )
 
 
+NO_ENCODER = "None of these reads meanings: `baselines.encoder` of this experiment names no encoder."
+
+
 Line = Mapping[str, str]
 
 
 @step(
-    version=7,
+    version=8,
     result="results/paper/table-4",
     outputs=["numbers", "page"],
     category="Results",
@@ -366,7 +376,8 @@ def _table_4_page(ours: Sequence[Line], printed: Sequence[Line], pairs: int) -> 
         for name, line in named.items()
     ]
     missing = ", ".join(name for name in paper if name not in named)
-    note = f"{TABLE_4_NOTE} {SAMPLED.format(pairs=pairs)}" if pairs else TABLE_4_NOTE
+    encoded = any(line["model"] == answer_vectors.NAME for line in ours)
+    note = " ".join([TABLE_4_NOTE, *[NO_ENCODER] * (not encoded), *[SAMPLED.format(pairs=pairs)] * bool(pairs)])
     text = f"# Table 4: every system on all test sets together\n\n{note}\n\n{table(TABLE_4_HEAD, body)}"
     return text + (f"\nPrinted, not in this experiment: {missing}.\n" if missing else "")
 

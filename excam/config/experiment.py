@@ -22,7 +22,7 @@ from excam.config.macaron import Macaron
 from excam.config.models import Model
 from excam.config.reader import Reader
 from excam.config.rubric import Rubric
-from excam.config.training import Baselines, Generation, Judging, Recipe, Scoring, Tuned
+from excam.config.training import Baselines, External, Generation, Judging, Recipe, Scoring, Tuned
 from excam.core.escapes import visible_line
 from excam.core.registries import LAYOUTS, modules_in, stems
 
@@ -42,7 +42,7 @@ class Experiment(Section):
     judging: Judging = Judging()
     tuned: Tuned = Tuned()
     baselines: Baselines = Baselines()
-    external: Baselines = Baselines()
+    external: External = External()
     annotation: Annotation = Annotation()
     macaron: Macaron | None = None
     rubric: Rubric | None = None
@@ -171,6 +171,10 @@ def _check_systems(experiment: Experiment, at: Place) -> None:
         for judge in section.judges:
             at.known(judge, f"{role}.judges", "judge", judges)
     at.known_models(experiment.tuned, "tuned", ("compared",), models)
+    at.known_models(experiment.baselines, "baselines", ("encoder",), models)
+    encoder = experiment.baselines.encoder
+    if encoder and not experiment.models[encoder].is_local:
+        raise at.invalid(f"baselines.encoder: `{encoder}` is behind a server; expected weights of a sentence encoder")
     for model_name in dict.fromkeys([*experiment.tuned.models, *experiment.tuned.compared]):
         if not experiment.models[model_name].is_local:
             raise at.invalid(f"tuned.models: `{model_name}` is behind a server; expected weights")

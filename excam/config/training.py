@@ -109,8 +109,17 @@ class Tuned(Section):
     )
 
 
-class Baselines(Section):
-    """Models without adapters, evaluated with these judges; `external` ones only on the balanced subset."""
+class External(Section):
+    """Models without adapters, evaluated with these judges only on the balanced subset."""
 
     models: list[Name] = Field(default=[])
     judges: list[Name] = Field(default=[])
+
+
+class Baselines(External):
+    """Models without adapters, evaluated with these judges on the test sets."""
+
+    encoder: Name | None = Field(
+        default=None,
+        description="an entry of `models`: its vectors of answers alone are audited, and a trivial baseline",
+    )

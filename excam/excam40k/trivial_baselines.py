@@ -5,7 +5,8 @@
   tau-b.
 - **length-only**, **words-only**, **template-only**: a logistic regression that is shown lengths, the words of the
   output without its instruction, or the ids of the paraphrases, and nothing else (`audits.views`), fitted on the train
-  and dev rows of the dataset; of every dataset together for `all`.
+  and dev rows of the dataset; of every dataset together for `all`. **encoder**, where the experiment has one, is shown
+  the vector of the answer alone in their place (`answer_vectors`).
   Its score is the probability that it gives to "no error", its answer is the more probable one.
 - **vote-of-others**, where labels are those of single annotators (EPIC): the label that most other annotators of the
   text chose. It is no baseline to be above, but what a judge reaches that knows everything except the one annotator.
@@ -22,13 +23,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from excam.error_reports.floors import FLOORS
-from excam.excam40k import text_classifier
+from excam.excam40k import answer_vectors, text_classifier
 from excam.excam40k.agreement import chance_of_no_error
 from excam.excam40k.audits import shortcuts
 from excam.stats import accuracy, correlation
@@ -46,6 +48,7 @@ RULES: Mapping[str, str] = {
     "length-only": "logistic regression on lengths, fitted on train and dev",
     "words-only": "logistic regression on the words of the output, fitted on train and dev",
     "template-only": "logistic regression on paraphrase ids, fitted on train and dev",
+    answer_vectors.NAME: "logistic regression on the answer's vector by a sentence encoder, fitted on train and dev",
     VOTE: "the label that most other annotators of the text chose; no baseline, the most that can be known",
     WORDS_HELD: "an error, if a content word of the answer stands in no passage of the judge with documents",
     QUESTION_HELD: "an error, if more of the question stands in another sentence of these passages than in that with "
@@ -79,11 +82,13 @@ def measure_baselines(
     seed: int,
     agreement: Mapping[str, float] | None = None,
     heights: Mapping[str, Mapping[str, float]] | None = None,
+    encoded: answer_vectors.Shown = MappingProxyType({}),
 ) -> Iterator[TrivialBaseline]:
     """Return every trivial baseline of one test set, in the order of `NAMES`; `VOTE` where every row has an agreement.
 
     `agreement`: id of a base sample -> share of the other annotators with its label (`excam40k.agreement`). `heights`:
-    id of a row -> name of a floor that reads passages -> its height (`excam40k.by_documents`).
+    id of a row -> name of a floor that reads passages -> its height (`excam40k.by_documents`). `encoded`: the view of
+    an encoder, if there is one.
     Both frames have the columns of `SAMPLE_SCHEMA`; `learned` holds the rows of train and dev, `tested` those of
     the test set. Raises InputInvalid if `tested` is empty.
     """
@@ -91,7 +96,7 @@ def measure_baselines(
     wrong, groups = gold < 0, tested["group"].fill_null(tested["base"])
     more = bool(2 * np.count_nonzero(wrong) > len(wrong))
     judged: dict[str, tuple[NDArray[np.bool_], Scores]] = {"constant": (np.full(len(gold), more), np.zeros(len(gold)))}
-    for name, (view, matrix_of) in FITTED.items():
+    for name, (view, matrix_of) in {**FITTED, **encoded}.items():
         chance = _no_error(view, matrix_of, learned, tested)
         judged[name] = (chance < 0.5, chance)
     if agreement and set(tested["base"]) <= agreement.keys():

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.core.extras import require_extra
+from excam.core.provenance import Progress
 from excam.inference.loading import load_pretrained, loading
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
 ENCODERS = ("bert", "roberta", "xlm-roberta", "mpnet")  # `model_type` of config.json
 EXPECTED = "config.json, *.safetensors and a tokenizer of a sentence encoder"
 BATCH, LONGEST = 32, 256  # texts at once; tokens of a text, as all-MiniLM-L6-v2 was trained
+PART = 512  # texts between two lines of progress
 
 
 def is_encoder(folder: Path) -> bool:
@@ -54,10 +57,17 @@ class Encoder:
                 rows.append(torch.nn.functional.normalize(mean, dim=1))
         return torch.cat(rows) if rows else torch.zeros(0, 1)
 
-    def cosines(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return the cosine of the two texts of each pair."""
-        vectors = self.vectors([text for pair in pairs for text in pair])
-        return [float(cosine) for cosine in (vectors[::2] * vectors[1::2]).sum(1)]
+    def half_vectors(self, texts: Sequence[str], what: str) -> np.ndarray:
+        """Return `vectors` in float16 as an array, with progress: the longest texts first, so that a part is even."""
+        import numpy as np
+
+        order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
+        progress, parts = Progress(f"encoding, {what}", len(texts)), list[np.ndarray]()
+        for start in range(0, len(order), PART):
+            part = [texts[at] for at in order[start : start + PART]]
+            parts.append(self.vectors(part).numpy().astype(np.float16))
+            progress.advance(len(part))
+        return np.concatenate(parts)[np.argsort(order)]
 
 
 def open_encoder(folder: Path) -> Encoder:
@@ -73,4 +83,5 @@ def open_encoder(folder: Path) -> Encoder:
 
 def cosines(folder: Path, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """Return the cosine of the two texts of each pair. Raises ModelInvalid if the folder cannot be loaded."""
-    return open_encoder(folder).cosines(pairs)
+    vectors = open_encoder(folder).vectors([text for pair in pairs for text in pair])
+    return [float(cosine) for cosine in (vectors[::2] * vectors[1::2]).sum(1)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from excam.core import hashing
 from excam.core.exceptions import ArtifactBroken, InputInvalid, ModelInvalid, in_a_line
 from excam.core.extras import require_extra
-from excam.core.provenance import Progress, publish
+from excam.core.provenance import publish
 from excam.inference.cache_keys import canonical_json
 from excam.inference.encoder import Encoder, is_encoder, open_encoder
 from excam.knowledge.documents import EMBEDDINGS, ENCODER
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 REVISION = 1  # of what is encoded, and of how scores are joined; part of the identity
 # of a passage that shares no word: 429 of 430 right passages of prose reach it, 12 % of the others
 LEAST_COSINE = 0.3
-PART, BLOCK = 512, 8192  # passages that are encoded, and rows that are multiplied, at once
+BLOCK = 8192  # rows that are multiplied at once
 _TENSOR = "passages"
 _LONGEST_PATH = 4096  # characters
 
@@ -104,19 +104,9 @@ class Embeddings:
 
 
 def embed(passages: Sequence[Passage], chosen: EncoderFolder) -> Embeddings:
-    """Encode title and text of passages: those with the most signs first, so that a part has texts of one length."""
-    import numpy as np
-
-    texts = [passage.as_line for passage in passages]
-    order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
-    progress = Progress("encoding, passages", len(texts))
-    rows: dict[int, np.ndarray] = {}
-    for start in range(0, len(order), PART):
-        part = order[start : start + PART]
-        vectors = chosen.encoder.vectors([texts[at] for at in part]).numpy().astype(np.float16)
-        rows.update(zip(part, vectors, strict=True))
-        progress.advance(len(part))
-    return Embeddings(np.stack([rows[at] for at in range(len(texts))]), chosen.sha256, chosen)
+    """Encode title and text of passages."""
+    vectors = chosen.encoder.half_vectors([passage.as_line for passage in passages], "passages")
+    return Embeddings(vectors, chosen.sha256, chosen)
 
 
 def write(folder: Path, embeddings: Embeddings) -> str:

@@ -20,7 +20,7 @@ PUBLISHED, CHECKPOINTS = 4, 2 * 12
 def asked_models(experiment: Experiment) -> list[str]:
     """Return the models that `all` asks or trains."""
     named: list[str | None] = [*experiment.tuned.models, *(system[0] for system in experiment.systems)]
-    named.append(experiment.generation.generator)
+    named += [experiment.generation.generator, experiment.baselines.encoder]
     if section := experiment.macaron:
         named += [*section.models, *section.thinking, section.proofreader]
     if section := experiment.rubric:

@@ -651,17 +651,7 @@ def test_score_with_a_model_offline(model, index, tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def sentence_encoder(tmp_path_factory):
     """The folder of a fetched sentence encoder, with random weights."""
-    import torch
-    from transformers import BertConfig, BertModel
-
-    folder = tmp_path_factory.mktemp("encoders") / "tiny"
-    tokenizer = tiny.make_tokenizer()
-    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    torch.manual_seed(3)
-    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    BertModel(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(folder / "files")
-    tokenizer.save_pretrained(folder / "files")
-    return as_fetched(folder)
+    return as_fetched(tiny.encoder(tmp_path_factory.mktemp("encoders") / "tiny/files", 3).parent)
 
 
 def test_cosines_do_not_depend_on_the_texts_beside_them(sentence_encoder, model):

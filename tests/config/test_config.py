@@ -345,6 +345,7 @@ def test_a_layout_that_is_not_there():
         ("models/tiny/backend", "openai", ("models.tiny.server: missing",)),
         ("models/tiny/backend", "vlm", ("models.tiny.backend: no such backend: `vlm`; did you mean `vllm`?",)),
         ("models/tiny/thinking", True, ("models.tiny.thinking: set for a model of tuned.models; expected none",)),
+        ("baselines/encoder", "served", ("baselines.encoder: `served` is behind a server", "of a sentence encoder")),
         (
             "models/tiny/wheel",
             {"package": "p", "version": "1", "sha256": "0" * 64},

@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import tiny
 from base_samples import base
 
 from excam.core import tables
 from excam.error_reports import record_files
 from excam.error_reports.floors import FLOORS
 from excam.error_reports.records import BaseSample
-from excam.excam40k import trivial_baselines
-from scripts import evaluation
+from excam.excam40k import answer_vectors, trivial_baselines
+from scripts import audits, evaluation
 
 
 def samples(pairs, *, longer=False, telling=False, words=("tea", "tea"), dataset="blend", first=0):
@@ -31,7 +32,7 @@ def samples(pairs, *, longer=False, telling=False, words=("tea", "tea"), dataset
                     **{"group": f"{dataset}/{at // 2}", "dataset": dataset, "origin": "hard" if wrong else "source"},
                     **{"instruction": f"What is drunk on day {at % 10}?", "score": score},
                     "output": words[wrong] * (20 if longer and wrong else 1),
-                    "templates": [f"qa/instruction/{at % 3}", f"qa/output/{7 if telling and wrong else at % 3}"],
+                    "templates": [f"qa/instruction/{at % 3}", f"qa/output/{7 if telling and wrong else at % 3 + 1}"],
                 }
             )
     return pl.DataFrame(rows, schema_overrides=record_files.SAMPLE_SCHEMA)
@@ -43,7 +44,8 @@ def baselines_of(learned, tested, seed=1):
 
 def test_a_planted_length_is_found_and_no_other():
     by = baselines_of(samples(60, longer=True), samples(30, longer=True, first=60))
-    assert list(by) == [name for name in trivial_baselines.NAMES if name not in (trivial_baselines.VOTE, *FLOORS)]
+    others = (trivial_baselines.VOTE, answer_vectors.NAME, *FLOORS)
+    assert list(by) == [name for name in trivial_baselines.NAMES if name not in others]
     assert (by["length-only"].scaled_accuracy, by["length-only"].low) == (1.0, pytest.approx(0.5922, abs=1e-4))
     assert by["length-only"].kendall_b > 0.8
     assert (by["template-only"].scaled_accuracy, by["template-only"].kendall_b) == (0.0, None)
@@ -107,7 +109,7 @@ def test_the_vote_of_others_is_shown_only_if_every_text_has_one():
     heights = {row: dict.fromkeys(FLOORS, 0.0) for row in tested["id"]}
     measured = trivial_baselines.measure_baselines(samples(40), tested, 1, shares, heights)
     by = {baseline.floor: baseline for baseline in measured}
-    assert list(by) == list(trivial_baselines.NAMES)
+    assert list(by) == [name for name in trivial_baselines.NAMES if name != answer_vectors.NAME]
     assert by[trivial_baselines.VOTE].scaled_accuracy == pytest.approx(1 / 3)
     lines = [
         {"floor": name, "dataset": "blend", "split": "test", "scaled_accuracy": str(baseline.scaled_accuracy)}
@@ -141,7 +143,7 @@ def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monk
     evaluation.floors([*words, "again.csv"])
     assert Path("floors.csv").read_bytes() == Path("again.csv").read_bytes()
     lines = tables.read_lines(Path("floors.csv"))
-    total = len(trivial_baselines.NAMES) - len(FLOORS)
+    total = len(trivial_baselines.NAMES) - len(FLOORS) - 1
     assert Counter((line["dataset"], line["split"]) for line in lines) == {
         (dataset, split): total if dataset == "epic" else total - 1
         for dataset in ("blend", "epic", "all")
@@ -155,3 +157,31 @@ def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monk
     fitted = ("constant", *trivial_baselines.FITTED, "random")
     assert [(line["model"], line["n"]) for line in shown] == [(name, "80") for name in fitted]
     assert shown[1]["scaled_accuracy"] == "1.0"
+
+
+def test_an_encoder_sees_the_answer_alone(tmp_path, monkeypatch):
+    """A planted answer is found in new rows, by the baseline and the audit; each answer is encoded once."""
+    monkeypatch.chdir(tmp_path)
+    folder = tiny.encoder(Path("model/files"), 1)
+    paths, sizes = [], {"train": 60, "dev": 8, "test": 20, "test-100": 2}
+    for at, (split, pairs) in enumerate(sizes.items()):
+        paths.append(f"blend/{split}.parquet")
+        tables.write_frame(Path(paths[-1]), samples(pairs, words=("tea", "ice"), first=100 * at))
+    audits.encode_answers(
+        ["--samples", *paths, "--encoder", str(folder.parent / "manifest.json"), "--vectors", "v.parquet"]
+    )
+    assert tables.read_frame(Path("v.parquet"))["answer"].to_list() == ["ice", "tea"]
+    record_files.write_bases(Path("bases.jsonl"), [base(at, "blend") for at in range(330)])
+    evaluation.floors(
+        ["--samples", *paths, "--bases", "bases.jsonl", "--seed", "1", "--vectors", "v.parquet", "--numbers", "f.csv"]
+    )
+    (line,) = (
+        line
+        for line in tables.read_lines(Path("f.csv"))
+        if (line["floor"], line["dataset"], line["split"]) == ("encoder", "blend", "test")
+    )
+    assert (line["scaled_accuracy"], line["n"], line["groups"]) == ("1.0", "40", "10")
+    audits.audit_shortcuts(["--samples", *paths, "--vectors", "v.parquet", "--numbers", "a.csv", "--page", "a.md"])
+    found = {line["check"]: line["outcome"] for line in tables.read_lines(Path("a.csv"))}
+    assert found["at chance: encoder"] == "failed"
+    assert found["at chance: encoder, in known groups"] == "reported"

@@ -1,4 +1,4 @@
-"""Build tiny models: a byte tokenizer, chat templates of several families, a tiny Llama, a LoRA."""
+"""Build tiny models: a byte tokenizer, chat templates of several families, a tiny Llama, a LoRA, an encoder."""
 
 from pathlib import Path
 
@@ -70,4 +70,23 @@ def adapter(weights: Path, folder: Path, seed: int = 1) -> Path:
     torch.manual_seed(seed)
     config = LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM", init_lora_weights=False)
     get_peft_model(AutoModelForCausalLM.from_pretrained(weights), config).save_pretrained(folder)
+    return folder
+
+
+def encoder(folder: Path, seed: int) -> Path:
+    """A random BERT of one layer that reads letters, so that words which share letters resemble each other."""
+    import torch
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    known = {sign: at for at, sign in enumerate(["[PAD]", "[UNK]", *"abcdefghijklmnopqrstuvwxyz"])}
+    tokenizer = Tokenizer(models.WordLevel(known, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]")
+    fast.save_pretrained(folder)
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(known), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
+    BertModel(config).save_pretrained(folder)
     return folder

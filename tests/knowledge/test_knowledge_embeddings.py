@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tiny
 from one_line_errors import line_of
 from safetensors.numpy import save
 
@@ -26,29 +27,10 @@ DOCUMENTS = [
 QUERY = "What do Scots eat on Burns Night?"
 
 
-def write_encoder(folder, seed):
-    """A random BERT of one layer that reads letters, so that words which share letters resemble each other."""
-    import torch
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    known = {sign: at for at, sign in enumerate(["[PAD]", "[UNK]", *"abcdefghijklmnopqrstuvwxyz"])}
-    tokenizer = Tokenizer(models.WordLevel(known, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]")
-    fast.save_pretrained(folder)
-    torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(known), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
-    )
-    BertModel(config).save_pretrained(folder)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def encoders(tmp_path_factory):
     place = tmp_path_factory.mktemp("encoders")
-    return write_encoder(place / "letters/files", 1), write_encoder(place / "others/files", 2)
+    return tiny.encoder(place / "letters/files", 1), tiny.encoder(place / "others/files", 2)
 
 
 @pytest.fixture(scope="module")

@@ -468,6 +468,7 @@ def test_table_4_has_two_lines_per_system_and_the_trivial_baselines():
     correlations_path = put_json("correlations.json", {"tests": correlations})
     paths = {"tests": tests, "correlation_tests": correlations_path, "floors": floors_csv()}
     lines = made_table_4([cell(TUNED), cell(COUNT)], paths)
+    assert "names no encoder" in Path("t.md").read_text(encoding="utf-8")
     systems = [(line["model"], line["trained_on"], line["judge"], line["fallback"]) for line in lines]
     assert systems[:2] == [("m", "all", "report", fallback) for fallback in ("", "p")]
     assert systems[2:4] == [("m", "nothing", "count", fallback) for fallback in ("", "p")]

@@ -2,7 +2,8 @@
 
 For each dataset a logistic regression sees one view of a row (`views`) and predicts whether it is corrupted. It is
 fitted on one half of the groups (a question, a battery of a survey) and asked about the other, both ways; views of
-`IN_KNOWN_GROUPS` on one half of the base samples, so that it knows other countries' answers to the same question.
+`IN_KNOWN_GROUPS` on one half of the base samples, so that it knows other countries' answers to the same question. The
+view of an encoder, where the experiment names one, is the vector of the answer alone (`answer_vectors`).
 Construction fits no classifier, so it has seen neither half. If a view is the same in both rows of every pair, any
 prediction is right in exactly one of them: the accuracy is 1/2 and nothing is fitted.
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -85,16 +87,18 @@ class Found:
         return text_classifier.interval(self.sums, self.sizes, level)[1:]
 
 
-def audit(rows: pl.DataFrame) -> Audit:
-    """Return every view in every dataset. `rows` have their `part`."""
+def audit(rows: pl.DataFrame, encoded: Mapping[str, tuple[View, Matrix]] = MappingProxyType({})) -> Audit:
+    """Return every view in every dataset. `rows` have their `part`; `encoded`: the view of an encoder, if any."""
     required, reported = [], []
     for _, own in by_dataset(in_splits(rows)):
-        for view, shown in AT_CHANCE.items():
+        for view, shown in {**AT_CHANCE, **encoded}.items():
             required += _test(own, view, *shown)
         for view, shown in IN_KNOWN_GROUPS.items():
             required += _test(own, view, *shown, unit="base")
         for view, shown in REPORTED.items():
             reported += _test(own, view, *shown)
+        for view, shown in encoded.items():
+            reported += _test(own, f"{view}, in known groups", *shown, unit="base")
         # Where annotators judge one text (EPIC) this is what the others said, which is no fault of the rows
         reported += _test(own, *IN_ITS_GROUP, unit="base")
     checks = [_check(result, len(required)) for result in required]
