@@ -182,6 +182,6 @@ def test_an_encoder_sees_the_answer_alone(tmp_path, monkeypatch):
     )
     assert (line["scaled_accuracy"], line["n"], line["groups"]) == ("1.0", "40", "10")
     audits.audit_shortcuts(["--samples", *paths, "--vectors", "v.parquet", "--numbers", "a.csv", "--page", "a.md"])
-    found = {line["check"]: line["outcome"] for line in tables.read_lines(Path("a.csv"))}
-    assert found["at chance: encoder"] == "failed"
-    assert found["at chance: encoder, in known groups"] == "reported"
+    outcomes = {line["check"]: line["outcome"] for line in tables.read_lines(Path("a.csv"))}
+    assert outcomes["at chance: encoder"] == "failed"
+    assert outcomes["at chance: encoder, in known groups"] == "reported"
