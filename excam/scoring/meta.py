@@ -14,10 +14,9 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.scoring import meta_numbers, worth
 from excam.scoring.meta_baselines import CONSTANT
-from excam.scoring.meta_numbers import Agreement, Influence, Number, Scale, Systems
-from excam.scoring.meta_rows import FACETS, Column, Gold, Labels, aligned, shortest
+from excam.scoring.meta_numbers import Agreement, Scale, Systems
+from excam.scoring.meta_rows import Column, Gold, Labels, aligned, shortest
 from excam.scoring.metric import Direction
-from excam.stats.binary_gold import Estimate
 from excam.stats.permutation import holm
 from excam.stats.permutation_correlation import correlation_permutation
 
@@ -81,7 +80,6 @@ class Result:
     tests: tuple[Test, ...]
     untested: tuple[Untested, ...]
     systems: tuple[Systems, ...] = ()  # empty if rows do not name their systems
-    influences: tuple[Influence, ...] = ()
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield JSON-ready lines, each with its kind."""
@@ -91,7 +89,6 @@ class Result:
             ("rows", self.joined),
             ("agreement", self.agreements),
             ("systems", self.systems),
-            ("influence", self.influences),
             ("test", self.tests),
             ("untested", self.untested),
         )
@@ -143,7 +140,6 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: S
         tests,
         untested,
         systems=tuple(_systems(gold, columns, common, seed)),
-        influences=tuple(_influences(gold, columns, agreements, (*FACETS, *within))),
     )
 
 
@@ -169,20 +165,6 @@ def _systems(gold: Sequence[Gold], columns: Sequence[Column], common: set[str], 
             yield from (numbers, replace(numbers, on="common"))
         else:
             yield from filter(None, (numbers, meta_numbers.systems(column, shared, "common", seed)))
-
-
-def _influences(
-    gold: Sequence[Gold], columns: Sequence[Column], agreements: Sequence[Agreement], facets: Sequence[str]
-) -> Iterator[Influence]:
-    whole = {
-        agreement.metric: agreement
-        for agreement in agreements
-        if not agreement.group and not agreement.within and agreement.on == "own"
-    }
-    for column in columns:
-        numbers = whole[column.name]
-        estimates: dict[Number, Estimate] = {"tau_b": numbers.kendall, "ordered": numbers.ordered}
-        yield from meta_numbers.influences(column, gold, tuple(dict.fromkeys(facets)), estimates)
 
 
 def _refuse_twice(columns: Sequence[Column]) -> None:

@@ -1,8 +1,8 @@
-"""What `excam meta` found, in a terminal: tables with their denominators, and what the numbers depend on."""
+"""What `excam meta` found, in a terminal: tables with their denominators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 
@@ -11,7 +11,7 @@ from excam.scoring import display
 from excam.scoring.joining import repeated_note
 from excam.scoring.meta import DRAWS, Joined, Result, Test
 from excam.scoring.meta_baselines import FEWEST, SYSTEM, WORDS
-from excam.scoring.meta_numbers import Agreement, Influence, Systems
+from excam.scoring.meta_numbers import Agreement, Systems
 from excam.stats.binary_gold import Estimate
 from excam.stats.permutation import floor_note
 
@@ -19,7 +19,6 @@ HEAD = ("metric", "rows", "n", "failed", "Kendall's tau-b", "tie-calibrated", "A
 ITEM_HEAD = ("pairs", "ordered")
 SYSTEM_HEAD = ("metric", "rows", "systems", "items", "accuracy", "soft accuracy", "Pearson", "Kendall")
 TEST_HEAD = ("a", "b", "n", "clusters", "a - b", "p", "p (Holm)")
-NAMES = {"tau_b": "tau-b", "ordered": "share of ordered pairs"}
 
 
 def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> None:
@@ -53,7 +52,6 @@ def show(result: Result, text: str, item: str | None, *, has_surface: bool) -> N
             _rows(metric)
     _agreements(out, result.agreements, item)
     _systems(out, result.systems)
-    print_influences(result.influences)
     _tests(out, result, item)
 
 
@@ -144,23 +142,6 @@ def _system_cells(metric: Systems) -> tuple[str, ...]:
         f"{level.items}",
         *cells,
     )
-
-
-def print_influences(influences: Iterable[Influence]) -> None:
-    """Print a line for each number that depends on one group, with each such group, the most important first."""
-    numbers: dict[str, list[Influence]] = {}
-    for influence in influences:
-        numbers.setdefault(f"{influence.metric}: {NAMES[influence.number]} {influence.value:.2f}", []).append(influence)
-    if numbers:
-        print("\nNumbers that depend on one group: without it, they move by more than half the width of the interval.")
-    for number, groups in numbers.items():
-        ordered = sorted(groups, key=lambda influence: -abs(influence.value - (influence.without or 0)))
-        print(visible(f"{number}; " + "; ".join(map(_without, ordered))))
-
-
-def _without(group: Influence) -> str:
-    rest = "nothing is ordered" if group.without is None else f"{group.without:.2f}"
-    return f"without {group.facet} {group.name} ({group.rows} rows) {rest} (n = {group.n})"
 
 
 def _tests(out: Console, result: Result, item: str | None) -> None:

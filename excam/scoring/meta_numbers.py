@@ -1,28 +1,26 @@
-"""The numbers of one metric on labelled rows: agreement of rows and of systems, and the groups that make them."""
+"""The numbers of one metric on labelled rows: agreement of rows and of systems."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from excam.scoring.meta_baselines import CONSTANT, MOST_SYSTEMS, SYSTEM
+from excam.scoring.meta_baselines import MOST_SYSTEMS
 from excam.scoring.meta_rows import Column, Gold
 from excam.stats import bootstrap, correlation
 from excam.stats.binary_gold import Estimate, association
 from excam.stats.few_clusters import Interval
-from excam.stats.grouped_pairs import GroupedPairs, PairSums
+from excam.stats.grouped_pairs import GroupedPairs
 from excam.stats.icc import icc21, icc21_bootstrap
 from excam.stats.system_level import SystemLevel, system_level
 
 DRAWS = 1000  # of intervals
 MOST_PAIRS = 20_000_000  # inside groups, for tie calibration, which lists them
-MOST_LEFT_OUT = 100  # groups of a facet, the largest ones
 On = Literal["own", "common"]
-Number = Literal["tau_b", "ordered"]
 Pair = tuple[Estimate, Estimate]  # Kendall's tau-b and the AUC
 Scale = tuple[float, float]  # lowest and highest label
 UNDEFINED = Estimate(None, None, None)
@@ -51,21 +49,6 @@ class Agreement:
     icc: Estimate
     pairs: int
     ordered: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Influence:
-    """A group of rows without which a number moves by more than half the width of its interval."""
-
-    metric: str
-    number: Number
-    facet: str
-    name: str  # of the group that is left out
-    rows: int  # of the group
-    n: int  # other rows
-    value: float  # of all rows
-    half_width: float  # of its interval
-    without: float | None  # of the other rows; None if they are not ordered at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,47 +181,6 @@ def _icc(labels: list[float], scores: list[float], scale: Scale, seed: int) -> E
     ratings = list(zip(labels, scores, strict=True))
     low, high = icc21_bootstrap(ratings, seed) or (None, None)
     return Estimate(icc21(ratings).value, low, high)
-
-
-def influences(
-    column: Column, rows: Sequence[Gold], facets: Sequence[str], estimates: Mapping[Number, Estimate]
-) -> Iterator[Influence]:
-    """Yield the groups that alone make a number of all of a metric's rows: without one, it moves by half its interval.
-
-    Groups are the values of each facet, at most `MOST_LEFT_OUT`, the largest ones. A number that the other rows do not
-    have counts as that of chance. The baseline of systems depends on each system as it is made, which is not said.
-
-    Args:
-        column: scores of one metric
-        rows: the labelled rows
-        facets: whose values are the groups
-        estimates: each number of all rows, with its interval
-    """
-    scored, scores = _scored(column, rows)
-    if column.name == CONSTANT or len(scored) < 3:
-        return
-    labels, items = [row.label for row in scored], [row.item for row in scored]
-    for number, estimate in estimates.items():
-        groups, chance = (None, 0.0) if number == "tau_b" else (items, 0.5)
-        if estimate.value is None or estimate.low is None or estimate.high is None:
-            continue
-        pairs, half = GroupedPairs(labels, scores, groups), (estimate.high - estimate.low) / 2
-        for facet in facets:
-            if column.name == SYSTEM and facet == "system":
-                continue
-            values = np.array([row.facets.get(facet, "") for row in scored])
-            counts = Counter(value for value in values.tolist() if value)
-            for name, size in counts.most_common(MOST_LEFT_OUT) if len(counts) > 1 else ():
-                without = _value(number, pairs.sums((values != name).astype(np.float64)))
-                if abs(estimate.value - (chance if without is None else without)) > half:
-                    yield Influence(
-                        column.name, number, facet, name, size, len(scored) - size, estimate.value, half, without
-                    )
-
-
-def _value(number: Number, sums: PairSums) -> float | None:
-    value = sums.tau_b if number == "tau_b" else sums.ordered
-    return None if np.isnan(value) else value
 
 
 def has_systems(rows: Sequence[Gold]) -> bool:

@@ -500,33 +500,23 @@ def test_pairs_within_a_language_and_within_an_item(tmp_path):
     assert first["auc"]["value"] == pytest.approx(np.mean([(1 + a * b) / 2 for a, b in signs(["language"]) if a]))
 
 
-def test_it_says_which_language_or_system_makes_a_number(tmp_path):
+def test_systems_are_compared_where_scored_rows_name_them(tmp_path):
     rows = answers()
     gold = write(
         tmp_path / "gold.jsonl", [{k: v for k, v in row.items() if k not in ("system", "language")} for row in rows]
     )
-    knows_c = {row["id"]: float(row["system"] == "c") for row in rows}
     results = [
-        Result(score=knows_c[row["id"]], signature="m|1", **{name: row[name] for name in ("id", "system", "language")})
+        Result(
+            score=float(row["system"] == "c"),
+            signature="m|1",
+            **{name: row[name] for name in ("id", "system", "language")},
+        )
         for row in rows
     ]
     file = write(tmp_path / "m.jsonl", [result.to_dict() for result in results])
     records = lines(gold, file)
-    whole = of_kind("agreement", records, metric="m")[0]["kendall"]
-    influences = of_kind("influence", records, metric="m")
-    (told,) = of_kind("influence", influences, name="c")
-    assert (told["facet"], told["rows"], told["n"], told["without"]) == ("system", 30, 60, None)
-    assert told["half_width"] == pytest.approx((whole["high"] - whole["low"]) / 2)
-    without = {(record["facet"], record["name"]): record["without"] for record in influences}
-    for facet, name in (("system", "a"), ("system", "b"), ("language", "de"), ("language", "en")):
-        kept = [row for row in rows if row[facet] != name]
-        rest = correlation.kendall([row["label"] for row in kept], [knows_c[row["id"]] for row in kept])
-        is_named = abs(rest - told["value"]) > told["half_width"]
-        assert without.get((facet, name)) == (pytest.approx(rest) if is_named else None)
-    said = run(gold, file).stdout
-    assert f"m: tau-b {whole['value']:.2f}; without system c (30 rows) nothing is ordered (n = 60)" in said
     assert [record["level"]["systems"] for record in of_kind("systems", records, metric="m")] == [3, 3]
-    assert "soft accuracy" in said
+    assert "soft accuracy" in run(gold, file).stdout
 
 
 def test_baselines_need_no_scored_file(tmp_path):
