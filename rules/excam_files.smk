@@ -63,19 +63,8 @@ def local_files(wildcards):
     return LOCAL_FILES.get(wildcards.dataset, [])
 
 
-def evaluation_choices():
-    """The seed of intervals, and how many pairs of rows are sampled if not all are counted (as before it was a setting)."""
-    pairs = EXPERIMENT.scoring.pairs
-    return EXPERIMENT.seed if pairs is None else [EXPERIMENT.seed, "--pairs", pairs]
-
-
 BY_MODEL = int(EXPERIMENT.generation.generator != LEXICON)  # 1 where a model writes soft errors
 GENERATOR = Asked(lambda _: EXPERIMENT.generation.generator if BY_MODEL else "")
-
-
-def of_each_dataset(pattern, *more):
-    """The files of every dataset, and of `more`; other wildcards stay."""
-    return expand(pattern, dataset=[*DATASETS, *more], allow_missing=True)
 
 
 def longest_rows(wildcards):

@@ -288,6 +288,7 @@ SETTINGS = {  # values that steps name
     "models": EXPERIMENT.models,
     "models_asked": models_asked,
     "pack": "results/pack",
+    "pairs": EXPERIMENT.scoring.pairs,
     "preflight_needs": preflight_needs,
     "published_benchmarks": published_benchmarks(),
     "scores_folder": lambda w: f"results/scores/{w.texts}/{w.metric}/{w.scored_by}",

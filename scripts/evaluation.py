@@ -28,7 +28,17 @@ from excam.stats.permutation_correlation import CorrelationPermutation, Measure
 from scripts import step
 
 
-@step(version=5)
+@step(
+    version=5,
+    inputs={"judgements": "results/judgements/{model}/{trained_on}/{judge}/*/{split}.parquet"},
+    settings={"seed": "seed", "pairs": "pairs"},
+    outputs={
+        "numbers": [
+            "results/evaluation/{model}/{trained_on}/{judge}/*/{split}.json",
+            "results/evaluation/{model}/{trained_on}/{judge}/all/{split}.json",
+        ]
+    },
+)
 def evaluate(
     judgements_paths: Annotated[Sequence[Path], "of each set"],
     seed: int,

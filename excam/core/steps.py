@@ -34,7 +34,8 @@ class Rule:
     name: str  # of the step and the rule
     caption: str  # in the report: the docstring behind its first paragraph, in reStructuredText
     parameters: Sequence[str]  # of the step
-    outputs: Sequence[str] | Mapping[str, str]  # of SUFFIXES, behind `result`; or the path of each, or of its set
+    # of SUFFIXES, behind `result`; or the path or paths of each, or of its set
+    outputs: Sequence[str] | Mapping[str, str | list[str]]
     result: str = ""  # the files of a page without their suffixes; may hold wildcards
     category: str = ""  # of a page, in the report
     inputs: Mapping[str, str | list[str]] = field(default_factory=dict)
@@ -63,7 +64,7 @@ class Rule:
     def files(self) -> dict[str, list[str]]:
         """Return the paths of each output."""
         if isinstance(self.outputs, Mapping):
-            return {name: [path] for name, path in self.outputs.items()}
+            return {name: [paths] if isinstance(paths, str) else paths for name, paths in self.outputs.items()}
         pages = {name: [self.result + suffix for suffix in SUFFIXES[name]] for name in self.outputs}
         return pages | {name: [path] for name, path in self.more.items()}
 
