@@ -47,7 +47,6 @@ FILES |= {  # sets of files that its steps name
 }
 SETTINGS |= {
     "rubric_calibration": RUBRIC.calibration if RUBRIC else 0,
-    "rubric_icc": RUBRIC.icc if RUBRIC else "complete",
     "rubric_mode": RUBRIC.mode if RUBRIC else "text",
     "rubric_overlap": RUBRIC.overlap if RUBRIC else 0,
     "rubric_raters": rubric_people(),

@@ -27,9 +27,6 @@ class Rubric(Section):
     validators: list[str] = Field(default=[], description="who rates a share of them")
     overlap: float = Field(default=0.2, ge=0, le=1, description="that share, after calibration")
     calibration: int = Field(default=25, ge=0, description="responses that all rate first; the manual wants 20 to 30")
-    icc: Literal["complete", "mixed"] = Field(
-        default="complete", description="responses that all rated, or all of them by a mixed model"
-    )
 
 
 def check(section: Rubric, models: Sequence[str], at: Place) -> None:

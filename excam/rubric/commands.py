@@ -136,9 +136,6 @@ def analyse(
     responses: RESPONSES = None,
     rubric: RUBRICS = None,
     weights: WEIGHTS = None,
-    icc: Annotated[
-        str, typer.Option(help="complete: responses that all rated; mixed: all, by a mixed model")
-    ] = "complete",
     across: Annotated[
         bool, typer.Option("--across-versions", help="put ratings by several versions of the rubric together")
     ] = False,
@@ -150,19 +147,17 @@ def analyse(
     """
     import json
 
-    from excam.core.exceptions import expect_choice
     from excam.pages import by_hand
     from excam.rubric import checks, quality
     from excam.rubric import responses as reading
 
     with exit_on_error(), each_line_once():
-        expect_choice("--icc", icc, ("complete", "mixed"))
         _, rated = _read(checks.sound, files, responses, _all_opened(rubric, weights))
         if not across:
             quality.same_rubric(rated.ratings)
         made_of = {"ratings": _rating_files(files), "responses": reading.files(responses) if responses else []}
         settings = {"rubric": rubric or [CURRENT], "base": json.dumps(_parsed(weights), sort_keys=True)}
-        by_hand.write("rubric", to, made_of, settings | {"icc": icc, "seed": seed})
+        by_hand.write("rubric", to, made_of, settings | {"seed": seed})
 
 
 @app.command()

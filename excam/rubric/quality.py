@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,8 @@ from excam.rubric.ratings import Rating, by_rater, draft_of
 from excam.rubric.responses import CONDITIONS, Response
 from excam.rubric.rules import settle
 from excam.stats import agreement, bootstrap
-from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed, icc_of_mean
+from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc_of_mean
 
-Missing = Literal["complete", "mixed"]
 TRIVIAL = ("always 3", "length")
 FEW = 30  # items: with fewer, tables mark a number
 Table = NDArray[np.float64]
@@ -41,11 +40,11 @@ def same_rubric(ratings: Iterable[Rating]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Agreement of some raters on one score, over the `n` responses that all of them rated (mixed: that any did).
+    """Agreement of some raters on one score, over the `n` responses that all of them rated.
 
     `icc` is ICC(2,1), of a single rater; `low` and `high` are its 95 % interval by F, `boot_low` and `boot_high` that
     over responses. `mean_icc` is ICC(2,k), of the mean of these `k` raters. `partial` counts responses
-    that only some of them rated, which complete cases leave out.
+    that only some of them rated.
     """
 
     phase: str
@@ -68,7 +67,7 @@ class Reliability:
     target: str  # met, not met, undecided or undefined
 
 
-def reliability(ratings: Sequence[Rating], rubric: Rubric, missing: Missing, seed: int) -> list[Reliability]:
+def reliability(ratings: Sequence[Rating], rubric: Rubric, seed: int) -> list[Reliability]:
     """Return the agreement of all people, and of the evaluator with each other rater, by phase and score."""
     reliabilities = []
     for phase in sorted({rating.phase for rating in ratings}, reverse=True):
@@ -76,7 +75,7 @@ def reliability(ratings: Sequence[Rating], rubric: Rubric, missing: Missing, see
         for name, raters in groups(scored).items():
             rows = [rating for rating in scored if rating.rater in raters]
             for score in SCORES:
-                numbers = _numbers(table(rows, raters, score), rubric, missing, seed)
+                numbers = _numbers(table(rows, raters, score), rubric, seed)
                 reliabilities.append(Reliability(phase, name, score, *numbers))
     return reliabilities
 
@@ -104,14 +103,11 @@ def table(ratings: Iterable[Rating], raters: Sequence[str], score: str) -> Table
     return np.array(cells, dtype=np.float64).reshape(len(items), len(raters))
 
 
-def _numbers(cells: Table, rubric: Rubric, missing: Missing, seed: int) -> tuple[Any, ...]:
+def _numbers(cells: Table, rubric: Rubric, seed: int) -> tuple[Any, ...]:
     """Return the fields of `Reliability` after phase, raters and score."""
     holes = np.isnan(cells).any(axis=1)
     whole = cells[~holes]
-    if missing == "complete":
-        icc, drawn = icc21(whole), icc21_bootstrap(whole, seed)
-    else:
-        icc, drawn = icc21_mixed(cells), None
+    icc, drawn = icc21(whole), icc21_bootstrap(whole, seed)
     item_values = [[f"{value:.0f}" for value in row[~np.isnan(row)]] for row in cells]
     alpha = agreement.alpha(item_values, [str(value) for value in SCALE], "ordinal", seed)
     of_all = icc_of_mean(icc, cells.shape[1])

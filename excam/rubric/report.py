@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from excam.core import tables
 from excam.core.step_programs import step
@@ -28,13 +28,12 @@ from excam.rubric import changes, checks, pages, printed, responses, study
     category="Rubric",
     inputs={"ratings": "results/rubric/ratings.parquet", "responses": "rubric_responses"},
     optional=["responses"],
-    settings={"rubric": "rubric_version", "base": "rubric_weights", "icc": "rubric_icc", "seed": "seed"},
+    settings={"rubric": "rubric_version", "base": "rubric_weights", "seed": "seed"},
 )
 def rubric_quality(
     ratings_paths: Sequence[Path],
     rubric: Annotated[Sequence[str], "versions of the manual, or the .yaml files of a study's versions"],
     base: Annotated[str, "weights of the base as JSON, null for the plain mean"],
-    icc: Literal["complete", "mixed"],
     seed: int,
     files: pages.QualityFiles,
     responses_paths: Annotated[Sequence[Path], "what is rated, as JSON Lines"] = (),
@@ -47,7 +46,7 @@ def rubric_quality(
     all_responses = responses.read(responses_paths) if responses_paths else []
     rubrics = [changes.opened(name).with_weights(json.loads(base)) for name in rubric]
     reading = checks.sound(ratings_paths, all_responses, rubrics)
-    pages.write(study.study(reading, all_responses, rubrics, icc, seed), files)
+    pages.write(study.study(reading, all_responses, rubrics, seed), files)
 
 
 @step(

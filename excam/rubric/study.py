@@ -10,7 +10,7 @@ from excam.pages.markdown import rounded
 from excam.rubric import quality
 from excam.rubric.checks import Reading
 from excam.rubric.manual import Rubric
-from excam.rubric.quality import FEW, Missing, Reliability
+from excam.rubric.quality import FEW, Reliability
 from excam.rubric.ratings import Rating, by_rater
 from excam.rubric.responses import Response
 from excam.scoring.joining import distinct, repeated_note
@@ -21,7 +21,6 @@ class Study:
     """All numbers of the ratings of one study."""
 
     rubrics: Sequence[Rubric]
-    missing: Missing
     ratings: Sequence[Rating]
     superseded: int
     repeated: int  # ratings of responses that repeat another under a new id, with the same ratings
@@ -38,7 +37,7 @@ class Study:
         return self.rubrics[0]
 
 
-def study(reading: Reading, items: Sequence[Response], rubrics: Sequence[Rubric], missing: Missing, seed: int) -> Study:
+def study(reading: Reading, items: Sequence[Response], rubrics: Sequence[Rubric], seed: int) -> Study:
     """Return the numbers of ratings; raters that read nothing stand beside the others where agreement is shown.
 
     The targets and limits of quality control are those of the first rubric.
@@ -49,12 +48,11 @@ def study(reading: Reading, items: Sequence[Response], rubrics: Sequence[Rubric]
     compared = [*ratings, *(quality.trivial_raters(items, people) if people else ())]
     return Study(
         rubrics,
-        missing,
         ratings,
         len(reading.superseded),
         len(reading.ratings) - len(ratings),
         items,
-        quality.reliability(compared, rubric, missing, seed),
+        quality.reliability(compared, rubric, seed),
         quality.disagreements(ratings, rubric),
         quality.fatigue(ratings, rubric.manual.fatigue),
         quality.conditions(ratings, items, seed),
@@ -105,11 +103,9 @@ def overview(rating_study: Study) -> str:
 
 def how(rating_study: Study) -> str:
     """Return how agreement was computed, and what its marks mean."""
-    cells = (
-        "responses that all of the raters rated" if rating_study.missing == "complete" else "all ratings (mixed model)"
-    )
     return (
-        f"ICC(2,1): two-way random effects, absolute agreement, of a single rater, over {cells}. The interval is 95 %, "
+        f"ICC(2,1): two-way random effects, absolute agreement, of a single rater, over responses "
+        f"that all of the raters rated. The interval is 95 %, "
         f"by F; beside it, over responses. ICC(2,k) is that of the mean of all k raters. "
         f"Alpha is Krippendorff's, ordinal. The manual's target, for ICC(2,1), is "
         f"{rating_study.rubric.manual.reliability.icc:g}: met or not met if the whole interval is on one side, else "

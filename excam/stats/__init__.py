@@ -9,7 +9,7 @@ from excam.stats.correlation import (
     tie_calibrated_accuracy,
     tie_calibration_by_item,
 )
-from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed, icc_of_mean
+from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc_of_mean
 from excam.stats.permutation import PairedPermutation, holm, paired_permutation
 from excam.stats.permutation_correlation import (
     CorrelationPermutation,
@@ -36,7 +36,6 @@ __all__ = [
     "holm",
     "icc21",
     "icc21_bootstrap",
-    "icc21_mixed",
     "icc_of_mean",
     "kendall",
     "paired_permutation",

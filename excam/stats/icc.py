@@ -1,13 +1,11 @@
-"""Intraclass correlation of raters: of complete tables by analysis of variance, of others by variance components."""
+"""Intraclass correlation of raters by analysis of variance."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
@@ -144,61 +142,6 @@ def _icc11_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     whole = between + (usual_size - 1) * within
     varied = squares - np.square(total) / size > 1e-9 * squares  # a rest of rounding is no variation
     return np.where(varied, bootstrap.ratio(np.stack([between - within, whole])), np.nan)
-
-
-def icc21_mixed(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> Icc:
-    """Return ICC(2,1) by crossed variance components (REML), which uses items with missing ratings too.
-
-    Of a complete table this is `icc21`, unless a variance would be below 0: here it is 0. The interval is that of
-    `icc21` with mean squares computed from the components and the harmonic means of ratings per item and per rater,
-    which is an approximation where ratings are missing. `n` counts the items with a rating. Undefined as `icc21` is,
-    where no item has two ratings, and where no fit converges; one without a rest has no maximum, so then it is
-    undefined too if a rating is missing.
-    """
-    table = _by_content(_table(ratings))
-    at, present = np.argwhere(~np.isnan(table)), table[~np.isnan(table)]
-    items, of_item = np.unique(at[:, 0], return_inverse=True)
-    raters, of_rater = np.unique(at[:, 1], return_inverse=True)
-    n = len(items)
-    if n < 2 or len(raters) < 2 or np.ptp(present) == 0 or len(present) == n:
-        return Icc(None, None, None, n)
-    if len(present) == n * len(raters) and (exact := icc21(present.reshape(n, -1))).low is None:
-        return exact
-    components = _components(present, of_item, of_rater)
-    if components is None:
-        return Icc(None, None, None, n)
-    between_items, between_raters, rest = components
-    value = between_items / (between_items + between_raters + rest)
-    per_item, per_rater = (len(counts) / np.sum(1 / counts) for counts in (np.bincount(of_item), np.bincount(of_rater)))
-    of_items, of_raters = rest + per_item * between_items, rest + per_rater * between_raters
-    return Icc(value, *_interval(value, of_items, of_raters, rest, per_rater, per_item), n)
-
-
-def _components(
-    ratings: NDArray[np.float64], of_item: NDArray[np.intp], of_rater: NDArray[np.intp]
-) -> tuple[float, float, float] | None:
-    """Return the variances of items, raters and the rest (REML) of the likeliest fit that converged, if any."""
-    import warnings
-
-    from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
-
-    designs = [np.eye(groups.max() + 1)[groups] for groups in (of_item, of_rater)]
-    names = [
-        [[f"{kind}{place}" for place in range(design.shape[1])]] for kind, design in zip("ir", designs, strict=True)
-    ]
-    parts = VCSpec(["items", "raters"], names, [[design] for design in designs])
-    model = MixedLM(ratings, np.ones((len(ratings), 1)), np.zeros(len(ratings)), exog_vc=parts)
-    fits: list[tuple[float, tuple[float, float, float]]] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a variance at its bound, 0, is no failure
-        for method in ("nm", "powell", "lbfgs"):  # each alone stops early on some tables
-            with suppress(LinAlgError):
-                fitted = model.fit(reml=True, method=method)
-                between_items, between_raters = map(float, fitted.vcomp)
-                variances = between_items, between_raters, float(fitted.scale)
-                if fitted.converged and np.isfinite(fitted.llf) and variances[2] > 1e-8 * sum(variances):
-                    fits.append((float(fitted.llf), variances))
-    return max(fits)[1] if fits else None
 
 
 def _interval(

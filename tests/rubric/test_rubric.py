@@ -43,8 +43,7 @@ from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
 from excam.scoring.metric import Row, load
 from excam.scoring.scorer import Scorer
-from excam.stats import bootstrap, icc21, icc21_bootstrap, icc21_mixed
-from excam.stats.icc import Icc
+from excam.stats import bootstrap, icc21, icc21_bootstrap
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/rubric"
@@ -98,7 +97,7 @@ def test_the_miniature_has_every_finding_and_obeys_the_rules():
 
 
 def test_agreement_of_the_miniature_is_neither_full_nor_none():
-    reliabilities = quality.reliability(READ.ratings, RUBRIC, "complete", 0)
+    reliabilities = quality.reliability(READ.ratings, RUBRIC, 0)
     whole = {reliability.score: reliability for reliability in reliabilities if reliability.raters == "all people"}
     assert all(0.3 < whole[name].icc < 0.9 for name in SCORES)
     assert (whole["overall"].n, whole["overall"].partial) == (20, 4)
@@ -230,8 +229,8 @@ def test_ratings_between_each_other(tmp_path):
 def test_a_response_that_repeats_another_under_a_new_id_is_left_out_and_counted(tmp_path):
     copies = [replace(response, task_id=f"z-{response.task_id}") for response in KNOWN]
     more = [replace(rating, task_id=f"z-{rating.task_id}") for rating in READ.ratings]
-    once = study.study(READ, KNOWN, [RUBRIC], "complete", 0)
-    twice = study.study(replace(READ, ratings=(*more, *READ.ratings)), [*copies, *KNOWN], [RUBRIC], "complete", 0)
+    once = study.study(READ, KNOWN, [RUBRIC], 0)
+    twice = study.study(replace(READ, ratings=(*more, *READ.ratings)), [*copies, *KNOWN], [RUBRIC], 0)
     assert (twice.reliability, twice.conditions) == (once.reliability, once.conditions)
     assert f" {len(READ.ratings)} rows that repeat another under a new id are left out." in study.overview(twice)
 
@@ -290,39 +289,6 @@ def likert(seed):
             return table
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [12, *(pytest.param(seed, marks=() if seed < 3 else pytest.mark.nightly) for seed in range(100) if seed != 12)],
-)
-def test_mixed_is_the_closed_form_of_a_balanced_table(seed):
-    """Of seed 12 the default methods of statsmodels do not converge."""
-    table = likert(seed)
-    assert icc21_mixed(table).value == pytest.approx(icc21(table).value, abs=2e-3)
-
-
-def test_mixed_where_no_fit_has_a_maximum():
-    steady = [[i % 4 + 1, i % 4 + 2] for i in range(12)]
-    assert icc21_mixed(steady).value == pytest.approx(0.732, abs=5e-4)
-    assert icc21_mixed([*steady, [1, None]]) == Icc(None, None, None, 13)
-    apart = [[1, None], [2, None], [None, 3], [None, 5]]
-    assert icc21_mixed(apart) == Icc(None, None, None, 4), "no item has two ratings"
-
-
-@pytest.mark.nightly
-def test_mixed_is_the_same_on_complete_tables_and_uses_incomplete_items():
-    table = simulated(3)
-    whole, mixed = icc21(table), icc21_mixed(table)
-    assert (mixed.value, mixed.low, mixed.high) == pytest.approx((whole.value, whole.low, whole.high), abs=2e-3)
-    table[::3, 1] = np.nan
-    assert (icc21(table).n, icc21_mixed(table).n) == (26, 40)
-    for undefined in ([[3, 3], [3, 3]], [[1, 2]], [[1, None], [2, None]]):
-        assert icc21_mixed(undefined).value is None
-    table = simulated(3, n=200)
-    table[np.random.default_rng(1).random(table.shape) < 0.2] = np.nan
-    true = 1 / 1.8
-    assert icc21_mixed(table).low < true < icc21_mixed(table).high
-
-
 def test_the_bootstrap_of_items_holds_what_it_should(monkeypatch):
     monkeypatch.setattr(bootstrap, "FEW", 30)
     table = simulated(5, n=60)
@@ -350,16 +316,14 @@ def test_targets_and_groups():
     exact = rated("eva", "evaluator", [1, 2, 3, 4, 5] * 8)
     same = rated("li", "validator", [1, 2, 3, 4, 5] * 7 + [1, 2, 3, 4, 4])
     other = rated("m", "model", [3, 1, 4, 1, 5] * 8)
-    reliabilities = quality.reliability([*exact, *same, *other], RUBRIC, "complete", 0)
+    reliabilities = quality.reliability([*exact, *same, *other], RUBRIC, 0)
     targets = {
         reliability.raters: reliability.target for reliability in reliabilities if reliability.score == "overall"
     }
     assert targets == {"eva and li": "met", "eva and m": "not met"}
-    flat = quality.reliability(
-        [*rated("eva", "evaluator", [3] * 4), *rated("li", "validator", [3] * 4)], RUBRIC, "complete", 0
-    )
+    flat = quality.reliability([*rated("eva", "evaluator", [3] * 4), *rated("li", "validator", [3] * 4)], RUBRIC, 0)
     assert {reliability.target for reliability in flat} == {"undefined"}
-    assert quality.reliability(exact, RUBRIC, "complete", 0) == []
+    assert quality.reliability(exact, RUBRIC, 0) == []
 
 
 def test_reliability_counts_raters_and_items_that_all_or_some_of_them_rated():
@@ -367,7 +331,7 @@ def test_reliability_counts_raters_and_items_that_all_or_some_of_them_rated():
     all_ratings = [*eva, *li, *rated("mo", "validator", [1, 2, 3, 4, 4] * 2)[:8]]
     reliabilities = {
         reliability.raters: reliability
-        for reliability in quality.reliability(all_ratings, RUBRIC, "complete", 0)
+        for reliability in quality.reliability(all_ratings, RUBRIC, 0)
         if reliability.score == "overall"
     }
     counts = {name: (reliability.k, reliability.n, reliability.partial) for name, reliability in reliabilities.items()}
@@ -634,7 +598,7 @@ def test_the_metric_over_http(tmp_path):
     of_model = {rating.task_id: rating for rating in again.ratings if rating.role == "model"}
     assert {rating.rater for rating in of_model.values()} == {"m"}
     assert (of_model["japan-2"].failure, of_model["india-2"].corrected) == ("no-json", True)
-    reliabilities = quality.reliability(again.ratings, RUBRIC, "complete", 0)
+    reliabilities = quality.reliability(again.ratings, RUBRIC, 0)
     assert {reliability.n for reliability in reliabilities if reliability.raters == "eva-made-up and m"} == {23}
 
 
@@ -883,20 +847,19 @@ def test_a_bad_section_is_one_line(section, problem):
 
 def test_a_model_that_gives_no_rating_is_counted_and_shown():
     failed = [read("no", task=task) for task in KNOWN]
-    rating_study = study.study(replace(READ, ratings=(*READ.ratings, *failed)), KNOWN, [RUBRIC], "complete", 0)
+    rating_study = study.study(replace(READ, ratings=(*READ.ratings, *failed)), KNOWN, [RUBRIC], 0)
     assert "24 failures of models" in study.overview(rating_study)
     assert any("m: 24 of 24 answers could not be read" in line for line in study.cautions(rating_study))
     assert "eva-made-up and m" not in {reliability.raters for reliability in rating_study.reliability}
     assert "m: 24 of 24" in summary.page(rating_study)
     assert "over responses that all of the raters rated." in study.how(rating_study)
-    assert "over all ratings (mixed model)." in study.how(replace(rating_study, missing="mixed"))
     assert study.interval(-1 / 3, 2 / 3) == "−0.33 to 0.67"
 
 
 def test_agreement_with_a_model_is_held_against_raters_that_read_nothing():
     """Above chance, and not above what the length of responses reaches; of two people chance is the bar."""
     models = [read(answered(), task=task) for task in KNOWN[:2]]
-    rating_study = study.study(replace(READ, ratings=(*READ.ratings, *models)), KNOWN, [RUBRIC], "complete", 0)
+    rating_study = study.study(replace(READ, ratings=(*READ.ratings, *models)), KNOWN, [RUBRIC], 0)
     template = next(line for line in rating_study.reliability if line.score == "overall" and line.phase == "main")
     lines = [
         replace(template, raters=raters, icc=icc, low=icc - 0.1, high=icc + 0.1)
@@ -971,7 +934,7 @@ def test_the_page_shows_texts_as_texts(tmp_path):
     ]
     reading = checked(tmp_path, *rows, known=known)
     assert reading.breaches == ()
-    page = summary.page(study.study(reading, known, [RUBRIC], "complete", 0))
+    page = summary.page(study.study(reading, known, [RUBRIC], 0))
     assert bad not in page
     assert page.count("&lt;script&gt;") >= 6
     assert "<script" not in page

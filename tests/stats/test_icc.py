@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from excam.stats import Icc, icc21, icc21_mixed, icc_of_mean
+from excam.stats import Icc, icc21, icc_of_mean
 
 # 1979, table 2
 SHROUT_AND_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
@@ -39,9 +39,3 @@ def test_no_table_of_small_numbers_warns_or_raises():
                 icc = icc21(np.reshape(cells, shape).astype(float))
                 assert (icc.low is None) == (icc.high is None)
     assert icc21([[1, 2], [2, 1], [1, 2], [2, 1]]) == Icc(-2.0, None, None, 4)
-
-
-def test_neither_the_order_of_items_nor_that_of_raters_decides_a_digit_of_an_incomplete_table():
-    table = np.random.default_rng(1).normal(size=(20, 3))
-    table[[3, 9], [0, 1]] = np.nan
-    assert icc21_mixed(table) == icc21_mixed(table[::-1, [1, 2, 0]])
