@@ -802,10 +802,7 @@ def test_from_translations_to_a_report(tmp_path):
     sheets = sorted((MINI / "translations").glob("*.jsonl"))
     rows = tmp_path / "rows.parquet"
     done = succeed("acre", "rows", *sheets, "--items", MINI / "items.jsonl", "--to", rows)
-    assert (
-        "120 translations by made-up-careful, made-up-explaining, made-up-literal, made-up-omitting; empty 0; items without one 0"
-        in done.output
-    )
+    assert "120 translations by made-up-careful, made-up-explaining, made-up-literal, made-up-omitting;" in done.output
     judged_file, measured = tmp_path / "equivalent.parquet", tmp_path / "metrics.parquet"
     succeed("acre", "judge", rows, "--model", "equivalent", "--to", judged_file)
     succeed("acre", "metrics", rows, "--to", measured)

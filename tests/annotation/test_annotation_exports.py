@@ -101,9 +101,7 @@ def test_a_sub_folder_holds_the_answers_of_its_annotator(write_export, tmp_path)
     path = write_export("ada/mallory.json", campaigns.answer(0, "mallory"))
     with pytest.raises(InputInvalid) as refused:
         merged(tmp_path)
-    assert str(refused.value).startswith(
-        f"{path}: answers of mallory; expected those of ada, whose name the folder has"
-    )
+    assert str(refused.value).startswith(f"{path}: answers of mallory; expected those of ada, whose name the folder")
     assert f"move the file to {tmp_path / 'exports/mallory'}" in str(refused.value)
 
 

@@ -182,9 +182,7 @@ def test_an_answer_that_the_server_refuses_is_reported(browser, running, name):
     opened(browser, running, name)
     browser.js("change({ seconds: 1, culture_related: 'yes', comment_1: 'x'.repeat(300000) })")
     browser.wait("document.getElementById('trouble').textContent")
-    assert text_of(browser, "trouble").startswith(
-        "The server refused the answer to task 0000000000000000: more than 262144 bytes"
-    )
+    assert text_of(browser, "trouble").startswith("The server refused the answer to task 0000000000000000: more than")
     browser.js("change({ comment_1: 'short' })")
     browser.wait(SENT)
     assert not shown(browser, "trouble")

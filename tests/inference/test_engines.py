@@ -56,10 +56,7 @@ def test_a_visible_card_decides_unless_the_option_does(environment, monkeypatch,
 def test_a_card_without_vllm_is_used_by_transformers_and_said(without_vllm, monkeypatch, capsys):
     monkeypatch.setenv(gpus.VISIBLE, "0")
     assert local_model.choose_engine(None) == "transformers"
-    assert capsys.readouterr().err == (
-        "a GPU is here, and transformers uses it: vLLM is not installed; ./setup.sh vllm in the checkout installs it, "
-        "which is faster\n"
-    )
+    assert capsys.readouterr().err.startswith("a GPU is here, and transformers uses it: vLLM is not installed;")
     monkeypatch.setenv(gpus.VISIBLE, "")
     assert local_model.choose_engine(None) == "transformers"
     assert capsys.readouterr().err == ""

@@ -454,9 +454,7 @@ def test_a_copy_of_results_gives_the_same_chain(here, copy):
     assert (home.exit_code, there.exit_code) == (0, 4)
     before, after = statuses(home), statuses(there)
     assert after == before | {RAW: ("left out", before[RAW][1])}
-    assert (
-        "not in this copy, each listed as `left out` with its recorded sha256: mini/culturalbench 1\n" in there.stderr
-    )
+    assert "not in this copy, each listed as `left out` with its recorded sha256: mini/culturalbench" in there.stderr
     n = len(before)
     assert there.stderr.endswith(f"{n} files: {n - 1} proven, 0 differs, 0 gone, 0 unproven, 1 not in this copy\n")
     assert f"  left out {before[RAW][1]} {RAW}\n" in excam("audit", "--results", str(copy)).stdout

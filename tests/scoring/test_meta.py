@@ -384,9 +384,7 @@ def test_bad_input_is_one_line(files, tmp_path):
     again = tmp_path / "again.jsonl"
     again.write_bytes(facts.read_bytes())
     assert "the same metric twice, mine.metric|1" in refused(gold, facts, again)
-    assert "no column stars; found error, id, label, question; name that of the labels with --label" in refused(
-        gold, facts, "--label", "stars"
-    )
+    assert "no column stars; found error, id, label, question; name that of" in refused(gold, facts, "--label", "stars")
     empty = write(tmp_path / "unlabelled.jsonl", [row | {"label": None} for row in GOLD])
     assert "48 rows, none with a number in label; expected rows with id and label" in refused(empty, facts)
     assert "no column nope; found error, id, label, question" in refused(gold, facts, "--output", "nope")

@@ -269,9 +269,7 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     path.write_bytes(b'{"instruction": "A?", "output": "z"}\n' * 4)
     nobody = Judge()
     line = line_of(InputInvalid, list, files.results(nobody, rows.RowFile(path, EXCAM), 4, to))
-    assert line.startswith(
-        f"{to}: has results of other rows, the first is 1; expected those of the input; name another file, or give"
-    )
+    assert line.startswith(f"{to}: has results of other rows, the first is 1; expected those of the input; name")
     assert nobody.given == []
     again = list(files.results(nobody, rows.RowFile(path, EXCAM), 4, to, overwrite=True))
     assert [result.output for result in again] == ["z"] * 4

@@ -656,7 +656,4 @@ def test_a_file_system_without_locks_is_one_line(error):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        f"-c: {os.strerror(error)}; what was done is kept; expected a file system with locks: work on another, or have "
-        "this one (Lustre) mounted with -o flock, and run again\n"
-    )
+    assert done.stderr.startswith(f"-c: {os.strerror(error)}; what was done is kept; expected a file system with locks")
