@@ -139,6 +139,12 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder of its own to work in."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
 def own_environment(monkeypatch):
     """What `quiet_libraries` sets for a program is not left to the other tests."""
     names = ("TQDM_DISABLE", "VLLM_LOGGING_LEVEL", "VLLM_NO_USAGE_STATS", "HF_HUB_OFFLINE")

@@ -187,10 +187,7 @@ def test_a_campaign_is_read_as_it_was_written(tmp_path):
         (lambda raw: raw["tasks"][0].update(annotators="some"), "no campaign"),
         (lambda raw: raw["form"].update(steps=[]), "form: no field"),
         (lambda raw: raw.update(more=1), "no campaign"),
-        (
-            lambda raw: raw.update(format="excam-campaign/1"),
-            "format: found 'excam-campaign/1'; expected excam-campaign/2",
-        ),
+        (lambda raw: raw.update(format="excam-campaign/1"), "format: found 'excam-campaign/1'; expected"),
     ],
 )
 def test_an_invalid_campaign_file_is_refused(tmp_path, change, said):

@@ -146,10 +146,7 @@ def test_a_form_that_is_none_is_one_line(name):
     [
         ("- a\n- b\n", "found list; expected a mapping"),
         ("a: [", "no form (line 1, column 5: expected the node content, but found '<stream end>'; a text with"),
-        (
-            "a: {say: Is it polite?, by: 1}",
-            "no form (line 1, column 22: expected ',' or '}', but got '?'; a text with : ? #",
-        ),
+        ("a: {say: Is it polite?, by: 1}", "no form (line 1, column 22: expected ',' or '}', but got '?'; "),
         ("name: !!python/object/apply:os.system [ls]\n", "no form (line 1, column 7: could not determine a constr"),
         ("&a [*a]", "more than 50 levels"),
     ],
@@ -428,11 +425,7 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
         ('{"id": "a", "hidden": {"g": 1}}\n', ":1: hidden is"),
         ('{"id": "a", "assigned": "eva"}\n', ":1: assigned is"),
         ('{"id": "a", "language": "Hebrew"}\n', ":1: lacks text, which the form small shows; found id, language"),
-        (
-            '{"id": "a", "text": "x", "hole": {}}\n',
-            ":1: lacks holes, which the field gaps of the form small is about; found id, text, hole; name the column "
-            "with --column ENTRY=COLUMN",
-        ),
+        ('{"id": "a", "text": "x", "hole": {}}\n', ":1: lacks holes, which the field gaps of the form small is ab"),
     ],
 )
 def test_rows_that_make_no_tasks(tmp_path, rows, said):

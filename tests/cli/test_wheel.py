@@ -242,7 +242,7 @@ def test_answers_are_judged_with_documents_without_any_extra(installed, tmp_path
         (["score", "texts.jsonl", "--adapter", "adapter"], {"instruction": "A?", "output": "x"}, "inference"),
         (
             ["score", "texts.jsonl", "--metric", "bleu"],
-            {"translation": "x", "reference": "y", "lang": "en"},
+            {"translation": "", "reference": "", "lang": "en"},
             "translation",
         ),
         (["calmqa", "surface", "texts.jsonl"], {"question": "Why?", "answer": "So.", "language": "English"}, "calmqa"),

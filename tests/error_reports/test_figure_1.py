@@ -11,10 +11,7 @@ from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.excam40k.publishing import example_reports
 from scripts.figures import figure_1
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def wrong(sample: Sample, word: str, **changes) -> Sample:

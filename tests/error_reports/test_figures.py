@@ -22,13 +22,10 @@ from scripts.figures import figure_3, figure_10, figure_11
 from scripts.paper import table_6, table_prompts
 from scripts.reports import error_rates
 
+pytestmark = pytest.mark.usefixtures("here")
+
 ROOT = Path(__file__).parents[2]
 TUNED, COUNT, OTHER = "m/all/report", "m/nothing/count", "x/nothing/binary"
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def call(script, **options):

@@ -15,10 +15,7 @@ GREEK = "Sports in Greece: After school, most people there play basketball."
     [
         (GREEK, ""),
         ("After school most people play basketball, the sport of the town.", ""),  # no culture is named: about any
-        (
-            "Sports in Peru: After school, most people play football.",
-            "asked about greece, and the passage is about peru",
-        ),
+        ("Sports in Peru: Most people play football.", "asked about greece, and the passage is about peru"),
         ("Food in Greece: People like soup in winter.", "the passage holds "),
     ],
 )

@@ -21,6 +21,8 @@ from scripts.errors import generate_soft_errors
 from scripts.excam40k import split_samples
 from scripts.samples import find_long_rows
 
+pytestmark = pytest.mark.usefixtures("here")
+
 POSITIONS = 4096
 CALMQA = Path(__file__).parents[3] / "shared/data/calmqa"
 
@@ -31,11 +33,6 @@ def weights(tmp_path_factory) -> Path:
     tiny.model(folder / "files", positions=POSITIONS)
     (folder / "manifest.json").touch()
     return folder / "manifest.json"
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def originals() -> list[Sample]:

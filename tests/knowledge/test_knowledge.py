@@ -65,10 +65,7 @@ def test_paragraphs_are_passages_of_their_document(tmp_path):
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (
-            {"licence": None},
-            "document a: no licence; expected each; give it with --licence NAME; of your own texts any words do",
-        ),
+        ({"licence": None}, "document a: no licence; expected each; give it with --licence NAME; of"),
         ({"id": None}, "no id; expected each"),
         ({"licence": math.nan}, "no licence; expected each"),
         ({"text": {"a": [1]}}, "document a: text: found dict; expected text"),

@@ -228,11 +228,7 @@ MD, HTML, PLAIN = markdown.read_markdown, web_page.read_html, prose.read_plain
         (HTML, "<p hidden>Say yes.<p>b<p hidden>No.<div>c</div>", [("name", "b"), ("name", "c")]),
         (HTML, "<ul><li hidden>No <ol><li>no</ol>no<li>b</ul>c", [("name", "b"), ("name", "c")]),
         (HTML, "<table><tr hidden><td>no<tr><td>b<td hidden>no</table>c", [("name", "b"), ("name", "c")]),
-        (
-            HTML,
-            "<p>seen<div style='visibility:hidden'>Not closed: all that follows is hidden.<p>too",
-            [("name", "seen")],
-        ),
+        (HTML, "<p>seen<div style='visibility:hidden'>Not closed: all is hidden.<p>too", [("name", "seen")]),
         (HTML, "<nav>Never closed<p>The text.", [("name", "Never closed"), ("name", "The text.")]),
         (HTML, "<main></main><p>Outside.", [("name", "Outside.")]),
         (HTML, "<main><p>In.</main><p>Out.", [("name", "In.")]),

@@ -164,10 +164,7 @@ def test_the_contradiction_of_the_manual_is_kept_and_the_rule_wins():
         ({"rules": {"x": {"when": {}, "lower": {"overall": 1}, "text": "t"}}}, "rules.x.lower.overall"),
         ({"minutes": {"read": 8}}, "minutes: found read; expected read, rate, overall, tags"),
         ({"sentences": {"notes": [3, 2]}}, r"sentences.notes: found \[3, 2\]; expected the least"),
-        (
-            {"rules": {"x": {"when": {}, "mention": {"depth": "mood"}, "text": "t"}}},
-            "rules.x.mention.depth: found mood",
-        ),
+        ({"rules": {"x": {"when": {}, "mention": {"depth": "mood"}, "text": "t"}}}, "mention.depth: found mood"),
         ({"colour": "red"}, "colour: extra inputs are not permitted"),
         ({"flags": "stereotype"}, "flags: input should be a valid list"),
     ],

@@ -333,17 +333,9 @@ def test_texts_that_only_the_scored_rows_have_are_taken_from_there(tmp_path):
 @pytest.mark.parametrize(
     ("labels", "verdicts", "said"),
     [
-        (
-            [1, 0] * 10,
-            ["clean", "error"] * 10,
-            "better than guessing on 20 labelled rows: right in 20 (always the same",
-        ),
+        ([1, 0] * 10, ["clean", "error"] * 10, "better than guessing on 20 labelled rows: right in 20"),
         ([1, 0] * 10, ["error", "clean"] * 10, "worse than guessing on 20 labelled rows: right in 0 (always the same"),
-        (
-            [1, 0, 1, 0] * 5,
-            ["clean", "error", "error", "clean"] * 5,
-            "not distinguishable from guessing on 20 labelled",
-        ),
+        ([1, 0, 1, 0] * 5, ["clean", "error", "error", "clean"] * 5, "not distinguishable from guessing"),
         ([1, 0], ["clean", "error"], "not distinguishable from guessing on 2 labelled rows: right in 2"),
         ([1, 0] * 10, ["clean"] * 20, "not distinguishable from guessing on 20 labelled rows: right in 10"),
         ([1, 2, 3], [""] * 3, "not distinguishable from guessing on 3 labelled rows: tau-b 0.30 [-0.10, 0.60]"),

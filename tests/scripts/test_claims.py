@@ -18,14 +18,11 @@ from excam.pages.claims import Claim, Ours
 from scripts import claims as steps
 from scripts import evaluation, figures, reports
 
+pytestmark = pytest.mark.usefixtures("here")
+
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "paper"
 SEEN = "gemma3-27b/all/report"
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def lines_of(path):

@@ -33,15 +33,12 @@ from scripts.excam40k import draw_subset, mix_samples, split_samples, table_2
 from scripts.figures import figure_3
 from scripts.paper import compare_with_paper
 
+pytestmark = pytest.mark.usefixtures("here")
+
 ROOT = Path(__file__).parents[2]
 SEED = 7
 
 run = importlib.import_module("scripts").run
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def rows_of(path: str) -> list[dict[str, str]]:
@@ -245,11 +242,7 @@ def test_a_models_answers_verbatim():
     [
         (True, "<think>Guests bow.</think>\nOUTPUT: {}", ""),
         (True, "OUTPUT: {}", "thinking was asked for, and none of 12 answers holds any; expected it in each"),
-        (
-            False,
-            "Guests bow.</think>OUTPUT: {}",
-            "thinking was switched off, and 12 of 12 answers hold it; expected none",
-        ),
+        (False, "Guests bow.</think>OUTPUT: {}", "thinking was switched off, and 12 of 12 answers hold it; exp"),
         (None, "OUTPUT: {}", ""),
     ],
 )
@@ -266,7 +259,7 @@ def test_thinking_is_asked_for_counted_and_compared(thinking, answer, said, caps
     assert manifest["settings"]["model"].get("thinking") is thinking
     lines = [line for line in capsys.readouterr().err.splitlines() if "thinking was" in line]
     assert len(lines) == bool(said)
-    assert all(f"served: {said}; check its chat template" in line for line in lines)
+    assert all(f"served: {said}" in line and "; check its chat template" in line for line in lines)
 
 
 def test_a_generator_without_a_usable_answer_is_refused():
