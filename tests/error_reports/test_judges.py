@@ -21,20 +21,11 @@ MALFORMED = Path(__file__).parents[1] / "fixtures" / "malformed"
 SCHEMA_FILE = Path(report.__file__).with_name("report.schema.json")
 CHRISTMAS = Report((CulturalError("output", "christmas", "major", "incorrect answer"),), "Lunar new year is.")
 SAMPLE = Sample(
-    id="culturalbench/1/mc/wrong",
-    pair="culturalbench/1/mc",
-    base="culturalbench/1",
-    dataset="culturalbench",
-    task="qa",
+    **{"id": "culturalbench/1/mc/wrong", "pair": "culturalbench/1/mc", "base": "culturalbench/1", "task": "qa"},
+    **{"dataset": "culturalbench", "report": CHRISTMAS, "origin": "hard", "answer": "lunar new year"},
+    **{"language": "English", "culture": "China", "stratum": "China", "licence": "CC-BY-4.0"},
     instruction="What is the most important family holiday in China? Option A: Christmas Option C: lunar new year",
     output="Option A: christmas",
-    report=CHRISTMAS,
-    origin="hard",
-    language="English",
-    culture="China",
-    stratum="China",
-    licence="CC-BY-4.0",
-    answer="lunar new year",
 )
 
 

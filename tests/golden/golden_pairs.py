@@ -68,97 +68,67 @@ class Example:
     reading: spans.Mode = "strict"
 
 
+TRADITIONS, GOODS = "Incorrect information about traditions", "Incorrect information about goods"
+VALUES, NORMS = "Misrepresentation of cultural values", "Lack of understanding of cultural norms"
 CHINESE = (
+    Generated(TRADITIONS, "中秋节在农历八月十五，不在七月。", output=[("八月", "七月")]),
     Generated(
-        type="Incorrect information about traditions",
-        explanation="中秋节在农历八月十五，不在七月。",
-        output=[("八月", "七月")],
+        *(VALUES, "月饼是圆的，象征团圆。端午节吃粽子。", [("中秋节", "端午节")]),
+        output=[("圆圆的月饼象征团圆", "方方的月饼象征分离")],
+    ),
+)
+NORMAD = (
+    Generated(
+        *(TRADITIONS, "Hosts in Japan offer slippers to their guests, not sandals."),
+        instruction=[("usually offers slippers", "usually offers sandals")],
+        severity="Major",  # it was asked for a minor one, and that is the label
     ),
     Generated(
-        type="Misrepresentation of cultural values",
-        explanation="月饼是圆的，象征团圆。端午节吃粽子。",
-        instruction=[("中秋节", "端午节")],
-        output=[("圆圆的月饼象征团圆", "方方的月饼象征分离")],
+        *(NORMS, "The entrance hall is the genkan, and to take off one's shoes there is polite."),
+        # the second is a deletion: the word before the gap is its span
+        instruction=[("the genkan, before", "the tokonoma, before"), ("usually offers", "offers")],
+        output=[("Yes, explanation", "No, explanation"), ("which is polite", "which is rude")],
+    ),
+)
+NATIVQA = (
+    Generated(GOODS, "Misafire dökülen kolonya limon kolonyasıdır.", output=[("limon kolonyası", "gül kolonyası")]),
+    Generated(
+        *(VALUES, "Kolonyayı kabul etmek kibarlık sayılır."),
+        output=[("kabul etmek", "reddetmek"), ("hoş geldiniz demenin", "veda etmenin")],
+    ),
+)
+MANGO = (
+    Generated(
+        *("incorrect information", "The tea of the ceremony is powdered matcha."),
+        output=[("powdered matcha", "powdered ginger")],
+    ),
+    Generated(
+        *("misrepresentation", "The host whisks a powder, and guests turn the bowl before they drink from it."),
+        output=[("whisks powdered", "whisks"), ("before drinking", "after drinking")],  # first: a deletion
+    ),
+)
+CALMQA = (
+    Generated(GOODS, "The fabric that the family chooses is called aso ebi.", output=[("aso ebi", "kente")]),
+    Generated(
+        *("Stereotyping", "The cloth is chosen for weddings, by many families and not by all, and shows respect."),
+        instruction=[("wedding guests", "funeral guests")],
+        output=[("Many Nigerian", "All Nigerian"), ("respectful towards the", "an insult to the")],
     ),
 )
 
 EXAMPLES = {
     # Table 8
-    "normad": Example(
-        "normad",
-        "normad/1",
-        (
-            Generated(
-                type="Incorrect information about traditions",
-                explanation="Hosts in Japan offer slippers to their guests, not sandals.",
-                instruction=[("usually offers slippers", "usually offers sandals")],
-                severity="Major",  # it was asked for a minor one, and that is the label
-            ),
-            Generated(
-                type="Lack of understanding of cultural norms",
-                explanation="The entrance hall is the genkan, and to take off one's shoes there is polite.",
-                # the second is a deletion: the word before the gap is its span
-                instruction=[("the genkan, before", "the tokonoma, before"), ("usually offers", "offers")],
-                output=[("Yes, explanation", "No, explanation"), ("which is polite", "which is rude")],
-            ),
-        ),
-    ),
+    "normad": Example("normad", "normad/1", NORMAD),
     "culturalbench": Example("culturalbench", "culturalbench/1"),
     # Table 9; Table 1 has a hard error from BLEnD
     "include": Example("include", "include/f30cf1e0a8c133e4"),
     "globalopinionqa": Example("globalopinionqa", "globalopinionqa/1d27f1059c40fc20"),
-    "nativqa": Example(
-        "nativqa",
-        "nativqa/turkish_tr:mini_turkish_tr_01",
-        (
-            Generated(
-                type="Incorrect information about goods",
-                explanation="Misafire dökülen kolonya limon kolonyasıdır.",
-                output=[("limon kolonyası", "gül kolonyası")],
-            ),
-            Generated(
-                type="Misrepresentation of cultural values",
-                explanation="Kolonyayı kabul etmek kibarlık sayılır.",
-                output=[("kabul etmek", "reddetmek"), ("hoş geldiniz demenin", "veda etmenin")],
-            ),
-        ),
-    ),
+    "nativqa": Example("nativqa", "nativqa/turkish_tr:mini_turkish_tr_01", NATIVQA),
     "blend": Example("blend", "blend/Mi-ex-05_0"),
-    "mango": Example(
-        "mango",
-        "mango/cluster_mini_01__0",
-        (
-            Generated(
-                type="incorrect information",
-                explanation="The tea of the ceremony is powdered matcha.",
-                output=[("powdered matcha", "powdered ginger")],
-            ),
-            Generated(
-                type="misrepresentation",
-                explanation="The host whisks a powder, and guests turn the bowl before they drink from it.",
-                output=[("whisks powdered", "whisks"), ("before drinking", "after drinking")],  # first: a deletion
-            ),
-        ),
-    ),
+    "mango": Example("mango", "mango/cluster_mini_01__0", MANGO),
     # Table 10, Figures 7 and 8
     "epic": Example("epic", "epic/mini-reply-01:mini01"),
-    "calmqa": Example(
-        "calmqa",
-        "calmqa/english:mini0:English",
-        (
-            Generated(
-                type="Incorrect information about goods",
-                explanation="The fabric that the family chooses is called aso ebi.",
-                output=[("aso ebi", "kente")],
-            ),
-            Generated(
-                type="Stereotyping",
-                explanation="The cloth is chosen for weddings, by many families and not by all, and shows respect.",
-                instruction=[("wedding guests", "funeral guests")],
-                output=[("Many Nigerian", "All Nigerian"), ("respectful towards the", "an insult to the")],
-            ),
-        ),
-    ),
+    "calmqa": Example("calmqa", "calmqa/english:mini0:English", CALMQA),
     # A script without spaces, in both readings of Appendix E
     "calmqa-chinese-strict": Example("calmqa", "calmqa/chinese:mini0:Chinese", CHINESE),
     "calmqa-chinese-paper": Example("calmqa", "calmqa/chinese:mini0:Chinese", CHINESE, "paper"),

@@ -36,21 +36,11 @@ class Browser:
     def __init__(self, profile):
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
-        self.process = subprocess.Popen(  # Chromium reads from descriptor 3 and writes to 4
-            [
-                "bash",
-                "-c",
-                f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}',
-                "-",
-                program(),
-                *FLAGS,
-                f"--user-data-dir={profile}",
-            ],
-            pass_fds=(theirs_in, theirs_out),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        # Chromium reads from descriptor 3 and writes to 4
+        command = ["bash", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "-", program(), *FLAGS]
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        command += [f"--user-data-dir={profile}"]
+        self.process = subprocess.Popen(command, pass_fds=(theirs_in, theirs_out), **quiet)
         os.close(theirs_in)
         os.close(theirs_out)
         self.reader, self.writer = os.fdopen(ours_in, "rb"), os.fdopen(ours_out, "wb")

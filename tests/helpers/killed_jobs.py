@@ -132,20 +132,11 @@ def write_samples(path: Path, rows: int) -> None:
     dataset = path.parent.name
     made = [
         Sample(
-            id=f"{dataset}/{row}/minor/right",
-            pair=f"{dataset}/{row}/minor",
-            base=f"{dataset}/{row}",
-            dataset=dataset,
-            task="generation",
+            **{"id": f"{dataset}/{row}/minor/right", "pair": f"{dataset}/{row}/minor", "base": f"{dataset}/{row}"},
+            **{"dataset": dataset, "task": "generation", "report": Report(), "origin": "source", "answer": ""},
+            **{"language": "English", "culture": "Peru", "stratum": "Peru", "licence": "MIT"},
             instruction=f"{dataset} {row}: " + " ".join(random.Random(row).choices(WORDS, k=200)),
             output=WORDS[row % len(WORDS)],
-            report=Report(),
-            origin="source",
-            language="English",
-            culture="Peru",
-            stratum="Peru",
-            licence="MIT",
-            answer="",
         )
         for row in range(rows)
     ]
