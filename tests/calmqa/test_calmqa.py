@@ -79,8 +79,8 @@ def test_repetition_is_counted_in_tokens_and_times():
     assert surface.repeated(LOOP * 4)
     assert not surface.repeated(LOOP * 4, 21, 5), "the paper's wording: more than 20 tokens, more than 4 times"
     assert surface.repeated(LOOP * 5, 21, 5)
-    assert surface.repeated("la " * 40), "occurrences may overlap"
-    assert not surface.repeated("la " * 21)
+    assert surface.repeated("la " * 24), "occurrences may overlap"
+    assert not surface.repeated("la " * 23)
     assert surface.most_repeats("short") == 0
     assert surface.most_repeats("one two three", tokens=3) == 1
     assert surface.most_repeats("one two three one two four", tokens=3) == 1, "pairs of tokens occur twice"

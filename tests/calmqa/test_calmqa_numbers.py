@@ -297,7 +297,9 @@ def test_guards_of_a_table_are_no_part_of_a_name(tmp_path):
 
 def test_the_page_of_our_ratings():
     mini_ratings = ratings.read(ROOT / "mini/calmqa-answers/ratings.csv")
-    page = pages.regression_page(mini_ratings, ratings.ranks(mini_ratings), ratings.r2_lines(mini_ratings))
+    lines = ratings.r2_lines(mini_ratings)
+    assert sum(0 < (line["r2"] or 0) < 1 for line in lines if line["variant"] == "binary logit, McFadden") == 3
+    page = pages.regression_page(mini_ratings, ratings.ranks(mini_ratings), lines)
     assert "**Made up**: the ratings by made-up-de, made-up-en, made-up-es, made-up-ja." in page
     assert "careful*" in page, "fewer than 30"
     assert "| **printed in the paper** | 0.740 | 0.560 |" in page
@@ -308,9 +310,8 @@ def test_ratings_that_do_not_vary(tmp_path):
     assert "found list; expected an object" in line_of(InputInvalid, ratings.read, path)
     same = [RATING | {"model": name} for name in "ab"]
     assert "not all equal" in line_of(InputInvalid, ratings.r2_lines, ratings.read(ratings_file(tmp_path, same)))
-    high = ratings.read(
-        ratings_file(tmp_path, [RATING | {"model": name, "rating": str(4 + (name > "b"))} for name in "abcd"])
-    )
+    varied = [RATING | {"model": name, "rating": str(4 + (name > "b"))} for name in "abcd"]
+    high = ratings.read(ratings_file(tmp_path, varied))
     lines = {line["variant"]: line["r2"] for line in ratings.r2_lines(high) if line["predictor"] == "model"}
     assert lines["binary logit, McFadden"] is None
     assert lines["least squares"] == pytest.approx(1)
