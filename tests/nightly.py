@@ -58,9 +58,9 @@ GROUPS = {
     "classes": Group("the paper's architectures, tiny", nightly("tests/inference/test_architectures.py"), 2),
     "forms": Group("all forms in a browser", nightly("tests/annotation/test_form_pages.py")),
     "rest": Group(
-        "growth, ICC, two processes, options of metrics, intervals, libraries of others",
+        "growth, two processes, options of metrics, intervals, libraries of others",
         nightly(
-            *("tests/bench/test_growth.py", "tests/rubric/test_rubric.py"),
+            "tests/bench/test_growth.py",
             *("tests/training/test_training.py", "tests/test_conventions.py", "tests/scoring/test_metric_options.py"),
             *("tests/error_reports/test_certainty.py", "tests/scoring/test_integrations.py"),
         ),
