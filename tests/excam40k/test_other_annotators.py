@@ -17,7 +17,7 @@ def annotated(folder, *votes):
         f"u{number},{label},{post},T.,P.,{20 + number},Male,Asian,India" for number, (post, label) in enumerate(votes)
     ]
     (folder / "EPICorpus.csv").write_text("\n".join([COLUMNS, *lines]) + "\n", encoding="utf-8")
-    return epic.read(folder, least_agreement=0)
+    return epic.read(folder)
 
 
 def labelled(*shares):

@@ -3,8 +3,7 @@
 A hard error is the other label. The role is the annotator's demographics (ExCAM Table 10), the context the parent
 post. A row is one annotation: the annotators of a pair may disagree, and nothing is aggregated (the paper is silent),
 but if annotators with one role disagree, their rows are dropped: both answers would be right for one instruction.
-`agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label. It is at least
-half, as a reader cannot see why a plain remark is ironic for one annotator alone.
+`agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label.
 Withdrawn attributes (DATA_EXPIRED) are left out of the role. HTML entities are unescaped. Rows with question marks
 where emoji were lost ("????") are dropped if the text to be judged has them: its tone is gone. A text
 with a link whose address the source hides ("URL") is dropped: readers cannot see what it comments on. The public
@@ -21,7 +20,7 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import clean_columns, countries, identifier, map_distinct
 
-VERSION = 8
+VERSION = 7
 NAME = "epic"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -46,12 +45,8 @@ _NO_WORD = r"@USER|\bURL\b|https?://\S+"
 LANGUAGE = "Language_annotator"
 
 
-def read(folder: Path, *, least_agreement: float = 0.5) -> base.Reading:
-    """Return base samples of a snapshot, one per annotation; `lacks` names missing columns.
-
-    `least_agreement`: share of the other annotators of a text who gave the same label; 0: none, as the paper. Raises
-    SourceInvalid.
-    """
+def read(folder: Path) -> base.Reading:
+    """Return base samples of a snapshot, one per annotation; `lacks` names missing columns. Raises SourceInvalid."""
     path = base.find_one(folder, NAME, SOURCE.files)
     rows = base.table(path, NAME, REQUIRED, (LANGUAGE, "language_instance"))
     unescaped = {name: map_distinct(pl.col(name), html.unescape) for name in TEXTS}
@@ -85,7 +80,6 @@ def read(folder: Path, *, least_agreement: float = 0.5) -> base.Reading:
             no_words=~text.str.replace_all(_NO_WORD, "").str.contains(r"\w"),
             lost_emoji=text.str.contains(_LOST_EMOJI),
             hidden_link=text.str.contains(r"\bURL\b"),
-            label_of_few=(others > 0) & (same < least_agreement * others),
         ),
     )
     return base.gather(NAME, TASK, frame, lacks=lacks)
