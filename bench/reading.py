@@ -184,11 +184,18 @@ def applies(judge: str, rows: Sequence[Row]) -> bool:
 def asked(name: str, rows: Sequence[Row]) -> Answers:
     """Return what a judge of this process says of rows."""
     judge = opened(name)
-    judge(rows[:1])  # what it loads at first is no time of a row
-    for cached in (floors.pieces, floors.keys_of, content_words.words):
-        cached.cache_clear()  # what other judges read before
+    judge(rows[::100])  # what it loads at first is no time of a row
+    forget_texts()
     started = time.process_time()
     return Answers(rows, judge(rows), name in FLOORS, time.process_time() - started)
+
+
+def forget_texts() -> None:
+    """Empty the caches that hold what was found in texts before: those with a limit."""
+    loaded = (module for name, module in sys.modules.copy().items() if name.startswith("excam."))
+    for value in (value for module in loaded for value in vars(module).values()):
+        if hasattr(value, "cache_parameters") and value.cache_parameters()["maxsize"]:
+            value.cache_clear()
 
 
 def opened(name: str) -> Callable[[Sequence[Row]], list[Judged]]:

@@ -13,7 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import regex
@@ -132,6 +132,7 @@ def compared(expected: str, text: str, question: str, language: str = "") -> Clo
     return ClosedComparison(None, "more is said than one value")
 
 
+@lru_cache(maxsize=4096)
 def side_of(text: str, code: str, has_options: bool) -> Side:
     """Return a text in a language as it is compared, as the answer to a question with or without options."""
     plain = plain_text(text).text

@@ -155,6 +155,7 @@ def without_elision(key: str) -> str:
     return ELISION.sub("", key) if "'" in key else key
 
 
+@lru_cache(maxsize=256)
 def code_of(language: str) -> str:
     """Return the code of a language, "" if it is not stated or not known."""
     try:
@@ -184,7 +185,7 @@ def _listed() -> Mapping[str, Sequence[str]]:
 def function_words(code: str) -> frozenset[str]:
     """Return the folded function words of a language, without those that spell numbers; none where none are listed."""
     listed = (fold(word) for word in _listed().get(code, ()))
-    return frozenset(word for word in listed if not word.isdecimal()) - spelled_numbers(code).keys()
+    return frozenset(word for word in listed if not word.isdecimal()).difference(spelled_numbers(code))
 
 
 @cache

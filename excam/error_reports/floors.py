@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
+from itertools import chain
 
 import regex
 
@@ -90,23 +90,34 @@ def places_of(
 ) -> tuple[Place | None, Place | None]:
     """Return where a text stands, and where elsewhere most of its question does; None for what stands nowhere."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
-    asked = frozenset(parts(question))
-    answer = frozenset(parts(behind_colon(text)))
+    held = [own for passage in passages for own in asked_parts(question, passage, language)]
+    asked, answer = parts(question), parts(behind_colon(text))
     said = answer - asked or answer
-    asked = sorted(asked - said)
-    held = [piece.holding(asked) for _, piece in places]
-    seen = Counter(part for parts in held for part in parts)
-    weights = {part: math.log((len(places) + 1) / (seen[part] + 0.5)) for part in asked}
-    whole = sum(weights.values()) or 1.0
-    known = [
-        Place(at, piece, len(piece.holding(said)) / max(1, len(said)), sum(map(weights.__getitem__, of_asked)) / whole)
-        for (at, piece), of_asked in zip(places, held, strict=True)
+    if not asked.isdisjoint(said):
+        held = [[part for part in own if part not in said] for own in held]
+    seen = Counter(chain.from_iterable(held))
+    rarity = [math.log((len(places) + 1) / (count + 0.5)) for count in range(len(places) + 1)]
+    weights = {part: rarity[seen[part]] for part in sorted(asked - said)}
+    whole, weight_of = sum(weights.values()) or 1.0, weights.__getitem__
+    shares = [
+        (len(piece.holding(said)) / max(1, len(said)), sum(map(weight_of, own)) / whole)
+        for (_, piece), own in zip(places, held, strict=True)
     ]
-    here = max(known, key=lambda place: (place.held, place.asked), default=None)
-    if here is None or not here.held:
-        return None, max(known, key=attrgetter("asked"), default=None)
-    others = (place for place in known if place.held < here.held)
-    return here, max(others, key=attrgetter("asked"), default=None)
+    here = max(range(len(places)), key=shares.__getitem__, default=0)
+    most = shares[here][0] if shares else 0.0
+    others = (at for at, share in enumerate(shares) if share[0] < most or not most)
+    elsewhere = max(others, key=lambda at: shares[at][1], default=None)
+    return (
+        Place(*places[here], *shares[here]) if most else None,
+        None if elsewhere is None else Place(*places[elsewhere], *shares[elsewhere]),
+    )
+
+
+@lru_cache(maxsize=4096)
+def asked_parts(question: str, passage: str, language: str = "") -> tuple[list[str], ...]:
+    """Return for each sentence of a passage the parts of a question that it holds, in order."""
+    asked = sorted(parts(question))
+    return tuple(piece.holding(asked) for piece in pieces(passage, language))
 
 
 @lru_cache(maxsize=4096)
@@ -150,11 +161,14 @@ def _places(passage: str, code: str) -> Iterator[tuple[int, int]]:
         yield begun, end
 
 
-def parts(text: str) -> Iterator[str]:
-    """Yield the parts of a text's words: runs of `LETTERS` letters; a shorter word is one part, between blanks."""
+@lru_cache(maxsize=4096)
+def parts(text: str) -> frozenset[str]:
+    """Return the parts of a text's words: runs of `LETTERS` letters; a shorter word is one part, between blanks."""
+    known = set[str]()
     for run in runs(words(text)):
         size = SIGNS if DENSE.match(run) else LETTERS
-        yield from (run[at : at + size] for at in range(len(run) - size + 1)) if len(run) >= size else (f" {run} ",)
+        known.update([run[at : at + size] for at in range(len(run) - size + 1)] if len(run) >= size else [f" {run} "])
+    return frozenset(known)
 
 
 def runs(said: Sequence[Word]) -> list[str]:

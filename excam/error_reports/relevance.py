@@ -8,6 +8,7 @@ holds a share of the question's content words, in any form. A passage that names
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
@@ -56,7 +57,12 @@ def share_held(question: str, passage: str, language: str = "") -> float:
 
 def _share(said: Sequence[Word], passage: str, language: str) -> float:
     """Return the share of words that a passage holds in any form."""
-    return sum(map(Vocabulary([passage], language).holds, said)) / len(said)
+    return sum(map(_vocabulary(passage, language).holds, said)) / len(said)
+
+
+@lru_cache(maxsize=1024)
+def _vocabulary(passage: str, language: str) -> Vocabulary:
+    return Vocabulary([passage], language)
 
 
 def held_shares(answer: str, passages: Sequence[str], language: str = "") -> list[float]:
@@ -65,6 +71,7 @@ def held_shares(answer: str, passages: Sequence[str], language: str = "") -> lis
     return [_share(said, passage, language or likely_language(answer)) if said else 0.0 for passage in passages]
 
 
+@lru_cache(maxsize=4096)
 def named(text: str) -> frozenset[str]:
     """Return the cultures that a text names by a country or its adjective, as `cultures.culture_key` has them."""
     return frozenset(cultures.culture_key(name) for name in _names(text))
@@ -73,17 +80,24 @@ def named(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[str, ...]:
     """Return the names of cultures in a text, the longest at each place."""
-    known, first = cultures.names(), _first_words()
-    keys = [key.removesuffix("'s") for key in keys_of_plain(plain_text(text).text)]
+    known, lengths = cultures.names(), _lengths()
+    keys = keys_of_plain(plain_text(text).text)
     named_so_far, end = [], 0
-    for at in (at for at, key in enumerate(keys) if key in first):
-        length = next((n for n in range(_LONGEST, 0, -1) if " ".join(keys[at : at + n]) in known), 0)
+    for at in [at for at, key in enumerate(keys) if key in lengths]:
+        run = [key.removesuffix("'s") for key in keys[at : at + _LONGEST]]
+        length = next((n for n in lengths[keys[at]] if " ".join(run[:n]) in known), 0)
         if length and at >= end:
-            named_so_far.append(" ".join(keys[at : at + length]))
+            named_so_far.append(" ".join(run[:length]))
             end = at + length
     return tuple(named_so_far)
 
 
 @cache
-def _first_words() -> frozenset[str]:
-    return frozenset(name.split(" ")[0] for name in cultures.names())
+def _lengths() -> dict[str, list[int]]:
+    """Return how many words the names of cultures have, most first, by their first word, also in the genitive."""
+    known = defaultdict[str, set[int]](set)
+    for name in cultures.names():
+        first, *others = name.split(" ")
+        for form in (first, f"{first}'s"):
+            known[form].add(len(others) + 1)
+    return {form: sorted(lengths, reverse=True) for form, lengths in known.items()}

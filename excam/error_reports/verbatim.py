@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from excam.core.plain_text import plain_text
 from excam.error_reports.closed_values import Side, signed
@@ -62,6 +63,7 @@ def _holds(source: str, run: Sequence[str], scales: Collection[str]) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def _told(plain: str, start: int, functions: Collection[str]) -> str:
     """Return words between blanks, those of a script without spaces sign by sign, as context changes their division.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import regex
@@ -51,6 +51,7 @@ def claim_places(text: str, language: str) -> list[tuple[int, int]]:
     return [part for place in sentences if (part := stating_part(text, place))]
 
 
+@lru_cache(maxsize=4096)
 def stating_part(text: str, place: tuple[int, int]) -> tuple[int, int] | None:
     """Return the place of what the sentence at a place of a text may state, behind clauses that a phrase excuses.
 

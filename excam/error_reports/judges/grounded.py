@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import regex
@@ -174,14 +175,19 @@ def claims_of(sample: Sample) -> list[Claim]:
     places = sentence_places(text, language) or [(0, len(text))]
     stating = [stating_part(text, place) for place in places]
     count, instruction = len(words(text)), sample.instruction
-    is_asked = any(asks(instruction[slice(*place)], language) for place in sentence_places(instruction, language))
-    is_asked = is_asked or _UNMARKED.search(instruction) is not None
-    if (count < LONG or len(places) < 2) and (is_asked or count <= SHORT):
+    if (count < LONG or len(places) < 2) and (count <= SHORT or _is_asked(instruction, language)):
         start, end = _between(text, places, stating, language)
         return [Claim((start, end), text[start:end], "answer")]
     asked = (asks(text[slice(*place)], language) for place in places)
     parts = [(part, asks) for part, asks in zip(stating, asked, strict=True) if part]
     return _sentences(text, parts, likely_language(text) if language == "root" else language)
+
+
+@lru_cache(maxsize=4096)
+def _is_asked(instruction: str, language: str) -> bool:
+    """Return whether a question is in an instruction."""
+    places = sentence_places(instruction, language)
+    return any(asks(instruction[slice(*at)], language) for at in places) or bool(_UNMARKED.search(instruction))
 
 
 def _between(text: str, places: Sequence[Range], stating: Sequence[Range | None], language: str) -> Range:

@@ -117,7 +117,7 @@ def standing(task: Task, languages: Collection[str]) -> StandingAnswer | Reading
     if language not in languages:
         return _unknown(because=f"this judge was not measured in language {task.language or language}")
     question, options = relevance.core(task.question), without_options(task.question)[1]
-    side = side_of(task.text, language, bool(options))
+    side = side_of(task.text, language, has_options=bool(options))
     near = relevance.of_its_culture(question, task.passages)
     if task.is_sentence or not near:
         return _unknown(because=A_SENTENCE if task.is_sentence else UNRELATED)
