@@ -7,6 +7,7 @@ are plain ones. What strikes text out or hides it stays: `~~`, `<del>`, `<s>`, `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,7 +40,8 @@ _MARKUP = regex.compile(
 )
 
 
-_SIGNS = regex.compile(rf"(?V1)[&\\~<!\[*_`$]|{INVISIBLE.pattern.removeprefix('(?V1)')}")  # without one, all is plain
+_ASCII_SIGNS = re.compile(r"[&\\~<!\[*_`$]")  # without one, all is plain
+_SIGNS = regex.compile(rf"(?V1){_ASCII_SIGNS.pattern}|{INVISIBLE.pattern.removeprefix('(?V1)')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ class PlainText:
 @lru_cache(maxsize=1024)
 def plain_text(text: str) -> PlainText:
     """Return a text without invisible characters and markup; an entity ("&amp;") is the character that it names."""
-    text = text if text.isascii() else text.translate(_FULL_WIDTH)
-    if not _SIGNS.search(text):
+    text, signs = (text, _ASCII_SIGNS) if text.isascii() else (text.translate(_FULL_WIDTH), _SIGNS)
+    if not signs.search(text):
         return PlainText(text, range(len(text)), range(1, len(text) + 1), is_whole=True)
     parts, starts, ends = list[str](), list[int](), list[int]()
     at = 0

@@ -6,6 +6,7 @@ original. A word keeps its accents, endings and doubled letters; `stem` is for l
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -25,6 +26,7 @@ UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}ー々〆]+")
 # run of a script that sets none, in which there may be marks of others.
 _NUMBER = r"\p{Nd}+(?:[.,:٫٬'’\u00a0\u202f]\p{Nd}+)*"
 SPACED = regex.compile(rf"{_NUMBER}|[\p{{L}}\p{{M}}]+(?:['’ʼ＇`´](?=\p{{L}})[\p{{L}}\p{{M}}]+)*")
+ASCII = re.compile(r"\d+(?:[.,:']\d+)*|[a-z]+(?:['`][a-z]+)*", re.ASCII)  # the same of a folded text, and faster
 PIECE = regex.compile(
     rf"(?V1){_NUMBER}|[{SCRIPTS}ー々〆]+"
     rf"|[[\p{{L}}\p{{M}}]--[{SCRIPTS}]]+(?:['’ʼ＇`´](?=\p{{L}})[[\p{{L}}\p{{M}}]--[{SCRIPTS}]]+)*"
@@ -75,6 +77,8 @@ def words(text: str) -> tuple[Word, ...]:
 @lru_cache(maxsize=4096)
 def words_of_plain(text: str) -> tuple[Word, ...]:
     """Return the words of a text without markup and invisible signs."""
+    if text.isascii():
+        return tuple([Word(match[0].replace("`", "'"), *match.span()) for match in ASCII.finditer(text.casefold())])
     if not has_unspaced(text):
         return tuple(Word(fold(match[0]), *match.span()) for match in SPACED.finditer(text))
     return tuple(_words(text))
@@ -83,7 +87,7 @@ def words_of_plain(text: str) -> tuple[Word, ...]:
 def keys_of_plain(text: str) -> list[str]:
     """Return the folded words of a text without markup and invisible signs; places take most of the time of words."""
     if text.isascii():
-        return SPACED.findall(text.casefold().replace("`", "'"))
+        return ASCII.findall(text.casefold().replace("`", "'"))
     if has_unspaced(text) or not unicodedata.is_normalized("NFKC", text):
         return [word.key for word in words_of_plain(text)]
     return [fold(key) for key in SPACED.findall(text.casefold())]
