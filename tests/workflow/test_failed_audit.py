@@ -17,7 +17,7 @@ EXPERIMENT = {
     "models": {"tiny": {"folder": "tiny", "licence": "MIT", "backend": "transformers", "gpus": 0}},
     "tuned": {"models": ["tiny"], "mixtures": ["all"]},
     "training": {"rank": 2, "rows": 4, "rows_per_step": 2, "max_length": 8192, "layout": "cpu"},
-    "baselines": {"models": []},
+    "baselines": {"models": [], "encoder": None},
     "external": {"models": []},
 }
 
