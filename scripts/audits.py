@@ -26,7 +26,7 @@ NAMES = {"name": pl.String, "printed": pl.String}
 
 
 @step(
-    version=2,
+    version=3,
     result="results/audits/inventory",
     outputs=["numbers", "page"],
     category="Audits",
@@ -59,7 +59,7 @@ def audit_inventory(
 
 
 @step(
-    version=3,
+    version=4,
     result="results/audits/balance",
     outputs=["numbers", "page"],
     category="Audits",

@@ -390,17 +390,6 @@ def test_kinds_of_names_and_the_order_of_regions():
     assert inventory.per_region(split)["region"].to_list() == ["Peru", "Chad", "China"]
 
 
-def test_names_alike_are_proposed():
-    paper = pl.DataFrame({"name": ["Turkiye", "China"], "printed": ["Turkiye", "China"]})
-    table = inventory.compare_names(["Turkye", "Turmoil", "China"], paper)
-    assert table.rows() == [
-        ("China", "both", None),
-        ("Turkiye", "paper", None),
-        ("Turkye", "ours", "Turkiye"),
-        ("Turmoil", "ours", None),
-    ]
-
-
 def test_the_lists_beside_each_other():
     table = pl.DataFrame({"in": ["both"] * 2 + ["paper"] + ["ours"] * 3})
     assert inventory._summary({"regions": table}, 7).rows() == [

@@ -481,7 +481,6 @@ def test_an_answer_that_is_right_and_wrong_is_found():
 
 
 def test_severities_and_templates_of_the_linter(monkeypatch):
-    monkeypatch.setattr(templates, "alike", lambda: [("qa/output", 1, 2, 0.9)])
     monkeypatch.setattr(templates, "lint", lambda: ["qa/output:1: empty"])
     audit = balanced(rows(), soft={"mango": counts_of("lexicon")})
     assert failed(audit) == {("problems of the template files", "all")}
@@ -491,7 +490,6 @@ def test_severities_and_templates_of_the_linter(monkeypatch):
         ("mango", "major", 0, "", None),
         ("mango", "minor", 4, "major 1, minor 3", 0.25),
     ]
-    assert audit.tables["Templates that are alike (word sets, Jaccard)"].rows() == [("qa/output", 1, 2, 0.9)]
 
 
 def test_an_audit_says_the_same_twice():
@@ -520,7 +518,7 @@ def test_names_are_compared_whatever_their_accents():
         ("cultures of Mango", 4470, 1, None, None, None),
     ]
     sides = audit.tables["Regions that are not in both"].rows()
-    assert [side[:3] for side in sides] == [("only printed", 1, "Türkiye"), ("only ours", 1, "Turkey")]
+    assert sides == [("only printed", 1, "Türkiye"), ("only ours", 1, "Turkey")]
     assert "Dutch; Flemish = Dutch" in audit.notes[1]
 
 

@@ -20,7 +20,6 @@ from excam.excam40k.construction import (
     soft,
     spans,
     splits,
-    templates,
     wrapping,
 )
 from excam.excam40k.construction.spans import Token, diff_spans
@@ -350,13 +349,3 @@ def test_answers_that_speak_of_options():
     spoken = ("None of the above", "Both A and C", "(a) or (c)", "any of these", "tea", "a cup and c", "Vitamin A")
     assert [option_phrases.answer_needs_options(answer) for answer in spoken] == [True] * 4 + [False] * 3
     assert wrapping.variants(base(answer="None of the above"), "hard") == ("options",)
-
-
-def test_paraphrases_exactly_at_the_threshold(monkeypatch):
-    """Three of four words: .75; fillers are no words."""
-    monkeypatch.setattr(templates, "languages", lambda: {"en": None})
-    monkeypatch.setattr(templates, "SLOTS", {"qa/output": (frozenset(), frozenset())})
-    lines = ("so it is {answer}", "the so it is then {answer}", "so it")
-    monkeypatch.setattr(templates, "paraphrases", lambda slot: lines)
-    assert templates.alike() == [("qa/output", 1, 2, 0.75)]
-    assert [entry[1:] for entry in templates.alike(0.5)] == [(1, 2, 0.75), (1, 3, 0.667), (2, 3, 0.5)]

@@ -49,9 +49,6 @@ def audit(
         "Labels of right answers": answers,
         "Rows per stratum": strata(split),
         "Severity of soft errors, asked for against stated": severity_table(soft),
-        "Templates that are alike (word sets, Jaccard)": pl.DataFrame(
-            templates.alike(), schema=["slot", "line", "other line", "similarity"], orient="row"
-        ),
     }
     return Audit("balance", tuple(checks), tables)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 import polars as pl
 
@@ -68,19 +67,17 @@ def _kind() -> pl.Expr:
 
 
 def compare_names(ours: list[str], paper: pl.DataFrame) -> pl.DataFrame:
-    """Return every name of either list with its presence; for a name of ours alone, also the possible printed one.
+    """Return every name of either list with its presence.
 
     If several of our spellings have the same plain form, the last one in the order of code points represents them.
     """
     theirs = {plain(name): name for name in paper["name"]}
     own = {plain(name): name for name in sorted(ours)}
-    absent = [name for name in theirs if name not in own]
     lines = []
     for name in sorted(theirs.keys() | own.keys()):
         where = "both" if name in theirs and name in own else "ours" if name in own else "paper"
-        close = get_close_matches(name, absent, n=1, cutoff=0.75) if where == "ours" else []
-        lines.append((own.get(name) or theirs[name], where, theirs[close[0]] if close else None))
-    return pl.DataFrame(lines, schema=dict.fromkeys(("name", "in", "perhaps"), pl.String), orient="row")
+        lines.append((own.get(name) or theirs[name], where))
+    return pl.DataFrame(lines, schema=dict.fromkeys(("name", "in"), pl.String), orient="row")
 
 
 def plain(name: str) -> str:
@@ -100,16 +97,10 @@ def _summary(both: dict[str, pl.DataFrame], mango: int) -> pl.DataFrame:
 
 
 def _one_sided(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the names of one list alone, in a line each side, and which may be one name spelled in two ways."""
-    lines = []
-    for where, title in (("paper", "only printed"), ("ours", "only ours")):
-        own = table.filter(pl.col("in") == where)
-        likely = [
-            f"{name} = {other}?" for name, other in own.drop_nulls("perhaps").select("name", "perhaps").iter_rows()
-        ]
-        lines.append((title, own.height, ", ".join(own["name"]), ", ".join(likely)))
-    schema = {"side": pl.String, "n": pl.Int64, "names": pl.String, "perhaps one name": pl.String}
-    return pl.DataFrame(lines, schema=schema, orient="row")
+    """Return the names of one list alone, in a line each side."""
+    sides = {"only printed": table.filter(pl.col("in") == "paper"), "only ours": table.filter(pl.col("in") == "ours")}
+    lines = [(title, own.height, ", ".join(own["name"])) for title, own in sides.items()]
+    return pl.DataFrame(lines, schema={"side": pl.String, "n": pl.Int64, "names": pl.String}, orient="row")
 
 
 def _spelled(what: str, paper: pl.DataFrame) -> str:

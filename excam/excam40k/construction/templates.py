@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from itertools import combinations
 
 import yaml
 
@@ -201,20 +200,6 @@ def lint() -> list[str]:
                 problems.append(f"{where}: the same words as line {seen[words]}")
             seen.setdefault(words, number)
     return problems
-
-
-def alike(threshold: float = 0.75) -> list[tuple[str, int, int, float]]:
-    """Return pairs of paraphrases of a slot that share most of their words: (slot, line, line, Jaccard similarity).
-
-    For manual review: two short lines may share a word and still be different phrasings.
-    """
-    alike_pairs = []
-    for name in _every_slot():
-        lines = [frozenset(_words(line)) for line in paraphrases(name)]
-        for (here, words), (there, other_words) in combinations(enumerate(lines, start=1), 2):
-            if (similarity := len(words & other_words) / max(len(words | other_words), 1)) >= threshold:
-                alike_pairs.append((name, here, there, round(similarity, 3)))
-    return alike_pairs
 
 
 def _every_slot() -> list[str]:
