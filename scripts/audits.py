@@ -125,7 +125,7 @@ def encode_answers(
 
 
 @step(
-    version=9,
+    version=10,
     result="results/audits/shortcuts",
     outputs=["numbers", "page"],
     local=False,
@@ -143,7 +143,7 @@ def audit_shortcuts(
     """Check that a classifier cannot predict the label from words, answers, templates, lengths, letters or copied text.
 
     A logistic regression that sees only one of these, fitted on one half of the groups or base samples and asked about
-    the other, must be at chance. What n-grams of one side alone tell is reported. The rule is in
+    the other, must be at chance. What n-grams of one side alone, and an encoder, tell is reported. The rule is in
     ``excam/excam40k/audits/shortcuts.py``.
     """
     audit = shortcuts.audit(page.read_parts(samples_paths), answer_vectors.shown(vectors_path))
