@@ -442,7 +442,7 @@ def test_a_table_as_people_have_it_makes_a_blind_study(tmp_path):
     """Names in any case, another id, language and culture as usual; what the form does not show is in no page."""
     form_path, rows = tmp_path / "my.yaml", tmp_path / "study.csv"
     plain = {**SMALL, "steps": [{"title": "One", "blocks": SMALL["steps"][0]["blocks"][:1]}], "rules": [], "skip": ""}
-    form_path.write_text(yaml.safe_dump({**plain, "owner": ["system", "gold", "judge"]}), encoding="utf-8")
+    form_path.write_text(yaml.safe_dump({**plain, "owner": ["system", "gold", "judge", "arm"]}), encoding="utf-8")
     rows.write_text(
         'nr,Lang,Country,TEXT,model,notes,hidden\n7,Hebrew,Israel,x,gpt-9,n1,"{""gold"": ""a""}"\n', encoding="utf-8"
     )

@@ -66,8 +66,9 @@ def test_k_is_of_a_language_and_type_over_all_subjects():
         judged(9, 1, answer="c", type="agnostic"),
         judged(1, 1, answer="d", language="de"),
         judged(50, 1, answer="e", failure="claims: no-claims-list"),  # not counted: nobody knows how many it has
+        judged(50, 1, answer="f", language="fr", failure="claims: truncated"),
     ]
-    assert [row["k"] for row in numbers.scores(rows)] == [6, 6, 9, 1, 6]
+    assert [row["k"] for row in numbers.scores(rows)] == [6, 6, 9, 1, 6, 0]
 
 
 def test_the_table_counts_every_answer_and_means_are_over_the_same_rows():

@@ -140,6 +140,7 @@ def test_agreement_of_the_miniature_is_neither_full_nor_none():
         ({"saved": "yesterday"}, "saved: found 'yesterday'; expected a time with its zone"),
         ({"saved": "2026-11-24T09:00:00"}, "saved: found '2026-11-24T09:00:00'; expected a time with its zone"),
         ({"seconds": -1}, "seconds: found -1; expected a number, 0 or more"),
+        ({"seconds": "05:00"}, "seconds: found '05:00'"),
         ({"edge_case": "bad luck"}, "edge_case: found bad luck; expected one of over-broad-refusal"),
         ({"failure": "tired"}, "failure: found 'tired'; expected null for a person"),
         ({"caps": [{"rule": "grammar"}]}, "caps: found {'rule': 'grammar'}; expected objects with rule, dimension"),
