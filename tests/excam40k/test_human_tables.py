@@ -386,12 +386,8 @@ def test_ratings_are_those_counted_by_hand(random_answers):
 def test_majority_is_more_than_half_of_at_least_two():
     yes, no = True, False
     assert [human_votes.majority(votes) for votes in ([], [yes], [yes, yes], [yes, no], [no, no])] == [
-        None,
-        None,
-        yes,
-        no,
-        no,
-    ]
+        None, None, yes, no, no,
+    ]  # fmt: skip
     assert [human_votes.majority([yes] * k + [no] * (3 - k)) for k in range(4)] == [no, no, yes, yes]
     assert human_votes.majority([yes, yes, no, no]) is no
 

@@ -82,11 +82,8 @@ STATEMENTS = {
         "The oldest pays, not the host.",
     ),
     "everybody a share": (
-        "Friends split the bill evenly.",
-        "Everybody is expected to share the costs.",
-        "Cover your own meal in a restaurant.",
-        "The host pays for everybody.",
-        "Bread is split and shared.",
+        "Friends split the bill evenly.", "Everybody is expected to share the costs.",
+        "Cover your own meal in a restaurant.", "The host pays for everybody.", "Bread is split and shared.",
     ),
     "accepted": (
         "It is kind to accept a second helping.",
@@ -116,23 +113,17 @@ STATEMENTS = {
         "Arrange visits some days ahead.",
         "Unannounced tests are common.",
     ),
-}
+}  # fmt: skip
 
 # norm -> three stories in which it is followed, and two in which it is not
 STORIES = {
     "opened at once": (
-        "Ana gets a gift and opens it at once.",
-        "Ben tore the paper in front of Ana.",
-        "She unwraps the present with a smile.",
-        "Ana puts the gift aside.",
-        "Ana opened the door and took the gift.",
+        "Ana gets a gift and opens it at once.", "Ben tore the paper in front of Ana.",
+        "She unwraps the present with a smile.", "Ana puts the gift aside.", "Ana opened the door and took the gift.",
     ),
     "opened later": (
-        "Ben puts the parcel aside.",
-        "Ana thanks him without opening the gift.",
-        "She decides to open it later.",
-        "Ben tears the paper and throws it aside.",
-        "She opens it immediately.",
+        "Ben puts the parcel aside.", "Ana thanks him without opening the gift.", "She decides to open it later.",
+        "Ben tears the paper and throws it aside.", "She opens it immediately.",
     ),
     "finish everything": (
         "Ben eats everything that he is given.",
@@ -142,25 +133,16 @@ STORIES = {
         "He cleans his plate of bones and could not finish the meal.",
     ),
     "leave a little": (
-        "Ana leaves a spoonful of rice.",
-        "He left half of the meal.",
-        "The dish stays unfinished.",
-        "She eats all, leaving no food.",
-        "Ben leaves the house.",
+        "Ana leaves a spoonful of rice.", "He left half of the meal.", "The dish stays unfinished.",
+        "She eats all, leaving no food.", "Ben leaves the house.",
     ),
     "on time": (
-        "He rings at exactly seven.",
-        "Ana arrived on time.",
-        "They came punctually.",
-        "Ana arrived on time, that is ten minutes early.",
-        "He rings later than agreed.",
+        "He rings at exactly seven.", "Ana arrived on time.", "They came punctually.",
+        "Ana arrived on time, that is ten minutes early.", "He rings later than agreed.",
     ),
     "late is fine": (
-        "Ana came an hour late.",
-        "He rang twenty minutes after seven.",
-        "Invited for 7:00, Ben arrived at 7:40.",
-        "Ana came half an hour early and not late.",
-        "Invited for seven, Ben arrived at 7:00.",
+        "Ana came an hour late.", "He rang twenty minutes after seven.", "Invited for 7:00, Ben arrived at 7:40.",
+        "Ana came half an hour early and not late.", "Invited for seven, Ben arrived at 7:00.",
     ),
     "the host": (
         "Ana waits for the host to lift a spoon.",
@@ -170,55 +152,35 @@ STORIES = {
         "Ana waits until the grandmother has begun.",
     ),
     "the eldest": (
-        "Ana waits until the grandmother has begun.",
-        "Ben eats after the eldest.",
-        "She takes a bite when an elder has eaten.",
-        "Ben eats without waiting for the eldest.",
+        "Ana waits until the grandmother has begun.", "Ben eats after the eldest.",
+        "She takes a bite when an elder has eaten.", "Ben eats without waiting for the eldest.",
         "Ana waits until the host has begun.",
     ),
     "the one who invited": (
-        "Ana invites Ben and pays.",
-        "Ben paid, as he had invited Ana.",
-        "She invited friends and covered the bill.",
-        "Ana invites Ben, and they split the bill.",
-        "Ben pays for a stranger.",
+        "Ana invites Ben and pays.", "Ben paid, as he had invited Ana.", "She invited friends and covered the bill.",
+        "Ana invites Ben, and they split the bill.", "Ben pays for a stranger.",
     ),
     "everybody a share": (
-        "They split the bill.",
-        "Each of them pays his own share.",
-        "The bill is divided among them.",
-        "Ana invites Ben and pays.",
-        "They look at the bill.",
+        "They split the bill.", "Each of them pays his own share.", "The bill is divided among them.",
+        "Ana invites Ben and pays.", "They look at the bill.",
     ),
     "accepted": (
-        "Ana accepts another bowl.",
-        "Ben took a second plate.",
-        "She asked for more.",
-        "Ana declines another bowl, though she accepted the first. Is it acceptable?",
-        "Is what Ben did acceptable?",
+        "Ana accepts another bowl.", "Ben took a second plate.", "She asked for more.",
+        "Ana declines another bowl, though she accepted the first. Is it acceptable?", "Is what Ben did acceptable?",
     ),
     "not asked for": (
-        "Ana declines the bowl. Is it acceptable?",
-        "Ben says: no thanks.",
-        "She didn't take seconds.",
-        "Ana accepted the bowl and declined the wine.",
-        "Ben eats.",
+        "Ana declines the bowl. Is it acceptable?", "Ben says: no thanks.", "She didn't take seconds.",
+        "Ana accepted the bowl and declined the wine.", "Ben eats.",
     ),
     "arranged beforehand": (
-        "Ana calls before she comes.",
-        "Ben texted that he would come.",
-        "The visit was arranged last week.",
-        "Ana comes without calling.",
-        "Ben rings the bell.",
+        "Ana calls before she comes.", "Ben texted that he would come.", "The visit was arranged last week.",
+        "Ana comes without calling.", "Ben rings the bell.",
     ),
     "unannounced is fine": (
-        "Ana comes unannounced.",
-        "Ben drops by in the evening.",
-        "She visits them without calling.",
-        "Ana was invited and dropped by.",
-        "Ben calls and comes.",
+        "Ana comes unannounced.", "Ben drops by in the evening.", "She visits them without calling.",
+        "Ana was invited and dropped by.", "Ben calls and comes.",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("norm", norms.norms(), ids=lambda norm: norm.norm.replace(" ", "-"))

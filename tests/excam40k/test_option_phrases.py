@@ -112,28 +112,15 @@ def test_a_question_that_needs_no_options_keeps_its_freeform_version(question):
     "question",
     [
         "What is served to guests?\nRead the following statements and select the option that includes all of them.",
-        "All of these are dances except:",
-        "Which statement about tea is true?",
-        "How do people NOT greet each other?",
-        "La monnaie …",
-        "Who ruled? A Aristocrats. B Farmers. C Workers.",
-        "De las ciudades que aparecen abajo, ¿cuál es la capital?",
-        "¿Cuál de las palabras no pertenece al grupo?",
-        "Elige la respuesta.",
-        "من بين هذه المدن، أيها العاصمة؟",
-        "أي الجمل صحيحة؟",
-        "दिए गए शहरों में राजधानी कौन सी है?",
-        "बेमेल शब्द छाँटिए",
-        "이 중 수도는 어디입니까?",
-        "어느 것이 수도입니까?",
-        "这些城市中哪个是首都？",
-        "哪种说法对？",
-        "Kota mana di antara ini yang merupakan ibu kota?",
-        "Was gehört nicht dazu?",
-        "Welche von den Städten ist die Hauptstadt?",
-        "Τι δεν ανήκει στην ομάδα;",
+        "All of these are dances except:", "Which statement about tea is true?", "How do people NOT greet each other?",
+        "La monnaie …", "Who ruled? A Aristocrats. B Farmers. C Workers.",
+        "De las ciudades que aparecen abajo, ¿cuál es la capital?", "¿Cuál de las palabras no pertenece al grupo?",
+        "Elige la respuesta.", "من بين هذه المدن، أيها العاصمة؟", "أي الجمل صحيحة؟",
+        "दिए गए शहरों में राजधानी कौन सी है?", "बेमेल शब्द छाँटिए", "이 중 수도는 어디입니까?", "어느 것이 수도입니까?", "这些城市中哪个是首都？",
+        "哪种说法对？", "Kota mana di antara ini yang merupakan ibu kota?", "Was gehört nicht dazu?",
+        "Welche von den Städten ist die Hauptstadt?", "Τι δεν ανήκει στην ομάδα;",
     ],
-)
+)  # fmt: skip
 def test_other_questions_without_sense_alone(question):
     assert option_phrases.question_needs_options(question)
 

@@ -31,14 +31,11 @@ WRONG_OUTPUT = "The correct answer: In Kärnten, guests pay for the last slice, 
 
 def generator_answer(**changed):
     values = {
-        "Error Type": "Incorrect information about traditions",
-        "Cultural Content": "Yes",
+        "Error Type": "Incorrect information about traditions", "Cultural Content": "Yes",
         "Rule Adherence": "Two words differ.",
-        "Explanation": "Guests are never charged for a slice, and no faith forbids taking it.",
-        "Severity": "Major",
-        "Modified Instruction": RIGHT.instruction,
-        "Modified Generated Text": WRONG_OUTPUT,
-    }
+        "Explanation": "Guests are never charged for a slice, and no faith forbids taking it.", "Severity": "Major",
+        "Modified Instruction": RIGHT.instruction, "Modified Generated Text": WRONG_OUTPUT,
+    }  # fmt: skip
     values.update({key.replace("_", " "): value for key, value in changed.items()})
     return "OUTPUT: " + json.dumps({k: v for k, v in values.items() if v is not ...}, ensure_ascii=False)
 

@@ -59,14 +59,11 @@ def test_the_linter_names_each_problem(monkeypatch):
     assert templates.lint() == [
         "freeform/output: 5 lines; expected 50",
         "freeform/output:2: 'Tab' behind the tab; expected a table or figure of the paper",
-        "freeform/output:2: the same words as line 1",
-        "freeform/output:3: lacks {answer}",
-        "freeform/output:3: unknown {letter}",
-        "freeform/output:4: {answer} 2 times",
-        "freeform/output:4: empty, or spaces at an end",
-        "freeform/output:5: lacks {answer}",
+        "freeform/output:2: the same words as line 1", "freeform/output:3: lacks {answer}",
+        "freeform/output:3: unknown {letter}", "freeform/output:4: {answer} 2 times",
+        "freeform/output:4: empty, or spaces at an end", "freeform/output:5: lacks {answer}",
         "freeform/output:5: empty, or spaces at an end",
-    ]
+    ]  # fmt: skip
 
 
 def test_answer_is_the_last_value_of_an_output_so_that_its_place_is_known():
@@ -80,15 +77,8 @@ def test_unknown_slot_and_template_are_named():
     with pytest.raises(ConfigInvalid, match="no such slot"):
         templates.paraphrases("../records")
     for name in (
-        "qa/output/00",
-        "qa/output/51",
-        "qa/output/x",
-        "qa/output/-1",
-        "output/01",
-        "a/qa/output/01",
-        "07",
-        "",
-    ):
+        "qa/output/00", "qa/output/51", "qa/output/x", "qa/output/-1", "output/01", "a/qa/output/01", "07", "",
+    ):  # fmt: skip
         with pytest.raises(ConfigInvalid, match="no such template"):
             wrapping.render(base(), "tea", "options", (name,), SEED)
 
