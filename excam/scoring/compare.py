@@ -30,7 +30,6 @@ from excam.stats import bootstrap
 from excam.stats.permutation import holm
 from excam.stats.sign_permutation import sign_permutation
 
-NO_FILES = "@44136fa3"  # how models in folders of links were named, whichever they were
 DRAWS = 10_000  # random swaps; the smallest p-value is 1 / (DRAWS + 1)
 GROUPS = ("language", "culture")
 PAIR_ID = re.compile(r"(.+)/[^/]+/(?:right|wrong)")  # an id of ExCAM40k: base sample, variant, side
@@ -100,7 +99,6 @@ class Comparison:
     measures: tuple[Measure, ...]
     groups: tuple[Group, ...]
     differing: tuple[MatchedRows, ...]
-    couples: Sequence[MatchedRows]  # all joined rows but repeated ones
 
     def lines(self) -> list[dict[str, Any]]:
         """Return JSON-ready lines: one for the whole, one for each group, one for each row of `differing`."""
@@ -288,7 +286,6 @@ def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]]
         measures=_measures(judged, clusters, DRAWS),
         groups=tuple(_groups(couples, clusters)),
         differing=tuple(couple for _, couple in ordered[:rows]),
-        couples=couples,
     )
 
 
@@ -338,7 +335,7 @@ def results_by_id(rows: Iterable[Result], name: str, key: Key = OWN_ID) -> dict[
 def shared_signature(systems: Mapping[str, Collection[Result]]) -> str:
     """Return the signature of all rows.
 
-    Raises InputInvalid if there are several, if it identifies no model, and if the rows say different things of the
+    Raises InputInvalid if there are several, and if the rows say different things of the
     metric: then the first row would decide what the scores mean.
     """
     by_system = {name: list(dict.fromkeys(result.signature for result in rows)) for name, rows in systems.items()}
@@ -346,8 +343,6 @@ def shared_signature(systems: Mapping[str, Collection[Result]]) -> str:
     if len(distinct) > 1:
         named = " ".join(f"{name}: {', '.join(signatures)}" for name, signatures in by_system.items())
         raise InputInvalid(f"unlike signatures, {named}; expected one; score all with one model and release")
-    if distinct and NO_FILES in distinct[0]:
-        raise InputInvalid(f"{distinct[0]}: {NO_FILES[1:]} is the digest of no file, of any model; score both again")
     metrics = {id(row.metric): row.metric for rows in systems.values() for row in rows}
     facts = {(name, str(value)) for metric in metrics.values() for name, value in asdict(metric).items()}
     facts = {fact for fact in facts if fact[0] != "measured"}

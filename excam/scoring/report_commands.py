@@ -15,37 +15,27 @@ from excam.scoring.target import OVERWRITE, refuse_foreign, target
 def report(
     file: Annotated[Path, typer.Argument(help="file written by `excam score --to`, with any metric")],
     to: Annotated[Path, typer.Option(help="HTML file to write")],
-    against: Annotated[
-        Path | None, typer.Option(help="scored file of another system on the same rows: both are shown side by side")
-    ] = None,
     overwrite: OVERWRITE = False,
 ) -> None:
     """Write a page about a scored file: its numbers, charts whose bars filter the rows, and the marked texts.
 
     The page is one HTML file that loads nothing else. Rows that repeat another under a new id are counted and left out;
-    a file of two judges is refused. With --against, it compares two systems row by row, those that
-    differ most first. Exit codes: 0 written, 2 not.
+    a file of two judges is refused. Exit codes: 0 written, 2 not.
 
     Example: excam score texts.jsonl --to scored.jsonl; excam report scored.jsonl --to report.html
     """
     from excam.core.command_input import spooled
     from excam.core.provenance import sha256, write_text
-    from excam.scoring import compare_page, report_page, result_files
-    from excam.scoring.meta_rows import names_of
+    from excam.scoring import report_page, result_files
 
     with exit_on_error():
         if to.suffix.lower() not in (".html", ".htm"):
             stop(f"--to: found {to}; expected a page, such as {to.with_suffix('.html').name}")
         to = target(to, file)
-        to = target(to, against) if against else to
         refuse_foreign(to, report_page.is_own, overwrite=overwrite)
         with spooled(file) as source:
             rows = list(result_files.read(source))
             if not rows:
                 stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
-            if against:
-                a, b = names_of([file, against])
-                write_text(to, compare_page.write((a, rows), (b, list(result_files.read(against)))))
-            else:
-                write_text(to, report_page.write(file.name, sha256(source), rows))
+            write_text(to, report_page.write(file.name, sha256(source), rows))
     say(f"{to}: of {len(rows)} rows, {to.stat().st_size / 1000:,.0f} kB")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from excam.pages import row_browser
@@ -132,7 +132,7 @@ def _row(row: Result, in_bands: Bands) -> BrowserRow:
         tone=TONES[became],
         facts=facts,
         texts=row.texts,
-        reports=(report_cell(row, {name: name for name in row.texts}),),
+        reports=(_report_cell(row),),
         values=values,
         keys={"worst": row.preference, "doubt": row.certainty},
     )
@@ -148,8 +148,8 @@ def _heading(name: str) -> str:
     return name[:1].upper() + name[1:] if name[1:2].isalpha() else name
 
 
-def report_cell(row: Result, titles: Mapping[str, str], side: str = "") -> ReportCell:
-    """Return the report on a row; `titles` are those of its texts, by column, and `side` stands before each number."""
+def _report_cell(row: Result) -> ReportCell:
+    """Return the report on a row."""
     lines = part_lines({name: value for name, value in row.parts.items() if _is_said(name, value)})
     explained = row.report.explanation.casefold() if row.report and lines else ""
     part_notes = [
@@ -161,10 +161,18 @@ def report_cell(row: Result, titles: Mapping[str, str], side: str = "") -> Repor
         what = unknown if row.failure == NOT_KNOWN else f"Failed: {row.failure}"
         return ReportCell(notes=(f"{what}. No score.", *notes), passages=_passages(row))
     errors = [
-        MarkedError("error", f"{side}{number} {error.severity}", titles[error.where], error.span, error.severity,
-                    error.type, error.start, error.end)
+        MarkedError(
+            "error",
+            f"{number} {error.severity}",
+            error.where,
+            error.span,
+            error.severity,
+            error.type,
+            error.start,
+            error.end,
+        )
         for number, error in enumerate(row.errors, 1)
-    ]  # fmt: skip
+    ]
     read = (f"Read despite: {', '.join(row.recovered)}.",) if row.recovered else ()
     marked = errors if errors or row.metric.lists_errors else None
     return ReportCell(marked, row.report.explanation, (*notes, *read), _passages(row))
