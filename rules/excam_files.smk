@@ -171,7 +171,7 @@ def train_tokens(wildcards):
 def training_rows(wildcards):
     """What decides the tokens of a training row: its longest length, what happens to a longer one, and its report."""
     own = EXPERIMENT.recipe(wildcards.model)
-    other = own.model_dump(include={"report", "labels"}, exclude_defaults=True)
+    other = own.model_dump(include={"report"}, exclude_defaults=True)
     return json.dumps(own.model_dump(include={"max_length", "overflow"}) | other, separators=(",", ":"))
 
 

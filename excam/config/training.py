@@ -41,9 +41,6 @@ class Recipe(Section):
         default="errors-first",
         description="what a report states first; explanation-first: the expected answer, then the errors [ours]",
     )
-    labels: Literal["gold", "permuted"] = Field(
-        default="gold", description="permuted: a control; in half of the pairs the two reports are exchanged [ours]"
-    )
     rows_per_step: int = Field(default=8, ge=1, description="effective batch: rows per optimizer step")
     max_length: int = Field(
         default=4096,

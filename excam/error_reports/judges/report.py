@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from excam.core.hash_order import digest
 from excam.core.phrases import PhraseFinder
 from excam.core.text import SURROGATE
 from excam.error_reports import scoring
@@ -96,19 +95,15 @@ def messages(instruction: str, output: str) -> tuple[Message, ...]:
 
 
 def training_examples(
-    samples: Sequence[Sample], order: Order = "errors-first", labels: Literal["gold", "permuted"] = "gold"
+    samples: Sequence[Sample], order: Order = "errors-first"
 ) -> Iterator[tuple[str, str, tuple[Message, ...], str]]:
     """Yield id, pair, prompt and target of each sample: the target is its gold report.
 
     In `explanation-first` a report states the expected answer, whether there is an error or not, and then the errors:
-    what the model recalls stands before what it decides. `permuted` is a control without information: in half of the
-    pairs, by hash, each of the two texts gets the report of the other.
+    what the model recalls stands before what it decides.
     """
-    partner = {(sample.pair, not sample.report.errors): sample for sample in samples}
     for sample in samples:
-        exchanged = labels == "permuted" and int(digest(0, "permuted", sample.pair)[:8], 16) % 2
-        learned = partner[sample.pair, bool(sample.report.errors)] if exchanged else sample
-        report = learned.report if order == "errors-first" else _with_expected_answer(learned)
+        report = sample.report if order == "errors-first" else _with_expected_answer(sample)
         yield sample.id, sample.pair, messages(sample.instruction, sample.output), write(report, order)
 
 
