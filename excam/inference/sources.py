@@ -144,6 +144,8 @@ def _fetch_weights(name: str, model: Model, folder: Path) -> dict[str, str]:
         return {"origin": f"folder {model.folder}", "revision": f"sha256:{_folder_digest(folder)}"}
     if not model.hub:
         raise ModelInvalid(f"models.{name}: nothing to fetch; a model behind a server has no weights here")
+    for file in matching_files(folder, DUPLICATE_WEIGHTS):  # fetched by an earlier version
+        file.unlink()
     revision = _from_hub(name, model.hub, "model", model.revision, WEIGHTS, folder)
     _check_or_write_pin(name, revision, folder)
     return {"origin": f"hub {model.hub}", "revision": revision}

@@ -160,8 +160,10 @@ def compare_all(files: Sequence[System], rows: int = 5) -> Compared:
 def with_system(name: str, results: Sequence[Result], column: str) -> list[Result]:
     """Return results with the system that another column of their rows names. Raises InputInvalid if none has it."""
     if not any(column in result.columns for result in results):
-        found = in_a_line(", ".join(dict.fromkeys(name for result in results for name in result.columns)))
-        raise InputInvalid(f"{name}: column {column}: not found; found {found or 'none'}; expected that of the systems")
+        columns = in_a_line(", ".join(dict.fromkeys(name for result in results for name in result.columns)))
+        raise InputInvalid(
+            f"{name}: column {column}: not found; found {columns or 'none'}; expected that of the systems"
+        )
     return [replace(result, system=plain_name(str(result.columns.get(column) or ""))) for result in results]
 
 

@@ -18,17 +18,17 @@ _NO_ROW = BadRow("not-an-object", "")
 _EXPECTED = 'expected dictionaries, such as [{"instruction": "...", "output": "..."}], a table, or a path'
 
 
-def rows_of(given: GivenRows, metric: Metric) -> tuple[Iterator[Row], int | None]:
+def rows_of(source: GivenRows, metric: Metric) -> tuple[Iterator[Row], int | None]:
     """Return an iterator over the rows of a program, and their number if it is known; columns are found as in a file.
 
     Raises InputInvalid for a column that no row has: of an iterator where the first row is read, else at once.
     """
-    if isinstance(given, str | Path):
-        return _of_file(Path(given), metric)
-    rows = _records(given)
+    if isinstance(source, str | Path):
+        return _of_file(Path(source), metric)
+    rows = _records(source)
     if isinstance(rows, Mapping) or not isinstance(rows, Iterable):
         splits = f" of {in_a_line(', '.join(map(str, rows)))}" if isinstance(rows, Mapping) else ""
-        raise InputInvalid(f"{PROGRAM}: found {type(given).__name__}{splits}; {_EXPECTED}")
+        raise InputInvalid(f"{PROGRAM}: found {type(source).__name__}{splits}; {_EXPECTED}")
     total = len(rows) if isinstance(rows, Sized) else None
     coming = iter(rows)
     first = list(islice(coming, 1)) if total is None else rows
@@ -60,18 +60,18 @@ def _of_file(path: Path, metric: Metric) -> tuple[Iterator[Row], int]:
     return iter(file), file.survey().rows
 
 
-def _records(given: GivenRows) -> Any:
+def _records(source: GivenRows) -> Any:
     """Return the rows of a table as dictionaries, and anything else as it is."""
-    library = type(given).__module__.partition(".")[0]
-    if library == "polars" and hasattr(given, "lazy"):
-        return given.lazy().collect().to_dicts()
-    if library == "pandas" and hasattr(given, "columns"):
-        frame = given.reset_index() if any(name is not None for name in given.index.names) else given
+    library = type(source).__module__.partition(".")[0]
+    if library == "polars" and hasattr(source, "lazy"):
+        return source.lazy().collect().to_dicts()
+    if library == "pandas" and hasattr(source, "columns"):
+        frame = source.reset_index() if any(name is not None for name in source.index.names) else source
         if not frame.columns.is_unique:
             raise InputInvalid(f"{PROGRAM}: a column occurs twice; expected each once, such as table.iloc[:, :2]")
         return frame.astype(object).where(frame.notna(), None).rename(columns=str).to_dict("records")
-    if library == "datasets" and hasattr(given, "column_names") and not isinstance(given, Mapping):
+    if library == "datasets" and hasattr(source, "column_names") and not isinstance(source, Mapping):
         from excam.core.tables import class_labels_of
 
-        return list(with_labels(iter(given), class_labels_of(given.features.to_dict())))
-    return given
+        return list(with_labels(iter(source), class_labels_of(source.features.to_dict())))
+    return source

@@ -274,10 +274,10 @@ def _with_turns(record: Record, columns: FileColumns, metric: Metric) -> Record:
     """Return a record with the turns of its conversation in place of the columns that it lacks."""
     if isinstance(record, BadRow) or (turns := record.get(columns.turns)) is None:
         return record
-    question, given = (columns.theirs.get(name, name) for name in metric.pair or MADE)
-    if not is_absent(record.get(given)):
+    question, answer = (columns.theirs.get(name, name) for name in metric.pair or MADE)
+    if not is_absent(record.get(answer)):
         return record if isinstance(record.get(question), str) else {**record, question: turns}
-    return {**record, question: turns, given: turns} if log_rows.is_turns(turns) else log_rows.NO_ANSWER
+    return {**record, question: turns, answer: turns} if log_rows.is_turns(turns) else log_rows.NO_ANSWER
 
 
 def without_reasoning(text: Any) -> tuple[Any, list[str]]:
@@ -393,8 +393,8 @@ class RowFile:
         if absent := [name for name in self._systems if name not in names]:
             raise InputInvalid(f"{self.path}: column {in_a_line(absent[0])}: not found; found {_listed(names)}")
         rest = [name for name in names if name not in self._systems]
-        found = _matches(self._answer, rest, self.metric) if self._answer else [f"none that {self.metric.name} reads"]
-        if taken := [*found, *(name for name in rest if name == "system")]:
+        answers = _matches(self._answer, rest, self.metric) if self._answer else [f"none that {self.metric.name} reads"]
+        if taken := [*answers, *(name for name in rest if name == "system")]:
             expected = f"expected {self._answer or 'answers'} in the columns of --systems alone; leave it out"
             raise InputInvalid(f"{self.path}: column of answers: found {in_a_line(taken[0])} too; {expected}")
         return [*rest, self._answer, "system"]
