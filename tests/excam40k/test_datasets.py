@@ -769,15 +769,13 @@ def test_blend_broken_annotations(tmp_path, content):
 
 
 def test_culturalbench(tmp_path):
-    rows = [[0, 7, "Q?", "no x", "x", "y", "X.", "B", "Czechia"], [1, 8, "Q?", "w", "x", "y", "z", "E", "Peru"]]
-    asked = ("What is not eaten?", "What is eaten?\n(i) Ramen.\n(ii) Soba.")
-    rows += [[number, number, question, "w", "x", "y", "z", "A", "Peru"] for number, question in enumerate(asked, 10)]
+    rows = [[0, 7, "Q?", "w", "x", "y", "X.", "B", "Czech Republic"], [1, 8, "Q?", "w", "x", "y", "z", "E", "Peru"]]
     reading = read_rows("culturalbench", tmp_path, *rows)
     (kept,) = reading.samples()
     assert (kept.id, kept.answer, kept.culture) == ("culturalbench/7", "x", "Czechia")
-    assert kept.options == ("no x", "x", "y", "X.")
-    assert kept.wrong == ("y",)  # "X." says what the answer says, "no x" has its word
-    assert reading.dropped == {"answer-outside-options": 1, "asks-what-is-not": 1, "numbered-statements": 1}
+    assert kept.options == ("w", "x", "y", "X.")
+    assert kept.wrong == ("w", "y")  # "X." says what the answer says
+    assert reading.dropped == {"answer-outside-options": 1}
 
 
 @pytest.mark.parametrize(
@@ -1257,6 +1255,19 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
     assert reading.dropped == {"no-words": 2, "lost-emoji": 3, "chat-control-token": 1}
 
 
+def test_culturalbench_statements_stand_for_their_numbers(tmp_path):
+    asked = "What is eaten?\nRead the following statements and select.\n(i) Ramen.\n(ii) Pierogi\n(iii) Soba\nor udon."
+    rows = [
+        [0, 1, asked, "i, iii", "i", "ii, iii", "i, ii, iii", "A", "Japan"],
+        [1, 2, asked, "i", "iv", "ii", "iii", "A", "Japan"],
+        [2, 3, "Which (i) is it?", "i", "ii", "v", "x", "B", "Japan"],
+    ]
+    numbered, unknown, plain = read_rows("culturalbench", tmp_path, *rows).samples()
+    assert (numbered.question, numbered.answer) == ("What is eaten?", "Ramen; Soba\nor udon")
+    assert numbered.wrong == ("Pierogi; Soba\nor udon", "Ramen; Pierogi; Soba\nor udon"), "a part of it is not wrong"
+    assert (unknown.question, unknown.answer, plain.answer) == (asked, "i", "ii")
+
+
 def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):
     rows = [
         [f"u{i}", label, pair, "T.", "P.", "26", sex, "Asian", "India"]
@@ -1373,6 +1384,7 @@ def write_published(folder):
     text, plain = published("culturalbench"), ["v", "w", "x", "y", "A", "Peru"]
     rows = [plain, [text["double-spaces"], *plain[1:]], [text["full-stops"], *plain[1:]]]
     rows = [[i, i, "Q?", *options] for i, options in enumerate(rows)]
+    rows += [[3, 3, text["numbered-statements"], "i", "ii", "i, ii", "ii", "A", "Peru"]]
     write_csv(folder / "culturalbench/CulturalBench-Easy.csv", EASY, *rows)
     rows = [
         [f"u{i}", "iro", f"p{i}", said, "P.", 2, "F", "", "Peru"]
