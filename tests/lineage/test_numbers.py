@@ -35,7 +35,6 @@ NOT_MEASURED = {
     "6 GB of memory": "what the first command needs: an advice",
     "10 GB of disk": "what the first command needs: an advice",
     "95 %": "the level of all intervals",
-    "(98 MB, fetched once)": "the size of a model",
     "rejected at 5 %": "the level of the tests",
     **dict.fromkeys(("goal .70", "goal .75", "goal .45", "goal of .7 is", "goal of .80", "goal of .6 ms"), "a goal"),
     **dict.fromkeys(("goals .15, above 0, .25", "under .1 ms"), "goals"),
