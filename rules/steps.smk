@@ -19,8 +19,9 @@ for declared in DECLARED.values():
             f"benchmarks/{declared.record}.tsv"
         wildcard_constraints:
             **constraints_of(declared),
+        group:
+            ASKED[declared.asks].group
         localrule: declared.local
-        group: ASKED[declared.asks].group
         conda:
             f"../envs/{declared.environment}.yaml"
         threads: 8 if declared.asks else 1
