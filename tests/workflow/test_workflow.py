@@ -33,7 +33,7 @@ def test_every_artifact_is_there_and_adds_up(run):
     with (paper / "table-4.csv").open() as stream:
         systems = list(csv.DictReader(stream))
     assert {line["model"] for line in systems} == {
-        "smollm2-135m", "constant", "length-only", "words-only", "template-only", "random",
+        "smollm2-135m", "constant", "length-only", "words-only", "template-only", "encoder", "random",
     }  # fmt: skip
     assert all(int(line["n"]) == test_rows for line in systems)
     with (paper / "tokens.csv").open() as stream:
@@ -240,7 +240,7 @@ def test_paper_experiment_is_planned_whole(tmp_path):
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
     assert planned["judge"] == 20 + 6 * 4 + 2, "and the dev sets, for the two adapters of all"
-    assert planned["fetch_model"] == 6 + 1, "judges, the generator"
+    assert planned["fetch_model"] == 6 + 1 + 1, "judges, the generator, the encoder"
     assert (planned["fetch_tokenizer"], planned["find_long_rows"]) == (2, 1), "before errors are made"
     said = f" {sum(planned.values()) + 1:,} jobs"  # with `all`
     assert all(said in (ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/workflow.md")), said
