@@ -90,18 +90,18 @@ def places_of(
 ) -> tuple[Place | None, Place | None]:
     """Return where a text stands, and where elsewhere most of its question does; None for what stands nowhere."""
     places = [(at, piece) for at, passage in enumerate(passages) for piece in pieces(passage, language)]
-    held = [found for passage in passages for found in asked_parts(question, passage, language)]
+    in_sentences = [shared for passage in passages for shared in asked_parts(question, passage, language)]
     asked, answer = parts(question), parts(behind_colon(text))
     said = answer - asked or answer
     if not asked.isdisjoint(said):
-        held = [[part for part in found if part not in said] for found in held]
-    seen = Counter(chain.from_iterable(held))
+        in_sentences = [[part for part in shared if part not in said] for shared in in_sentences]
+    seen = Counter(chain.from_iterable(in_sentences))
     rarity = [math.log((len(places) + 1) / (count + 0.5)) for count in range(len(places) + 1)]
     weights = {part: rarity[seen[part]] for part in sorted(asked - said)}
     whole, weight_of = sum(weights.values()) or 1.0, weights.__getitem__
     shares = [
-        (len(piece.holding(said)) / max(1, len(said)), sum(map(weight_of, found)) / whole)
-        for (_, piece), found in zip(places, held, strict=True)
+        (len(piece.holding(said)) / max(1, len(said)), sum(map(weight_of, shared)) / whole)
+        for (_, piece), shared in zip(places, in_sentences, strict=True)
     ]
     here = max(range(len(places)), key=shares.__getitem__, default=0)
     most = shares[here][0] if shares else 0.0

@@ -942,7 +942,7 @@ def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
 
 
 def test_a_near_opinion_is_a_minor_error(tmp_path):
-    """.36 is more than .6 of .5, and "somewhat good" stands beside "very good"; .45 is too near to be wrong."""
+    """Of the leading share .5, .36 is more than .6, so a minor error, as is the next option; .45 is no error at all."""
     options = ["Very good", "Somewhat good", "Somewhat bad", "Very bad"]
     asked = opinions("Q?", options, Peru=[0.5, 0.04, 0.36, 0.1], Chile=[0.5, 0.45, 0.03, 0.02])
     read_rows("globalopinionqa", tmp_path, asked)

@@ -4,13 +4,13 @@ A sample is a question and a country; the right answer is the modal option. The 
 non-answers: pairs whose mode is tied, hardly ahead (`least_margin`) or a non-answer are dropped, and neither a
 non-answer nor an option that the interviewer did not offer ("(VOL)") is ever an answer, right or wrong. An option that
 nobody in the country chose is left out: the source lists options of several questions together, and a row whose shares
-are those of another question is dropped. So is one that differs from the right one by degree only ("very" and
-"somewhat favorable"): both can be said of a country. `agreement` is the share of the right answer. A wrong answer is
-one that most people of another country give to the same question, or to one of its battery (which begins with the same
-words), so that each is wrong as often as right in every battery (`_exchanged.py`); what countries agree on is left out.
-Country labels of survey houses become one name per country; samples that do not stand for the nation are dropped. Gaps
-and item letters of a question are filled or removed, and questions with nothing behind "which of the following" are
-dropped (`_survey.py`).
+are those of another question is dropped. An option that differs from the right one by degree only ("very" and "somewhat
+favorable") is left out, too: both can be said of a country. `agreement` is the share of the right answer. A wrong
+answer is one that most people of another country give to the same question, or to one of its battery (which begins with
+the same words), so that each is wrong as often as right in every battery (`_exchanged.py`); what countries agree on is
+left out. Country labels of survey houses become one name per country; samples that do not stand for the nation are
+dropped. Gaps and item letters of a question are filled or removed, and questions with nothing behind "which of the
+following" are dropped (`_survey.py`).
 """
 
 from __future__ import annotations
