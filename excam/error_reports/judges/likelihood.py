@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 
 from excam.core.phrases import PhraseFinder
 from excam.core.text import OPTION
@@ -26,11 +26,10 @@ from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.knowledge.claimless import is_refusal
 
-VERSION = Version(asks=1, reads=2)
+VERSION = Version(asks=2, reads=3)
 PROPOSE = "{question}\nAnswer in a few words."
 OWN_KNOWLEDGE = "the model's own knowledge"
 NO_QUESTION = "Say something."
-LONGEST = 60  # words of a text that are marked one by one
 _OPTION = re.compile(
     rf"(?P<named>\b{OPTION}\s*)?(?<![A-Za-z])\(?(?P<letter>[A-H])(?:(?:\)|\.|:)\s+|：\s*)", re.IGNORECASE
 )
@@ -75,9 +74,10 @@ def gains_of(question: str, answers: Sequence[str]) -> Flow[list[float] | None]:
 
 
 def judge(sample: Sample) -> Flow[Verdict]:
-    """Compare the gain of the text with that of its best rival; the words that lose most are marked.
+    """Compare the gain of the text with that of its best rival.
 
-    Rivals are the other options, else what the model itself proposes. The margin is taken for a log-odds.
+    Rivals are the other options, else what the model itself proposes. The margin is taken for a log-odds. An error marks
+    the option, or without options the whole text.
     """
     if is_refusal(sample.output):
         return by_comparison([], (), "", {"because": NO_CLAIM})
@@ -97,8 +97,7 @@ def judge(sample: Sample) -> Flow[Verdict]:
     parts = {"expected": expected, "evidence": sources, "margin": margin, "compared": "gain"}
     if agrees >= 0.5:
         return by_comparison([agrees], (), "", parts)
-    start, end = place if options else (yield from _unlikely(sample.instruction, sample.output))
-    error = CulturalError("output", sample.output[start:end], "major", "unlikely to the model", start, end)
+    error = CulturalError("output", sample.output[slice(*place)], "major", "unlikely to the model", *place)
     return by_comparison([agrees], (error,), expected_line(expected, sources), parts)
 
 
@@ -118,15 +117,3 @@ def _is_whole(text: str, place: tuple[int, int]) -> bool:
     before, behind = text[: place[0]][-1:], text[place[1] :][:1]
     return not (before.isalnum() and before.isascii()) and not (behind.isalnum() and behind.isascii())
 
-
-def _unlikely(question: str, text: str) -> Flow[tuple[int, int]]:
-    """Return the range of the word of a text to which the question adds least, by the likelihoods of its beginnings."""
-    words = list(re.finditer(r"\S+", text))[:LONGEST]
-    if len(words) < 2:
-        return 0, len(text)
-    read = yield from gains_of(question, tuple(text[: word.end()] for word in words))
-    if read is None:
-        return 0, len(text)
-    gains = [after - before for before, after in pairwise([0.0, *read])]
-    least = words[min(range(len(words)), key=gains.__getitem__)]
-    return least.start(), least.end()
