@@ -4,9 +4,12 @@
 the embedded one (experiments/mini.yaml) on this machine. Any file below results/ is a target of its own.
 """
 
+import os
+
 from snakemake.utils import min_version
 
 min_version("9.27")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each of some hundred jobs compiles what it imports
 
 
 configfile: "config.yaml"

@@ -40,9 +40,15 @@ install() {
   pip "$@"
 }
 locked() { install --require-hashes -r "requirements/$1.lock"; }
-compile() { # where jobs write no bytecode (containers, another user's environment), each would compile what it imports
-  local unused='/tests?/|/testing/|/_inductor/|/(deepspeed|networkx|pip|pygments)/|/transformers/models/(?!auto/|llama/)'
-  "$venv/bin/python" -m compileall -q -j 0 -x "$unused" "$venv/lib" "$@" > /dev/null || true
+import_all() { # so that processes find bytecode of all but torch, which the first job that needs it compiles
+  env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" > /dev/null 2>&1 << 'end' || true
+import contextlib, importlib, pkgutil, sys, excam, scripts
+sys.modules["torch"] = None # it is being installed
+names = [m.name for p in (excam, scripts) for m in pkgutil.walk_packages(p.__path__, f"{p.__name__}.")]
+for name in ["snakemake.cli", *(name for name in names if "__main__" not in name)]:
+    with contextlib.suppress(Exception):
+        importlib.import_module(name)
+end
 }
 
 echo "installing $kind for $build ($why) into $venv (half a minute; with builds for cards, some minutes)" >&2
@@ -52,7 +58,7 @@ if [ "$kind-$build" = vllm-cuda ]; then
   locked vllm-cuda # all of it, torch and CUDA's libraries too
 else
   locked "$kind"
-  compile & compiling=$! # while torch is on its way
+  import_all & importing=$! # while torch is on its way
   if [ "$build" = cuda ]; then
     locked torch
     locked card
@@ -63,6 +69,5 @@ else
 fi
 install --no-build-isolation -e .
 rm -rf "$venv/uv-cache" &
-[ -z "${compiling:-}" ] || wait "$compiling"
-compile excam scripts
+[ -z "${importing:-}" ] || wait "$importing"
 echo "done in $SECONDS s: . $venv/bin/activate" >&2

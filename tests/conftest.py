@@ -1,6 +1,7 @@
 """What all tests share: a cache that goes with them, complete files for workers of `pytest -n`, a browser."""
 
 import os
+import sys
 from collections import Counter
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -46,6 +47,8 @@ for profile, examples in (("usual", 100), ("nightly", 5_000)):
     )
 hypothesis.settings.load_profile("usual")
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each of some thousand processes compiles what it imports
+sys.dont_write_bytecode = False
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: each worker has a core
 
