@@ -40,7 +40,6 @@ include: "rules/training.smk"
 include: "rules/judging.smk"
 include: "rules/reader.smk"
 include: "rules/preflight.smk"
-include: "rules/scores.smk"
 include: "rules/macaron_files.smk"
 include: "rules/rubric_files.smk"
 include: "rules/cult_eval_files.smk"
@@ -146,9 +145,3 @@ rule reader:
     """Adapters that read passages, and what they are worth beside the floors."""
     input:
         of_section("reader", pages_of("reader")),
-
-
-rule scores:
-    """Your own texts, scored: --config texts=FOLDER model=MODEL metric=excam. One table for each file, and counts."""
-    input:
-        scores,

@@ -4,28 +4,10 @@ from excam.annotation.exports import exported_files
 from excam.core.licences import terms
 from excam.knowledge.documents import files_of
 from excam.preflight.needs import fetched_models
-from excam.scoring import shards
 
 EXPLAINERS = EXPERIMENT.explainers
-SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] if EXPERIMENT.texts else []
-try:
-    BATCHES = (  # of shards of the user's own texts, by name
-        shards.batches(shards.find(Path(EXPERIMENT.texts)), EXPERIMENT.job_megabytes * 10**6)
-        if EXPERIMENT.texts
-        else {}
-    )
-    BATCH_FILES = {name: input_names("texts", [shard.path for shard in batch]) for name, batch in BATCHES.items()}
-except ExcamError as problem:
-    raise WorkflowError(str(problem)) from None
 DOCUMENTS = files_named("judging.documents", lambda folder: [file for file, _ in files_of([folder], [])])
 EXPORTS = files_named("annotation.people", exported_files)
-
-
-wildcard_constraints:
-    texts=one_of([shards.component(name) for name in SCORES[:1]]),
-    metric=one_of([shards.component(name) for name in SCORES[1:2]]),
-    scored_by=one_of([shards.component(name) for name in SCORES[2:]]),
-    batch=one_of(BATCHES),
 
 
 def source_settings(wildcards):
@@ -115,21 +97,6 @@ def annotation_exports(wildcards=None):
 def annotation_pages():
     """The campaign's page, and what people answered."""
     return ["results/annotation/campaign.html", *(pages_of("annotation") if EXPERIMENT.annotation.people else [])]
-
-
-def scores_gpus(wildcards):
-    """GPUs of the model that scores the user's own texts: `model_gpus`, or those of its entry, if its path names one."""
-    if EXPERIMENT.model_gpus is not None:
-        return EXPERIMENT.model_gpus
-    named = [EXPERIMENT.models[part].gpus for part in Path(EXPERIMENT.model or "").parts if part in EXPERIMENT.models]
-    return named[0] if named else 0
-
-
-def scores(wildcards):
-    """The summary of the user's own texts."""
-    if not SCORES:
-        raise WorkflowError("scores: no texts; expected --config texts=FOLDER model=MODEL")
-    return "results/scores/{}/{}/{}/summary.md".format(*map(shards.component, SCORES))
 
 
 import time

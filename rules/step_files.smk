@@ -213,7 +213,6 @@ FILES = {  # sets of files that steps name
     "samples_pooled": lambda w: [
         f"results/excam40k/{name}/{w.split}.parquet" for name in (DATASETS if w.dataset == "all" else [w.dataset])
     ],
-    "score_counts": expand("results/scores/{{texts}}/{{metric}}/{{scored_by}}/batches/{batch}.json", batch=BATCHES),
     "soft_answers": expand(
         "results/errors/soft/{{dataset}}/{severity}/{shard}.jsonl", severity=["minor", "major"], shard=SHARDS
     ),
@@ -274,14 +273,12 @@ SETTINGS = {  # values that steps name
     "excam40k_folder": lambda w: f"results/excam40k/{w.dataset}",
     "explainers": EXPLAINERS,
     "final_cap": lambda w: EXPERIMENT.datasets[w.dataset].cap if EXPERIMENT.construction.cap_stage == "after" else None,
-    "job_megabytes": EXPERIMENT.job_megabytes,
     # reports are short; a baseline may think for 2,048 tokens a row
     "judging_minutes": lambda w: len(DATASETS) * (20 if w.trained_on == "nothing" else 10),
     "learnt_from": lambda w: learnt_from(w.trained_on),
     "licences": licences(),
     "longest_rows": longest_rows,
     "licences_of_datasets": [f"{name}={BENCHMARKS[name].SOURCE.licence}" for name in DATASETS],
-    "metric": EXPERIMENT.metric,
     "mixture_rows": EXPERIMENT.training.rows,
     "mixtures": EXPERIMENT.mixtures,
     "model": lambda w: w.model,
@@ -291,8 +288,6 @@ SETTINGS = {  # values that steps name
     "pairs": EXPERIMENT.scoring.pairs,
     "preflight_needs": preflight_needs,
     "published_benchmarks": published_benchmarks(),
-    "scores_folder": lambda w: f"results/scores/{w.texts}/{w.metric}/{w.scored_by}",
-    "scores_model": EXPERIMENT.model or "no model",
     "seed": EXPERIMENT.seed,
     "settings_claimed": settings_claimed(),
     "severity": EXPERIMENT.construction.severity,
@@ -306,7 +301,6 @@ SETTINGS = {  # values that steps name
     "system": lambda w: f"{w.model}/{w.trained_on}/{w.judge}",
     "systems_compared": lambda w: column_systems(w.dataset),
     "systems_in_domain": column_systems("all"),
-    "texts": EXPERIMENT.texts,
     "training_rows": training_rows,
     "unseen": unseen(),
     "wanted_tasks": wanted_tasks,

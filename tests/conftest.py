@@ -25,7 +25,7 @@ LONG = (  # how names of tests begin that plain `pytest` leaves out: models trai
     *(f"tests/inference/test_window.py::test_{name}" for name in ("a_program_that_leaves", "what_was_answered_before")),
     *("tests/inference/test_sources.py::test_pip_itself", "tests/core/test_row_files.py::test_a_log_that_inspect"),
     *(f"tests/annotation/test_annotation_store.py::test_{name}" for name in ("a_flipped_bit_is", "a_copy_made_while")),
-    *("tests/scoring/test_shards.py::test_a_killed_job", "tests/calmqa/test_calmqa.py::test_a_megabyte"),
+    "tests/calmqa/test_calmqa.py::test_a_megabyte",
     *(f"tests/scoring/test_{name}" for name in ("hub_models", "metric_server")),
     *(f"tests/error_reports/test_{name}" for name in ("adapters", "figure_1", "trained_reader")),
     *(f"tests/pages/test_{name}" for name in ("plotting", "snakemake_report")),

@@ -53,20 +53,6 @@ class Experiment(Section):
     audits: Literal["stop", "warn"] = Field(
         default="stop", description="a failed audit stops training and publishing, or is only said"
     )
-    texts: str | None = Field(default=None, min_length=1, description="folder with your own texts")
-    metric: str = Field(default="excam", min_length=1, description="scores `texts`, as `excam score --metric`")
-    model: str | None = Field(
-        default=None, min_length=1, description="judges `texts`, as `excam score --model`; null: the metric asks none"
-    )
-    columns: dict[str, str] = Field(
-        default={},
-        description="of `texts`: their name by that of the metric, as `excam score --column NAME=COLUMN`; an empty "
-        "name for one that they lack, as `--without NAME`",
-    )
-    model_gpus: int | None = Field(
-        default=None, ge=0, description="cards of `model`; null: those of its entry in `models`, else 0"
-    )
-    job_megabytes: int = Field(default=64, ge=1, description="of `texts` in one job, which opens the model once")
 
     @cached_property
     def mixtures(self) -> tuple[str, ...]:
@@ -116,9 +102,8 @@ class Experiment(Section):
 
 def check(experiment: Experiment, at: Place) -> None:
     """Raise ConfigInvalid if sections of the experiment are inconsistent."""
-    _check_texts(experiment, at)
     datasets.check(experiment.datasets, at)
-    models.check(experiment.models, experiment.model or "", at)
+    models.check(experiment.models, at)
     for name in experiment.models:
         _check_recipe(experiment, name, at)
     _check_systems(experiment, at)
@@ -190,15 +175,6 @@ def _check_systems(experiment: Experiment, at: Place) -> None:
     at.known(experiment.training.layout, "training.layout", "layout", layouts)
     for name in models:
         at.known(experiment.recipe(name).layout, f"models.{name}.training.layout", "layout", layouts)
-
-
-def _check_texts(experiment: Experiment, at: Place) -> None:
-    """Raise ConfigInvalid if `texts` lacks its model, or settings of it stand without it."""
-    if not experiment.texts and (experiment.model or experiment.columns):
-        setting = "model" if experiment.model else "columns"
-        raise at.invalid(f"{setting}: given without `texts`; expected --config texts=FOLDER model=MODEL")
-    if experiment.texts and not experiment.model and experiment.metric == "excam":
-        raise at.invalid("texts: given without `model`; expected --config texts=FOLDER model=MODEL")
 
 
 def _check_recipe(experiment: Experiment, name: str, at: Place) -> None:

@@ -200,21 +200,14 @@ TUNING = {
 ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training"}
 
 
-def check(sections: Mapping[str, Model], judging_texts: str, at: Place) -> None:
-    """Raise ConfigInvalid if a model has no source or several, or a key stands in an address.
-
-    `judging_texts` is the model of the user's own texts.
-    """
-    servers = {
-        f"models.{name}.server.endpoint": entry.server.endpoint for name, entry in sections.items() if entry.server
-    }
-    for entry, address in {**servers, "model": judging_texts}.items():
-        if key := key_in(address):
-            raise at.invalid(
-                f"{entry}: a key in the address ({key}), which would stand in files and command lines; expected "
-                "none; set it in the environment (EXCAM_ENDPOINT_KEY for `model`, else the variable of `key_env`)"
-            )
+def check(sections: Mapping[str, Model], at: Place) -> None:
+    """Raise ConfigInvalid if a model has no source or several, or a key stands in an address."""
     for name, model in sections.items():
+        if key := key_in(model.server.endpoint if model.server else ""):
+            raise at.invalid(
+                f"models.{name}.server.endpoint: a key in the address ({key}), which would stand in files and command "
+                "lines; expected none; set it in the environment variable of `key_env`"
+            )
         _check_source(name, model, at)
         _check_other_weights(name, model, sections, at)
 

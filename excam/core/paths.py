@@ -18,7 +18,6 @@ RESULTS = Path("results")
 HASHES = RESULTS / ".hashes"
 ADAPTERS = RESULTS / "adapters"
 JOURNALS = RESULTS / "journal"
-SCORES = RESULTS / "scores"  # of users' own texts
 
 ALL = "all"  # of datasets: every one together
 SYSTEM = ("model", "trained_on", "judge")

@@ -396,7 +396,7 @@ def test_a_recipe_of_its_own_that_cannot_be(entry, parts):
 
 @pytest.mark.parametrize(("text", "shown"), [("0123", "83"), ("1_000", "1000"), ("2024-11-05", '"2024-11-05"')])
 def test_a_name_that_was_read_as_a_number_or_a_date_says_how_to_write_it(text, shown):
-    line = refused(put("texts", yaml.safe_load(text)))
+    line = refused(put("judging", {"documents": yaml.safe_load(text)}))
     assert line.endswith(f"found {shown}; put quotes around it in a file, or write ./ before a path after --config")
 
 

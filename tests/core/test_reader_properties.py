@@ -1,4 +1,4 @@
-"""Rows of any text come back from every format, and each is in one batch, one shard, one count."""
+"""Rows of any text come back from every format, and each is in one count."""
 
 import csv
 import json
@@ -14,8 +14,7 @@ from text_strategies import ANSWERS, TEXTS
 from excam.core import row_files, tables
 from excam.core.exceptions import ModelInvalid
 from excam.core.row_files import BadRow
-from excam.scoring import joining, manifests, shards
-from excam.scoring.shards import Shard
+from excam.scoring import joining, manifests
 
 # A CSV file shows no difference between "" and nothing, and its reader takes no NUL
 CELLS = TEXTS.filter(lambda text: text and "\0" not in text)
@@ -59,16 +58,6 @@ def test_each_line_of_json_lines_is_a_row_or_a_bad_one(lines):
     assert len(numbers) >= sum(2 if row.strip() else 1 for row in rows)
 
 
-SHARDS = st.lists(st.builds(Shard, TEXTS, st.just(Path("x")), st.integers(0, 50)), unique_by=lambda shard: shard.name)
-
-
-@given(SHARDS, st.integers(1, 100))
-def test_every_shard_is_in_one_batch(listed, most):
-    grouped = shards.batches(listed, most)
-    assert [shard for group in grouped.values() for shard in group] == listed
-    assert all(len(group) == 1 or sum(shard.cost for shard in group) <= most for group in grouped.values())
-
-
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(("", " ", ".0", "\u0301"))).map("".join), unique=True, max_size=8))
 def test_ids_are_joined_one_to_one(names):
     ours, theirs = names[::2], names[1::2]
@@ -87,10 +76,3 @@ def test_a_manifest_of_others_is_read_or_refused_in_one_line(text):
         except ModelInvalid as problem:
             lines = str(problem).splitlines()
             assert len(lines) == 1
-
-
-@given(TEXTS, TEXTS)
-def test_the_folder_of_a_name_is_one_part_of_a_path(first, second):
-    name = shards.component(f"{first}/{second}")
-    assert name.strip(".")
-    assert Path(name).name == name
