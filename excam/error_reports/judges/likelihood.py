@@ -76,8 +76,8 @@ def gains_of(question: str, answers: Sequence[str]) -> Flow[list[float] | None]:
 def judge(sample: Sample) -> Flow[Verdict]:
     """Compare the gain of the text with that of its best rival.
 
-    Rivals are the other options, else what the model itself proposes. The margin is taken for a log-odds. An error marks
-    the option, or without options the whole text.
+    Rivals are the other options, else what the model itself proposes. The margin is taken for a log-odds. An error
+    marks the option, or without options the whole text.
     """
     if is_refusal(sample.output):
         return by_comparison([], (), "", {"because": NO_CLAIM})
