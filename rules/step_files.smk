@@ -192,7 +192,6 @@ FILES = {  # sets of files that steps name
     ),
     "judgements_of_dev": lambda w: judged(w, "dev") if w.trained_on == "all" else [],
     "judgements_of_excam": judgements(systems_where(lambda _, trained_on: trained_on == "all")),
-    "judgements_of_excam_reports": judgements(s for s in in_domain_excam() if Path(s).name == "report"),
     "judgements_of_explainers": judgements(EXPLAINERS, names=SOFT),
     "judgements_of_external": lambda w: judgements(external_systems(), "test-100"),
     "judging_adapter": lambda w: adapter(w)[:1],
@@ -229,11 +228,6 @@ FILES = {  # sets of files that steps name
     "test_sets": expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
     "tests_of_columns": [f"results/significance/{d}/test.json" for d in [*DATASETS, "all"] if column_systems(d)],
     "tokenizers": tokenizers,
-    "token_counts": expand(
-        "results/tokens/{model}/{dataset}/train.json",
-        model=sorted(EXPERIMENT.tuned.models) if EXPERIMENT.tuned.mixtures else [],
-        dataset=DATASETS,
-    ),
     "train_dev_test": expand(
         "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test"]
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from excam.error_reports.evaluation import cells, claims, verdicts
 from excam.error_reports.evaluation.cells import System
 from excam.error_reports.evaluation.claims import Claims
 from excam.excam40k.publishing import about
-from excam.excam40k.validation import human_answers, human_ratings, human_votes, sampling
+from excam.excam40k.validation import human_answers, sampling
 from excam.excam40k.validation.human_tables import TABLES, Given
 from excam.pages import plotting
 from excam.pages.markdown import escape, table
@@ -149,70 +149,6 @@ def table_votes(
     printed = [line for path in printed_paths for line in tables.read_lines(path)]
     tables.write_lines(numbers_path, layout.columns, layout.lines(Given(answered, items, printed, paper, seed)))
     write_text(page_path, layout.page(tables.read_lines(numbers_path), read_json(counts_path, "annotators"), paper))
-
-
-VOTE_FIGURE_COLUMNS = ("panel", "row", "segment", "count")
-
-
-TITLE = "What annotators say"
-
-
-VOTES, RATINGS = "Items with three votes, by how many say yes", "Similarity to the provided explanation, ratings"
-
-
-PARTS = {
-    VOTES: ("3 of 3", "2 of 3", "1 of 3", "none"),
-    RATINGS: ("5 nearly identical", "4 very", "3 moderately", "2 slightly", "1 not at all"),
-}
-
-
-NOTE = (
-    "Shares in percent. Above: don't know is no yes. Below: explanations that a system wrote about items whose "
-    "provided one the majority finds valid. Numbers and the paper's beside them: table-3, human-ratings."
-)
-
-
-@step(
-    version=2,
-    result="results/paper/human-votes",
-    outputs=["numbers", "pictures"],
-    target="annotation",
-    category="Human validation",
-    inputs={"campaign": "results/annotation/campaign.json", "answers": "results/annotation/answers.parquet"},
-)
-def figure_votes(
-    campaign_path: Path,
-    answers_path: Annotated[Path, "answers.parquet"],
-    numbers_path: Path,
-    pictures_paths: Sequence[Path],
-) -> None:
-    """Draw the votes of Table 3 and the ratings of systems' explanations from the counts it writes.
-
-    Above: of items with three votes, how many annotators say yes (Table 3). Below: how alike annotators find each
-    system's explanation to the provided one, of items whose provided explanation the majority finds valid.
-    """
-    validation_campaign = campaign.read(campaign_path)
-    items = human_answers.items(validation_campaign, tables.read_frame(answers_path))
-    votes = {criterion.name: human_votes.distribution(items, criterion) for criterion in human_votes.VOTED}
-    counts = {VOTES: votes, RATINGS: human_ratings.distributions(validation_campaign, items)}
-    tables.write_lines(numbers_path, VOTE_FIGURE_COLUMNS, _lines(counts))
-    draw_votes(tables.read_lines(numbers_path), pictures_paths)
-
-
-def _lines(counts: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[dict[str, object]]:
-    for panel, rows in counts.items():
-        for row, segment_counts in rows.items():
-            for segment, count in zip(PARTS[panel], segment_counts, strict=True):
-                yield dict(zip(VOTE_FIGURE_COLUMNS, (panel, row, segment, count), strict=True))
-
-
-def draw_votes(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:
-    """Draw from the rows of human-votes.csv alone."""
-    rows: dict[str, dict[str, list[int]]] = {}
-    for line in lines:
-        rows.setdefault(line["panel"], {}).setdefault(line["row"], []).append(int(line["count"]))
-    panels = [plotting.Bars(panel, PARTS[panel], counts_by_row) for panel, counts_by_row in rows.items()]
-    plotting.save(plotting.stacked(panels, title=TITLE, note=NOTE), pictures)
 
 
 ALL = "ALL"

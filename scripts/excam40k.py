@@ -11,7 +11,7 @@ from typing import Annotated
 
 import polars as pl
 
-from excam.core import paths, provenance, tables
+from excam.core import provenance, tables
 from excam.core.exceptions import ConfigInvalid, SourceInvalid
 from excam.core.provenance import read_json, write_text
 from excam.core.splits import SPLITS, Split
@@ -19,7 +19,6 @@ from excam.error_reports import record_files
 from excam.error_reports.records import to_row
 from excam.excam40k.construction import duplicates, splits
 from excam.excam40k.publishing import counts
-from excam.pages import markdown
 from scripts import step
 
 
@@ -185,38 +184,3 @@ def table_2(
     tables.write_lines(numbers_path, counts.COLUMNS, lines)
     tables.write_lines(claims_path, counts.CLAIM_COLUMNS, claims)
     write_text(page_path, counts.page(lines, claims))
-
-
-COLUMNS = ("model", "dataset", "rows", "too_long", "tokens", "mean", "median", "longest", "report_mean")
-
-
-@step(
-    version=2,
-    result="results/paper/tokens",
-    outputs=["numbers", "page"],
-    category="Training",
-    target="all",
-    inputs={"counts": "token_counts"},
-)
-def count_tokens(
-    counts_paths: Annotated[Sequence[Path], "tokens/<model>/<dataset>/<split>.json"],
-    numbers_path: Path,
-    page_path: Path,
-) -> None:
-    """Count tokens per training row, by base model and dataset: this decides the memory of a training.
-
-    Tokens per training row for each base model and dataset: the conversation that asks for a report, and the report.
-    What is longer than ``training.max_length`` is refused or dropped, never cut; each adapter's manifest says how many.
-    """
-    lines = []
-    for path in counts_paths:
-        counted = read_json(path)
-        lines.append(paths.axes(path) | counted)
-    tables.write_lines(numbers_path, COLUMNS, lines)
-    cells = [[markdown.escape(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
-    write_text(
-        page_path,
-        "# Tokens per training row\n\nThe conversation and the report, as the base model's own tokenizer counts them; "
-        "`report_mean` is of what carries loss; `too_long` counts the rows over training.max_length, with their pairs: "
-        "nothing is trained on them.\n\n" + markdown.table(COLUMNS, cells),
-    )

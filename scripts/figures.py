@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
@@ -11,40 +10,12 @@ from typing import Annotated, Any
 import polars as pl
 
 from excam.core import tables
-from excam.core.provenance import write_text
 from excam.error_reports.evaluation import cells
-from excam.error_reports.evaluation.cells import LEVEL, Cell, System, Test
-from excam.error_reports.record_files import read_samples
+from excam.error_reports.evaluation.cells import LEVEL, Cell, Test
 from excam.excam40k import trivial_baselines
-from excam.excam40k.publishing import about, example_reports
+from excam.excam40k.publishing import about
 from excam.pages import plotting
 from scripts import step
-
-
-@step(
-    version=1,
-    result="results/paper/figure-1",
-    outputs=["page"],
-    category="Results",
-    target="paper",
-    inputs={"judgements": "judgements_of_excam_reports", "samples": "test_sets"},
-)
-def figure_1(
-    judgements_paths: Annotated[Sequence[Path], "of every test set, by each system"],
-    samples_paths: Annotated[Sequence[Path], "<dataset>/test.parquet"],
-    page_path: Path,
-) -> None:
-    """Write Figure 1: two wrong rows with their gold reports and those that ExCAM, trained on all datasets, writes.
-
-    One free text and one impersonation with an error, chosen by a rule, and beside the gold report what each ExCAM that
-    was trained on all datasets writes about them: erroneous words, severity, type, explanation, score and certainty.
-    """
-    judged: defaultdict[str, dict[str, example_reports.Judgement]] = defaultdict(dict)
-    for path in judgements_paths:
-        judged[System.from_path(path).key] |= {row["id"]: row for row in tables.read_frame(path).to_dicts()}
-    samples = [sample for path in samples_paths for sample in read_samples(path)]
-    write_text(page_path, example_reports.page(samples, judged))
-
 
 IN_DOMAIN, AVERAGE = "ALL (ID)", "AVG (OOD)"
 

@@ -24,7 +24,6 @@ from excam.excam40k.validation import (
     human_tables,
     human_votes,
 )
-from scripts import annotation as annotation_steps
 from scripts import load
 
 ROOT = Path(__file__).parents[2]
@@ -145,8 +144,6 @@ def printed(tmp_path_factory):
         out = {"counts": "counts.json", "numbers": f"{name}.csv", "page": f"{name}.md"}
         words = ["--table", name, "--printed-claims", str(PAPER / "claims.csv"), "--seed", "7"]
         script("table_votes", folder, words, **printed, **out)
-    pictures = [f"human-votes.{kind}" for kind in ("pdf", "svg", "png")]
-    script("figure_votes", folder, numbers="human-votes.csv", pictures=pictures)
     return folder, validation_campaign, made
 
 
@@ -244,18 +241,6 @@ def test_annotators_are_pseudonymous(printed):
     assert sorted(names) == list(NAMES)
     orders = {tuple(human_answers.pseudonyms(campaigns.small(n), made).items()) for n in range(1, 9)}
     assert len(orders) > 1  # nobody is a1 in every campaign
-
-
-def test_the_figure_is_drawn_from_its_numbers(printed, tmp_path):
-    folder, *_ = printed
-    rows = lines(folder / "human-votes.csv")
-    votes = [int(row["count"]) for row in rows if row["row"] == "Error valid (strict)"]
-    assert votes == [49, 18, 9, 4]
-    for line in lines(folder / "human-ratings.csv")[:2]:
-        assert line["items"] == human_ratings.VALID
-        assert [row["count"] for row in rows if row["row"] == line["system"]] == [line[grade] for grade in "54321"]
-    annotation_steps.draw_votes(rows, [tmp_path / "again.svg"])
-    assert (tmp_path / "again.svg").read_bytes() == (folder / "human-votes.svg").read_bytes()
 
 
 def test_agreement_has_its_denominator(printed):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from excam.core.exceptions import InputInvalid
-from excam.pages.plotting import Bars, Cell, ForestRow, Labels, Scale, curves, forest, heat_map, save, stacked, words
+from excam.pages.plotting import Cell, ForestRow, Labels, Scale, curves, forest, heat_map, save, words
 
 COLUMNS = [
     "BLEnD", "CulturalBench", "INCLUDE", "Mango †", "GlobalOpinionQA", "NativQA †", "NormAd †", "CaLMQA †", "EPIC",
@@ -227,9 +227,6 @@ def test_numbers_stand_out_and_zero_is_palest():
     assert all(np.diff(faces[20:]) < 0)
 
 
-VOTES = Bars("Votes", ("yes", "no"), {"culture": [70, 8], "$x^2$ a long name": [3, 7]})
-
-
 @pytest.mark.variants
 @pytest.mark.parametrize(
     "make",
@@ -237,7 +234,6 @@ VOTES = Bars("Votes", ("yes", "no"), {"culture": [70, 8], "$x^2$ a long name": [
         example,
         lambda: languages(7, 3),
         lambda: curves({"a": [(0, 1), (1, 2)]}, title="t", across="x", up="y"),
-        lambda: stacked([VOTES], title="T"),
     ],
 )
 def test_the_same_figure_gives_the_same_bytes(make, tmp_path, monkeypatch):

@@ -64,16 +64,6 @@ def lines(
             }
 
 
-def distributions(campaign: Campaign, items: Sequence[Item]) -> dict[str, list[int]]:
-    """Return by system how often its explanations got 5, 4, 3, 2 and 1, over the items the paper keeps."""
-    kept = [item for item in items if majority(EXPLANATION.votes(item))]
-    counted = {}
-    for system in systems(campaign):
-        ratings = [rating for _, text, ratings in of_system(kept, system) if text is not None for rating in ratings]
-        counted[system] = [ratings.count(grade) for grade in reversed(GRADES)]
-    return counted
-
-
 def of_system(items: Sequence[Item], system: str) -> Given:
     """Return every item that showed an explanation of a system, with the ratings of annotators who answered step 3."""
     shown_items: Given = []

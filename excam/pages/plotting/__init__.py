@@ -3,7 +3,6 @@
 No pyplot, no global state: figures are drawn under matplotlib's own defaults, whatever the user's settings are.
 """
 
-from excam.pages.plotting.bars import Bars, stacked
 from excam.pages.plotting.base import LEAST, MADE_UP, save, words
 from excam.pages.plotting.forest import ForestRow, Point, forest
 from excam.pages.plotting.heat import Cell, Labels, Scale, heat_map
@@ -12,7 +11,6 @@ from excam.pages.plotting.lines import curves
 __all__ = [
     "LEAST",
     "MADE_UP",
-    "Bars",
     "Cell",
     "ForestRow",
     "Labels",
@@ -22,6 +20,5 @@ __all__ = [
     "forest",
     "heat_map",
     "save",
-    "stacked",
     "words",
 ]
