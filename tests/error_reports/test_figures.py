@@ -406,17 +406,6 @@ def test_every_line_says_why_it_has_or_lacks_a_difference(line, why):
     assert why in evaluation._why(line, evaluation._printed_name(line), paper)
 
 
-def test_every_contradiction_of_the_paper_is_listed():
-    from excam.error_reports.evaluation import claims
-
-    paper = claims.read(ROOT / "paper/claims.csv")
-    text = paper_steps._contradictions(paper)
-    listed = [line for line in paper.values() if line["contradiction"]]
-    assert len(listed) > 20
-    assert all(f"`{line['id']}`" in text for line in listed)
-    assert text.count("\n| ") == len(listed) + 2, "head and rule"
-
-
 def test_titles_of_datasets_in_figures():
     assert about.title("globalopinionqa") == "GlobalOpinionQA"
     assert about.title("ALL (ID)") == "ALL (ID)"

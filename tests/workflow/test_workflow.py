@@ -23,7 +23,7 @@ def test_every_artifact_is_there_and_adds_up(run):
         "table-1.md", "table-2.md", "table-8.md", "table-9.md", "table-10.md", "table-2.csv", "table-4.csv",
         "table-4.md", "figure-3.csv", "figure-3.pdf", "figure-3.svg", "figure-3.png", "figure-10.pdf",
         "figure-11/smollm2-135m.pdf", "floors.csv", "error-rates.md", "leave-one-out.md", "reports.md",
-        "comparison.md", "losses/smollm2-135m.csv", "losses/smollm2-135m.svg",
+        "losses/smollm2-135m.csv", "losses/smollm2-135m.svg",
     ):  # fmt: skip
         assert (paper / name).stat().st_size > 0, name
     with (paper / "table-2.csv").open() as stream:
@@ -118,7 +118,7 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
     # two datasets are judged, by one job; their cells and the pooled one depend on them, and every page that shows an adapter
     expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 1, "score": 1, "evaluate": 1, "compare_systems": 1}
     pages = (
-        "figure_losses", "figure_3", "figure_11", "table_4", "leave_one_out", "table_reports", "compare_with_paper",
+        "figure_losses", "figure_3", "figure_11", "table_4", "leave_one_out", "table_reports",
         "results_index", "paper_claims",
     )  # fmt: skip
     assert planned == {**expected, "evaluate_reports": 1, **dict.fromkeys(pages, 1)}
