@@ -116,4 +116,3 @@ def _is_whole(text: str, place: tuple[int, int]) -> bool:
     """Return whether no word goes on before or behind a place, in scripts that part words."""
     before, behind = text[: place[0]][-1:], text[place[1] :][:1]
     return not (before.isalnum() and before.isascii()) and not (behind.isalnum() and behind.isascii())
-
