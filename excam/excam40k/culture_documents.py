@@ -1,4 +1,4 @@
-"""Documents about one culture made of verified facts: prose of 60 to 200 words, or a passage for each fact.
+"""Documents about one culture made of verified facts: prose of 60 to 200 words.
 
 Facts of a document are of one culture and, as far as there are enough, of one topic; each stands in the middle in a
 wording of its own, behind an introduction and before an end that say nothing about any culture. A document names the
@@ -8,10 +8,9 @@ base samples it was made from, so that a row's own fact can be left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from excam.core.hash_order import digest
 from excam.error_reports.records import BaseSample
@@ -19,7 +18,6 @@ from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.question_forms import lowered
 from excam.excam40k.statements import is_norm, stated_answer, statement, with_synonyms
 
-ABOUT_TEXTS = frozenset({"epic"})  # benchmarks whose answers are about a text
 LEAST, MOST = 60, 200  # words of a prose document
 TOPICS = {
     "Food and drink": "food eat dish drink meal snack fruit soup cook dinner lunch breakfast restaurant tea coffee "
@@ -121,20 +119,6 @@ def prose(id: str, bases: Sequence[BaseSample], licence: str, seed: int) -> Docu
         licence,
         tuple(base.id for base in bases),
     )
-
-
-def knowledge_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file for `excam knowledge build`: one statement each, under a title that names topic and
-    culture; `source` is its base sample.
-
-    Benchmarks of `ABOUT_TEXTS` state nothing of a culture: whether a text is ironic.
-    """
-    for base in (base for base in bases if base.dataset not in ABOUT_TEXTS):
-        place = in_a_sentence(base.culture, base.language, base.task)
-        title = f"{topic(base)} in {place}" if base.language == "English" else base.culture
-        said = statement(base, seed, "fact")
-        document = Document(base.id, title, said, base.language, base.culture, licence, (base.id,))
-        yield asdict(document) | {"source": base.id}
 
 
 def _fact(base: BaseSample, seed: int, id: str, number: int) -> str:

@@ -18,7 +18,6 @@ from excam.excam40k import survey_statements
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.question_forms import VERBS, Form, clean, form, is_adverbial, lowered
 
-VERSION = 1
 SHORT = 8  # words of an answer that stands inside a sentence; a longer one stands behind a colon
 _NORM = re.compile(r"(?P<verdict>yes|no|neither)\b[,:; ]+explanation:\s*(?P<norm>.+)", re.I | re.S)
 _SENTENCE = re.compile(

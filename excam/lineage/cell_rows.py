@@ -115,14 +115,6 @@ def numbers_of(figure: Path) -> Path:
     return figure.with_suffix(".csv") if figure.suffix in PICTURES else figure
 
 
-def names_cells(root: Path, figure: Path) -> bool:
-    """Return whether a file is a cell or has a column `cell`; those of other systems are neither."""
-    numbers = root / numbers_of(figure)
-    if numbers.suffix != ".csv" or not numbers.is_file():
-        return paths.below_results(figure) is None or figure.suffix == ".json"
-    return any("cell" in line for line in tables.read_lines(numbers)[:1])
-
-
 def find_cell_path(root: Path, figure: Path, cell: str | None) -> str:
     """Return the path of a cell: from a figure or table that contains it, or the cell's own file without a figure.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -63,7 +62,7 @@ def audit(
 
 
 def rows(
-    figure: Annotated[Path, typer.Argument(help="a figure or table of the results, or a cell's JSON file")],
+    figure: Annotated[Path, typer.Argument(help="a figure or table of ExCAM's results, or a cell's JSON file")],
     cell: Annotated[str | None, typer.Argument(help="model/trained_on/judge/dataset, or the path of its cell")] = None,
     wrong: Annotated[bool, typer.Option("--wrong", help="only rows judged wrongly")] = False,
     right: Annotated[bool, typer.Option("--right", help="only rows judged rightly")] = False,
@@ -74,21 +73,13 @@ def rows(
     """Show the rows behind a number: the question, the verbatim answer, the parsed report, gold, and what a reader
     changed in the published row.
 
-    Of a file whose numbers are not of ExCAM's cells, as those of the other systems: the tables of rows that it was made
-    of, and the pages that show them.
-
     Example: excam rows results/paper/figure-3.csv smollm2-135m/nothing/prompted-report/blend --wrong
     """
-    from excam.lineage import cell_rows, recorded_hashes, row_tables
+    from excam.lineage import cell_rows
 
     chosen = {"wrong": wrong, "right": right, "unreadable": unreadable}
     wanted = {name for name, is_wanted in chosen.items() if is_wanted} or set(chosen)
     with exit_on_error():
-        if cell is None and not cell_rows.names_cells(directory, figure):
-            run = recorded_hashes.Evidence(directory)
-            for table in row_tables.behind(run, recorded_hashes.artifact(run, figure)):
-                print_json(asdict(table)) if as_json else print_text(table.line())
-            return
         opened = cell_rows.open_cell(directory, cell_rows.find_cell_path(directory, figure, cell))
         for row in opened.rows:
             if row.outcome in wanted:

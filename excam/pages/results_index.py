@@ -34,7 +34,7 @@ SYSTEMS = {  # folders of results, and what a reader finds there
     ("calmqa",): ("CaLMQA's S", "Scores long answers: right language × facts × relevance."),
     ("crossing",): ("Crossing", "All instruments on the same texts: which errors does each not see?"),
     ("audits",): ("The data set's audits", "Leaks, shortcuts, balance, licences; training waits for them."),
-    ("published", "adapters", "pack"): ("The data set and the adapters", "What others would get, and its cards."),
+    ("published", "adapters"): ("The data set and the adapters", "What others would get, and its cards."),
 }
 
 

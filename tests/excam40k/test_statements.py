@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from excam.error_reports.records import BaseSample
-from excam.excam40k.culture_documents import LEAST, MOST, knowledge_documents, prose, topic
+from excam.excam40k.culture_documents import LEAST, MOST, prose, topic
 from excam.excam40k.question_forms import form
-from excam.excam40k.statements import paraphrase, paraphrases, stated_answer, statement, statements
+from excam.excam40k.statements import paraphrase, paraphrases, stated_answer, statements
 
 SEED = 7
 
@@ -115,16 +115,3 @@ def test_prose_states_each_fact() -> None:
     assert all(row.answer in document.text.casefold() for row in rows)
     assert topic(rows[0]) == "Food and drink"
     assert topic(replace(rows[0], changes=({"rule": "dots"},))) == "Food and drink"
-
-
-def test_knowledge_documents_name_the_base_sample_they_are_of() -> None:
-    row = base("What is a common snack in Greece?", "toast")
-    (document,) = knowledge_documents([row], "CC0-1.0", SEED)
-    assert set(document) >= {"id", "title", "text", "licence", "language", "culture", "source"}
-    assert document["source"] == row.id
-    assert document["text"] == statement(row, SEED, "fact")
-
-
-def test_a_pack_of_facts_has_no_answers_about_texts() -> None:
-    row = replace(base("Is this text ironic?", "The text is not ironic."), dataset="epic")
-    assert not list(knowledge_documents([row], "CC0-1.0", SEED))

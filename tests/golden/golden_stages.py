@@ -40,7 +40,7 @@ ALIKE = """\
 90,90,"In Japan, what do guests take off before they enter a house?",Shoes,Gloves,Watches,Belts,A,Japan
 91,91,"In Japan, what do all guests take off before they enter a flat or home?",Shoes,Gloves,Watches,Belts,A,Japan
 """
-TARGETS = ("all", "external", "annotation", "results/pack/index.json")
+TARGETS = ("all", "external", "annotation")
 # Times and sums of them; pictures beside their .svg; cards of adapters, whose words train nothing.
 UNSTABLE = re.compile(
     r"(manifest\.json|verified\.json|\.pdf|\.png|^results/adapters/.*/README\.md|^results/paper/claims\.(csv|md))$"

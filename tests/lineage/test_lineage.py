@@ -7,7 +7,6 @@ The chain under test is made by the real scripts with a model that is none; Snak
 import base64
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -721,21 +720,6 @@ def test_what_is_no_cell(here):
         assert part in result.stderr
         assert len(result.stderr.splitlines()) == 1
     assert "tiny/all/report/culturalbench" in excam("rows", "results/paper/figure-3.csv").stderr
-
-
-def test_an_artifact_without_cells_leads_to_the_tables_of_rows_it_was_made_of(here):
-    """Nearest first: a table of rows is not looked behind. A page that was made of a table shows it."""
-    rows = len(list(record_files.read_samples(Path(SAMPLES))))
-    by_id = r"rows by `id` \(.+\)\n"
-    assert re.fullmatch(f"{SAMPLES}: {rows} {by_id}", excam("rows", "results/published/permissive/README.md").stdout)
-    assert re.fullmatch(
-        f"{SAMPLES}: {rows} {by_id}{TRANSCRIPT}: {rows} {by_id.replace('`id`', '`sample`')}",
-        excam("rows", JUDGED, "--directory", ".").stdout,
-    )
-    (line,) = map(json.loads, excam("rows", "results/published/permissive/README.md", "--json").stdout.splitlines())
-    assert (line["file"], line["rows"], line["id_column"], line["pages"]) == (SAMPLES, rows, "id", [])
-    nothing = excam("rows", "results/adapters/tiny/all/adapter_model.safetensors")
-    assert (nothing.exit_code, "no table with ids among what it was made of" in nothing.stderr) == (2, True)
 
 
 def test_work_of_an_audit_grows_with_the_files_of_a_manifest(tmp_path, monkeypatch):
