@@ -27,7 +27,6 @@ def build(
     language: Annotated[str, typer.Option(help="of documents that state none: German, or de")] = "",
     culture: Annotated[str, typer.Option(help="of documents that state none, such as Norway")] = "",
     licence: Annotated[str, typer.Option(help="of documents that state none, such as CC-BY-SA-4.0")] = "",
-    encoder: Annotated[Path | None, typer.Option(help="folder of a sentence encoder: embeddings beside BM25")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="replace a pack of other documents")] = False,
 ) -> None:
     """Make a pack of passages from documents, so that texts can be judged with them. No network.
@@ -51,7 +50,7 @@ def build(
         except documents.NothingRead as problem:
             say(str(problem))
             raise typer.Exit(1) from None
-        pack = index.write(reading, to, encoder, overwrite=overwrite)
+        pack = index.write(reading, to, overwrite=overwrite)
         _say_what_was_read(reading)
         say(f"{to}: {len(pack.passages)} passages, {pack.signature}")
 
@@ -86,14 +85,11 @@ def search(
     count: Annotated[int, typer.Option(min=1, help="passages at most")] = 3,
     language: Annotated[str, typer.Option(help="only passages of it, or that state none")] = "",
     culture: Annotated[str, typer.Option(help="only passages of it, or that state none")] = "",
-    encoder: Annotated[
-        Path | None, typer.Option(help="folder of the encoder that it was built with, if it was moved")
-    ] = None,
     as_json: JSON = False,
 ) -> None:
     """Print the passages of a pack that share most with a query, best first, with score, id and licence.
 
-    Exit codes: 0 found, 1 no passage shares a word with the query or is close to it, 2 not searched.
+    Exit codes: 0 found, 1 no passage shares a word with the query, 2 not searched.
 
     Example: excam knowledge search pack/ "When is brown cheese eaten?"
     """
@@ -104,7 +100,7 @@ def search(
 
     quiet_libraries()
     with exit_on_error():
-        index = open_index(pack, encoder)
+        index = open_index(pack)
         if problem := index.mismatch(language, culture):
             say(f"{pack}: {problem}")
             raise typer.Exit(1)
@@ -118,6 +114,5 @@ def search(
             print_text(f"    {hit.passage.title}" if hit.passage.title else "    –")
             print_text("\n".join(f"    {line}" for line in hit.passage.text.split("\n")) + "\n")
         if not hits:
-            close = " or is close to it" if index.embeddings else ""
-            say(f"{pack}: no passage shares a word with the query{close}")
+            say(f"{pack}: no passage shares a word with the query")
             raise typer.Exit(1)

@@ -33,7 +33,6 @@ from excam.knowledge.passages import Passage, paragraphs, pieces
 
 PASSAGES, INDEX = "passages.parquet", "index.json"
 FILES = (INDEX, PASSAGES)  # of a pack
-EMBEDDINGS, ENCODER = "embeddings.safetensors", "encoder.path"  # more of a pack with embeddings
 NEEDED = ("id", "text", "licence")  # of a document
 NUMBERS = ("id", "title", "revision")  # of a document, where a whole number is taken as text
 PROSE: Mapping[str, tuple[str, Callable[[str, str], prose.Prose]]] = {
@@ -161,7 +160,7 @@ def files_of(sources: Sequence[Path], skipped: list[Skipped]) -> list[tuple[Path
         leading_out: list[Path] = []
         for file in files_below(source, leading_out) if source.is_dir() else [source]:
             below = file.relative_to(source) if source.is_dir() else Path(file.name)
-            is_pack = file.name in (*FILES, EMBEDDINGS, ENCODER) and (file.parent / INDEX).is_file()
+            is_pack = file.name in FILES and (file.parent / INDEX).is_file()
             if file == source or not (is_hidden(below) or is_pack):
                 named_files.setdefault(os.path.realpath(file), (file, below.as_posix()))
         reason = f"a link out of {source}; expected files in it; to have it read, give what it leads to"

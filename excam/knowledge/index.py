@@ -1,10 +1,9 @@
-"""A knowledge pack: passages of documents, a BM25 index with an identity, maybe embeddings of a sentence encoder.
+"""A knowledge pack: passages of documents, and a BM25 index with an identity.
 
 A pack is a folder of two files: `index.json` (identity, settings, counts, licences, what it was built from) and
-`passages.parquet`; two more hold embeddings and the place of their encoder (`embeddings`). The arrays that BM25
-searches are made of the passages each time it is opened (13 s for 100,000 passages of 100 words), so that the identity,
-which is over the passages and the embeddings, covers all that is found, whoever wrote the folder. The same documents
-give the same bytes. Passages are data: a passage is never an instruction.
+`passages.parquet`. The arrays that BM25 searches are made of the passages each time it is opened (13 s for 100,000
+passages of 100 words), so that the identity, which is over the passages, covers all that is found, whoever wrote the
+folder. The same documents give the same bytes. Passages are data: a passage is never an instruction.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ from excam.core.hashing import sha256
 from excam.core.language_identity import code_name, language_key
 from excam.core.provenance import read_json, remove_published, write_json
 from excam.core.typed_tables import read_typed
-from excam.knowledge import documents, embeddings
-from excam.knowledge.documents import EMBEDDINGS, ENCODER, FILES, INDEX, NEEDED, PASSAGES, Reading, Stated
-from excam.knowledge.embeddings import Embeddings, EncoderFolder
+from excam.knowledge import documents
+from excam.knowledge.documents import FILES, INDEX, NEEDED, PASSAGES, Reading, Stated
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
 from excam.knowledge.passages import LONGEST, VERSION, Found, Passage, words
 
@@ -46,87 +44,58 @@ def build(
     sources: Sequence[Path],
     to: Path,
     stated: Stated = Stated(),  # noqa: B008  # it is frozen
-    encoder: Path | None = None,
 ) -> Index:
     """Index the documents of files and folders in the folder `to`, and return the index.
 
-    `stated` is what holds for documents that do not say it themselves. Raises InputInvalid as `documents.read`, and
-    InputInvalid and ModelInvalid as `write`.
+    `stated` is what holds for documents that do not say it themselves. Raises InputInvalid as `documents.read` and
+    `write`.
     """
-    return write(documents.read(sources, stated), to, encoder)
+    return write(documents.read(sources, stated), to)
 
 
-def write(reading: Reading, to: Path, encoder: Path | None = None, *, overwrite: bool = False) -> Index:
-    """Write documents that were read as a pack, with embeddings by the encoder of a folder, and return its index.
+def write(reading: Reading, to: Path, *, overwrite: bool = False) -> Index:
+    """Write documents that were read as a pack, and return its index.
 
-    Raises InputInvalid if no passage has a word, or `to` is the index of other documents or of another encoder and is
-    not to be overwritten, and ModelInvalid if there is no encoder. If it cannot be written, `to` is left without an
-    index, or with the one that it had.
+    Raises InputInvalid if no passage has a word, or `to` is the index of other documents and is not to be overwritten.
+    If it cannot be written, `to` is left without an index, or with the one that it had.
     """
     passages = reading.passages
     _refuse_wordless(passages, ", ".join(map(str, reading.sources)))
-    chosen = embeddings.encoder_folder(encoder) if encoder else None
     is_known = (to / INDEX).is_file() and not overwrite
     if is_known:
-        _refuse_other(to, _identity(passages), chosen)
-    index = in_memory(passages, chosen)
-    for name in (INDEX, PASSAGES, EMBEDDINGS, ENCODER) if overwrite else ():
+        _refuse_other(to, _identity(passages))
+    index = in_memory(passages)
+    for name in FILES if overwrite else ():
         if (to / name).is_file():
             remove_published(to / name)
-    built = reading.facts()
-    if chosen:
-        built["options"]["encoder"] = chosen.name
     try:
         tables.write_frame(to / PASSAGES, _frame(passages))
         digests = {PASSAGES: sha256(to / PASSAGES)}
-        if index.embeddings:
-            digests[EMBEDDINGS] = embeddings.write(to, index.embeddings)
-        write_json(to / INDEX, _facts(index, digests) | {"built": built})
+        write_json(to / INDEX, _facts(index, digests) | {"built": reading.facts()})
     except BaseException:
-        for name in () if is_known else (PASSAGES, EMBEDDINGS, ENCODER):
-            if (to / name).is_file():
-                remove_published(to / name)
+        if not is_known and (to / PASSAGES).is_file():
+            remove_published(to / PASSAGES)
         raise
     return index
 
 
-def _refuse_other(to: Path, expected: str, chosen: EncoderFolder | None) -> None:
-    """Raise InputInvalid if a folder holds a pack of other passages, or of another encoder or none."""
-    facts = read_json(to / INDEX, "identity")
-    about = facts.get("encoder")
-    there = (about.get("passages"), about.get("sha256")) if isinstance(about, dict) else (facts["identity"], None)
-    if there != (expected, chosen.sha256 if chosen else None):
+def _refuse_other(to: Path, expected: str) -> None:
+    """Raise InputInvalid if a folder holds a pack of other passages."""
+    there = str(read_json(to / INDEX, "identity")["identity"])
+    if there != expected:
         raise InputInvalid(
-            f"{to}: holds the index {str(facts['identity'])[:12]} of other documents or of another encoder; expected "
-            f"that of {expected[:12]}; name another folder with --to, or give --overwrite to replace it"
+            f"{to}: holds the index {there[:12]} of other documents; expected that of {expected[:12]}; name another "
+            "folder with --to, or give --overwrite to replace it"
         )
 
 
-def in_memory(passages: Sequence[Passage], chosen: EncoderFolder | None = None) -> Index:
-    """Return the index of passages that lie in no folder, with embeddings if an encoder is given."""
-    searched = _bm25(passages)  # first: it says which package is missing
-    return Index(passages, searched, embeddings.embed(passages, chosen) if chosen else None)
+def in_memory(passages: Sequence[Passage]) -> Index:
+    """Return the index of passages that lie in no folder."""
+    return Index(passages, _bm25(passages))
 
 
-def open_index(folder: Path, encoder: Path | None = None) -> Index:
-    """Return the index of a pack, with the encoder of its embeddings: of the folder `encoder`, or where it was built.
-
-    Raises InputInvalid and ArtifactBroken as `_read_index`, InputInvalid if an encoder is given for a pack without
-    embeddings, and ModelInvalid if there is no encoder or another one.
-    """
-    index = _read_index(folder)
-    if index.embeddings:
-        index.embeddings = embeddings.with_encoder(folder, index.embeddings, encoder)
-    elif encoder:
-        raise InputInvalid(
-            f"--encoder: found for {folder}, which has no embeddings; expected none; leave it out, or build another "
-            "pack with --encoder"
-        )
-    return index
-
-
-def _read_index(folder: Path) -> Index:
-    """Return the index of a pack; its encoder is not looked for.
+def open_index(folder: Path) -> Index:
+    """Return the index of a pack.
 
     Raises InputInvalid if there is none, or its passages are none, and ArtifactBroken if `index.json` is not that of
     the passages: the identity is computed from them again, and so are the arrays that BM25 searches.
@@ -141,8 +110,7 @@ def _read_index(folder: Path) -> Index:
             f"{folder / PASSAGES}: not the file of this index; expected {str(recorded)[:12]}; build it again"
         )
     passages = _opened_passages(folder / PASSAGES)
-    stored = embeddings.read(folder, facts, len(passages)) if "encoder" in facts else None
-    index = Index(passages, _bm25(passages), stored)
+    index = Index(passages, _bm25(passages))
     if index.identity != facts["identity"]:
         raise ArtifactBroken(
             f"{folder}: passages of {index.identity[:12]}; expected those of {str(facts['identity'])[:12]}; build it "
@@ -169,12 +137,11 @@ def _refuse_wordless(passages: Sequence[Passage], where: str) -> None:
 
 
 def _facts(index: Index, digests: Mapping[str, str]) -> dict[str, Any]:
-    """Return what `index.json` holds and the passages and embeddings decide; `digests` are those of the files."""
+    """Return what `index.json` holds and the passages decide; `digests` are those of the files."""
     licences = dict(sorted(Counter(passage.licence for passage in index.passages).items()))
     settings = {"k1": K1, "b": B, "method": METHOD, "version": VERSION}
     counted = {"passages": len(index.passages), "licences": licences}
-    encoder = {"encoder": index.embeddings.facts(_identity(index.passages))} if index.embeddings else {}
-    return {"identity": index.identity, **counted, "settings": settings, "files": dict(digests), **encoder}
+    return {"identity": index.identity, **counted, "settings": settings, "files": dict(digests)}
 
 
 def _identity(passages: Iterable[Passage]) -> str:
@@ -218,15 +185,14 @@ def _bm25(passages: Iterable[Passage]) -> BM25:
 class Index:
     """Passages that can be searched. Build one with `build`, open one with `open_index`."""
 
-    def __init__(self, passages: Sequence[Passage], searched: BM25, embeddings: Embeddings | None = None) -> None:
-        self.passages, self.embeddings, self._searched = passages, embeddings, searched
+    def __init__(self, passages: Sequence[Passage], searched: BM25) -> None:
+        self.passages, self._searched = passages, searched
         self._masks: dict[tuple[str, str], np.ndarray] = {}
 
     @cached_property
     def identity(self) -> str:
         """Return the SHA-256 of everything that decides what is found."""
-        passages = _identity(self.passages)
-        return self.embeddings.identity(passages) if self.embeddings else passages
+        return _identity(self.passages)
 
     @cached_property
     def signature(self) -> str:
@@ -244,7 +210,6 @@ class Index:
     ) -> list[Found]:
         """Return up to `count` passages that share a word with the query, best first; equal scores in file order.
 
-        With embeddings, BM25 and cosines are joined, and a passage close to the query need not share a word with it.
         Of passages with the same title and text, the first is returned.
 
         Args:
@@ -258,8 +223,6 @@ class Index:
 
         allowed = self._allowed(language, culture)
         scores = np.where(allowed, self._scores(query), 0)
-        if self.embeddings and words(query):
-            scores = embeddings.joined(scores, np.where(allowed, self.embeddings.cosines(query), -1))
         best: list[Found] = []
         texts: set[tuple[str, str]] = set()
         for at in np.argsort(-scores, kind="stable"):

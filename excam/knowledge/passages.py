@@ -52,7 +52,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage with its score for a query: BM25's, or with embeddings the sum of `embeddings.joined`."""
+    """A passage with its score for a query, that of BM25."""
 
     passage: Passage
     score: float
