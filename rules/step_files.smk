@@ -167,8 +167,6 @@ FILES = {  # sets of files that steps name
         cell for name in [*DATASETS, "all"] for cell in cells(column_systems(name), [name])
     ],
     "cells_of_excam_in_domain": cells(in_domain_excam(), DATASETS),
-    "certainty_cells": expand("results/certainty/{system}/test.json", system=column_systems("all")),
-    "certainty_cells_of_excam": expand("results/certainty/{system}/test.json", system=in_domain_excam()),
     "corrupted_rows": corrupted_rows,
     "example_samples": lambda w: [  # of the datasets that one of the paper's tables shows, if they are switched on
         f"results/excam40k/{name}/test.parquet"
@@ -190,7 +188,6 @@ FILES = {  # sets of files that steps name
     "judgements_of_adapters": judgements(
         systems_where(lambda _, trained_on: trained_on == "all" or trained_on.startswith("without-"))
     ),
-    "judgements_of_dev": lambda w: judged(w, "dev") if w.trained_on == "all" else [],
     "judgements_of_excam": judgements(systems_where(lambda _, trained_on: trained_on == "all")),
     "judgements_of_explainers": judgements(EXPLAINERS, names=SOFT),
     "judgements_of_external": lambda w: judgements(external_systems(), "test-100"),

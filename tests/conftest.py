@@ -29,7 +29,7 @@ LONG = (  # how names of tests begin that plain `pytest` leaves out: models trai
     *(f"tests/scoring/test_{name}" for name in ("hub_models", "metric_server")),
     *(f"tests/error_reports/test_{name}" for name in ("adapters", "trained_reader")),
     *(f"tests/pages/test_{name}" for name in ("plotting", "snakemake_report")),
-    *("tests/error_reports/test_certainty.py::test_figures", "tests/excam40k/test_excam40k"),
+    "tests/excam40k/test_excam40k",
     *("tests/acre/test_acre_properties", "tests/acre/test_acre_numbers.py::test_bertscore_is_that_of_bert_score"),
 )
 MAY_BE_SKIPPED = (  # where EXCAM_TESTS=complete: what no continuous integration has

@@ -62,7 +62,7 @@ GROUPS = {
         nightly(
             "tests/bench/test_growth.py",
             *("tests/training/test_training.py", "tests/test_conventions.py", "tests/scoring/test_metric_options.py"),
-            *("tests/error_reports/test_certainty.py", "tests/scoring/test_integrations.py"),
+            *("tests/stats/test_calibration.py", "tests/scoring/test_integrations.py"),
         ),
     ),
     "sizes": Group(

@@ -36,9 +36,6 @@ def calibrate(
         ),
     ] = "error",
     id_: Annotated[str, typer.Option("--id", help="name of the column of ids")] = "id",
-    method: Annotated[
-        str, typer.Option(help="platt: two numbers, for few rows; isotonic: any shape, for many")
-    ] = "platt",
     overwrite: OVERWRITE = False,
 ) -> None:
     """Fit the probability of an error, so that `excam score` can say "unsure".
@@ -63,8 +60,6 @@ def calibrate(
         spooled(scored) as results,
         spooled(gold) if gold != scored else nullcontext(results) as gold_file,
     ):
-        if method not in calibration.METHODS:
-            raise InputInvalid(f"--method: found {method}; expected {' or '.join(calibration.METHODS)}")
         if (to is None) == (adapter is None):
             raise InputInvalid(
                 "--to: expected a file to write, or --adapter, beside which it is found; give one of them"
@@ -93,7 +88,7 @@ def calibrate(
         if not metric and name not in metrics.available():
             raise InputInvalid(f"{scored}: scored by {name}, a metric of your own; expected its file; give --metric")
         wanted = metrics.load(metric or name)
-        made = calibration.fitted(labelled, by_id, calibration.METHODS[method], wanted)
+        made = calibration.fitted(labelled, by_id, wanted)
         without = {"without_truth": len(rows) - len(labelled), "without_row": len(truth) - len(labelled)}
         made |= {"rows": sha256(results), "gold": sha256(gold_file), **without, "without_label": labels.without_label}
         write_json(place, made)
@@ -112,7 +107,7 @@ def _report(made: dict[str, Any], scored: Path, rows: int, of_gold: list[str], n
 
     fit, clusters = made["calibration"], made["clusters"]
     say(f"{scored}: {made['measured']}")
-    if (slope := fit["slope"] or 0.0) < 0:
+    if (slope := fit["slope"]) < 0:
         say(f"slope {slope:.2f}: the fit turns the judge round: the surer of an error, the less probable it is")
     if note:
         say(note)

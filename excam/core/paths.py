@@ -37,14 +37,12 @@ AXES = {  # kind -> the axes of its folders; what a file is called below them is
     "judgements": JUDGED,
     "evaluation": JUDGED,
     "reports": JUDGED,
-    "certainty": SYSTEM,  # always of all datasets
 }
 SUFFIXES = {  # of the kinds that have one file per cell
     "transcripts": ".jsonl",
     "judgements": ".parquet",
     "evaluation": ".json",
     "reports": ".json",
-    "certainty": ".json",
 }
 
 
@@ -68,15 +66,8 @@ class Cell:
         return self.model, self.trained_on, self.judge
 
     def path(self, kind: str) -> Path:
-        """Return the file of this cell, relative to the workflow's folder. `kind` is a key of `SUFFIXES`.
-
-        Raises InputInvalid for a kind that pools all datasets, unless this cell does and has no subject.
-        """
+        """Return the file of this cell, relative to the workflow's folder. `kind` is a key of `SUFFIXES`."""
         below = [self.subject, self.dataset] if self.subject else [self.dataset]
-        if AXES[kind] == SYSTEM:
-            if below != [ALL]:
-                raise InputInvalid(f"{'/'.join(below)}: no results of {kind}; expected the dataset {ALL}, no subject")
-            below = []
         return RESULTS.joinpath(kind, *self.system, *below, f"{self.split}{SUFFIXES[kind]}")
 
     @classmethod

@@ -25,7 +25,7 @@ from excam.inference import transcript as transcripts
 from excam.inference.run import Round
 
 Outcome = Literal["right", "wrong", "unreadable"]
-MADE_OF_CELLS = ("reports", "certainty")  # folders of results/
+MADE_OF_CELLS = ("reports",)  # folders of results/
 GOLD: dict[str, Any] = {**dict.fromkeys(("id", "origin", "errors", "explanation"), pl.String), "score": pl.Int64}
 OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unreadable")
 PICTURES = (".pdf", ".svg", ".png")  # drawn from the CSV file of the same name

@@ -1,6 +1,6 @@
 """The probability that a text has an error, and the verdict "unsure": a map fitted on rows with known truth.
 
-A judge's confidence is not the probability that it is right. `fitted` learns a map (Platt or isotonic, `excam.stats`)
+A judge's confidence is not the probability that it is right. `fitted` learns a curve (Platt's, `excam.stats`)
 from what a metric says of a row (`Metric.error_signal`) to the share of true errors, on rows that people judged. The
 map belongs to one judge, named by its signature, and is refused for any other. That of an adapter is stored beside it,
 any other in a file of its own. Without one there is no probability.
@@ -12,7 +12,7 @@ import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 FILE = "calibration.json"
 NONE = "cal:none"
-Method = Literal["platt", "isotonic"]
-METHODS: Mapping[str, Method] = {"platt": "platt", "isotonic": "isotonic"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def refusal(metric: Metric) -> str | None:
     return "it states no range of its scores" if metric.error_signal(0.0, 1.0) is None else None
 
 
-def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, metric: Metric) -> dict[str, Any]:
+def fitted(results: Sequence[Result], gold: Mapping[str, bool], metric: Metric) -> dict[str, Any]:
     """Return the content of a calibration, fitted on results of one judge with gold verdicts by id.
 
     Results that repeat another under a new id are left out, see `joining.distinct`. Raises InputInvalid for rows of
@@ -91,7 +89,6 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
     Args:
         results: of one judge
         gold: whether a row has an error, by id
-        method: platt for few rows, isotonic for many
         metric: that scored them
     """
     from excam import stats
@@ -106,13 +103,14 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
     truth = [gold[result.id] for result in results]
     signals = [None if row.score is None else metric.error_signal(row.score, row.certainty) for row in results]
     clusters = clusters_of_texts(results)
-    measured, calibration = _measured(results, truth, signals, clusters), stats.fit_calibration(truth, signals, method)
+    measured, calibration = _measured(results, truth, signals, clusters), stats.fit_calibration(truth, signals)
     if calibration is None and set(signals) == {None} and any(row.score is not None for row in results):
         raise InputInvalid("no row has a certainty: the server sends no log-probabilities; calibrate needs them")
     if calibration is None:
         expected = "expected rows with and without errors, read with p(R)"
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; {expected}" + (f"; {measured}" if measured else ""))
-    reliability = stats.reliability(truth, stats.error_probabilities(calibration, signals))
+    chances = stats.error_probabilities(calibration, signals)
+    squares = [(chance - is_error) ** 2 for chance, is_error in zip(chances, truth, strict=True) if chance is not None]
     share = calibration.errors / calibration.n
     failed = sum(result.score is None for result in results)
     return {
@@ -124,7 +122,7 @@ def fitted(results: Sequence[Result], gold: Mapping[str, bool], method: Method, 
         "clusters": len({name for name, signal in zip(clusters, signals, strict=True) if signal is not None}),
         "calibration": asdict(calibration),
         # in-sample, so optimistic; the second number is that of always predicting the share of errors
-        "brier_here": reliability.brier,
+        "brier_here": sum(squares) / len(squares),
         "brier_of_the_share": share * (1 - share),
     }
 
@@ -168,13 +166,10 @@ def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:
 
 
 def _calibration(row: Mapping[str, Any]) -> Calibration:
-    """Return the map in a dictionary. Raises ValueError, KeyError or TypeError if it is none."""
+    """Return the curve in a dictionary. Raises ValueError, KeyError or TypeError if it is none."""
     from excam.stats import Calibration
 
-    numbers = {name: tuple(map(float, row[name])) for name in ("certainty", "probability")}
-    curve = {name: None if row[name] is None else float(row[name]) for name in ("slope", "intercept")}
-    made = Calibration(**{**row, **numbers, **curve})
-    complete = {"platt": made.slope is not None and made.intercept is not None, "isotonic": bool(made.certainty)}
-    if not complete[made.method] or len(made.certainty) != len(made.probability):
-        raise ValueError("no map")
-    return made
+    if row["method"] != "platt":
+        raise ValueError("another kind of curve, of an earlier version")
+    names = ("n", "unscored", "errors")
+    return Calibration(*(int(row[name]) for name in names), float(row["slope"]), float(row["intercept"]))

@@ -1,7 +1,7 @@
 """Statistics for the evaluation of metrics: pure functions on vectors, without files or models."""
 
 from excam.stats.accuracy import Accuracy, accuracy_interval, scaled_accuracy, summarise_accuracy
-from excam.stats.calibration import Calibration, error_probabilities, fit_calibration, uncalibrated_probabilities
+from excam.stats.calibration import Calibration, error_probabilities, fit_calibration
 from excam.stats.correlation import (
     TieCalibration,
     kendall,
@@ -16,19 +16,15 @@ from excam.stats.permutation_correlation import (
     correlation_permutation,
 )
 from excam.stats.ranking import Ranking, ranking, ranking_interval
-from excam.stats.reliability import Abstention, Reliability, abstention, reliability, signed_certainty
 
 __all__ = [
-    "Abstention",
     "Accuracy",
     "Calibration",
     "CorrelationPermutation",
     "Icc",
     "PairedPermutation",
     "Ranking",
-    "Reliability",
     "TieCalibration",
-    "abstention",
     "accuracy_interval",
     "correlation_permutation",
     "error_probabilities",
@@ -41,12 +37,9 @@ __all__ = [
     "paired_permutation",
     "ranking",
     "ranking_interval",
-    "reliability",
     "sampled_tie_calibration",
     "scaled_accuracy",
-    "signed_certainty",
     "summarise_accuracy",
     "tie_calibrated_accuracy",
     "tie_calibration_by_item",
-    "uncalibrated_probabilities",
 ]

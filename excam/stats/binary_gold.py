@@ -18,7 +18,7 @@ from excam.stats.accuracy import Booleans
 from excam.stats.clusters import by_content, cluster_numbers
 from excam.stats.correlation import Scores
 from excam.stats.few_clusters import Interval
-from excam.stats.reliability import outcomes_and_scores
+from excam.stats.scored_items import outcomes_and_scores
 
 MEASURES = ("point_biserial", "spearman", "auc", "tau_b")
 NOTHING = (0.0, 0.0, 0.5, 0.0)  # of scores that are all equal

@@ -15,7 +15,7 @@ from excam.stats.accuracy import Booleans
 from excam.stats.binary_gold import association
 from excam.stats.correlation import Scores
 from excam.stats.few_clusters import Interval
-from excam.stats.reliability import outcomes_and_scores
+from excam.stats.scored_items import outcomes_and_scores
 
 
 @dataclass(frozen=True, slots=True)

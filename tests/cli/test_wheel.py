@@ -209,7 +209,7 @@ def test_the_light_core_does_everything_with_a_model_behind_a_server(serve, inst
         ["score", "texts.jsonl", "--to", "a.jsonl", "--model", model],
         ["explain", "a.jsonl"],
         ["report", "a.jsonl", "--to", "a.html"],
-        *(["calibrate", "a.jsonl", "--gold", "people.csv", "--to", f"{how}.json", "--method", how] for how in ("platt", "isotonic")),
+        ["calibrate", "a.jsonl", "--gold", "people.csv", "--to", "platt.json"],
         ["score", "texts.jsonl", "--to", "b.jsonl", "--model", model, "--calibration", "platt.json"],
         ["score", "texts.jsonl", "--to", "c.jsonl", "--model", model],
         ["compare", "a.jsonl", "c.jsonl"],

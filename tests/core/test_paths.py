@@ -20,7 +20,6 @@ def test_a_path_is_parsed_to_the_cell_that_built_it(kind, before):
 
 def test_every_axis_is_one_component_of_the_path():
     assert CELL.path("transcripts").as_posix() == "results/transcripts/m/without-blend/report/blend/test-100.jsonl"
-    assert POOLED.path("certainty").as_posix() == "results/certainty/m/nothing/count/test.json"
     assert CELL.system == ("m", "without-blend", "report")
 
 
@@ -63,11 +62,6 @@ def test_another_path_is_refused(path):
 def test_a_result_of_no_cell_is_refused():
     with pytest.raises(InputInvalid, match=r"expected <kind>/<model>/<trained_on>/<judge>/<dataset>/<file>"):
         Cell.from_path(Path("results/adapters/m/all/loss.csv"))
-
-
-def test_one_dataset_has_no_results_of_all_of_them():
-    with pytest.raises(InputInvalid, match="blend: no results of certainty; expected the dataset all"):
-        CELL.path("certainty")
 
 
 def test_what_leaves_results_is_not_below_it():

@@ -9,7 +9,7 @@ import pytest
 
 from excam.core.exceptions import ArtifactBroken
 from excam.error_reports import report_agreement
-from excam.error_reports.evaluation import cells, certainty, leave_one_out, report_quality, verdicts
+from excam.error_reports.evaluation import cells, leave_one_out, report_quality, verdicts
 from excam.error_reports.evaluation.cells import System
 from excam.error_reports.judges import prompted_report, report
 from excam.error_reports.records import CulturalError, Report, Unreadable
@@ -374,19 +374,6 @@ def test_correlations_need_two_gold_scores():
     assert numbers([-5.0, -5.0], [0.5, -1.0]) == numbers([0.0], [0.5]) == [None, None, None]
 
 
-def test_verdicts_of_a_probability():
-    told = certainty._decided([0.5, 0.49, 0.8, None], [False, True, False, True])
-    assert told == ([True, False, True, True], [0.5, 0.51, 0.8, None])
-    assert certainty._less([0.5, None]) == [-0.5, None]
-    told = certainty._reliability([True, False, True, False], [1.0, 0.0, 0.5, None], ["a", "b", "c", "d"], 0)
-    assert (told["brier"], told["brier_floor"]) == (pytest.approx(0.25 / 3), pytest.approx(2 / 9))
-    assert (told["brier_low"], told["brier_high"]) == (None, None), "three rows are too few"
-    nobody = certainty._reliability([True], [None], ["a"], 0)
-    assert (nobody["brier"], nobody["brier_floor"], nobody["brier_low"]) == (None, None, None)
-    curve = certainty._abstention([True] * 500, [True] * 500, [at / 500 for at in range(500)])
-    assert (len(curve["curve"]), curve["curve"][0], curve["curve"][-1]) == (200, [0.002, 0.0], [1.0, 0.0])
-
-
 def test_a_cell_needs_its_rows_and_its_accuracy(tmp_path):
     path = tmp_path / "results/evaluation/m/all/report/blend/test.json"
     path.parent.mkdir(parents=True)
@@ -399,7 +386,7 @@ def test_a_cell_needs_its_rows_and_its_accuracy(tmp_path):
             cells.read(path)
 
 
-def judged_rows(gold: list[bool], predicted: list[bool], certainty: list[float] | None = None) -> pl.DataFrame:
+def judged_rows(gold: list[bool], predicted: list[bool]) -> pl.DataFrame:
     """Judgements of rows of their own groups: an error costs 5 points."""
     return pl.DataFrame(
         {
@@ -409,7 +396,7 @@ def judged_rows(gold: list[bool], predicted: list[bool], certainty: list[float] 
             "gold_error": gold,
             "errors_found": [int(verdict) for verdict in predicted],
             "score": [-5.0 * verdict for verdict in predicted],
-            "certainty": certainty or [0.5] * len(gold),
+            "certainty": [0.5] * len(gold),
             "failure": pl.Series([None] * len(gold), dtype=pl.String),
         }
     )
@@ -421,12 +408,6 @@ def test_failures_have_no_score():
     )
     assert verdicts.scores(frame, fallback=False) == [-5, None, 0]
     assert verdicts.scores(frame, fallback=True) == [-5, None, 0.5]
-
-
-def test_certainty_ranks_what_the_score_does_not():
-    """Two texts without a found error: both score 0, and the erroneous one is the less certain."""
-    ranks = certainty.evaluate(judged_rows([True, False], [False, False], [0.25, 0.75]), None, 0)["ranking"]
-    assert {name: ranks[name]["auroc"] for name in ranks} == {"score": 0.5, "score_p": 1, "certainty": 1}
 
 
 def test_one_dataset_less_by_hand():

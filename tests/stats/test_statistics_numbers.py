@@ -11,7 +11,6 @@ from late import stats
 
 from excam.core.exceptions import InputInvalid
 from excam.stats import (
-    abstention,
     accuracy_interval,
     bootstrap,
     correlation,
@@ -23,12 +22,9 @@ from excam.stats import (
     permutation,
     ranking,
     ranking_interval,
-    reliability,
     sampled_tie_calibration,
-    signed_certainty,
     summarise_accuracy,
     tie_calibrated_accuracy,
-    uncalibrated_probabilities,
 )
 from excam.stats.clusters import cluster_numbers
 from excam.stats.correlation import _pairs_in_items, _random_pairs
@@ -58,7 +54,6 @@ BY_THREE = [at // 3 for at in range(90)]
         (sign_permutation, (SCORES,), (range(90), 10_000, 0)),
         (correlation_permutation, (GOLD, SCORES, SCORES[::-1]), {"measure": "kendall", "draws": 1000, "seed": 0}),
         (sampled_tie_calibration, (np.arange(1500) % 7, np.arange(1500) % 11), (1_000_000, 0)),
-        (reliability, (GOLD, [0.3] * 90), (10, "equal-width")),
     ],
 )
 def test_what_is_not_said_is_as_documented(call, arguments, stated):
@@ -296,7 +291,7 @@ def test_differences_one_apart_are_tied_one_after_the_other():
         assert search.best / 66 == tie_calibrated_accuracy(gold, scores).accuracy
 
 
-# --- ranking, calibration, abstention
+# --- ranking, calibration
 
 
 def test_auroc_by_hand():
@@ -322,11 +317,8 @@ def test_an_interval_of_auroc():
 @pytest.mark.parametrize(
     ("use", "low"),
     [
-        (lambda score: signed_certainty([True], [score]), 0.0),
-        (lambda score: reliability([True], [score]), 0.0),
-        (lambda score: fit_calibration([True, False], [score, 0.5], "isotonic"), -1.0),
-        (lambda score: error_probabilities(fit_calibration([True, False], [1.0, -1.0], "platt"), [score]), -1.0),
-        (lambda score: uncalibrated_probabilities([score]), -1.0),
+        (lambda score: fit_calibration([True, False], [score, 0.5]), -1.0),
+        (lambda score: error_probabilities(fit_calibration([True, False], [1.0, -1.0]), [score]), -1.0),
     ],
 )
 def test_bounds_of_certainties_are_allowed_and_nothing_beyond(use, low):
@@ -338,21 +330,11 @@ def test_bounds_of_certainties_are_allowed_and_nothing_beyond(use, low):
 
 
 def test_probabilities_by_hand():
-    assert uncalibrated_probabilities([-1.0, 0.0, 0.5, 1.0, None]) == [0.0, 0.5, 0.75, 1.0, None]
-    told = fit_calibration([True, True, False, False, True], [0.5, 0.5, -0.5, -0.5, None], "isotonic")
-    assert (told.n, told.unscored, told.errors) == (4, 1, 2)
-    assert error_probabilities(told, [-1.0, 0.0, 1.0, None]) == [0.0, 0.5, 1.0, None]
-    platt = fit_calibration([True, True, True, False], [0.5, 0.5, 0.5, -0.5], "platt")
-    probabilities = error_probabilities(platt, [0.5, -0.5])
+    platt = fit_calibration([True, True, True, False, True], [0.5, 0.5, 0.5, -0.5, None])
+    assert (platt.n, platt.unscored, platt.errors) == (4, 1, 3)
+    *probabilities, unknown = error_probabilities(platt, [0.5, -0.5, None])
+    assert unknown is None
     assert probabilities == pytest.approx([4 / 5, 1 / 3]), "Platt's targets: (3 + 1) / (3 + 2), 1 / (1 + 2)"
-
-
-def test_risk_by_coverage():
-    """The surest first: right at .9, wrong and right at .6 together, a failure last."""
-    told = abstention([True, True, False, True], [True, False, False, None], [0.9, 0.6, 0.6, None])
-    assert (told.coverage, told.risk) == ((0.25, 0.75, 1.0), (0.0, 1 / 3, 0.5))
-    assert told.area == pytest.approx((0 + 0.5 / 2 + 1 / 3 + 2 / 4) / 4)
-    assert (told.n, told.unscored) == (4, 1)
 
 
 # --- agreement of raters

@@ -155,10 +155,8 @@ def flipped(content):
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
 
 
-SURE = "results/certainty/smollm2-135m/all/report/test.json"
 DAMAGE = {  # artifact: what became of it, what is made of it, by which script
     JUDGED: (lambda content: content[:-40], BASE_CELL, "evaluate"),
-    SURE: (lambda _: b'{"n": 3, "rank', "results/paper/abstention.csv", "figure_abstention"),
     f"{ADAPTER}/loss.csv": (lambda content: content[:-9], "results/paper/losses/smollm2-135m.csv", "figure_losses"),
     "results/audits/leaks.csv": (lambda _: b"", "results/audits/summary.md", "summarize_audits"),
     f"{ADAPTER}/adapter_model.safetensors": (flipped, f"{ADAPTER}/verified.json", "verify_adapter"),

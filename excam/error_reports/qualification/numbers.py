@@ -133,7 +133,7 @@ def fit(rows: Sequence[Examined]) -> Way | None:
     if min(sum(right), len(right) - sum(right)) < FEWEST:
         return None
     scale = float(np.abs(margins).max()) or 1.0
-    made = fit_calibration(right, (margins / scale).tolist(), "platt")
+    made = fit_calibration(right, (margins / scale).tolist())
     if made is None or not made.slope or made.intercept is None or made.slope < 0:
         return None
     threshold, slope = -made.intercept / made.slope * scale, made.slope / scale
