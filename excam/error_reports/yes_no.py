@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from excam.inference import Choice, Choose, Flow, Message, ask_for_text
+from excam.inference import Flow, Message, ask_for_choice, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 
 ANSWERS = ("Yes", "No")
@@ -39,8 +39,7 @@ def ask_yes_no(asked: tuple[Message, ...]) -> Flow[Leaning]:
 
     A model or server without likelihoods is asked for a word, and its margin is `WORD` or -`WORD`.
     """
-    (choice,) = yield [Choose(asked, ANSWERS)]
-    assert isinstance(choice, Choice), "a Choose is answered by a Choice"
+    choice = yield from ask_for_choice(asked, ANSWERS)
     if choice.logprobs is not None:
         margin = choice.logprobs[0] - choice.logprobs[1]
         return Leaning(margin, f"yes over no {margin:+.2f}")

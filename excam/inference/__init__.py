@@ -35,10 +35,21 @@ class Generate:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """A request for the log-probabilities of fixed answers; nothing is generated."""
+    """A request for the log-probabilities of fixed answers; nothing is generated.
+
+    With `also`, a text, they are asked for a second time with this as the last message: a `Choice` then has the options
+    twice. Engines of this machine take it.
+    """
 
     messages: tuple[Message, ...]
     options: tuple[str, ...]
+    also: str = ""
+
+    @property
+    def answered(self) -> list[tuple[tuple[Message, ...], str]]:
+        """Return the messages and the option behind them for each log-probability."""
+        others = [(*self.messages[:-1], Message("user", self.also))] if self.also else []
+        return [(messages, option) for messages in (self.messages, *others) for option in self.options]
 
 
 Request = Generate | Choose
@@ -124,14 +135,16 @@ def request_to_row(request: Request) -> dict[str, Any]:
         "messages": tuple({"role": message.role, "content": message.content} for message in request.messages)
     }
     if isinstance(request, Choose):
-        return row | {"options": request.options}
+        return row | {"options": request.options} | ({"also": request.also} if request.also else {})
     return row | {"schema": request.schema} if request.schema else row
 
 
 def request_from_row(row: Mapping[str, Any]) -> Request:
     """Return the request of a row made by `request_to_row`. Raise TypeError or KeyError if invalid."""
     messages = tuple(Message(**message) for message in row["messages"])
-    return Choose(messages, tuple(row["options"])) if "options" in row else Generate(messages, row.get("schema", ""))
+    if "options" in row:
+        return Choose(messages, tuple(row["options"]), row.get("also", ""))
+    return Generate(messages, row.get("schema", ""))
 
 
 R = TypeVar("R")
@@ -147,9 +160,9 @@ def ask_for_text(messages: tuple[Message, ...], schema: str = "") -> Flow[Comple
     return answer
 
 
-def ask_for_choice(messages: tuple[Message, ...], options: tuple[str, ...]) -> Flow[Choice]:
-    """Request the likelihood of each option: `choice = yield from ask_for_choice(...)`."""
-    (answer,) = yield [Choose(messages, options)]
+def ask_for_choice(messages: tuple[Message, ...], options: tuple[str, ...], also: str = "") -> Flow[Choice]:
+    """Request the likelihood of each option: `choice = yield from ask_for_choice(...)`. See `Choose`."""
+    (answer,) = yield [Choose(messages, options, also)]
     assert isinstance(answer, Choice), "a Generate is answered by a Completion, a Choose by a Choice"
     return answer
 

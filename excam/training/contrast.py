@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from excam.config import Recipe
 from excam.core.provenance import Progress
 from excam.inference import Message, chat
+from excam.inference.one_pass import answer_logprobs
 from excam.training import sft, trainers
 
 if TYPE_CHECKING:
@@ -36,43 +37,15 @@ class Example:
     right: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Lifts:
-    """How much likelier its question makes each token of an answer, and how likely each is, in nats."""
+def lifts(model: Any, tokenizer: Any, group: Sequence[Example]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Return how much likelier its question makes each answer, and how likely it makes each of its tokens, in nats.
 
-    by_question: torch.Tensor
-    asked: torch.Tensor
-
-
-def lifts(model: Any, tokenizer: Any, group: Sequence[Example]) -> list[Lifts]:
-    """Return the lifts of answers that share their first message, from one pass; the end of turn is the last token."""
-    import torch
-
+    Answers share their first message and one pass. The end of a turn is a token, but no part of an answer.
+    """
     encoded = [chat.encode(tokenizer, messages, row.answer) for row in group for messages in (row.asked, row.unasked)]
-    shared = min(each.shared for each in encoded)
-    ids, positions, owner = list(encoded[0].input_ids[:shared]), list(range(shared)), [-1] * shared
-    predicting, answers = list[int](), list[slice]()
-    for number, each in enumerate(encoded):
-        start = len(ids) - shared  # of this conversation, were it whole
-        answers.append(slice(len(predicting), len(predicting) + len(each.input_ids) - each.completion_start))
-        predicting += range(start + each.completion_start - 1, start + len(each.input_ids) - 1)
-        ids += each.input_ids[shared:]
-        positions += range(shared, len(each.input_ids))
-        owner += [number] * (len(each.input_ids) - shared)
-    owners = torch.tensor(owner)
-    sees = (owners[:, None] == owners) | (owners < 0)
-    hidden = torch.zeros(len(ids), len(ids)).masked_fill(~sees.tril(), torch.finfo(torch.float32).min)
-    scores = model(
-        input_ids=torch.tensor([ids]),
-        position_ids=torch.tensor([positions]),
-        attention_mask=hidden[None, None],
-        use_cache=False,
-        logits_to_keep=torch.tensor(predicting),
-    ).logits[0]
-    of_next = torch.tensor([ids[at + 1] for at in predicting])
-    logprobs = scores.float().log_softmax(-1).gather(1, of_next[:, None])[:, 0]
-    pairs = zip(answers[::2], answers[1::2], strict=True)
-    return [Lifts(logprobs[asked] - logprobs[unasked], logprobs[asked]) for asked, unasked in pairs]
+    logprobs = answer_logprobs(model, encoded)
+    pairs = zip(logprobs[::2], logprobs[1::2], strict=True)
+    return [((by_question - alone)[:-1].sum(), by_question) for by_question, alone in pairs]
 
 
 def train(
@@ -103,9 +76,11 @@ def train(
         group = groups[at]
         adam.param_groups[0]["lr"] = recipe.learning_rate * min(1.0, (step + 1) / WARM_UP) * (1 - step / steps)
         made = lifts(model, tokenizer, group)
-        odds = curve[0] * torch.stack([lift.by_question[:-1].sum() for lift in made]) + curve[1]
+        odds = curve[0] * torch.stack([lift for lift, _ in made]) + curve[1]
         is_right = torch.tensor([float(row.right) for row in group])
-        stated = torch.stack([lift.asked.mean() for lift, row in zip(made, group, strict=True) if row.right]).mean()
+        stated = torch.stack(
+            [logprobs.mean() for (_, logprobs), row in zip(made, group, strict=True) if row.right]
+        ).mean()
         loss = binary_cross_entropy_with_logits(odds, is_right) - TO_STATE * stated
         loss.backward()
         torch.nn.utils.clip_grad_norm_(matrices, LONGEST_NORM)
@@ -118,6 +93,6 @@ def train(
 
     def lifts_of(others: Sequence[Sequence[Example]]) -> list[float]:
         with torch.inference_mode():
-            return [float(lift.by_question[:-1].sum()) for group in others for lift in lifts(model, tokenizer, group)]
+            return [float(lift) for group in others for lift, _ in lifts(model, tokenizer, group)]
 
     return losses, lifts_of

@@ -133,18 +133,6 @@ def test_right_answers_become_likelier_by_their_question_and_wrong_ones_less(tmp
     assert (tmp_path / "adapter/adapter_model.safetensors").is_file()
 
 
-def test_lifts_of_one_pass_are_those_of_a_pass_for_each_answer(tmp_path):
-    passages = (Message("system", "tea is green. milk is white."),)
-    rows = [
-        contrast.Example((*passages, Message("user", asked)), (*passages, Message("user", "What?")), text, True)
-        for asked, text in (("green?", "tea"), ("white or so?", "milk, of course"))
-    ]
-    _, lifts_of = contrast.train(
-        tiny.model(tmp_path / "weights"), [rows], Recipe(rank=2, epochs=1), 1, tmp_path / "adapter"
-    )
-    assert lifts_of([rows]) == pytest.approx(lifts_of([[row] for row in rows]), abs=1e-4)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [

@@ -94,21 +94,6 @@ def test_a_choice_is_what_was_generated_scored_again(weights):
             assert scored[:-1] == pytest.approx(answer.logprobs, abs=1e-3)
 
 
-def test_beginnings_of_a_text_are_read_off_one_row(weights):
-    """They give what each gives alone, in any order and twice, beside a text that is no beginning."""
-    backend = local.Backend(weights, dtype="float32")
-    options = ("tea", "t", "tea with milk", "tea with", "tex", "tea")
-    rows = []
-    backend.model.register_forward_hook(
-        lambda _, __, inputs, out: rows.append(inputs["input_ids"].shape[0]), with_kwargs=True
-    )
-    (((_, together),),) = backend.choose([Choose(REQUESTS[0].messages, options)])
-    assert rows == [1, 2], "the prompt, then two texts for six options"
-    for option, logprob in zip(options, together.logprobs, strict=True):
-        (((_, alone),),) = backend.choose([Choose(REQUESTS[0].messages, (option,))])
-        assert logprob == pytest.approx(alone.logprobs[0], abs=1e-4)
-
-
 def test_the_prompt_of_a_choice_is_computed_once(weights, adapter):
     """All options after one pass give what each gives alone, also those of a later request with the same prompt."""
     backend = local.Backend(weights, dtype="float32")
@@ -178,11 +163,25 @@ def test_messages_before_the_last_one_are_computed_once(weights):
         assert choice.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
+def test_options_are_asked_for_after_two_last_messages_in_one_pass(weights):
+    backend = local.Backend(weights, dtype="float32")
+    passes = []
+    backend.model.register_forward_hook(lambda *_: passes.append(1))
+    for asked, count in ((with_manual(REQUESTS)[0], 2), (REQUESTS[0], 1)):
+        del passes[:]
+        (((_, both),),) = backend.choose([Choose(asked.messages, ("a", "bcd e"), "What?")])
+        assert len(passes) == count, "the beginning of a manual, then all four"
+        other = (*asked.messages[:-1], Message("user", "What?"))
+        apart = backend.choose([Choose(messages, ("a", "bcd e")) for messages in (asked.messages, other)])
+        assert both.logprobs == pytest.approx([value for ((_, own),) in apart for value in own.logprobs], abs=1e-4)
+        assert both.tokens == (1, 5, 1, 5)
+
+
 def test_an_answer_does_not_depend_on_what_was_asked_before(weights):
     """Also in bfloat16, where every other way of computing it rounds to other numbers."""
     backend = local.Backend(weights, dtype="bfloat16")
-    options = (("a", "bcd e"), ("bcd e",))
-    asked = [Choose(request.messages, own) for request in with_manual(REQUESTS) for own in options]
+    kinds = ((("a", "bcd e"),), (("bcd e",),), (("bcd e",), "What?"))
+    asked = [Choose(request.messages, *kind) for request in with_manual(REQUESTS) for kind in kinds]
     together = sorted(pair for batch in backend.choose(asked) for pair in batch)
     alone = [
         (at, choice) for at, request in enumerate(asked) for batch in backend.choose([request]) for _, choice in batch

@@ -21,7 +21,7 @@ from excam.error_reports.readers.base import TOO_LONG, ModelFacts, Reading, Task
 from excam.error_reports.readers.chat import NOT_SURE
 from excam.error_reports.stated import DATA
 from excam.error_reports.yes_no import FENCE, numbered, one_line
-from excam.inference import Choice, Choose, Flow, Message
+from excam.inference import Flow, Message, ask_for_choice
 
 VERSION = 2
 REPORT = "reader"  # in the manifest of an adapter that reads
@@ -91,13 +91,11 @@ class LiftReader:
             return known
         if known.here is None:
             return known.reading(task, known.right)
-        sentences = known.sentences()
-        pair = yield [Choose(messages(question, sentences), (known.text,)) for question in (known.question, "")]
-        likely, alone = (
-            choice.logprobs[0] if isinstance(choice, Choice) and choice.logprobs else None for choice in pair
-        )
-        if likely is None or alone is None:
+        conversation = messages(known.question, known.sentences())
+        choice = yield from ask_for_choice(conversation, (known.text,), NO_QUESTION)
+        if choice.logprobs is None:
             return TOO_LONG
+        likely, alone = choice.logprobs
         margin = self.fitted.margin(likely - alone, known.right)
         if abs(margin) < SURE:
             return reading(None, because=NOT_SURE)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from excam.core.exceptions import ModelInvalid
 from excam.error_reports.content_words import words
 from excam.error_reports.readers.base import TOO_LONG, Mark, ModelFacts, Reading, Task, halves
-from excam.inference import Choice, Choose, Flow, Message
+from excam.inference import Flow, Message, ask_for_choice
 from excam.inference.run import together
 
 VERSION = "1"
@@ -70,8 +70,7 @@ class TokenMarks:
     def _parts(self, task: Task, said: tuple[str, ...], passages: Sequence[str]) -> Flow[list[tuple[float, ...]]]:
         """Ask with these passages, or if they do not fit with each half of them, the sentences of one at last."""
         asked = (Message("user", self.prompt(task.question, passages)), Message("user", task.text))
-        (choice,) = yield [Choose(asked, said)]
-        assert isinstance(choice, Choice), "a Choose is answered by a Choice"
+        choice = yield from ask_for_choice(asked, said)
         if choice.logprobs is not None:
             return [choice.logprobs]
         middle = len(passages) // 2

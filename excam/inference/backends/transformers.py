@@ -10,7 +10,6 @@ before. In one pass: messages of fewer than `SHORTEST_PREFIX` tokens, and models
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat, lora
 from excam.inference.cache_keys import request_seed
 from excam.inference.loading import load_pretrained, loading
+from excam.inference.one_pass import answer_logprobs, copies
 
 if TYPE_CHECKING:
     import torch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 VERSION = 5
 SHORTEST_PREFIX = 64  # tokens of the messages before the last one; fewer are not worth a pass of their own
+HEAD = 36  # of these, computed once where passages follow the instruction: that of the reader which ships
 FEWEST_SHARING = 8  # requests to generate with one prefix; fewer are batched with others
 PACKAGES = ("torch", "transformers", "peft")
 
@@ -92,14 +93,17 @@ class Likelihoods:
         }
         parts = [(request.messages[:-1], request.messages) for request in requests]
         for at in sorted(range(len(requests)), key=lambda at: [first[part] for part in parts[at]]):
-            both = [self._encode(requests[at].messages, option) for option in requests[at].options]
+            both = [self._encode(*answered) for answered in requests[at].answered]
             prefix = self._prefix(both[0])
             prompt = both[0].completion_start
             if max(len(conversation.input_ids) for conversation in both) > self.context:
                 yield [(at, Choice(None, None, prompt))]
                 continue
-            options = [conversation.input_ids[prompt:-1] for conversation in both]  # without the end of turn
-            sums = self._option_logprobs(both[0].input_ids[:prompt], options, prefix) if len(options) > 1 else None
+            options = [each.input_ids[each.completion_start : -1] for each in both]  # without the end of turn
+            if requests[at].also:
+                sums = self._logprobs_of_both(both, prefix)
+            else:
+                sums = self._option_logprobs(both[0].input_ids[:prompt], options, prefix) if len(options) > 1 else None
             if sums is None:
                 rows = max(1, self.batch_tokens // max(len(conversation.input_ids) for conversation in both))
                 fitting = (both[start : start + rows] for start in range(0, len(both), rows))
@@ -136,21 +140,29 @@ class Likelihoods:
             ids = torch.tensor([list(prefix)], device=self.device)
             cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
             self._last_prefix = prefix, cache
-        return _copies(cache, rows)
+        return copies(cache, rows)
+
+    def _logprobs_of_both(self, both: Sequence[chat.Encoded], prefix: Sequence[int]) -> list[float] | None:
+        """Return the log-probability of each answer, from one pass; None without a prefix, or beyond `batch_tokens`."""
+        import torch
+
+        if not prefix or sum(len(each.input_ids) for each in both) > self.batch_tokens:
+            return None
+        with torch.inference_mode():
+            cache = self._after_prefix(prefix[:HEAD], 1)
+            return [float(logprobs[:-1].sum()) for logprobs in answer_logprobs(self.model, both, HEAD, cache)]
 
     def _option_logprobs(
         self, prompt: Sequence[int], options: Sequence[Sequence[int]], prefix: Sequence[int]
     ) -> list[float] | None:
         """Return the log-probability of each option after one pass over the prompt behind the prefix.
 
-        An option that begins another one, as the beginnings of a text do, is read off that one. None if the model keeps
-        more than keys and values of the prompt (a recurrent state, a sliding window), or if all options together exceed
-        `batch_tokens`.
+        None if the model keeps more than keys and values of the prompt (a recurrent state, a sliding window), or if all
+        options together exceed `batch_tokens`.
         """
         import torch
 
-        computed, row_of = _rows_of_options(options)
-        rows = 1 if all(len(option) == 1 for option in options) else len(computed)
+        rows = 1 if all(len(option) == 1 for option in options) else len(options)
         too_long = rows * (len(prompt) + max(map(len, options))) > self.batch_tokens
         if not self._keeps_plain_prompt or not all(options) or too_long:
             return None
@@ -167,10 +179,10 @@ class Likelihoods:
             sums = [float(first[option[0]]) for option in options]
             if max(map(len, options)) == 1:
                 return sums
-            cache = _copies(cache, rows)
-            longest = max(map(len, computed)) - 1  # the last token of an option predicts nothing here
-            ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in computed])
-            mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in computed])
+            cache = copies(cache, rows)
+            longest = max(map(len, options)) - 1  # the last token of an option predicts nothing here
+            ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in options])
+            mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in options])
             positions = torch.arange(len(prompt), len(prompt) + longest).expand(rows, -1)
             scores = self.model(
                 input_ids=ids.to(self.device),
@@ -182,7 +194,7 @@ class Likelihoods:
             rest = scores.log_softmax(-1)
             return [
                 total + sum(float(rest[row, at, token]) for at, token in enumerate(option[1:]))
-                for row, total, option in zip(row_of, sums, options, strict=True)
+                for row, (total, option) in enumerate(zip(sums, options, strict=True))
             ]
 
     def logprobs(self, conversations: Sequence[chat.Encoded], prefix: Sequence[int] = ()) -> list[list[float]]:
@@ -390,29 +402,6 @@ class Backend(Likelihoods):
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)
         return answers
-
-
-def _copies(cache: Any, rows: int) -> Any:
-    """Return keys and values for so many rows; `cache` stays as it is, since a layer replaces its tensors."""
-    cache = copy.copy(cache)
-    cache.layers = [copy.copy(layer) for layer in cache.layers]
-    if rows > 1:
-        cache.batch_repeat_interleave(rows)
-    return cache
-
-
-def _rows_of_options(options: Sequence[Sequence[int]]) -> tuple[list[Sequence[int]], list[int]]:
-    """Return the options that begin no other one, and for each option the first of those that begins with it."""
-    longest_first = sorted(range(len(options)), key=lambda at: -len(options[at]))
-    computed: list[Sequence[int]] = []
-    row_of = [0] * len(options)
-    for at in longest_first:
-        option = options[at]
-        beginning = (row for row, longer in enumerate(computed) if longer[: len(option)] == option)
-        row_of[at] = next(beginning, len(computed))
-        if row_of[at] == len(computed):
-            computed.append(option)
-    return computed, row_of
 
 
 def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) -> torch.Tensor:

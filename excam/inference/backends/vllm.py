@@ -228,7 +228,7 @@ class Backend:
 
         def jobs() -> Iterator[tuple[_Job, Sequence[int], Any]]:
             for at, request in enumerate(requests):
-                both = [self._encode(request.messages, option) for option in request.options]
+                both = [self._encode(*answered) for answered in request.answered]
                 prompt = both[0].completion_start
                 if max(len(conversation.input_ids) for conversation in both) > self.context:
                     refused.append((at, Choice(None, None, prompt)))
