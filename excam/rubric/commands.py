@@ -132,7 +132,7 @@ def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, w
 @app.command()
 def analyse(
     files: RATINGS,
-    to: Annotated[Path, typer.Option(help="folder for the tables and summary.html")],
+    to: Annotated[Path, typer.Option(help="folder for the tables and the page")],
     responses: RESPONSES = None,
     rubric: RUBRICS = None,
     weights: WEIGHTS = None,

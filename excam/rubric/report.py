@@ -14,7 +14,7 @@ from excam.rubric import changes, checks, pages, printed, responses, study
 
 
 @step(
-    version=9,
+    version=10,
     result="results/rubric/reliability",
     outputs=["numbers", "page"],
     more={
@@ -22,7 +22,6 @@ from excam.rubric import changes, checks, pages, printed, responses, study
         "fatigue": "results/rubric/fatigue.csv",
         "conditions": "results/rubric/conditions.csv",
         "rules": "results/rubric/rules.csv",
-        "summary": "results/rubric/summary.html",
     },
     target="rubric",
     category="Rubric",

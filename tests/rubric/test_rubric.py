@@ -32,12 +32,12 @@ from excam.rubric import (
     checks,
     form,
     manual,
+    pages,
     quality,
     ratings,
     responses,
     rules,
     study,
-    summary,
 )
 from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
@@ -850,7 +850,7 @@ def test_a_model_that_gives_no_rating_is_counted_and_shown():
     assert "24 failures of models" in study.overview(rating_study)
     assert any("m: 24 of 24 answers could not be read" in line for line in study.cautions(rating_study))
     assert "eva-made-up and m" not in {reliability.raters for reliability in rating_study.reliability}
-    assert "m: 24 of 24" in summary.page(rating_study)
+    assert "m: 24 of 24" in pages.page(rating_study)
     assert "over responses that all of the raters rated." in study.how(rating_study)
     assert study.interval(-1 / 3, 2 / 3) == "−0.33 to 0.67"
 
@@ -933,7 +933,7 @@ def test_the_page_shows_texts_as_texts(tmp_path):
     ]
     reading = checked(tmp_path, *rows, known=known)
     assert reading.breaches == ()
-    page = summary.page(study.study(reading, known, [RUBRIC], 0))
+    page = pages.page(study.study(reading, known, [RUBRIC], 0))
     assert bad not in page
     assert page.count("&lt;script&gt;") >= 6
     assert "<script" not in page
