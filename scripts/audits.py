@@ -22,21 +22,22 @@ from excam.excam40k.construction import duplicates
 from excam.inference.encoder import open_encoder
 from scripts import step
 
+PAGE = {"target": "all", "category": "Audits"}  # of the steps here
+TABLE = {**PAGE, "outputs": ["numbers", "page"]}
+
 NAMES = {"name": pl.String, "printed": pl.String}
 
 
 @step(
     version=3,
     result="results/audits/inventory",
-    outputs=["numbers", "page"],
-    category="Audits",
-    target="all",
     inputs={
         "samples": "all_splits",
         "regions": "paper/appendix-e-regions.csv",
         "languages": "paper/appendix-e-languages.csv",
     },
     more={"cultures": "results/audits/inventory-cultures.csv"},
+    **TABLE,
 )
 def audit_inventory(
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
@@ -61,9 +62,6 @@ def audit_inventory(
 @step(
     version=4,
     result="results/audits/balance",
-    outputs=["numbers", "page"],
-    category="Audits",
-    target="all",
     inputs={
         "samples": "all_splits",
         "bases": "results/samples/*.bases.jsonl",
@@ -72,6 +70,7 @@ def audit_inventory(
     },
     settings={"shares": "shares"},
     more={"uses": "results/audits/balance-templates.csv"},
+    **TABLE,
 )
 def audit_balance(
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
@@ -127,12 +126,10 @@ def encode_answers(
 @step(
     version=10,
     result="results/audits/shortcuts",
-    outputs=["numbers", "page"],
     local=False,
-    category="Audits",
-    target="all",
     inputs={"samples": "all_splits", "vectors": "answer_vectors"},
     optional=["vectors"],
+    **TABLE,
 )
 def audit_shortcuts(
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
@@ -156,15 +153,13 @@ COLUMNS = ("id", "base", "dataset", "instruction", "output")
 @step(
     version=2,
     result="results/audits/leaks",
-    outputs=["numbers", "page"],
-    category="Audits",
-    target="all",
     inputs={
         "samples": "all_splits",
         "bases": "results/samples/*.bases.jsonl",
         "near_duplicates": "results/excam40k/near-duplicates.csv",
         "mixtures": "train_mixtures",
     },
+    **TABLE,
 )
 def audit_leaks(
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
@@ -198,12 +193,10 @@ def _rows(path: Path) -> pl.DataFrame:
 @step(
     version=3,
     result="results/audits/licences",
-    outputs=["numbers", "page"],
-    category="Audits",
-    target="all",
     inputs={"samples": "all_splits", "sources": "results/sources/*/manifest.json"},
     settings={"licences": "licences"},
     more={"ledger": "results/audits/licences.parquet"},
+    **TABLE,
 )
 def audit_licences(
     samples_paths: Annotated[Sequence[Path], "<dataset>/<split>.parquet"],
@@ -229,8 +222,6 @@ def audit_licences(
     version=2,
     result="results/audits/summary",
     outputs=["page"],
-    category="Audits",
-    target="all",
     inputs={
         "checks": [
             "results/audits/leaks.csv",
@@ -240,6 +231,7 @@ def audit_licences(
             "results/audits/licences.csv",
         ]
     },
+    **PAGE,
 )
 def summarize_audits(checks_paths: Annotated[Sequence[Path], "<audit>.csv"], page_path: Path) -> None:
     """Write all audits on one page, failed checks first.

@@ -29,6 +29,8 @@ from scripts.asking import RecordedOptions, recorder_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+PAGE = {"target": "crossing", "category": "Crossing"}  # of the steps here
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
@@ -184,10 +186,9 @@ class CrossingStudy:
 @step(
     version=8,
     outputs={"html": "results/crossing/texts.html"},
-    target="crossing",
-    category="Crossing",
     inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
     settings={"parts": "crossing_parts"},
+    **PAGE,
 )
 def crossing_texts(files: CrossingFiles, html_path: Path) -> None:
     """Write every labelled text with what people and all metrics said of it, on one page to search.
@@ -203,10 +204,9 @@ def crossing_texts(files: CrossingFiles, html_path: Path) -> None:
     version=2,
     result="results/crossing/pairs",
     outputs=["numbers"],
-    target="crossing",
-    category="Crossing",
     inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
     settings={"parts": "crossing_parts"},
+    **PAGE,
 )
 def crossing_pairs(files: CrossingFiles, numbers_path: Path) -> None:
     """Write every pair of an erroneous and a correct text that a cell of the blind spots or the language gap counts.
@@ -222,10 +222,9 @@ def crossing_pairs(files: CrossingFiles, numbers_path: Path) -> None:
     version=10,
     result="results/crossing/blind-spots",
     outputs=["numbers", "page", "pictures"],
-    target="crossing",
-    category="Crossing",
     inputs={"rows": "crossing_rows", "scores": "crossing_scores"},
     settings={"parts": "crossing_parts", "seed": "seed"},
+    **PAGE,
 )
 def crossing_blind_spots(sources: CrossingFiles, files: PageFiles) -> None:
     """Write which kinds of errors each metric misses, and draw it.
@@ -246,10 +245,9 @@ def crossing_blind_spots(sources: CrossingFiles, files: PageFiles) -> None:
     version=8,
     result="results/crossing/language-gap",
     outputs=["numbers", "page", "pictures"],
-    target="crossing",
-    category="Crossing",
     inputs={"rows": "crossing_rows_in_two_languages", "scores": "crossing_scores"},
     settings={"parts": "crossing_parts", "seed": "seed"},
+    **PAGE,
 )
 def crossing_language_gap(sources: CrossingFiles, files: PageFiles) -> None:
     """Write how far each metric's judgement depends on the language of the same error, and draw it.

@@ -16,6 +16,9 @@ from excam.core.step_programs import step
 from excam.pages import claims, plotting
 from excam.pages.markdown import printed_table
 
+PAGE = {"target": "cult_eval", "category": "CulT-Eval"}  # of the steps here
+TABLE = {**PAGE, "outputs": ["numbers", "page"]}
+
 # The inputs of `AcreFiles`.
 STUDY = {
     "rows": "cult_eval_rows",
@@ -62,9 +65,6 @@ class TableFiles:
 @step(
     version=2,
     result="results/cult_eval/table-1",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
     inputs={
         "expressions": "cult_eval_items",
         "removed": "cult_eval_removed",
@@ -72,6 +72,7 @@ class TableFiles:
     },
     optional=["removed"],
     more={"removals": "results/cult_eval/removals.csv"},
+    **TABLE,
 )
 def cult_eval_table_1(
     expressions_path: Path,
@@ -95,12 +96,10 @@ def cult_eval_table_1(
 @step(
     version=4,
     result="results/cult_eval/table-2",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
     inputs={**STUDY, "printed": "excam/acre/paper/table-2.csv"},
     optional=["scores", "measured"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
+    **TABLE,
 )
 def cult_eval_table_2(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     """Write how each metric goes with the labels of people (Table 2), with tests between metrics.
@@ -116,12 +115,10 @@ def cult_eval_table_2(sources: AcreFiles, files: TableFiles, seed: int) -> None:
 @step(
     version=6,
     result="results/cult_eval/table-3",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
     inputs=STUDY,
     optional=["scores", "labels", "judged", "measured"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
+    **TABLE,
 )
 def cult_eval_table_3(files: AcreFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
     """Write the sentence metrics of each system (Table 3), of all items, by category and by domain.
@@ -137,9 +134,6 @@ def cult_eval_table_3(files: AcreFiles, numbers_path: Path, page_path: Path, see
 @step(
     version=6,
     result="results/cult_eval/table-5",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
     inputs={**STUDY, "printed": "excam/acre/paper/table-5.csv"},
     optional=["scores", "measured", "judged"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
@@ -148,6 +142,7 @@ def cult_eval_table_3(files: AcreFiles, numbers_path: Path, page_path: Path, see
         "svg": "results/cult_eval/figure-5.svg",
         "png": "results/cult_eval/figure-5.png",
     },
+    **TABLE,
 )
 def cult_eval_table_5(
     sources: AcreFiles, files: TableFiles, pdf_path: Path, svg_path: Path, png_path: Path, seed: int
@@ -166,12 +161,10 @@ def cult_eval_table_5(
 @step(
     version=6,
     result="results/cult_eval/table-6",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
     inputs=STUDY,
     optional=["scores", "labels", "measured"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
+    **TABLE,
 )
 def cult_eval_table_6(files: AcreFiles, numbers_path: Path, page_path: Path, seed: int) -> None:
     """Write validity, fidelity, clarity and ACRE of each system by each judge (Table 6).
@@ -186,12 +179,10 @@ def cult_eval_table_6(files: AcreFiles, numbers_path: Path, page_path: Path, see
 @step(
     version=5,
     result="results/cult_eval/ablations",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
     inputs={**STUDY, "printed": "excam/acre/paper/table-7.csv"},
     optional=["scores", "measured"],
     settings={"scored": "cult_eval_scored", "seed": "seed"},
+    **TABLE,
 )
 def cult_eval_ablations(sources: AcreFiles, files: TableFiles, seed: int) -> None:
     """Write how ACRE goes with the labels without its gate, routing, explication or reference (Table 7).
@@ -205,11 +196,10 @@ def cult_eval_ablations(sources: AcreFiles, files: TableFiles, seed: int) -> Non
 @step(
     version=9,
     outputs={"html": "results/cult_eval/misaligned.html"},
-    target="cult_eval",
-    category="CulT-Eval",
     inputs=STUDY,
     optional=["scores", "measured", "judged"],
     settings={"scored": "cult_eval_scored"},
+    **PAGE,
 )
 def cult_eval_misaligned(files: AcreFiles, html_path: Path) -> None:
     """Write the translations on which a metric and the labels disagree, on one page to search (Table 4).
@@ -223,11 +213,10 @@ def cult_eval_misaligned(files: AcreFiles, html_path: Path) -> None:
     version=3,
     result="results/cult_eval/figure-3",
     outputs=["numbers", "pictures"],
-    target="cult_eval",
-    category="CulT-Eval",
     inputs=STUDY,
     optional=["scores", "measured", "judged"],
     settings={"scored": "cult_eval_scored"},
+    **PAGE,
 )
 def cult_eval_figure_3(files: AcreFiles, numbers_path: Path, pictures_paths: Sequence[Path]) -> None:
     """Draw the share of right translations and of each primary error, by system (Figure 3).
@@ -242,9 +231,6 @@ def cult_eval_figure_3(files: AcreFiles, numbers_path: Path, pictures_paths: Seq
 @step(
     version=3,
     result="results/cult_eval/printed",
-    outputs=["numbers", "page"],
-    target="cult_eval",
-    category="CulT-Eval",
     inputs={
         "tables": "cult_eval_numbers",
         "printed": [
@@ -257,6 +243,7 @@ def cult_eval_figure_3(files: AcreFiles, numbers_path: Path, pictures_paths: Seq
         ],
     },
     settings={"settings": "cult_eval_claimed"},
+    **TABLE,
 )
 def cult_eval_printed(
     tables_paths: Annotated[Sequence[Path], "the CSV files of our tables"],

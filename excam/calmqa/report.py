@@ -13,16 +13,16 @@ from excam.core.provenance import write_text
 from excam.core.step_programs import step
 from excam.pages import claims
 
+TABLE = {"target": "calmqa", "category": "CaLMQA", "outputs": ["numbers", "page"]}  # of the steps here
+
 
 @step(
     version=8,
     result="results/calmqa/table",
-    outputs=["numbers", "page"],
-    target="calmqa",
-    category="CaLMQA",
     inputs={"scores": "calmqa_scores", "languages": "calmqa_languages", "printed": "excam/calmqa/paper/table.csv"},
     settings={"seed": "seed", "how": "calmqa_how"},
     more={"gaps": "results/calmqa/type-gaps.csv"},
+    **TABLE,
 )
 def calmqa_table(
     scores_path: Path,
@@ -51,11 +51,9 @@ def calmqa_table(
 @step(
     version=8,
     result="results/calmqa/regression",
-    outputs=["numbers", "page"],
-    target="calmqa",
-    category="CaLMQA",
     inputs={"ratings": "calmqa_ratings"},
     more={"ranks": "results/calmqa/ranks.csv"},
+    **TABLE,
 )
 def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, ranks_path: Path) -> None:
     """Write how much of people's ratings each predictor explains, by every usual R², beside the paper's; rank models.
@@ -74,9 +72,6 @@ def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, r
 @step(
     version=4,
     result="results/calmqa/printed",
-    outputs=["numbers", "page"],
-    target="calmqa",
-    category="CaLMQA",
     inputs={
         "questions": "calmqa_questions",
         "surface": "calmqa_surface",
@@ -87,6 +82,7 @@ def calmqa_regression(ratings_path: Path, numbers_path: Path, page_path: Path, r
     },
     optional=["ratings"],
     settings={"seed": "seed", "settings": "calmqa_claimed"},
+    **TABLE,
 )
 def calmqa_printed(
     questions_path: Path,

@@ -1,9 +1,9 @@
 """What the steps of the workflow declare: their versions, and the rules that most of them are run by.
 
 A step is a function under `@step(version=N)`, which also names the fields of its `Rule`, as literals. A step that wants
-of a machine what no field says has its rule in `rules/`. Inputs that several steps share stand once, in a dictionary
-above them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`. They are read without an import, so that
-planning loads no library for them.
+of a machine what no field says has its rule in `rules/`. What several steps share stands once, in a dictionary above
+them: `inputs=STUDY`, `inputs={**STUDY, "more": ...}`, `**PAGE`. They are read without an import, so that planning loads
+no library for them.
 """
 
 from __future__ import annotations
@@ -143,7 +143,10 @@ def _read(module: Path, function: ast.FunctionDef, call: ast.Call, shared: Mappi
         if plain := _NO_SEQUENCE.match(ast.unparse(parameter.annotation) if parameter.annotation else ""):
             raise InputInvalid(f"{place}: {parameter.arg}: found {plain[1]}[...]; expected Sequence[...]")
     try:
-        values = {str(keyword.arg): _literal(keyword.value, shared) for keyword in call.keywords}
+        values: dict[str, Any] = {}
+        for keyword in call.keywords:
+            value = _literal(keyword.value, shared)
+            values |= {keyword.arg: value} if keyword.arg else value
         version = values.pop("version")
         values = ({"environment": "inference", "local": False} if "asks" in values else {}) | values
         caption = docstring.partition("\n\n")[2] or docstring

@@ -17,6 +17,9 @@ from excam.macaron.cells import with_limits
 from excam.pages import claims, plotting
 from excam.pages.markdown import printed_table
 
+PAGE = {"target": "macaron", "category": "Macaron"}  # of the steps here
+TABLE = {**PAGE, "outputs": ["numbers", "page"]}
+
 # The inputs of `AnswerFiles`.
 ANSWERS = {"answers": "macaron_answers", "instances": "macaron_instances"}
 
@@ -37,15 +40,13 @@ def systems(files: AnswerFiles) -> Sequence[System]:
 @step(
     version=8,
     result="results/macaron/table-3",
-    outputs=["numbers", "page"],
-    target="macaron",
-    category="Macaron",
     inputs={
         **ANSWERS,
         "printed": "excam/macaron/paper/table-3-averages.csv",
         "printed_models": "excam/macaron/paper/table-3.csv",
     },
     settings={"seed": "seed", "categories": "macaron_categories"},
+    **TABLE,
 )
 def macaron_table_3(
     files: AnswerFiles,
@@ -75,11 +76,10 @@ def macaron_table_3(
     version=10,
     result="results/macaron/{by}",
     outputs=["numbers", "page", "pictures"],
-    target="macaron",
-    category="Macaron",
     inputs=ANSWERS,
     settings={"seed": "seed"},
     wildcards={"by": ["reasoning", "aspects", "contexts"]},
+    **PAGE,
 )
 def macaron_breakdown(
     files: AnswerFiles,
@@ -104,14 +104,12 @@ def macaron_breakdown(
 @step(
     version=3,
     result="results/macaron/coverage",
-    outputs=["numbers", "page"],
-    target="macaron",
-    category="Macaron",
     inputs={
         "scenarios": "macaron_scenarios",
         "instances": "macaron_instances",
         "printed": "excam/macaron/paper/table-2.csv",
     },
+    **TABLE,
 )
 def macaron_coverage(
     scenarios_path: Path,
@@ -134,11 +132,9 @@ def macaron_coverage(
 @step(
     version=8,
     result="results/macaron/paired",
-    outputs=["numbers", "page"],
-    target="macaron",
-    category="Macaron",
     inputs={**ANSWERS, "printed": "excam/macaron/paper/table-5.csv"},
     settings={"seed": "seed", "categories": "macaron_categories"},
+    **TABLE,
 )
 def macaron_paired(
     files: AnswerFiles,
@@ -169,9 +165,8 @@ def macaron_paired(
     version=1,
     result="results/macaron/scripts",
     outputs=["numbers"],
-    target="macaron",
-    category="Macaron",
     inputs=ANSWERS,
+    **PAGE,
 )
 def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
     """Write the accuracy in the local language by script: the mean over its languages (Appendix B).
@@ -184,15 +179,13 @@ def macaron_scripts(files: AnswerFiles, numbers_path: Path) -> None:
 @step(
     version=5,
     result="results/macaron/templates",
-    outputs=["numbers", "page"],
-    target="macaron",
-    category="Macaron",
     inputs={
         **ANSWERS,
         "printed": "excam/macaron/paper/table-4.csv",
         "printed_templates": "excam/macaron/paper/templates.csv",
     },
     settings={"seed": "seed"},
+    **TABLE,
 )
 def macaron_templates(
     files: AnswerFiles,
@@ -219,11 +212,9 @@ def macaron_templates(
 @step(
     version=6,
     result="results/macaron/printed",
-    outputs=["numbers", "page"],
-    target="macaron",
-    category="Macaron",
     inputs={**ANSWERS, "scenarios": "macaron_scenarios", "printed": "excam/macaron/paper/claims.csv"},
     settings={"seed": "seed", "categories": "macaron_categories"},
+    **TABLE,
 )
 def macaron_printed(
     files: AnswerFiles,
