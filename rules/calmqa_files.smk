@@ -40,7 +40,7 @@ def calmqa_how():
     rated = CALMQA.relevance if CALMQA.relevance != "rules" else f"cosine of {CALMQA.encoder}"
     return (
         f"answers {translated}; claims: {CALMQA.extractor}; verifier: {CALMQA.verifier}; relevance: {rated}; "
-        f"factuality: {CALMQA.factuality}; no claims: {CALMQA.no_claims}; detector: {CALMQA.detector}; "
+        f"factuality: {CALMQA.factuality}; no claims: zero; detector: {CALMQA.detector}; "
         f"repetition: {CALMQA.repetition.tokens} tokens {CALMQA.repetition.times} times"
     )
 
@@ -93,7 +93,7 @@ FILES |= {  # sets of files that its steps name
 SETTINGS |= {
     **{
         f"calmqa_{name}": calmqa_setting(name)
-        for name in ("detector", "factuality", "no_claims", "passages", "scale", "verdicts", "verifier")
+        for name in ("detector", "factuality", "passages", "verifier")
     },
     "calmqa_documents": calmqa_setting("evidence"),
     "calmqa_judge": ASKED["calmqa_judge"].name_of,

@@ -231,7 +231,7 @@ def calmqa_evidence(
         "claims": "calmqa_judged_claims",
         "evidence": "calmqa_judged_evidence",
     },
-    settings={"name": "calmqa_judge", "verdicts": "calmqa_verdicts"},
+    settings={"name": "calmqa_judge"},
     outputs={
         "transcript": "results/calmqa/transcripts/{step}.jsonl",
         "manifest": "results/calmqa/transcripts/{step}.manifest.json",
@@ -244,13 +244,11 @@ def calmqa_judge(
     asking: RecordedOptions,
     step: stages.Step,
     name: Annotated[str, "the model's key in config.yaml"],
-    verdicts: Literal["binary", "trinary"] = "binary",
 ) -> None:
     """Ask the model of one stage about everything that stage judges; write a transcript."""
     asker = recorder_of(asking, name, f"{name}/{step}")
     entries = items(files, step)
-    flow = asks.verify_trinary if step == "verdicts" and verdicts == "trinary" else stages.FLOWS[step]
-    asker.record(f"{step} by {name}, requests", flow, entries, len(entries))
+    asker.record(f"{step} by {name}, requests", stages.FLOWS[step], entries, len(entries))
     asker.write_manifest(astuple(files), seed=asking.seed)
 
 
@@ -262,7 +260,7 @@ def calmqa_judge(
         "transcript": "calmqa_transcript_relevance",
         "encoder": "calmqa_encoder",
     },
-    settings={"name": "calmqa_rater", "scale": "calmqa_scale"},
+    settings={"name": "calmqa_rater"},
     outputs={"to": "results/calmqa/relevance.parquet"},
     stages=["calmqa/asks.relevance"],
     environment="inference",
@@ -270,7 +268,6 @@ def calmqa_judge(
 def calmqa_relevance(
     files: StageFiles,
     name: Annotated[str, "the model or the encoder: its key"],
-    scale: Literal["five", "binary"],
     to_path: Path,
     transcript_path: Annotated[Path | None, "of the model; without it, the cosine of --encoder"] = None,
     encoder_path: Annotated[Path | None, "manifest of a fetched sentence encoder"] = None,
@@ -279,12 +276,12 @@ def calmqa_relevance(
     entries = items(files, "relevance")
     if transcript_path:
         answers = transcript.replay(asks.relevance, entries, transcript_path)
-        rows = stages.relevance_rows(entries, answers, name, scale)
+        rows = stages.relevance_rows(entries, answers, name)
     else:
         assert encoder_path, "--transcript or --encoder"
         pairs = [(item.texts["question"], item.texts["answer"]) for item in entries]
         similarities = cosines(encoder_path.parent / "files", pairs)
-        rows = stages.relevance_by_cosine(entries, similarities, f"cosine:{name}", scale)
+        rows = stages.relevance_by_cosine(entries, similarities, f"cosine:{name}")
     stages.write(to_path, "relevance", rows)
 
 
@@ -295,7 +292,7 @@ def calmqa_relevance(
         "evidence": "results/calmqa/evidence.parquet",
         "transcript": "calmqa_transcript_verdicts",
     },
-    settings={"name": "calmqa_verifier", "verdicts": "calmqa_verdicts"},
+    settings={"name": "calmqa_verifier"},
     outputs={"to": "results/calmqa/verdicts.parquet"},
     stages=["calmqa/asks.verdicts", "knowledge/passages"],
 )
@@ -304,13 +301,11 @@ def calmqa_verdicts(
     claims_path: Path,
     evidence_path: Path,
     to_path: Path,
-    verdicts: Literal["binary", "trinary"] = "binary",
     transcript_path: Annotated[Path | None, "of the verifier; without it, by overlap of words"] = None,
 ) -> None:
     """Say of every claim whether the passages support it: by overlap, or as a model said in its transcript."""
     entries = stages.to_verify(stages.read_claims(claims_path), evidence_path)
-    flow = asks.verify_trinary if verdicts == "trinary" else asks.verify
-    answers = transcript.replay(flow, entries, transcript_path) if transcript_path else None
+    answers = transcript.replay(asks.verify, entries, transcript_path) if transcript_path else None
     rows = stages.verdict_rows(entries, answers, "overlap" if answers is None else name)
     stages.write(to_path, "verdicts", rows)
     say(f"calmqa: verdicts: {dict(sorted(Counter(row['verdict'] for row in rows).items()))}")
@@ -319,7 +314,7 @@ def calmqa_verdicts(
 @step(
     version=1,
     inputs={**STAGES, "relevance": "results/calmqa/relevance.parquet"},
-    settings={"factuality": "calmqa_factuality", "no_claims": "calmqa_no_claims"},
+    settings={"factuality": "calmqa_factuality"},
     outputs={"to": "results/calmqa/scores.parquet"},
 )
 def calmqa_scores(
@@ -331,7 +326,6 @@ def calmqa_scores(
     relevance_path: Path,
     to_path: Path,
     factuality: Literal["f1@k", "precision"],
-    no_claims: Literal["zero", "skip"],
 ) -> None:
     """Join the stages into the score of every answer."""
     surface, verdicts, relevance = (
@@ -339,7 +333,7 @@ def calmqa_scores(
     )
     questions, answers = source.questions_of(questions_path), source.answers_of(answers_path)
     rows = stages.judged(questions, answers, surface, stages.read_claims(claims_path), verdicts, relevance)
-    stages.write(to_path, "scores", numbers.scores(rows, factuality, no_claims))
+    stages.write(to_path, "scores", numbers.scores(rows, factuality))
 
 
 @step(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import regex
 
-from excam.calmqa.claims import Claim, ClaimWithPassages, Verdict
+from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Question
 from excam.core.language_identity import code_name
 from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
@@ -152,21 +152,15 @@ def read_claims(text: str) -> list[str] | str:
 _DECODER = answer_decoder("twice", "not-finite")
 
 
+VERDICTS = ("supported", "unsupported")
+
+
 def verify(claim: ClaimWithPassages) -> Flow[Picked]:
     """Ask whether the passages support the claim. Without passages nothing is asked: nothing supports it."""
-    return (yield from _verified(claim, ("supported", "unsupported")))
-
-
-def verify_trinary(claim: ClaimWithPassages) -> Flow[Picked]:
-    """Ask as `verify` does, with a third option for passages that say the opposite."""
-    return (yield from _verified(claim, ("supported", "contradicted", "unsupported")))
-
-
-def _verified(claim: ClaimWithPassages, options: tuple[Verdict, ...]) -> Flow[Picked]:
     if not claim.passages:
         return Picked("unsupported")
     texts = {"passages": shown(claim.passages), "claim": claim.text}
-    return (yield from pick(_filled(VERIFY, texts, options), "VERDICT", options))
+    return (yield from pick(_filled(VERIFY, texts, VERDICTS), "VERDICT", VERDICTS))
 
 
 RATINGS = ("1", "2", "3", "4", "5")

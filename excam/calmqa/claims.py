@@ -12,7 +12,7 @@ from excam.core.sentences import well_formed, without_marks
 from excam.knowledge.claimless import claim_places
 from excam.knowledge.passages import Passage, words
 
-Verdict = Literal["supported", "unsupported", "contradicted", "failed"]
+Verdict = Literal["supported", "unsupported"]
 ENOUGH = 0.8  # share of a claim's content words that one passage must hold
 FEWEST = 2  # words to compare; "The sky is a sky." would be supported by any passage about a sky
 _CAPITALISED = regex.compile(r"\p{Lu}[\p{L}\p{M}\p{N}]*")

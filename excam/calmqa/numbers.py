@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple
 from excam.stats import bootstrap
 
 Factuality = Literal["f1@k", "precision"]
-NoClaims = Literal["zero", "skip"]
 
 
 class FactScore(NamedTuple):
@@ -57,16 +56,14 @@ class Judged:
     failure: str = ""
 
 
-def scores(
-    rows: Sequence[Judged], factuality: Factuality = "f1@k", no_claims: NoClaims = "zero"
-) -> list[dict[str, Any]]:
+def scores(rows: Sequence[Judged], factuality: Factuality = "f1@k") -> list[dict[str, Any]]:
     """Return the score of each answer in order; `s` is None where a part is missing or failed."""
     counts: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row in rows:
         if not _without_claims(row.failure):
             counts[row.language, row.type].append(row.claims)
     k = {key: upper_median(claim_counts) for key, claim_counts in counts.items()}
-    return [score(row, k.get((row.language, row.type), 0), factuality, no_claims) for row in rows]
+    return [score(row, k.get((row.language, row.type), 0), factuality) for row in rows]
 
 
 def _without_claims(failure: str) -> bool:
@@ -74,11 +71,10 @@ def _without_claims(failure: str) -> bool:
     return failure.startswith("claims")
 
 
-def score(row: Judged, k: int, factuality: Factuality = "f1@k", no_claims: NoClaims = "zero") -> dict[str, Any]:
+def score(row: Judged, k: int, factuality: Factuality = "f1@k") -> dict[str, Any]:
     """Return the score of one answer for a known K."""
     fact_score = f1_at_k(row.supported, row.claims, k)
-    skipped = no_claims == "skip" and not row.claims and not row.empty
-    fact = None if row.failure or skipped else fact_score.f1 if factuality == "f1@k" else fact_score.precision
+    fact = None if row.failure else fact_score.f1 if factuality == "f1@k" else fact_score.precision
     is_whole = row.surface is not None and fact is not None and row.relevance is not None
     return {
         **asdict(row),

@@ -204,18 +204,18 @@ def verdict_rows(items: Sequence[ClaimWithPassages], picks: Sequence[Picked] | N
     return rows
 
 
-def relevance_rows(items: Sequence[Item], picks: Sequence[Picked], by: str, scale: str) -> list[Row]:
-    """Return the rating of each answer, 1 to 5, and scaled to 0 to 1: (r - 1) / 4, or for `binary` 1 from 4 on.
+def relevance_rows(items: Sequence[Item], picks: Sequence[Picked], by: str) -> list[Row]:
+    """Return the rating r of each answer, 1 to 5, and (r - 1) / 4.
 
     A rating read from likelihoods is their mean (`asks.expected_rating`).
     """
     return [
-        _relevance(item.id, asks.expected_rating(picked), picked.failure, list(picked.logprobs), by, scale)
+        _relevance(item.id, asks.expected_rating(picked), picked.failure, list(picked.logprobs), by)
         for item, picked in zip(items, picks, strict=True)
     ]
 
 
-def relevance_by_cosine(items: Sequence[Item], cosines: Sequence[float], by: str, scale: str) -> list[Row]:
+def relevance_by_cosine(items: Sequence[Item], cosines: Sequence[float], by: str) -> list[Row]:
     """Return ratings 1 + 4 c for the cosine c of question and answer, 1 for a negative one and an empty answer.
 
     An item with a failure has no rating.
@@ -223,12 +223,12 @@ def relevance_by_cosine(items: Sequence[Item], cosines: Sequence[float], by: str
     rows = []
     for item, cosine in zip(items, cosines, strict=True):
         rating = 1 + 4 * max(0.0, cosine) if item.texts["answer"].strip() else 1.0
-        rows.append(_relevance(item.id, None if item.failure else rating, item.failure, [], by, scale))
+        rows.append(_relevance(item.id, None if item.failure else rating, item.failure, [], by))
     return rows
 
 
-def _relevance(answer: str, rating: float | None, failure: str, logprobs: list[float], by: str, scale: str) -> Row:
-    scaled = None if rating is None else float(rating >= 4) if scale == "binary" else (rating - 1) / 4
+def _relevance(answer: str, rating: float | None, failure: str, logprobs: list[float], by: str) -> Row:
+    scaled = None if rating is None else (rating - 1) / 4
     return {"answer": answer, "rating": rating, "relevance": scaled, "by": by, "failure": failure, "logprobs": logprobs}
 
 

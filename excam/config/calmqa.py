@@ -32,10 +32,7 @@ class Calmqa(Section):
     encoder: Name | None = Field(default=None, description="a sentence encoder, for `relevance: rules`")
     evidence: str = Field(description="local folder with documents: id, title, text, licence")
     passages: int = Field(default=10, ge=1, description="passages for a claim")
-    verdicts: Literal["binary", "trinary"] = Field(default="binary", description="trinary: contradicted apart")
     factuality: Literal["f1@k", "precision"] = Field(default="f1@k", description="S_fact; both are columns")
-    no_claims: Literal["zero", "skip"] = Field(default="zero", description="an answer that states nothing")
-    scale: Literal["five", "binary"] = Field(default="five", description="of relevance: (r - 1) / 4, or 1 from 4 on")
     people: str | None = Field(default=None, description="CSV file with ratings of people, for the regression")
 
 

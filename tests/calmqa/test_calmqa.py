@@ -460,7 +460,7 @@ def scored(paths, folder):
     verdicts, relevance, scores = (folder / f"{name}.parquet" for name in ("verdicts", "relevance", "scores"))
     tables_of = ["--claims", paths["claims"], "--evidence", paths["evidence"]]
     call(calmqa_verdicts, "--name", "small", *tables_of, "--transcript", folder / "verdicts.jsonl", "--to", verdicts)
-    rated = ["--name", "small", *both, "--scale", "five", "--transcript", folder / "relevance.jsonl"]
+    rated = ["--name", "small", *both, "--transcript", folder / "relevance.jsonl"]
     call(calmqa_relevance, *rated, "--to", relevance)
     files = ["--surface", paths["surface"], "--claims", paths["claims"]]
     files += ["--verdicts", verdicts, "--relevance", relevance]
@@ -551,8 +551,8 @@ def test_translations_replace_answers_that_are_not_in_english(tmp_path):
     def nobody(requests):
         raise AssertionError(requests)
 
-    rows = stages.relevance_rows(failed, run(asks.relevance, failed, nobody), "m", "five")
-    rows += stages.relevance_by_cosine(failed, [0.5] * len(failed), "m", "five")
+    rows = stages.relevance_rows(failed, run(asks.relevance, failed, nobody), "m")
+    rows += stages.relevance_by_cosine(failed, [0.5] * len(failed), "m")
     assert {(row["rating"], row["relevance"], row["failure"]) for row in rows} == {(None, None, "translation: refused")}
 
 

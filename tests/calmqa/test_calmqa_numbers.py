@@ -39,12 +39,11 @@ def judged(claims=4, supported=2, surface=1, relevance=0.5, **more):
         (judged(4, 4, 1, 0.0), 4, {}, 0.0, "about something else"),
         (judged(3, 0, 1, 1.0), 4, {}, 0.0, "nothing is supported"),
         (judged(0, 0, 1, 1.0), 4, {}, 0.0, "no claim scores 0"),
-        (judged(0, 0, 1, 1.0), 4, {"no_claims": "skip"}, None, "no claim is left out"),
         (judged(4, 2, 1, 1.0), 0, {}, 2 / 3, "K 0 counts as 1: R 1, P 1/2"),
         (judged(8, 4, 1, 1.0), 4, {"factuality": "precision"}, 0.5, "precision in place of F1"),
         (judged(4, 2, None, 1.0), 4, {}, None, "a language that is not decidable"),
         (judged(4, 2, 1, None, failure="relevance: two-answers"), 4, {}, None, "a judge failed"),
-        (judged(0, 0, 0, 0.0, empty=True), 4, {"no_claims": "skip"}, 0.0, "a refusal is 0, whatever the switch"),
+        (judged(0, 0, 0, 0.0, empty=True), 4, {}, 0.0, "a refusal is 0"),
     ],
 )
 def test_scores_by_hand(row, k, how, s, note):
