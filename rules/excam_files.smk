@@ -1,6 +1,6 @@
 """Settings, inputs and targets of the experiment of ExCAM, in the order of its rules."""
 
-from excam.annotation.exports import exported_files
+from excam.annotation.exchange import exported_files
 from excam.core.licences import terms
 from excam.knowledge.documents import files_of
 from excam.preflight.needs import fetched_models

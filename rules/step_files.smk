@@ -257,7 +257,6 @@ SETTINGS = {  # values that steps name
             "small": all((entry.folder or "").startswith("mini/") for entry in EXPERIMENT.datasets.values()),
         }
     ),
-    "annotation_people": EXPERIMENT.annotation.people,
     "audits": EXPERIMENT.audits,
     "datasets": DATASETS,
     "end_token": "yes" if EXPERIMENT.scoring.end_token else "no",

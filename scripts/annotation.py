@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import polars as pl
 
-from excam.annotation import campaign, exports, page, team
+from excam.annotation import campaign, exchange, page, team
 from excam.core import paths, provenance, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.provenance import read_json, say, write_json, write_text
@@ -76,20 +76,17 @@ def annotation_page(campaign_path: Path, page_path: Path) -> None:
 @step(
     version=2,
     inputs={"campaign": "results/annotation/campaign.json", "exports": "annotation_exports"},
-    settings={"folder": "annotation_people"},
     outputs={"answers": "results/annotation/answers.parquet", "counts": "results/annotation/answers.counts.json"},
 )
 def collect_answers(
     campaign_path: Path,
-    folder_path: Annotated[Path, "folder of exported files, or of a sub-folder each"],
     answers_path: Path,
     counts_path: Path,
     exports_paths: Annotated[Sequence[Path], "CSV or JSON files of the page or store"] = (),
 ) -> None:
     """Collect annotators' exported files into one table: each task once per annotator, with pseudonyms."""
     validation_campaign = campaign.read(campaign_path)
-    files = [exports.read(path, folder_path, validation_campaign) for path in exports_paths]
-    merged = exports.merge_exports(validation_campaign, files)
+    merged = exchange.read_all(exports_paths, validation_campaign)
     if not merged.answers:
         raise InputInvalid(
             f"{len(exports_paths)} exported files hold 0 answers; expected some; export them from the page"
@@ -98,10 +95,11 @@ def collect_answers(
         merged.answers, human_answers.pseudonyms(validation_campaign, merged.answers)
     )
     tables.write_frame(answers_path, human_answers.to_frame(validation_campaign.form, answers))
-    counts = {"files": len(files), "repeated": merged.repeated, "superseded": merged.superseded}
+    counts = {"files": len(exports_paths), "repeated": merged.repeated, "superseded": merged.superseded}
     write_json(counts_path, {**counts, **human_answers.counts(validation_campaign, answers)})
+    people = len({answer.annotator for answer in answers})
     say(
-        f"{len(files)} files of {len({answer.annotator for answer in answers})} annotators: {len(answers)} answers; "
+        f"{len(exports_paths)} files of {people} annotators: {len(answers)} answers; "
         f"{merged.repeated} given again, {merged.superseded} replaced by later ones"
     )
 

@@ -106,8 +106,8 @@ def _task(row: str, each: int, seed: int, kind: str, fields: Mapping[str, str], 
 def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
     """Return what annotators submitted: items of a campaign of `marking`, labels of one of `labelling`.
 
-    Raise InputInvalid for a file that holds no answers to the campaign, a campaign of another form or of an earlier
-    version of it, and an answer that two files have.
+    Raise InputInvalid for a file that holds no answers to the campaign, and a campaign of another form or of an earlier
+    version of it.
     """
     readers = {"culture_spans": _items, "translation_errors": _labels}
     if campaign_.form.name == "culture_spans" and "verdict" not in campaign_.form.columns:
@@ -118,7 +118,7 @@ def collect(files: Sequence[Path], campaign_: Campaign) -> Collected:
     require_form(campaign_, *readers)
     answers: dict[str, list[Answer]] = defaultdict(list)
     unsubmitted = 0
-    for answer in exchange.read_all(files, campaign_):
+    for answer in exchange.read_all(files, campaign_).answers:
         unsubmitted += not answer[SUBMITTED]
         if answer[SUBMITTED]:
             answers[answer.task].append(answer)

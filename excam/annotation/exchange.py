@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -114,24 +115,36 @@ def read(source: Path | bytes, campaign: Campaign) -> list[Answer]:
     return answers
 
 
-def read_all(files: Iterable[Path], campaign: Campaign) -> list[Answer]:
-    """Return the answers of several files, file by file.
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Each answer once, in the order of the campaign, and the number of repeated and replaced ones."""
 
-    Raises InputInvalid as `read` does, and if two files have an answer of one annotator about one task.
+    answers: list[Answer]
+    repeated: int  # the same answer again
+    superseded: int  # another answer, saved before the one that counts
+
+
+def exported_files(folder: str | None) -> list[Path]:
+    """Return the files in `folder` and its sub-folders that may hold answers; none if it is None or missing."""
+    home = Path(folder) if folder else None
+    paths = [path for kind in ("*.json", "*.csv") for path in home.rglob(kind)] if home else []
+    return sorted(path for path in paths if path.is_file())
+
+
+def read_all(files: Iterable[Path], campaign: Campaign) -> Merged:
+    """Return the answers of several files; of two of one annotator about one task the one that was saved later.
+
+    Raises InputInvalid as `read` does.
     """
-    origin: dict[tuple[str, str], Path] = {}
-    answers: list[Answer] = []
-    for file in files:
-        for answer in read(file, campaign):
-            key = (answer.task, answer.annotator)
-            if key in origin:
-                raise InputInvalid(
-                    f"{origin[key]} and {file}: both have the answer of {answer.annotator} about task {answer.task}; "
-                    "expected it once; leave one file out"
-                )
-            origin[key] = file
-            answers.append(answer)
-    return answers
+    latest: dict[tuple[str, str], Answer] = {}
+    repeated = superseded = 0
+    for answer in (answer for file in files for answer in read(file, campaign)):
+        key = answer.task, answer.annotator
+        if earlier := latest.get(key):
+            repeated, superseded = repeated + (earlier == answer), superseded + (earlier != answer)
+            answer = max(earlier, answer, key=lambda either: (either.saved, repr(either)))
+        latest[key] = answer
+    return Merged(in_campaign_order(campaign, latest.values()), repeated, superseded)
 
 
 def refuse_future(answers: Sequence[Answer]) -> None:

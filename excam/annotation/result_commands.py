@@ -90,7 +90,7 @@ def campaign_and_answers(source: Path, exports: Sequence[Path]) -> tuple[Campaig
     drawn = campaign.read(source)
     if not exports:
         raise InputInvalid(f"{source}: no answers; expected exported files behind the campaign, or a store")
-    return drawn, exchange.read_all(exports, drawn)
+    return drawn, exchange.read_all(exports, drawn).answers
 
 
 def _write(to: Path, lines: Sequence[Mapping[str, Any]]) -> None:

@@ -88,8 +88,7 @@ def _one_line_end(text: str) -> str:
 def ratings(files: Sequence[Path], drawn: Campaign, questions: Mapping[str, Question]) -> Iterator[dict[str, Any]]:
     """Yield one row for each rated answer (`COLUMNS`), in the order of the campaign; unsubmitted ones are left out.
 
-    Raises InputInvalid for a file that holds no answers to the campaign, a campaign about other questions, and an
-    answer that two files have.
+    Raises InputInvalid for a file that holds no answers to the campaign, and a campaign about other questions.
     """
     require_form(drawn, FORM)
     tasks = {task.id: (number, task) for number, task in enumerate(drawn.tasks, 1)}
@@ -97,7 +96,7 @@ def ratings(files: Sequence[Path], drawn: Campaign, questions: Mapping[str, Ques
         raise InputInvalid(
             f"campaign {drawn.id}: {absent[0]}: not among the questions; expected those it was drawn from"
         )
-    for export in exchange.read_all(files, drawn):
+    for export in exchange.read_all(files, drawn).answers:
         if not export[SUBMITTED]:
             continue
         number, task = tasks[export.task]

@@ -84,12 +84,12 @@ def collected(files: Sequence[Path], drawn: Campaign) -> tuple[list[dict[str, An
 
     Left out and counted are answers that are not submitted, those without a further question (`no_more`), and a
     question that is there before in its language (`repeated`). Raises InputInvalid for a file that holds no answers to
-    the campaign, and for an answer that two files have.
+    the campaign.
     """
     require_form(drawn, FORM)
     counts = Counter({"submitted": 0, "not submitted": 0, "no_more": 0, "repeated": 0})
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for export in exchange.in_campaign_order(drawn, exchange.read_all(files, drawn)):
+    for export in exchange.read_all(files, drawn).answers:
         task = drawn.by_id[export.task]
         key = (task.language, " ".join(export["question"].casefold().split()))
         if not export[SUBMITTED]:

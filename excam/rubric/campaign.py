@@ -78,14 +78,13 @@ def _task(response: Response, phase: str, raters: Sequence[str], evaluator: str,
 def ratings(files: Sequence[Path], rating_campaign: Campaign) -> Iterator[dict[str, Any]]:
     """Yield what raters submitted, as rows that `checks.parse` reads, by rater in the order of saving.
 
-    Raise InputInvalid for a campaign of another form, a file that holds no answers to it, and an answer that two files
-    have.
+    Raise InputInvalid for a campaign of another form, and a file that holds no answers to it.
     """
     if rating_campaign.form.name != form.NAME:
         raise InputInvalid(
             f"campaign {rating_campaign.id}: of the form {rating_campaign.form.name}; expected {form.NAME}"
         )
-    submitted = [answer for answer in exchange.read_all(files, rating_campaign) if answer[SUBMITTED]]
+    submitted = [answer for answer in exchange.read_all(files, rating_campaign).answers if answer[SUBMITTED]]
     for answer in sorted(submitted, key=lambda submission: (submission.annotator, submission.saved, submission.task)):
         yield _row(rating_campaign.by_id[answer.task], answer)
 

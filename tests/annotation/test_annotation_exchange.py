@@ -210,16 +210,22 @@ def test_an_answer_of_the_day_after_tomorrow_is_refused(tmp_path):
         assert str(caught.value).startswith(said)
 
 
-def test_an_answer_that_two_files_have_is_refused(tmp_path):
-    """People are counted once: whoever gives a file twice, or an earlier one with a later one, is told so."""
+def test_of_answers_in_several_files_the_one_saved_later_counts(tmp_path):
+    """People are counted once, also where they send a file every day, with what was finished before."""
     own = [campaigns.answer(number, name) for number, name in ((0, "b"), (1, "b"), (0, "c"))]
-    for name, part in (("a", own[:2]), ("c", own[2:]), ("all", own)):
-        (tmp_path / f"{name}.json").write_text(exchange.to_json(CAMPAIGN, part), encoding="utf-8")
-    assert exchange.read_all([tmp_path / "c.json", tmp_path / "a.json"], CAMPAIGN) == [own[2], *own[:2]]
-    for other in ("a", "all"):
-        with pytest.raises(InputInvalid) as caught:
-            exchange.read_all([tmp_path / "a.json", tmp_path / f"{other}.json"], CAMPAIGN)
-        assert str(caught.value).startswith(f"{tmp_path}/a.json and {tmp_path}/{other}.json: both have the answer of b")
+    later = campaigns.changed(own[0], culture_related="no", saved="2026-04-02T00:00:00.000Z")
+    parts = {"b.json": own[:2], "c.json": own[2:], "d/e.csv": [later, own[1]]}
+    (tmp_path / "d").mkdir()
+    for name, part in parts.items():
+        text = (exchange.to_json if name.endswith("json") else exchange.to_csv)(CAMPAIGN, part)
+        (tmp_path / name).write_bytes(text.encode())
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "notes.txt").touch()
+    files = exchange.exported_files(str(tmp_path))
+    assert files == [tmp_path / name for name in parts]
+    for order in (files, files[::-1]):
+        assert exchange.read_all(order, CAMPAIGN) == exchange.Merged([later, own[2], own[1]], repeated=1, superseded=1)
+    assert exchange.exported_files(str(tmp_path / "none")) == exchange.exported_files(None) == []
 
 
 def test_bytes_that_are_no_text_and_too_many_of_them_are_refused(tmp_path, monkeypatch):

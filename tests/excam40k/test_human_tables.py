@@ -138,7 +138,7 @@ def printed(tmp_path_factory):
         )
         (folder / f"{name}.{'csv' if at % 2 == 0 else 'json'}").write_bytes(write(validation_campaign, own).encode())
     exports = ["Ann.csv", "Bo.json", "Cy.csv", "Di.json"]
-    script("collect_answers", folder, folder=folder, exports=exports, counts="counts.json")
+    script("collect_answers", folder, exports=exports, counts="counts.json")
     for name in human_tables.TABLES:
         printed = {"printed": PAPER / f"{name}.csv"} if name.startswith("table-") else {}
         out = {"counts": "counts.json", "numbers": f"{name}.csv", "page": f"{name}.md"}
