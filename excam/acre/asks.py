@@ -22,7 +22,7 @@ from excam.acre.translations import Translated
 from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.chat import replace_lone_surrogates
-from excam.inference.json_answers import Rejected, objects
+from excam.inference.json_answers import Rejected, answer_decoder, objects
 from excam.inference.run import together
 
 VERSION = 3  # of prompts and parser
@@ -209,22 +209,10 @@ def _chosen(agent: Agent, logprobs: Sequence[float]) -> Said:
 
 def _whole_number(digits: str) -> int | None:
     """Return a number of few digits; another is no rating, and costs no time."""
-    return int(digits) if len(digits) < 4 else None
+    return int(digits) if len(digits) < 4 and digits.removeprefix("-").isdigit() else None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(value := dict(pairs)) < len(pairs):
-        raise Rejected("key-twice")
-    return value
-
-
-def _no_number(digits: str) -> None:
-    return None
-
-
-DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_int=_whole_number, parse_float=_no_number, parse_constant=_no_number, strict=False
-)
+DECODER = answer_decoder("key-twice", "no-value", number=_whole_number)
 
 
 def read(agent: Agent, completion: Completion) -> Said:

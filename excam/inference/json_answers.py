@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from excam.inference import lenient_json
@@ -41,10 +41,14 @@ class Rejected(Exception):
     """An answer that cannot be used; the text is the reason, one of a closed list of the reader."""
 
 
-def answer_decoder(twice: str, not_finite: str, number: Any = None) -> json.JSONDecoder:
-    """Return a decoder for answers without numeric fields: any number is replaced by `number`.
+def no_number(digits: str) -> None:
+    """Return None for any number, so that an integer of a million digits costs no time."""
 
-    So an integer of a million digits costs no time. It raises `Rejected(twice)` for a duplicate key of an object, which
+
+def answer_decoder(twice: str, not_finite: str, number: Callable[[str], Any] = no_number) -> json.JSONDecoder:
+    """Return a decoder for answers, which reads numbers by `number`; by default for those without numeric fields.
+
+    It raises `Rejected(twice)` for a duplicate key of an object, which
     is ambiguous, and `Rejected(not_finite)` for NaN and Infinity. It accepts unescaped control characters in strings,
     since models write line breaks there.
     """
@@ -57,13 +61,10 @@ def answer_decoder(twice: str, not_finite: str, number: Any = None) -> json.JSON
     def constant(name: str) -> None:
         raise Rejected(not_finite)
 
-    def replace(digits: str) -> Any:
-        return number
-
     return json.JSONDecoder(
         object_pairs_hook=pairs,
-        parse_int=replace,
-        parse_float=replace,
+        parse_int=number,
+        parse_float=number,
         parse_constant=constant,
         strict=False,
     )

@@ -130,7 +130,7 @@ def read_completion(completion: Completion, valid: Sequence[str], options: Seque
     return Answered(value, None, "text", recovered=recovered, thinking=thinking)
 
 
-_DECODER = answer_decoder("twice", "not-finite", number=0)
+_DECODER = answer_decoder("twice", "not-finite", number=lambda _: 0)
 _FENCE = regex.compile(r"```(?:json)?|~~~", regex.IGNORECASE)
 Options = Mapping[str, str]  # of each valid answer its text, empty if unknown
 

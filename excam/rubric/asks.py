@@ -16,7 +16,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.text import SURROGATE
 from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
-from excam.inference.json_answers import Rejected, objects
+from excam.inference.json_answers import Rejected, answer_decoder, objects
 from excam.rubric.checks import missing_witnesses, parse
 from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Dimension, Rubric
 from excam.rubric.ratings import Rating
@@ -157,7 +157,7 @@ def _answer(completion: Completion) -> dict[str, Any]:
     _, reply = reasoning_and_answer(replace(completion, text=SURROGATE.sub("\ufffd", completion.text)))
     if reply is None:
         raise Rejected("in-thought")
-    answers = [answer for answer in objects(reply, _decoder(), set()) if isinstance(answer, dict)]
+    answers = [answer for answer in objects(reply, _DECODER, set()) if isinstance(answer, dict)]
     if any(answer != answers[0] for answer in answers):
         raise Rejected("several-answers")
     if set(answers[0]) != set(KEYS):
@@ -165,24 +165,13 @@ def _answer(completion: Completion) -> dict[str, Any]:
     return answers[0]
 
 
-def _decoder() -> json.JSONDecoder:
-    """Return a decoder that keeps short whole numbers, and refuses a key that is there twice and other numbers."""
-
-    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(value := dict(members)) < len(members):
-            raise Rejected("key-twice")
-        return value
-
-    def refuse(digits: str) -> Any:
+def _digit(digits: str) -> int:
+    if len(digits) > 1:
         raise Rejected("off-scale")
+    return int(digits)
 
-    return json.JSONDecoder(
-        object_pairs_hook=pairs,
-        parse_int=lambda digits: int(digits) if len(digits) == 1 else refuse(digits),
-        parse_float=refuse,
-        parse_constant=refuse,
-        strict=False,
-    )
+
+_DECODER = answer_decoder("key-twice", "off-scale", number=_digit)
 
 
 def _settled(answer: Mapping[str, Any], response: Response, rubric: Rubric, name: str) -> Rating:

@@ -86,7 +86,7 @@ REPORT_BEGINS = re.compile(rf'\{{\s*+"(?:{"|".join(REPORT_KEYS)})"')
 REPORT_OR_END = re.compile(rf"{REPORT_BEGINS.pattern}|(?i:{ENDS.pattern})")
 CLOSED = re.compile(ENDS.pattern + r"\Z", re.IGNORECASE)
 NO_LETTERS = re.compile(r"[\W_]+")
-DECODER = answer_decoder(twice="wrong-schema", not_finite="not-finite", number=0)
+DECODER = answer_decoder(twice="wrong-schema", not_finite="not-finite", number=lambda _: 0)
 
 
 def messages(instruction: str, output: str) -> tuple[Message, ...]:
