@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from excam.calmqa import ratings as calmqa_ratings
 from excam.calmqa import source as calmqa
 from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
@@ -86,7 +87,8 @@ def read(sources: Sources) -> Iterator[Row]:
         yield from rows.of_translations(rows.translated(translations, labels))
     for marks in sources.marks_paths:
         (questions,), (answers,) = sources.questions_paths, sources.answers_paths
-        yield from rows.of_rated_answers(calmqa.questions_of(questions).values(), calmqa.answers_of(answers), marks)
+        asked, answered = calmqa.questions_of(questions).values(), calmqa.answers_of(answers)
+        yield from rows.of_rated_answers(asked, answered, calmqa_ratings.read(marks))
     for path in sources.scenarios_paths:
         yield from rows.of_statements(scenarios.read(path))
     if sources.responses_paths and sources.ratings_paths:

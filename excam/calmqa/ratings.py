@@ -27,6 +27,7 @@ PREDICTORS = ("omissions", "factuality", "model", "type")
 PRINTED = {"omissions": 0.740, "factuality": 0.560}  # R² in the paper
 HIGH = 4  # ratings from here on are high
 GRADES = {"none": 0, "minor": 1, "major": 2}
+LANGUAGE = ("yes", "partially", "no")
 REQUIRED = ("rating", "model", "type", "language", "question", "omissions", "factuality")
 
 
@@ -42,6 +43,8 @@ class Rating:
     omissions: str  # none, minor, major
     factuality: str
     annotator: str = ""
+    language_correct: str = ""  # of LANGUAGE, "" where nobody was asked
+    answer: str = ""  # its text, "" where the file has none
 
 
 def read(path: Path) -> list[Rating]:
@@ -92,8 +95,12 @@ def _values(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     if not graded or texts["rating"] not in set("12345") or TYPES.get(texts["type"]) is None:
         cells = {name: texts[name][:40] for name in ("rating", "type", "omissions", "factuality")}
         raise InputInvalid(f"{where}: found {cells}; expected 1 to 5, cult or non-cult, none, minor or major")
-    annotator = _name(row, "annotator", where)
-    return texts | {"rating": int(texts["rating"]), "type": TYPES[texts["type"]], "annotator": annotator}
+    more = {name: _name(row, name, where) for name in ("annotator", "language_correct")}
+    if more["language_correct"] not in ("", *LANGUAGE):
+        found = more["language_correct"][:40]
+        raise InputInvalid(f"{where}: language_correct: found {found}; expected {', '.join(LANGUAGE)}, or nothing")
+    answer = str(row.get("answer") or "")
+    return texts | {"rating": int(texts["rating"]), "type": TYPES[texts["type"]], "answer": answer, **more}
 
 
 def _name(row: Mapping[str, Any], column: str, where: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -19,13 +19,11 @@ import polars as pl
 from excam.acre import translations
 from excam.acre.translations import Translated
 from excam.calmqa import source as calmqa
-from excam.calmqa.ratings import GRADES
-from excam.core import row_files, tables
+from excam.calmqa.ratings import Rating as Marks
+from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
-from excam.core.names import shown_names
 from excam.core.provenance import say
-from excam.core.spreadsheets import remove_guard
 from excam.crossing import kinds
 from excam.error_reports.records import Sample
 from excam.macaron.scenarios import Scenario
@@ -131,69 +129,52 @@ def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
         yield _row("cult-eval", row.id, item.id, wrong, texts, said=words, translation=row.translation, **values)
 
 
-MARKS = {  # of a rated answer: the mark without an error, all marks, and the kind of error that any other one is
-    "factuality": ("none", tuple(GRADES), "factual"),
-    "omissions": ("none", tuple(GRADES), "omission"),
-    "language_correct": ("yes", ("yes", "partially", "no"), "wrong language"),
+MARKS = {  # of a rated answer: the mark without an error, and the kind of error that any other one is
+    "factuality": ("none", "factual"),
+    "omissions": ("none", "omission"),
+    "language_correct": ("yes", "wrong language"),
 }
 
 
 def of_rated_answers(
-    questions: Iterable[calmqa.Question], answers: Iterable[calmqa.Answer], ratings: Path
+    questions: Iterable[calmqa.Question], answers: Iterable[calmqa.Answer], ratings: Iterable[Marks]
 ) -> Iterator[Row]:
     """Yield the answers that people rated; those to one question are twins.
 
     An answer with an error of fact, omission or language by any rater is wrong. Its text is the rating's own, as in the
-    authors' file, or else that of `answers`; one without either is left out, which is said. Raise InputInvalid for a
-    rating with other marks, or of a person who marks an answer twice.
+    authors' file, or else that of `answers`; one without either is left out, which is said.
     """
     question_ids = {(question.language, question.question.strip()): question.id for question in questions}
     texts = {(answer.subject, answer.question): answer.text for answer in answers}
-    rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    marked: set[tuple[str, ...]] = set()
-    rows = [
-        (number, {name: remove_guard(value) for name, value in row.items()})
-        for number, row in row_files.answered_rows(ratings)
-    ]
-    models = shown_names((str(mark["model"]) for _, mark in rows if mark.get("model") not in (None, "")), str(ratings))
-    for number, mark in rows:
-        needed = ("model", "question", "language", *MARKS)
-        if any(mark.get(name) in (None, "") for name in needed):
-            raise InputInvalid(f"{ratings}:{number}: expected {', '.join(needed)}")
-        if wrong := [name for name, (_, marks, _) in MARKS.items() if mark[name] not in marks]:
-            expected = ", ".join(MARKS[wrong[0]][1])
-            raise InputInvalid(f"{ratings}:{number}: {wrong[0]} is {str(mark[wrong[0]])[:40]}; expected {expected}")
-        if mark.get("rating") not in (None, "") and str(mark["rating"]).removesuffix(".0") not in set("12345"):
-            raise InputInvalid(f"{ratings}:{number}: rating is {str(mark['rating'])[:40]}; expected 1 to 5, or nothing")
-        question, language = str(mark["question"]).strip(), calmqa.code(str(mark["language"]), f"{ratings}:{number}")
-        content = question_ids.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
-        model = models[str(mark["model"])]
-        if (key := (model, content, str(mark.get("annotator")))) in marked and mark.get("annotator"):
-            raise InputInvalid(
-                f"{ratings}:{number}: {key[2][:40]} marks the answer of {model[:40]} again; expected once"
-            )
-        marked.add(key)
-        rated[model, content].append({**mark, "question": question, "language": language})
+    rated: dict[tuple[str, str], list[Marks]] = defaultdict(list)
+    for marks in ratings:
+        language = calmqa.code(marks.language, f"ratings of {marks.model[:40]}")
+        content = question_ids.get((language, marks.question))
+        content = content or digest(0, "crossing/question", language + marks.question)[:12]
+        rated[marks.model, content].append(replace(marks, language=language))
     absent = 0
-    for (model, content), marks in rated.items():
-        text = marks[0].get("answer") or texts.get((model, content))
+    for (model, content), of_raters in rated.items():
+        first = of_raters[0]
+        text = first.answer or texts.get((model, content))
         if text is None:
             absent += 1
             continue
-        facts = {"question": marks[0]["question"], "answer": str(text), "language": marks[0]["language"]}
-        facts |= {"type": calmqa.TYPES.get(marks[0].get("type")), "said": list(map(_marked, marks))}
-        stars = [float(mark["rating"]) for mark in marks if mark.get("rating")]
-        facts["rating"] = fmean(stars) if stars else None
-        wrong = {kind for name, (none, _, kind) in MARKS.items() if any(mark[name] != none for mark in marks)}
-        yield _row("calmqa", f"{model}/{content}", content, wrong, (facts["question"], str(text)), **facts)
+        facts = {"question": first.question, "answer": text, "language": first.language, "type": first.type}
+        facts |= {"said": list(map(_marked, of_raters)), "rating": fmean(marks.rating for marks in of_raters)}
+        wrong = {
+            kind
+            for name, (none, kind) in MARKS.items()
+            if any(getattr(marks, name) not in (none, "") for marks in of_raters)
+        }
+        yield _row("calmqa", f"{model}/{content}", content, wrong, (first.question, text), **facts)
     if absent:
-        say(f"{ratings}: {absent} of {len(rated)} rated answers have no text, neither there nor among the answers")
+        say(f"{absent} of {len(rated)} rated answers have no text, neither in the ratings nor among the answers")
 
 
-def _marked(mark: Mapping[str, Any]) -> str:
+def _marked(marks: Marks) -> str:
     """Return what a rater said of an answer, in one line."""
-    marks_in_words = [f"{name.replace('_', ' ')}: {mark[name]}" for name in (*MARKS, "rating") if mark.get(name)]
-    return ", ".join([*marks_in_words, f"by {mark['annotator']}"] if mark.get("annotator") else marks_in_words)
+    named = [f"{name.replace('_', ' ')}: {value}" for name in (*MARKS, "rating") if (value := getattr(marks, name))]
+    return ", ".join([*named, f"by {marks.annotator}"] if marks.annotator else named)
 
 
 def of_statements(scenarios: Iterable[Scenario]) -> Iterator[Row]:
