@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from excam.acre import equivalent, sentence_metrics
-from excam.acre.asks import FIDELITY, NUANCE
-from excam.acre.errors import ERRORS
-from excam.acre.items import CATEGORIES, DOMAINS, REASONS, Protocol
-from excam.acre.sentence_metrics import METRICS, TITLES
 from excam.core import tables
-from excam.pages.claims import Claim, Ours, missing, stated
+from excam.pages.claims import Claim, Ours, stated
 
 Lines = Sequence[Mapping[str, str]]
 Answers = Iterator[tuple[str, Ours]]
@@ -24,19 +20,6 @@ TEXTS = ("source", "reference", "translation")  # columns of Table 4 that hold n
 NAMES = {"chrf": "chrF++", "chrf++": "chrF++", "bert": "BERTScore"}  # of metrics, where the paper has others
 OTHERS = "other items, systems and judges than the paper's"
 NO_LABELS = "no labels of people: labels.jsonl"
-NO_TABLE = "the paper's comparison of data sets: nothing to compute"
-
-
-IN_WORDS = {  # findings without a number: where ours are
-    "in words; ours, of each system: table-6.md, validity": ("validity-failures", "validity-order"),
-    "in words; ours: table-2.md, with intervals": ("correlations-weak", "acre-strongest"),
-    "in words; ours: table-3.md": ("metrics-systems",),
-    "in words; ours: figure-3.csv": ("errors-systems",),
-    "in words; ours, of each metric and error: table-5.md, with intervals": (
-        *("penalised-omission", "sensitivity-acre", "sensitivity-comet", "sensitivity-bleu"),
-        "embedding-metrics",
-    ),
-}
 
 
 def claims(folder: Sequence[Path]) -> list[Claim]:
@@ -65,8 +48,7 @@ def answers(printed: Mapping[str, Lines], ours: Mapping[str, Lines], settings: M
     translate, with their backends, and the numbers of examples that they see.
     """
     return (
-        missing({NO_TABLE: ("benchmarks-compared", "properties-compared")} | IN_WORDS)
-        | dict(_ablations(ours.get("ablations")))
+        dict(_ablations(ours.get("ablations")))
         | dict(_text(ours, settings))
         | dict(_table_1(printed["table-1"], ours["table-1"]))
         | dict(_table_2(printed["table-2"], ours.get("table-2")))
@@ -81,23 +63,11 @@ def _text(ours: Mapping[str, Lines], settings: Mapping[str, Any]) -> Answers:
     yield "items", Ours(counted["kept"], "table-1.csv")
     yield "items-over", Ours(counted["kept"], "table-1.csv")
     yield "candidates", Ours(counted["all"], "removals.csv: items, and candidates that were left out")
-    yield "categories", Ours(len(CATEGORIES), "the form takes one mark with one of them")
-    yield "domains", Ours(len(DOMAINS), ", ".join(DOMAINS))
-    of_reference = [reason for reason in REASONS if reason in ("transliterated", "meaning-lost")]
-    yield "removal-reasons", Ours(len(REASONS) - len(of_reference), "of the form; removals.csv counts them")
-    yield "reference-reasons", Ours(len(of_reference), "of the form; removals.csv counts them")
-    yield "explication-sentences", Ours(1, "the form refuses another number")
-    yield "errors", Ours(len(ERRORS), ", ".join(ERRORS))
-    yield "metrics", Ours(len(METRICS), ", ".join(TITLES.values()))
     backends = list(settings["models"].values())
     written = "models of the configuration; systems of the folder were written or collected"
     yield "systems-mt", Ours(backends.count("seq2seq"), written)
     yield "systems-llm", Ours(len(backends) - backends.count("seq2seq"), written)
     yield "paradigms", Ours(len(settings["shots"]), f"cult_eval.shots: {', '.join(map(str, settings['shots']))}")
-    yield "one-shot-examples", Ours(1, "example.jsonl holds one, which is not in the test set")
-    yield "components", Ours(2, "validity, quality")
-    yield "protocols", Ours(len(get_args(Protocol)), ", ".join(get_args(Protocol)))
-    yield "critics", Ours(2, f"{FIDELITY.name}, {NUANCE.name}")
 
 
 def _table_1(printed: Lines, ours: Lines) -> Answers:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from excam.calmqa import asks, ratings
+from excam.calmqa import ratings
 from excam.calmqa.ratings import Rating
 from excam.calmqa.source import Question
 from excam.calmqa.surface import LOW_RESOURCE
 from excam.core.language_identity import code_name
-from excam.pages.claims import Ours, missing
+from excam.pages.claims import Ours
 from excam.stats.regression import OddsRatio, dummies, ols_r2
 
 Answers = Iterator[tuple[str, Ours]]
@@ -21,19 +21,6 @@ AFAR = "Afar"
 RELIABLE = 0.9  # share of answers in the right language, without loops; the paper says "reliably", without a number
 NO_RATINGS = "no ratings by people: calmqa.people"
 NEUTRAL = ("human-neutral", "human-neutral-p")
-NO_VALUE = {  # reason -> claims
-    "how the authors collected; excam calmqa draw-seeds and collect-seeds collect such questions": (
-        "seed-questions",
-        "writers",
-    ),
-    "what the authors paid; the seconds of each answer are in the files that people export": (
-        *("seed-cost", "writer-test", "question-pay-low", "question-pay-high"),
-    ),
-    "the authors' crawl of forums; nothing is crawled here": ("crawled",),
-    "in words; ours: table.md, by language": ("low-resource",),
-    "no reference answers to compare with": ("overlap-metrics",),
-    "excam calmqa filter prints this share for your own questions": ("filter-kept",),
-}
 
 
 def answers(
@@ -50,8 +37,7 @@ def answers(
     models and the rule of repetition.
     """
     return (
-        missing(NO_VALUE)
-        | dict(_sizes(questions))
+        dict(_sizes(questions))
         | dict(_settings(settings))
         | dict(_factuality(rows, gaps))
         | dict(_wrong_language(rows))
@@ -94,7 +80,6 @@ def _sizes(questions: Mapping[str, Question]) -> Answers:
 
 def _settings(settings: Mapping[str, Any]) -> Answers:
     yield "models", Ours(len(settings["models"]), f"calmqa.models: {', '.join(settings['models']) or 'none'}")
-    yield "filter-rounds", Ours(len(asks.FILTERS), f"excam calmqa filter: {', '.join(asks.FILTERS)}")
     for name in ("tokens", "times"):
         yield (
             f"repeat-{name}",

@@ -49,7 +49,7 @@ class Data:
 
 def answers(data: Data, printed: Sequence[Claim]) -> dict[str, Ours]:
     """Return ours of each claim by its id, or the reason why there is none."""
-    return {claim.id: _answer(_value(claim.id, data)) for claim in printed}
+    return {claim.id: _answer(_value(claim.id, data)) for claim in printed if not (claim.ours or claim.why)}
 
 
 def _answer(value: Value) -> Ours:
@@ -137,8 +137,6 @@ OF_SCENARIOS: Mapping[str, Callable[[Data], Value]] = {
     "languages": lambda data: data.count("language"),
     "scripts": lambda data: data.count("script"),
     "annotators-per-context": _authors,
-    "payment": lambda data: Absent("a benchmark's files do not say what its authors were paid"),
-    "tf-random": lambda data: numbers.CHANCE["tf"],
 }
 
 
@@ -221,7 +219,6 @@ OF_MODELS: Mapping[str, Callable[[Data], Value]] = {
     "order-gap": _of_categories("delta_mc"),
     "pairs-below-single": lambda data: _count([drop > 0 for drop in _categories(data, "drop").values()]),
     "above-chance-mc": _above_chance,
-    "aspects-stable": lambda data: Absent("in words; ours, of each system: aspects.md"),
     "aspect-spread": _spread,
     "aspect-band-lowest": _band(0),
     "aspect-band-highest": _band(-1),

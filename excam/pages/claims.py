@@ -26,6 +26,8 @@ class Claim:
     unit: str
     place: str
     contradiction: str = ""
+    ours: str = ""  # where it is built in; a claim with this or `why` needs no line of ours
+    why: str = ""  # where that stands, or why there is nothing of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Ours:
 
 def stated(lines: Iterable[Mapping[str, str]]) -> list[Claim]:
     """Return the claims of a file of printed numbers, whose columns are the fields of `Claim`, its text as `claim`."""
-    columns = ("id", "claim", "printed", "unit", "place", "contradiction")
+    columns = ("id", "claim", "printed", "unit", "place", "contradiction", "ours", "why")
     return [Claim(*(line[column] for column in columns)) for line in lines]
 
 
@@ -54,6 +56,7 @@ def beside(claims: Sequence[Claim], ours: Mapping[str, Ours]) -> list[dict[str, 
 
     Raises InputInvalid if a claim has no line of ours, or the reverse.
     """
+    ours = {claim.id: Ours(claim.ours, claim.why) for claim in claims if claim.ours or claim.why} | dict(ours)
     printed = {claim.id for claim in claims}
     if apart := sorted(printed ^ ours.keys()):
         where = "printed, without a line of ours" if apart[0] in printed else "a line of ours, not printed"

@@ -14,7 +14,6 @@ from excam.calmqa.numbers import Judged
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.pages import claims
-from excam.pages.claims import Claim
 from excam.stats import regression
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +139,7 @@ def ours(rows=(), gaps=(), human=(), questions=(), languages=()):
 
 
 def test_every_claim_has_a_line_and_no_line_is_without_a_claim():
-    lines = [Claim(name, "", value, "", "") for name, value in claims_printed().items()]
+    lines = claims.stated(tables.read_lines(PAPER / "claims.csv"))
     empty = claims.beside(lines, ours())
     rated = claims.beside(lines, ours(human=ratings.read(ROOT / "mini/calmqa-answers/ratings.csv")))
     assert all(line["note"] for line in [*empty, *rated])

@@ -30,7 +30,20 @@ COMPUTED = {  # columns and rows that are no transcript, and say so where it is 
     "excam/calmqa/paper/claims.csv": {"human-ratings", "afar"},  # "5 x 3 x 20"; "No model"
     "excam/rubric/paper/numbers.csv": {"red-flags", "weights"},  # sums
 }
-OURS = {"id", "key", "claim", "spec", "contradiction", "what", "unit", "place", "source", "section", "number", "aspect"}
+OURS = {
+    "id",
+    "key",
+    "claim",
+    "spec",
+    "contradiction",
+    "what",
+    "unit",
+    "place",
+    "source",
+    "section",
+    "number",
+    "aspect",
+} | {"ours", "why"}
 
 
 def lines(path: Path) -> list[dict[str, str]]:
