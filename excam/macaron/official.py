@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isnan
 from pathlib import Path
-from typing import Any
 
-from excam.core import row_files
 from excam.core.exceptions import InputInvalid, SourceInvalid
-from excam.core.source_tables import read_table
-from excam.core.text import id_text, is_text
+from excam.core.source_tables import HALF, read_table
 from excam.macaron import scenarios
 from excam.macaron.scenarios import Built, Dropped, Scenario
 from excam.macaron.templates import ASPECTS, REASONING
@@ -36,7 +32,6 @@ STATEMENTS = {  # of the table of statements; unverified
 }
 PINNED = "check the pinned revision"  # what is said of a benchmark that is fetched
 OPTIONS = (*(f"{kind}{n}" for kind in ("english_option", "option") for n in (1, 2, 3, 4)), "correct_option")
-TAGS = ("reasoning_category", "cultural_aspect")
 NOTHING = ("", "nan", "null", "none", "<na>")  # what programs write for a missing value
 KNOWN = {tag.casefold(): tag for tag in (*REASONING, *ASPECTS)}
 LABELS = {"true": "T", "t": "T", "1": "T", "false": "F", "f": "F", "0": "F"}
@@ -52,9 +47,9 @@ SCRIPTS = {  # of Table 2
 def read(choices: Path, statements: Path | None = None, columns: Mapping[str, str] | None = None) -> Built:
     """Return the scenarios of the official files. A row that is none is left out with the reason.
 
-    The right option is put first; `correct_option` holds its text in either language. Values keep the type that they
-    have in the file: what is no text is not made one. Raise InputInvalid for a file without the expected columns,
-    SourceInvalid for one that cannot be read.
+    The right option is put first; `correct_option` holds its text in either language. Cells are texts, as in the files
+    of every benchmark. Raise InputInvalid for an unknown column of `columns`, SourceInvalid for a file that cannot be
+    read or lacks one.
     """
     renames = dict(columns or {})
     if unknown := sorted(renames.keys() - CHOICES.keys() - STATEMENTS.keys()):
@@ -63,8 +58,8 @@ def read(choices: Path, statements: Path | None = None, columns: Mapping[str, st
         )
     by_id: dict[str, Scenario] = {}
     dropped: list[Dropped] = []
-    for place, row in _table(choices, CHOICES, renames):
-        made = _scenario(place, row)
+    for row in _table(choices, CHOICES, renames):
+        made = _scenario(row)
         if isinstance(made, Scenario) and made.id in by_id:
             made = Dropped(made.id, "id-twice")
         if isinstance(made, Dropped):
@@ -76,87 +71,54 @@ def read(choices: Path, statements: Path | None = None, columns: Mapping[str, st
     return Built.of(by_id, dropped)
 
 
-Rows = list[tuple[str, dict[str, Any]]]  # the place of a row, and its values under our names
+Row = Mapping[str, str]  # under our names; "" for a missing value
 
 
-def _table(path: Path, names: Mapping[str, str], renames: Mapping[str, str]) -> Rows:
+def _table(path: Path, names: Mapping[str, str], renames: Mapping[str, str]) -> list[Row]:
     """Return the rows of a table. Raise SourceInvalid, naming the columns that it has."""
     theirs = {ours: renames.get(ours, name) for ours, name in names.items()}
     try:
-        read_table(path, "macaron.columns", dict.fromkeys(theirs.values()))
+        frame = read_table(path, "macaron.columns", dict.fromkeys(theirs.values()))
     except SourceInvalid as problem:
         raise SourceInvalid(
             str(problem).replace(PINNED, "name those that differ with --column or macaron.columns")
         ) from None
     return [
-        (f"row {number}", {ours: row.get(name) for ours, name in theirs.items()})
-        for number, row in row_files.rows(path)
+        {ours: _cell(row[name], nothing=() if ours in OPTIONS else NOTHING) for ours, name in theirs.items()}
+        for row in frame.iter_rows(named=True)
     ]
 
 
-def _problem(place: str, row: Mapping[str, Any], named: Iterable[str], texts: Iterable[str]) -> Dropped | None:
-    """Return why a row is left out: a value of `named` that is missing, or one of `texts` that is no text.
-
-    `named` begins with the id. A missing text is left to `scenarios.text_problem`.
-    """
-    id_, *others = named
-    name = _id(row[id_])
-    if not name:
-        return Dropped("", f"no-{id_}", f"{place}: {_shown(row[id_])}")
-    for column in (*others, *texts):
-        value = row[column]
-        if column in others and _is_missing(value):
-            return Dropped(name, f"no-{column}", f"{place}: {_shown(value)}")
-        if not _is_null(value) and not is_text(value):
-            reason = "lone-surrogate" if isinstance(value, str) else "not-text"
-            return Dropped(name, reason, f"{column}: {_shown(value)}")
-    return None
+def _cell(value: str | None, nothing: Sequence[str]) -> str:
+    """Return a text, "" for a null, or what programs write for one; an option may be "None"."""
+    text = (value or "").strip().replace(HALF, "\ud800")  # which `scenarios.text_problem` refuses
+    return "" if text.casefold() in nothing else text
 
 
-def _id(value: Any) -> str:
-    """Return an id, a text or a whole number, as text; "" for anything else."""
-    return "" if _is_missing(value) else (id_text(value) or "").strip()
-
-
-def _is_null(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and isnan(value))
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a cell has no value: null, blank, or a word that programs write for a missing one."""
-    return _is_null(value) or (isinstance(value, str) and value.strip().casefold() in NOTHING)
-
-
-def _shown(value: Any) -> str:
-    return ascii(value)[:60]
-
-
-def _scenario(place: str, row: Mapping[str, Any]) -> Scenario | Dropped:
-    if problem := _problem(place, row, ("id", "country", "language"), ("english_question", "question", *OPTIONS)):
-        return problem
-    name, language, template = _id(row["id"]), row["language"].strip(), id_text(row["template_id"])
-    english, local = ([_option(row[f"{kind}{n}"]) for n in (1, 2, 3, 4)] for kind in ("english_option", "option"))
-    correct, tags = _option(row["correct_option"]), [_tags(row[column]) for column in TAGS]
-    right = [at for at, pair in enumerate(zip(english, local, strict=True)) if correct in pair]
-    if template is None or not re.fullmatch(r"\d{1,9}(\.0+)?", template.strip()):
-        return Dropped(name, "unknown-template", _shown(row["template_id"]))
+def _scenario(row: Row) -> Scenario | Dropped:
+    name = row["id"]
+    if empty := next((column for column in ("id", "country", "language") if not row[column]), None):
+        return Dropped(name, f"no-{empty}")
+    english, local = ([row[f"{kind}{n}"] for n in (1, 2, 3, 4)] for kind in ("english_option", "option"))
+    right = [at for at, pair in enumerate(zip(english, local, strict=True)) if row["correct_option"] in pair]
+    if not re.fullmatch(r"\d{1,9}(\.0+)?", row["template_id"]):
+        return Dropped(name, "unknown-template", row["template_id"][:60])
     if len(right) != 1:
-        return Dropped(name, "correct-option-is-none" if not right else "correct-option-is-several", correct)
-    if None in tags:
-        return Dropped(name, "not-text", f"{TAGS[tags.index(None)]}: {_shown(row[TAGS[tags.index(None)]])}")
+        reason = "correct-option-is-several" if right else "correct-option-is-none"
+        return Dropped(name, reason, row["correct_option"])
     order = [right[0], *(at for at in range(4) if at != right[0])]
     made = Scenario(
         id=name,
-        template=int(float(template)),
-        country=row["country"].strip(),
-        language=language,
-        script=SCRIPTS.get(language, "unknown"),
-        reasoning=tags[0] or (),
-        aspects=tags[1] or (),
+        template=int(float(row["template_id"])),
+        country=row["country"],
+        language=row["language"],
+        script=SCRIPTS.get(row["language"], "unknown"),
+        reasoning=_tags(row["reasoning_category"]),
+        aspects=_tags(row["cultural_aspect"]),
         slots={},
-        question_en=_text(row["english_question"]),
+        question_en=row["english_question"],
         options_en=tuple(english[at] for at in order),
-        question_local=_text(row["question"]),
+        question_local=row["question"],
         options_local=tuple(local[at] for at in order),
         **dict.fromkeys(scenarios.STATEMENTS),
         status="published",
@@ -168,49 +130,28 @@ def _scenario(place: str, row: Mapping[str, Any]) -> Scenario | Dropped:
     return Dropped(name, *reason) if reason else made
 
 
-def _text(value: Any) -> str:
-    return "" if _is_missing(value) else value
-
-
-def _option(value: Any) -> str:
-    """Return an option, "" for a null: "None" may be one."""
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _tags(cell: Any) -> tuple[str, ...] | None:
-    """Return the tags of a list, or of a text that separates them by commas or semicolons; duplicates once.
-
-    None for anything else.
-    """
-    listed = cell if isinstance(cell, list) else [_text(cell)]
-    if not all(map(is_text, listed)):
-        return None
-    parts = [part for text in listed for part in text.strip("[]").replace(";", ",").split(",")]
-    tags = [tag for part in parts if (tag := part.strip(" '\""))]
+def _tags(cell: str) -> tuple[str, ...]:
+    """Return the tags of a list, or of a text that separates them by commas or semicolons; duplicates once."""
+    tags = [tag for part in cell.strip("[]").replace(";", ",").split(",") if (tag := part.strip(" '\""))]
     return tuple(dict.fromkeys(KNOWN.get(tag.casefold(), tag) for tag in tags))
 
 
-def _add_statements(by_id: dict[str, Scenario], rows: Rows) -> list[Dropped]:
+def _add_statements(by_id: dict[str, Scenario], rows: Sequence[Row]) -> list[Dropped]:
     """Put the statements into their scenarios; return the rows that are left out."""
     dropped: list[Dropped] = []
     texts: dict[str, dict[str, str]] = defaultdict(dict)
-    valid = []
-    for place, row in rows:
-        if problem := _problem(place, row, ("scenario_id",), ("english_statement", "statement")):
-            dropped.append(problem)
-        else:
-            valid.append((_id(row["scenario_id"]), _label(row["label"]), row))
-    seen = Counter((name, label) for name, label, _ in valid)
-    for name, label, row in valid:
+    labelled = [(row["scenario_id"], LABELS.get(row["label"].lower()), row) for row in rows]
+    counts = Counter((name, label) for name, label, _ in labelled)
+    for name, label, row in labelled:
         if name not in by_id:
-            dropped.append(Dropped(name, "statement-without-scenario", _text(row["english_statement"])))
+            dropped.append(Dropped(name, "statement-without-scenario", row["english_statement"]))
         elif label is None:
-            dropped.append(Dropped(name, "statement-without-label", _shown(row["label"])))
-        elif seen[name, label] > 1:
+            dropped.append(Dropped(name, "statement-without-label", row["label"][:60]))
+        elif counts[name, label] > 1:
             dropped.append(Dropped(name, "statement-twice", label))
         else:
             side = "true" if label == "T" else "false"
-            texts[name] |= {f"{side}_en": _text(row["english_statement"]), f"{side}_local": _text(row["statement"])}
+            texts[name] |= {f"{side}_en": row["english_statement"], f"{side}_local": row["statement"]}
     for name, statements in texts.items():
         if len(statements) < len(scenarios.STATEMENTS):
             dropped.append(Dropped(name, "statement-without-its-other"))
@@ -221,9 +162,3 @@ def _add_statements(by_id: dict[str, Scenario], rows: Rows) -> list[Dropped]:
         else:
             by_id[name] = with_statements
     return dropped
-
-
-def _label(value: Any) -> str | None:
-    """Return T or F for a label in words, as a truth value or as 1 or 0; None for anything else."""
-    text = str(value) if isinstance(value, bool) else id_text(value) or ""
-    return LABELS.get(text.strip().lower())
