@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
+from pydantic import ConfigDict, StrictBool, StrictInt, TypeAdapter, ValidationError
 
 from excam.core import yaml_text
 from excam.core.exceptions import InputInvalid, in_a_line
@@ -38,18 +39,20 @@ class Slot:
     only some values are valid, these `values`, or the whole numbers `low` to `high`.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     kind: str
-    local: bool = True
+    local: StrictBool = True
     note: str = ""
-    values: Sequence[str] = ()
-    low: int | None = None
-    high: int | None = None
+    values: tuple[str, ...] = ()
+    low: StrictInt | None = None
+    high: StrictInt | None = None
 
     @property
     def allowed(self) -> tuple[str, ...]:
         """Return the texts that it may hold; none if it may hold any."""
         if self.low is None or self.high is None:
-            return tuple(self.values)
+            return self.values
         return tuple(map(str, range(self.low, self.high + 1)))
 
     @property
@@ -67,7 +70,9 @@ class Template:
     [OPTION B]. A retired one is kept for its scenarios and given to no author.
     """
 
-    id: int
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    id: StrictInt
     question: str
     slots: Mapping[str, Slot]
     options: tuple[str, ...]
@@ -77,7 +82,7 @@ class Template:
     false: str
     note: str = ""
     example: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    retired: bool = False
+    retired: StrictBool = False
 
 
 def read(path: Path) -> list[Template]:
@@ -96,54 +101,19 @@ def read(path: Path) -> list[Template]:
     return [_template(path, number, row) for number, row in enumerate(rows, 1)]
 
 
+_TEMPLATE = TypeAdapter(Template)
+
+
 def _template(path: Path, number: int, row: Any) -> Template:
-    names = {field_.name for field_ in fields(Template)}
-    needed = names - {"note", "example", "retired"}
-    if not isinstance(row, dict):
-        raise InputInvalid(
-            f"{path}: template {number}: found {type(row).__name__}; expected {', '.join(sorted(needed))}"
-        )
-    row = {{True: "true", False: "false"}.get(name, name): value for name, value in row.items()}  # YAML's booleans
-    if wrong := sorted({*map(str, row.keys() - names), *(needed - row.keys())}):
-        expected = ", ".join(field_.name for field_ in fields(Template))
-        raise InputInvalid(f"{path}: template {number}: unknown or missing: {', '.join(wrong)}; expected {expected}")
-    texts = {name: row[name] for name in ("question", "true", "false", "note") if name in row}
-    lists = {name: row[name] for name in ("options", "reasoning", "aspects")}
-    if (
-        type(row["id"]) is not int
-        or type(row.get("retired", False)) is not bool
-        or not isinstance(row.get("example", {}), dict)
-        or not all(isinstance(text, str) for text in texts.values())
-        or not all(
-            isinstance(values, list) and all(isinstance(value, str) for value in values) for values in lists.values()
-        )
-        or not isinstance(row["slots"], dict)
-    ):
-        raise InputInvalid(
-            f"{path}: template {number}: expected a number `id`, texts, lists of texts, mappings `slots` and "
-            "`example`, true or false for `retired`"
-        )
-    slots = {str(name): _slot(path, number, name, value) for name, value in row["slots"].items()}
-    return Template(**{**row, **{name: tuple(values) for name, values in lists.items()}, "slots": slots})
-
-
-def _slot(path: Path, number: int, name: Any, value: Any) -> Slot:
+    if isinstance(row, dict):
+        row = {{True: "true", False: "false"}.get(name, name): value for name, value in row.items()}  # YAML's booleans
     try:
-        slot = Slot(**value)
-    except TypeError:
-        slot = None
-    if (
-        slot is None
-        or type(slot.local) is not bool
-        or not all(isinstance(text, str) for text in (slot.kind, slot.note))
-        or not (isinstance(slot.values, list | tuple) and all(isinstance(text, str) for text in slot.values))
-        or not all(limit is None or type(limit) is int for limit in (slot.low, slot.high))
-    ):
-        raise InputInvalid(
-            f"{path}: template {number}: slots.{name}: found {value!r:.60}; expected kind, local (a boolean), note, "
-            "and `values` (a list of texts) or `low` and `high` (whole numbers)"
-        )
-    return slot
+        return _TEMPLATE.validate_python(row)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = "".join(f"{part}: " for part in first["loc"])
+        found = in_a_line(f"{first['msg'].lower()}; found {first['input']!r:.60}")
+        raise InputInvalid(f"{path}: template {number}: {place}{found}; see docs/macaron.md") from None
 
 
 def slots_in(text: str) -> list[str]:
