@@ -76,13 +76,13 @@ RIGHT = {"factuality": "none", "omissions": "none", "language_correct": "yes"}
 
 def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path, capsys):
     path = tmp_path / "ratings.jsonl"
-    given = [
+    marks = [
         RATING | RIGHT | {"answer": "Because.", "annotator": "a"},
         RATING | RIGHT | {"answer": "Because.", "annotator": "b", "omissions": "minor"},
         RATING | RIGHT | {"answer": "It is so.", "model": "n"},
         RATING | RIGHT | {"model": "without a text"},
     ]
-    write_rows(path, given)
+    write_rows(path, marks)
     answer, other = rows.of_rated_answers([], [], ratings.read(path))
     assert "1 of 3 rated answers have no text" in capsys.readouterr().err
     assert answer.kinds == ("omission",)

@@ -383,7 +383,7 @@ def test_nothing_exported_is_said_and_not_drawn(tmp_path):
     (tmp_path / "empty.json").write_text(exchange.to_json(validation_campaign, []))
     for exports, said in (([], "0 exported files hold 0 answers"), (["empty.json"], "1 exported files hold 0")):
         with pytest.raises(InputInvalid, match=said):
-            script("collect_answers", tmp_path, folder=tmp_path, exports=exports, counts="counts.json")
+            script("collect_answers", tmp_path, exports=exports, counts="counts.json")
     assert not (tmp_path / "answers.parquet").exists()
 
 
