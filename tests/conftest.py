@@ -16,7 +16,7 @@ WORKFLOW = "tests/workflow/"
 LONG = (  # how names of tests begin that plain `pytest` leaves out: models trained and loaded, servers and pages run
     *(WORKFLOW, "tests/training/", "tests/engine/", "tests/cli/"),
     *(f"tests/annotation/test_{name}" for name in ("annotation_page", "annotation_server", "form_pages")),
-    *(f"tests/golden/test_{name}" for name in ("stages", "planted", "raised", "reports")),
+    *(f"tests/golden/test_{name}" for name in ("stages", "raised", "reports")),
     *(f"tests/core/test_{name}" for name in ("offline", "connections")),
     *(f"tests/inference/test_{name}" for name in ("faults", "hosting", "seq2seq", "transformers_backend")),
     *(f"tests/inference/test_{name}" for name in ("chat.py::test_a_template_without", "engines.py::test_vllm_runs_in")),

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RECORD = Path(__file__).with_suffix(".csv")
 MOST = 16  # core minutes
-DAMAGED, PLANTED = "tests/scoring/test_damaged_inputs.py", "tests/golden/test_planted_edits.py"
+DAMAGED = "tests/scoring/test_damaged_inputs.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,11 @@ GROUPS = {
     "properties": Group("5,000 inputs a property", ("-m", "hypothesis", "--hypothesis-profile=nightly"), 5),
     "damage": Group("5,000 damaged files a format", nightly(DAMAGED), 3),
     "kills": Group(
-        "killed requests, commands, annotation servers; full disks",
+        "killed requests, annotation servers; full disks",
         nightly(
-            *("tests/inference/test_faults.py", "tests/inference/test_killed_commands.py"),
-            *("tests/annotation/test_annotation_server.py", "tests/cli/test_full_disk.py"),
+            "tests/inference/test_faults.py",
+            "tests/annotation/test_annotation_server.py",
+            "tests/cli/test_full_disk.py",
         ),
     ),
     "run": Group("the finished experiment; in each `.ci/run`", ("-m", "run and not nightly", "tests/workflow")),
@@ -54,7 +55,6 @@ GROUPS = {
         "file names, failed audits, additions",
         nightly(*(f"tests/workflow/test_{name}.py" for name in ("given_names", "failed_audit", "extending"))),
     ),
-    "planted": Group("planted edits", nightly(PLANTED), 3),
     "classes": Group("the paper's architectures, tiny", nightly("tests/inference/test_architectures.py"), 2),
     "forms": Group("all forms in a browser", nightly("tests/annotation/test_form_pages.py")),
     "rest": Group(

@@ -246,22 +246,6 @@ def test_a_flipped_bit_is_found_or_changes_nothing(store, path):
     assert all(line.startswith(f"{path}: ") and "\n" not in line for line in refusals)
 
 
-def test_a_flipped_bit_of_the_layout_is_damage(store, path):
-    """SQLite quotes what it cannot read in its complaint, which then is no UTF-8."""
-    store.close()
-    whole, refusals = path.read_bytes(), []
-    start = whole.index(b"CREATE TABLE history")
-    for place in range(start, whole.index(b"STRICT", start), 3):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x80]) + whole[place + 1 :])
-        try:
-            Store(path).close()
-        except ExcamError as problem:
-            refusals.append(str(problem))
-    assert len(refusals) > 50
-    assert all(line.startswith(f"{path}: damaged (") and "\n" not in line for line in refusals), refusals
-    assert any("no UTF-8" in line for line in refusals)
-
-
 # --- a disk that is full, or only to be read
 
 

@@ -1,6 +1,5 @@
 """The documentation builds as a site, strictly; its links lead somewhere; nothing on it is loaded from elsewhere."""
 
-import csv
 import re
 import subprocess
 import sys
@@ -9,8 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-import yaml
-from doc_blocks import follow, marked, unmarked
+from doc_blocks import follow
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^(`{3,})\w*\n.*?^\1$", re.M | re.S)
@@ -85,31 +83,6 @@ def test_no_page_is_too_long_to_read():
     assert {name for name, words in pages.items() if words > 6000} <= {"map.md", "specification.md"}
 
 
-def test_the_start_page_has_a_picture_three_doors_and_the_measured_numbers():
-    text = (ROOT / "docs/index.md").read_text(encoding="utf-8")
-    (picture,) = re.findall(r"!\[.+\]\((.+)\)", text)
-    assert (ROOT / "docs" / picture).stat().st_size <= 150_000
-    assert len(re.findall(r"^ +```bash$", text, re.M)) == 3
-    with (ROOT / "docs/results/reading.csv").open(encoding="utf-8") as file:
-        measured = {tuple(row["what"].split(" | ")): row for row in csv.DictReader(file) if row["topic"] == "prose"}
-    lines = re.findall(r"^\| (\w+)(?:, [\w ]+)? \| (\d+) \| (\d+) \| (\d+) \| (.+) \| (.+) \| (.+) \|$", text, re.M)
-    assert [line[0] for line in lines] == ["BLEnD", "CulturalBench", "GlobalOpinionQA", "all"]
-    judge, floor = "1.5B untuned, likelihoods, sure of .75", "share of words"
-    for name, *numbers in lines:
-        scaled, minus = (
-            measured[name.lower(), judge, measure] for measure in ("scaled accuracy", f"scaled accuracy, minus {floor}")
-        )
-        verdicts = measured[name.lower(), judge, "right, of those with a verdict"]
-        words = short(measured[name.lower(), floor, "scaled accuracy"]["value"])
-        right = f"{int(verdicts['n']) * float(verdicts['value']):.0f}"
-        cells = [f"{short(row['value'])} [{short(row['low'])}, {short(row['high'])}]" for row in (scaled, minus)]
-        assert numbers == [scaled["n"], verdicts["n"], right, cells[0], words, cells[1]]
-
-
-def short(number: str) -> str:
-    return f"{float(number):.2f}".replace("0.", ".", 1).replace("-", "−")
-
-
 def slug(title: str) -> str:
     """The anchor of a heading, as GitHub and the site make it."""
     return re.sub(r"[^\w\- ]", "", title.replace("`", "").lower()).strip().replace(" ", "-")
@@ -131,17 +104,6 @@ def test_links_of_pages_outside_the_site_lead_somewhere(page):
             assert anchor in map(slug, headings), f"{page}: {target}"
 
 
-def test_forms_for_issues_ask_for_what_they_name():
-    forms = [path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"]
-    for path in forms:
-        form = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert {"name", "description", "body"} <= form.keys(), path
-        ids = [field["id"] for field in form["body"]]
-        assert len(set(ids)) == len(ids), path
-        assert {field["type"] for field in form["body"]} <= {"input", "textarea"}, path
-        assert any(field.get("validations", {}).get("required") for field in form["body"]), path
-
-
 def test_the_image_is_built_by_an_environment_that_setup_knows():
     build = (ROOT / "Containerfile").read_text(encoding="utf-8")
     kind = re.search(r'setup\.sh "(\w+)-\$BUILD"', build)[1]
@@ -160,16 +122,6 @@ def page(folder: Path, text: str) -> Path:
     return folder / "page.md"
 
 
-def test_blocks_are_run_in_order_and_compared(tmp_path):
-    text = (
-        "<!-- file: a/b.txt -->\n```\none\n```\n<!-- added to: a/b.txt -->\n```\ntwo\n```\n"
-        "<!-- run: exit code 3 -->\n```bash\ncat a/b.txt; echo 3 >&2; exit 3\n```\n"
-        "<!-- printed -->\n```text\none\n…\n```\n<!-- printed on stderr -->\n```\n3\n```\n```bash\nnot run\n```\n"
-    )
-    assert [block.kind for block in marked(page(tmp_path, text))] == ["file", "added to", "run", "printed", "printed"]
-    assert follow(tmp_path / "page.md", tmp_path, {"PATH": "/bin:/usr/bin"}) == 1
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -185,11 +137,3 @@ def test_blocks_are_run_in_order_and_compared(tmp_path):
 def test_a_page_that_is_not_true_is_found(tmp_path, text, said):
     with pytest.raises(AssertionError, match=said):
         follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"})
-
-
-def test_commands_without_a_mark_are_found(tmp_path):
-    text = (
-        "```bash\na\n```\n<!-- run -->\n```bash\nb\n```\n\n   ```python\n   c\n   ```\n```text\nd\n```\n"
-        "x\n\n    excam list\n\n1. e\n   <!-- not run: f -->\n   ```bash\n   g\n   ```\n"
-    )
-    assert unmarked(page(tmp_path, text)) == ["page.md:1", "page.md:9", "page.md:17"]

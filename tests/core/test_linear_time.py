@@ -3,6 +3,7 @@
 import json
 import time
 from contextlib import suppress
+from itertools import product
 
 import pytest
 
@@ -14,6 +15,7 @@ from excam.core.spreadsheets import guard_cell
 from excam.error_reports import read as read_report
 from excam.error_reports.judges import binary, count, report, severity
 from excam.error_reports.records import CulturalError, Report
+from excam.excam40k.construction import generator
 from excam.inference import Completion, answer_text, control_tokens, json_answers
 from excam.inference.backends import _openai_bodies
 from excam.knowledge import prose
@@ -55,7 +57,7 @@ def test_a_hostile_text_takes_linear_time(name):
 RUBRIC = manual.load()
 TASK = Response("task", "Name a Greek dish.", "Sushi.")
 DECODER = json_answers.answer_decoder("key-twice", "not-finite")
-LONG = 100_000
+LONG = 40_000
 
 
 def completion(text):
@@ -77,6 +79,8 @@ READERS = {
     "remark": answer_text.without_remark,
     "JSON": json_objects,
     "report": read_report,
+    "soft error": generator.read,
+    "claims": asks.read_claims,
     "binary": binary.read,
     "count": count.read,
     "severity": severity.read,
@@ -90,16 +94,24 @@ READERS = {
     "wait of a server": lambda text: _openai_bodies.retry_after(text, text),
     "id": joining.plain_id,
 }
+CLEAN = report.write(Report())
+ANSWERS = ("reasoning", "JSON", "report", "soft error", "claims", "count", "rating", "agent", "letter")
 REPEATED = (
-    *("a", "0", "1", " ", "\n", " \n", "a ", "a-", ".", ":", ",", "(", "*", "`", "/", '"', '\\"', "{", "[", '{"a":'),
-    *("<think>", "</think>", "<|im_end|>", "score:", "COUNT: 1\n", "{},", "\u0301", "\u093e", "\u200b", "\U0001f1e9"),
+    *("a", "0", "1", " ", "\n", " \n", "a ", "a-", ".", ":", ",", "(", "*", "`", "/", '"', "'", "“", "\\", '\\"'),
+    *("{", "[", '{"a":', "{a: ", "{'b': 'c',},", "{},", "[],", "// a\n", "/* b */", "<think>", "</think>", "[/THINK]"),
+    *('"</think>"\n', "<|im_end|>", "assistantfinal", "score:", "COUNT: 1\n", "COUNT: 1 (the ", "OUTPUT: {", CLEAN),
+    *("OUTPUT: " + CLEAN, "Problem: no problem\n", "\u0301", "\u093e", "\u00a0", "\u200b", "\U0001f1e9"),
+)
+FRAMES = (  # before and after what is repeated
+    *(("", "x"), ("{", "}"), ('{"errors": [', '], "explanation": ""}'), ('{"errors": [], "explanation": "', '"}')),
+    *(("{'a': [", "]}"), ("{'a': '", "'}"), ("<think>", f"</think>{CLEAN}"), ("[THINK]", CLEAN), ("COUNT: 1 ", "")),
 )
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_takes_linear_time(name):
-    for repeated in REPEATED:
-        for text in (repeated * (LONG // len(repeated)) + "x", "{" + repeated * (LONG // len(repeated)) + "}"):
-            began = time.process_time()
-            READERS[name](text)
-            assert time.process_time() - began < 2, repr(repeated)
+    for repeated, (before, after) in product(REPEATED, FRAMES if name in ANSWERS else FRAMES[:1]):
+        text = before + repeated * (LONG // len(repeated)) + after
+        began = time.process_time()
+        READERS[name](text)
+        assert time.process_time() - began < 2, (before, repeated)

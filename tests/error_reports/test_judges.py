@@ -6,7 +6,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import slow_answers
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -227,22 +226,6 @@ def test_a_damaged_report_with_errors_never_reads_as_clean(gold, place, junk):
 
 CLEAN = report.write(Report())
 TWO_WAYS = CLEAN + CLEAN.replace(" ", "", 1)
-
-
-@pytest.mark.parametrize("name", slow_answers.INPUTS)
-def test_reading_is_linear(name):
-    """Ten times the text takes some ten times as long; a quadratic reader would take a hundred times as long.
-
-    The other readers are made of the same two functions as `count`.
-    """
-    short, long = slow_answers.text(name, 400_000), slow_answers.text(name, 4_000_000)
-    assert len(long) > 3_990_000
-    for reader in ("report", "generator", "count"):
-        read = slow_answers.READERS[reader]
-        ratios = (
-            slow_answers.seconds(read, long, 1) / max(slow_answers.seconds(read, short, 1), 1e-3) for _ in range(3)
-        )
-        assert any(ratio < 40 for ratio in ratios), reader  # a long text leaves the caches
 
 
 def test_nesting_and_huge_numbers_do_not_crash():

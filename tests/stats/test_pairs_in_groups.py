@@ -100,3 +100,5 @@ def test_words_are_learnt_from_other_groups_only():
     assert predictions_from_words(texts, labels, ["one"] * 40).tolist() == [0] * 40
     assert predictions_from_words(["", " "], [0, 1], [0, 1]).tolist() == [0, 0]
     assert words("Größe हिन्दी 日本 x1") == ["grösse", "हिन्दी", "日", "本", "x1"]
+    marked = ("தமிழ்", "العَرَبِيَّة", "naïve", "e\u0301tat", "42")
+    assert words(" ".join(marked)) == list(marked), "a mark ends no word"

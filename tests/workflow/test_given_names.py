@@ -87,26 +87,3 @@ def test_a_name_that_cannot_be_carried_is_refused_in_one_line_before_anything_ru
         assert line.endswith("; rename it")
         assert line.isprintable()
         assert "Traceback" not in dry_run.text
-
-
-def test_a_folder_of_one_s_own_may_have_any_name_that_can_be_carried(campaign_run, tmp_path):
-    name = 'mini/own data/$(touch RAN) `touch RAN` it\'s "mine" (1)'
-    for copy in (name, "mini/{dataset}", "mini/w{x}"):
-        (campaign_run.folder / copy).mkdir(parents=True)
-    rows = (campaign_run.folder / "mini/normad/normad_etiquette_final_data.csv").read_bytes()
-    for copy in (name, "mini/{dataset}"):
-        (campaign_run.folder / copy / "normad_etiquette_final_data.csv").write_bytes(rows)
-    (campaign_run.folder / "mini/w{x}/config.json").write_text("{}")
-    target = "results/sources/normad/manifest.json"
-    words = overlaid(campaign_run, "own", datasets={"normad": {"folder": name}})
-    done = campaign_run(*words, "--", target, experiment=None)
-    assert done.returncode == 0, done.text[-3000:]
-    assert json.loads((campaign_run.folder / target).read_text())["origin"] == f"folder {name}"
-    assert not list(campaign_run.folder.rglob("RAN"))
-
-    braced = overlaid(campaign_run, "braced", datasets={"normad": {"folder": "mini/{dataset}"}})
-    model = overlaid(campaign_run, "model", models={"mine": {"folder": "mini/w{x}", "licence": "MIT"}})
-    requests = [(campaign_run.folder, ["--profile", "local", *words, "--", target]) for words in (braced, model)]
-    texts = [dry_run.text for dry_run in plan(requests, tmp_path, campaign_run.environment)]
-    assert "\ndatasets.normad.folder: 'mini/{dataset}/normad_etiquette_final_data.csv': has '{' in its path" in texts[0]
-    assert "\nmodels.mine.folder: 'mini/w{x}/config.json': has '{' in its path" in texts[1]
