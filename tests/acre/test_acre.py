@@ -13,6 +13,7 @@ from exported_answers import answer_to, export
 from json_lines import write_rows
 from mini_cult_eval import ITEMS, MINI, ROWS
 from one_line_errors import line_of
+from text_tables import table
 
 from excam.acre import (
     asks,
@@ -297,21 +298,7 @@ def test_a_system_in_two_files_is_refused(tmp_path):
     assert "qipao/ours/0 is in another file too" in line_of(InputInvalid, source.written, paths, ITEMS)
 
 
-@pytest.mark.parametrize(
-    ("label", "words"),
-    [
-        ({"correct": True, "errors": ["omission"]}, "correct true with 1 errors"),
-        ({"correct": False, "errors": []}, "correct false with 0 errors"),
-        ({"correct": "yes", "errors": []}, "expected true or false"),
-        ({"correct": False, "errors": "omission"}, "and a list"),
-        ({"correct": False, "errors": ["mistake"]}, "found mistake; expected of omission"),
-        ({"correct": False, "errors": [["omission"]]}, "and a list of texts"),
-        ({"correct": True, "errors": [], "shots": "one"}, "shots: found one; expected a whole number"),
-        ({"correct": True, "errors": [], "annotator": ["ada"]}, "annotator: found ['ada']; expected text, or nothing"),
-        ({"correct": True, "errors": [], "system": 7}, "system: found 7; expected text, or nothing"),
-        ({"correct": True, "errors": [], "id": None}, "id None, system 'made-up-careful'; expected the names of both"),
-    ],
-)
+@pytest.mark.parametrize(("label", "words"), table(__file__, "a_label_that_contradicts_itself_is_refused"))
 def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
     path = write_rows(tmp_path / "labels.jsonl", [{"id": "qipao", "system": "made-up-careful"} | label])
     assert words in line_of(InputInvalid, translations.read_labels, path)
@@ -350,10 +337,17 @@ def test_the_primary_error_is_the_first_of_the_priority():
 @pytest.mark.parametrize(
     ("name", "fidelity", "clarity", "expected"),
     [
-        ("mean", 5, 5, 1.0), ("mean", 1, 1, 0.2), ("mean", 4, 5, 0.9), ("weighted", 5, 2, 0.8), ("harmonic", 5, 5, 1.0),
-        ("harmonic", 1, 4, 0.32), ("product", 5, 3, 0.6), ("product", 1, 1, 0.04), ("mean", 2.5, 3.5, 0.6),
+        ("mean", 5, 5, 1.0),
+        ("mean", 1, 1, 0.2),
+        ("mean", 4, 5, 0.9),
+        ("weighted", 5, 2, 0.8),
+        ("harmonic", 5, 5, 1.0),
+        ("harmonic", 1, 4, 0.32),
+        ("product", 5, 3, 0.6),
+        ("product", 1, 1, 0.04),
+        ("mean", 2.5, 3.5, 0.6),
     ],
-)  # fmt: skip
+)
 def test_quality_by_hand(name, fidelity, clarity, expected):
     assert quality.combine(fidelity, clarity, name) == pytest.approx(expected)
 
@@ -369,21 +363,7 @@ def test_quality_refuses_other_ratings():
 LOCK = ITEMS["longevity-lock"]
 
 
-@pytest.mark.parametrize(
-    ("translation", "reason"),
-    [
-        ("He hung a Longevity Lock on her.", "equivalent"),
-        ("He hung a longevity-lock on her.", "equivalent"),
-        ("He hung a long-life lock on her.", "equivalent"),
-        ("He hung long-fate locks on her.", "none"),
-        ("He hung a long-fate lock on her.", "literal"),
-        ("He hung a long-fate lock, a longevity lock, on her.", "equivalent"),
-        ("A charm shaped like a lock, worn around the neck to keep a child's life from illness.", "explication"),
-        ("He hung a lock.", "none"),
-        ("", "empty"),
-        (" 。 \n", "empty"),
-    ],
-)
+@pytest.mark.parametrize(("translation", "reason"), table(__file__, "equivalent_by_hand"))
 def test_equivalent_by_hand(translation, reason):
     verdict = equivalent.judge(LOCK, translation)
     assert verdict.reason == reason

@@ -6,27 +6,12 @@ import random
 import pytest
 from form_campaigns import MADE
 from form_page_driver import opened
+from text_tables import table
 
 from excam.annotation import answers, form, wording
 from excam.annotation.campaign import campaign
 
-SENTENCES = {
-    "": 0,
-    "x": 0,
-    "Fine.": 0,
-    "So it is": 1,
-    "One thing is right. Another is not!": 2,
-    "Yes. No. It is so. Not that. Nor this. Over.": 6,
-    "Mr. Wang and W. G. Grace said so.": 1,
-    "It avoids generalities (e.g., of region vs. age), i.e. it is careful.": 1,
-    "It costs 3.5 yuan... or more": 1,
-    'He says "No!" Then he goes.': 2,
-    "Right on guests\nToo blunt to hosts": 2,
-    "语气得体。没有偏见！": 2,
-    "好。": 0,
-    "मेहमान का सम्मान है। भाषा सरल है।": 2,
-    "เขาพูดถูกต้อง": 1,
-}
+SENTENCES = table(__file__, "SENTENCES")
 CLAIM = "Chinese people always refuse a gift three times"
 NAMED = {
     ("It says that people always refuse a gift.", CLAIM): True,

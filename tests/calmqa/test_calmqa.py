@@ -15,6 +15,7 @@ from excam_commands import excam, refusal, succeed
 from json_lines import write_rows
 from mini_calmqa import MINI, QUESTIONS, SHEETS
 from one_line_errors import line_of
+from text_tables import table
 
 from excam.calmqa import asks, claims, numbers, rows_page, source, stages, surface
 from excam.calmqa.claims import Claim, ClaimWithPassages
@@ -214,26 +215,7 @@ def test_an_invalid_sheet_is_one_line(tmp_path, rows, problem):
 # --- claims and verdicts
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "sentences"),
-    [("One thing. Another thing! Why? Because.", "en", ["One thing.", "Another thing!", "Because."]),
-     ("W. G. Grace batted. Dr. Smith bowled.", "en", ["W. G. Grace batted.", "Dr. Smith bowled."]),
-     ("1. **Salt** is white.\n- Snow too.\n\n# Title", "en", ["Salt is white.", "Snow too."]),
-     ("節分です。豆をまきます。なぜですか？なぜですか。", "ja", ["節分です。", "豆をまきます。"]), ("¿Qué es? Es azul.", "es", ["Es azul."]), ("", "en",
-     []), ("…\0 42", "en", []), ("Great question! Salt is white; snow too. I hope this helps.", "en",
-     ["Salt is white; snow too."]), ("I'm sorry, but I cannot answer that.", "en", []), ("Γιατί; Το αλάτι είναι λευκό.",
-     "el", ["Το αλάτι είναι λευκό."]), ("Am 3. Oktober gibt es z. B. Bier. Es kamen 3. Dann 4.", "de",
-     ["Am 3. Oktober gibt es z. B. Bier.", "Es kamen 3.", "Dann 4."]),
-     ("Ca. 3 Leute trinken Tee usw. Danach, d. h. Montag, Kaffee.", "de", ["Ca. 3 Leute trinken Tee usw.",
-     "Danach, d. h. Montag, Kaffee."]), ("Dne 3. 10. slaví sv. Václava. Pak tančí.", "cs",
-     ["Dne 3. 10. slaví sv. Václava.", "Pak tančí."]), ("1848. Március 15. ünnep, pl. Budapesten. Ott 5. Aztán mennek.",
-     "hu", ["1848. Március 15. ünnep, pl. Budapesten.", "Ott 5.", "Aztán mennek."]),
-     ("Dnia 6. Grudnia jest św. Mikołaj, np. Polska. Dał im. Potem spał.", "pl",
-     ["Dnia 6. Grudnia jest św. Mikołaj, np. Polska.", "Dał im.", "Potem spał."]),
-     ("Den 3. Oktober, bl.a. København. Det var kl. 3. Så gik de.", "da", ["Den 3. Oktober, bl.a. København.",
-     "Det var kl. 3.", "Så gik de."]), ("Это ул. Ленина, т. е. Москва и т. д. Потом ушли.", "ru",
-     ["Это ул. Ленина, т. е. Москва и т. д.", "Потом ушли."])]
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "language", "sentences"), table(__file__, "sentences_that_claim_something"))
 def test_sentences_that_claim_something(text, language, sentences):
     assert claims.sentences(text, language) == sentences
 
@@ -242,21 +224,7 @@ def passages(*texts):
     return [Passage(f"p{at}", "", text) for at, text in enumerate(texts, 1)]
 
 
-@pytest.mark.parametrize(
-    ("claim", "texts", "verdict"),
-    [
-        ("Burns Night is held on 25 January.", ["Burns Night is held each year on 25 January."], "supported"),
-        ("Burns Night is held on 26 January.", ["Burns Night is held each year on 25 January."], "unsupported"),
-        ("It is held in Wales on 25 January.", ["Burns Night is held on 25 January."], "unsupported"),
-        ("Dancers gather every summer evening outside.", ["Dancers gather every summer."], "unsupported"),
-        ("Dancers gather every summer evening.", ["Dancers gather every summer night."], "supported"),  # 4 of 5
-        ("Dancers gather.", ["Dancers.", "We gather."], "unsupported"),  # one passage must hold all of it
-        ("節分には豆をまきます。", ["節分に豆をまく行事です。"], "supported"),
-        ("The heaven is a heaven.", ["The heaven is blue."], "unsupported"),  # one word is no statement
-        ("It is so.", ["It is so."], "unsupported"),  # nothing to compare
-        ("Anything at all.", [], "unsupported"),
-    ],
-)
+@pytest.mark.parametrize(("claim", "texts", "verdict"), table(__file__, "overlap"))
 def test_overlap(claim, texts, verdict):
     assert claims.overlap(ClaimWithPassages("c", claim, passages(*texts)))[0] == verdict
 
@@ -304,20 +272,7 @@ def completion(text, finish="stop"):
     return Completion(text, None, None, finish, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "option", "failure"),
-    [
-        ("VERDICT: supported", "supported", ""),
-        ("Some words.\n**VERDICT:** Unsupported.", "unsupported", ""),
-        ("VERDICT: supported\nVERDICT: unsupported", None, "two-answers"),
-        ("VERDICT: supported\nVERDICT: supported", "supported", ""),
-        ("It is supported.", None, "no-answer-line"),
-        ("VERDICT: supportedly", None, "no-answer-line"),
-        ("VERDICT: supported or unsupported", None, "two-answers"),
-        ("VERDICT: unsupported, since no passage says so", "unsupported", ""),
-        ("VERDICT: not supported", None, "no-answer-line"),
-    ],
-)
+@pytest.mark.parametrize(("text", "option", "failure"), table(__file__, "a_line_is_read"))
 def test_a_line_is_read(text, option, failure):
     pick = asks.read_line(text, "VERDICT", ("supported", "unsupported"))
     assert (pick.option, pick.failure) == (option, failure)

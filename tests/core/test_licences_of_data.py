@@ -2,37 +2,12 @@
 
 import pytest
 from license_expression import get_license_index
+from text_tables import table
 
 from excam.core import licences
 
 
-@pytest.mark.parametrize(
-    ("licence", "kind", "permissive"),
-    [
-        ("CDLA-Permissive-2.0", "permissive", True),
-        ("CC0-1.0", "permissive", True),
-        ("CC-PDM-1.0", "permissive", True),
-        ("PDDL-1.0", "permissive", True),
-        ("ODC-By-1.0", "permissive", True),
-        ("CC-BY-3.0", "permissive", True),
-        ("CC-BY-3.0-IGO", "permissive", True),
-        ("MIT", "permissive", True),
-        ("CC-BY-SA-3.0-DE", "share-alike", False),
-        ("ODbL-1.0", "share-alike", False),
-        ("CDLA-Sharing-1.0", "share-alike", False),
-        ("GFDL-1.3-or-later", "share-alike", False),
-        ("CC-BY-NC-4.0", "non-commercial", False),
-        ("CC-BY-NC-SA-4.0", "non-commercial share-alike", False),
-        ("CC-BY-ND-4.0", "no-derivatives", False),
-        ("CC-BY-NC-ND-3.0-IGO", "non-commercial no-derivatives", False),
-        ("C-UDA-1.0", "unknown terms", False),
-        ("LicenseRef-own", "unknown terms", False),
-        ("LicenseRef-", "unknown", False),
-        ("cc-by-4.0", "unknown", False),
-        ("Classpath-exception-2.0", "unknown", False),
-        ("", "unknown", False),
-    ],
-)
+@pytest.mark.parametrize(("licence", "kind", "permissive"), table(__file__, "the_terms_of_a_licence"))
 def test_the_terms_of_a_licence(licence, kind, permissive):
     assert licences.licence_kind(licence) == kind
     assert licences.is_permissive(licence) == permissive

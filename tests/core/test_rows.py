@@ -7,6 +7,7 @@ from datetime import date
 import polars as pl
 import pytest
 from one_line_errors import line_of
+from text_tables import table
 
 from excam.core.exceptions import InputInvalid
 from excam.core.row_files import BadRow
@@ -41,33 +42,9 @@ def texts(entries):
 # --- columns
 
 
-@pytest.mark.parametrize(
-    ("names", "read_as"),
-    [
-        (("instruction", "output"), ()),
-        (("prompt", "response"), ("prompt as instruction", "response as output")),
-        (("question", "answer"), ("question as instruction", "answer as output")),
-        (("input", "output"), ("input as instruction",)),
-        (("instruction", "completion"), ("completion as output",)),
-        (("Instruction", "Output"), ("Instruction as instruction", "Output as output")),
-        (("Frage", "Antwort", "Sprache"), ("Frage as instruction", "Antwort as output", "Sprache as language")),
-        (("user_prompt", "model_output"), ("user_prompt as instruction", "model_output as output")),
-        (("instructions", "output"), ("instructions as instruction",)),
-        (("question_en", "answer"), ("question_en as instruction", "answer as output")),
-        (("user_input", "response"), ("user_input as instruction", "response as output")),
-        (("Prompt text", "Response"), ("Prompt text as instruction", "Response as output")),
-        (("questionText", "Antwort (de)"), ("questionText as instruction", "Antwort (de) as output")),
-        (("question", "reference_answer", "answers"), ("question as instruction", "answers as output")),
-        (("質問", "回答"), ("質問 as instruction", "回答 as output")),
-        (("instruction", "input", "output"), ()),
-        (("input", "actual_output", "expected_output"), ("input as instruction", "actual_output as output")),
-        (("question", "answer", "output"), ("question as instruction",)),
-        (("Question Text", "answer", "ID"), ("Question Text as instruction", "answer as output", "ID as id")),
-        (("instruction", "output", "model", "lang"), ("lang as language", "model as system")),
-    ],
-)
+@pytest.mark.parametrize(("names", "read_as"), table(__file__, "columns_are_found_by_their_usual_names"))
 def test_columns_are_found_by_their_usual_names(names, read_as):
-    assert rows.columns_of(names, EXCAM, {}).renamed == read_as
+    assert rows.columns_of(names, EXCAM, {}).renamed == tuple(read_as)
 
 
 def test_the_roles_are_those_of_the_metric():
@@ -84,29 +61,70 @@ def test_the_roles_are_those_of_the_metric():
 @pytest.mark.parametrize(
     ("names", "metric", "named", "said"),
     [
-        (("text",), EXCAM, {}, "column instruction, output: not found; found text; give --instruction NAME --output NAME, "
-         "or --without instruction if there is none"),
+        (
+            ("text",),
+            EXCAM,
+            {},
+            "column instruction, output: not found; found text; give --instruction NAME --output NAME, "
+            "or --without instruction if there is none",
+        ),
         ((), EXCAM, {}, "column instruction, output: not found; found none; give --instruction NAME --output NAME"),
-        (("output", "remarks"), EXCAM, {}, "column instruction: not found; found output, remarks; give --instruction NAME"),
-        (("prompt", "reference_answer"), EXCAM, {}, "column output: not found; found prompt, reference_answer; give --output"),
-        (("question_en", "question_de", "output"), EXCAM, {}, "column instruction: found question_en, question_de; expected"),
+        (
+            ("output", "remarks"),
+            EXCAM,
+            {},
+            "column instruction: not found; found output, remarks; give --instruction NAME",
+        ),
+        (
+            ("prompt", "reference_answer"),
+            EXCAM,
+            {},
+            "column output: not found; found prompt, reference_answer; give --output",
+        ),
+        (
+            ("question_en", "question_de", "output"),
+            EXCAM,
+            {},
+            "column instruction: found question_en, question_de; expected",
+        ),
         (("question_id", "output"), EXCAM, {}, "column instruction: not found; found question_id, output;"),
-        (("a", "output"), STANDING, {"instruction": "a"},
-         "column instruction: found a and --without instruction; expected one of them"),
-        (("prompt", "answer", "response"), EXCAM, {},
-         "column output: found answer, response; expected one; give --output answer or --output response"),
-        (("prompt", "question", "output"), EXCAM, {},
-         "column instruction: found prompt, question; expected one; give --instruction prompt or --instruction question"),
+        (
+            ("a", "output"),
+            STANDING,
+            {"instruction": "a"},
+            "column instruction: found a and --without instruction; expected one of them",
+        ),
+        (
+            ("prompt", "answer", "response"),
+            EXCAM,
+            {},
+            "column output: found answer, response; expected one; give --output answer or --output response",
+        ),
+        (
+            ("prompt", "question", "output"),
+            EXCAM,
+            {},
+            "column instruction: found prompt, question; expected one; give --instruction prompt or --instruction question",
+        ),
         (("prompt", "output"), EXCAM, {"output": "answer"}, "column answer: not found; found prompt, output"),
-        (("a", "reference"), BLEU, {}, "column translation, target_language: not found; found a, reference; give --column "
-         "translation=NAME --column target_language=NAME, or --without target_language if there is none"),
-        (("translation", "reference"), BLEU, {"output": "translation"},
-         "metric bleu has no column output; it reads translation, reference, target_language, id, language, system, "
-         "culture"),
+        (
+            ("a", "reference"),
+            BLEU,
+            {},
+            "column translation, target_language: not found; found a, reference; give --column "
+            "translation=NAME --column target_language=NAME, or --without target_language if there is none",
+        ),
+        (
+            ("translation", "reference"),
+            BLEU,
+            {"output": "translation"},
+            "metric bleu has no column output; it reads translation, reference, target_language, id, language, system, "
+            "culture",
+        ),
         (("prompt", "x"), RUBRIC, {}, "column response: not found; found prompt, x; give --output NAME"),
         (("a", "b"), RUBRIC, {"output": "a", "response": "b"}, "column response: found a and b; expected one of them"),
     ],
-)  # fmt: skip
+)
 def test_a_column_that_is_not_there_is_one_line_that_says_what_to_type(names, metric, named, said):
     assert line_of(InputInvalid, rows.columns_of, names, metric, named, "a.csv").startswith(f"a.csv: {said}")
 
@@ -383,25 +401,7 @@ def test_the_last_turns_of_a_conversation_are_read(tmp_path):
     assert f": messages: {read_as}; not what a system or a tool says" in row_file.said
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"conversations": [{"from": "human", "value": "A dish?"}, {"from": "gpt", "value": "Tea."}]},
-        {"prompt": [{"role": "user", "content": "A dish?"}], "completion": [{"role": "assistant", "content": "Tea."}]},
-        {"prompt": "A dish?", "completion": [{"role": "assistant", "content": "Tea."}]},
-        {"id": 1, "input": "A dish?", "output": {"completion": "Tea."}},
-        {"id": 1, "input": [{"role": "user", "content": "A dish?"}], "output": {"choices": [{"message": {"content": "Tea."}}]}},
-        {"doc_id": 1, "doc": {"question": "A dish?"}, "resps": [["Tea."]], "filtered_resps": ["Tea."]},
-        {"doc_id": 1, "doc": {}, "arguments": {"gen_args_0": {"arg_0": "A dish?", "arg_1": {}}}, "resps": [["Tea."]]},
-        {"doc_id": 1, "doc": {}, "arguments": [["A dish?", {}]], "resps": [["Tea."]]},
-        {"input": {"messages": [{"role": "user", "content": "A dish?"}]}, "output": {"role": "assistant", "content": "Tea."}},
-        {"messages": [{"role": "user", "content": "A dish?"}, {"role": "assistant", "tool_calls": [{"id": 1}]}, {"role": "tool", "content": "x"}, {"role": "assistant", "content": "Tea."}]},
-        {"messages": [{"role": "user", "content": "A dish?"}, {"role": "assistant", "content": [{"type": "reasoning", "text": "No."}, {"type": "output_text", "text": "Tea."}]}]},
-        {"messages": [{"role": "user", "content": "A dish?"}, {"role": "assistant", "content": None, "refusal": "Tea."}]},
-        {"messages": [{"role": "user", "content": "A dish?"}, {"role": "assistant", "content": [{"type": "refusal", "refusal": "Tea."}]}]},
-        {"doc_id": 1, "doc": {}, "arguments": [['[{"role": "user", "content": "A dish?"}]', {}]], "resps": [["Tea."]]},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("row", table(__file__, "rows_of_other_programs"))
 def test_rows_of_other_programs(tmp_path, row):
     assert texts(read(file(tmp_path, row))) == [("A dish?", "Tea.")]
     entries = read(file(tmp_path, row), RUBRIC)

@@ -20,6 +20,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from one_line_errors import line_of
+from text_tables import table
 
 from excam.core import sanitize, source_tables
 from excam.core.exceptions import ConfigInvalid, SourceInvalid
@@ -202,12 +203,16 @@ def test_a_mistake_in_a_module_is_one_line_with_its_place(tmp_path, body, said):
 @pytest.mark.parametrize(
     ("name", "content", "cells"),
     [
-        ("a.csv", ",x,y\n0,no,NA\n1,None,nan\n2,007,2020-01-01\n", [("no", "NA"), ("None", "nan"), ("007", "2020-01-01")]),
+        (
+            "a.csv",
+            ",x,y\n0,no,NA\n1,None,nan\n2,007,2020-01-01\n",
+            [("no", "NA"), ("None", "nan"), ("007", "2020-01-01")],
+        ),
         ("a.csv", "x,y\n1\n\n2,3\n", [("1", ""), ("2", "3")]),
         ("a.jsonl", '{"x": "2020-01-01", "y": 1}\n{"x": "007", "y": null}', [("2020-01-01", "1"), ("007", "")]),
         ("a.json", '[{"x": true, "y": [1]}, {"x": 0.5, "y": 2.0}]', [("true", "[1]"), ("0.5", "2")]),
     ],
-)  # fmt: skip
+)
 def test_cells_are_text_and_are_not_guessed(tmp_path, name, content, cells):
     (tmp_path / name).write_text(content)
     assert [tuple(row.values()) for row in rows_of(tmp_path / name, ["x"], ["y", "z"])] == cells
@@ -255,18 +260,33 @@ def test_a_file_that_cannot_be_read_is_one_line_naming_it(tmp_path, name, conten
 @pytest.mark.parametrize(
     ("name", "row", "said"),
     [
-        ("culturalbench", [1, 1, "Q?", "w", "x", "y", "z", "E", "Peru"],
-         "row 1: answer: found 'E'; expected A, B, C or D"),
-        ("epic", ["u", "maybe", "p", "T.", "P.", "26", "Male", "Asian", "India"],
-         "row 1: label: found 'maybe'; expected iro or not"),
-        ("blend", ["K_0", "K", "UK", "Q? Without any explanation", "[]", "{}", "A"],
-         "row 1: answer_idx: found 'A'; expected a letter of choices"),
-        ("globalopinionqa", ["Q?", "{'Peru': [1.0]}", "['Yes', 'No']", ""],
-         "row 1: selections: found '{'Peru': [1.0]}'; expected one share for each option"),
-        ("normad", [1, "peru", "", "", "", "", "Rule.", "Story?", "", "perhaps"],
-         "row 1: Gold Label: found 'perhaps'; expected yes, no or neutral"),
+        (
+            "culturalbench",
+            [1, 1, "Q?", "w", "x", "y", "z", "E", "Peru"],
+            "row 1: answer: found 'E'; expected A, B, C or D",
+        ),
+        (
+            "epic",
+            ["u", "maybe", "p", "T.", "P.", "26", "Male", "Asian", "India"],
+            "row 1: label: found 'maybe'; expected iro or not",
+        ),
+        (
+            "blend",
+            ["K_0", "K", "UK", "Q? Without any explanation", "[]", "{}", "A"],
+            "row 1: answer_idx: found 'A'; expected a letter of choices",
+        ),
+        (
+            "globalopinionqa",
+            ["Q?", "{'Peru': [1.0]}", "['Yes', 'No']", ""],
+            "row 1: selections: found '{'Peru': [1.0]}'; expected one share for each option",
+        ),
+        (
+            "normad",
+            [1, "peru", "", "", "", "", "Rule.", "Story?", "", "perhaps"],
+            "row 1: Gold Label: found 'perhaps'; expected yes, no or neutral",
+        ),
     ],
-)  # fmt: skip
+)
 def test_wrong_values_name_file_row_column_found_and_expected(tmp_path, name, row, said):
     line = line_of(SourceInvalid, read_rows, name, tmp_path, row)
     assert re.match(rf"{name}: none of 1 rows is usable \([a-z-]+ 1\); e\.g\. ", line)
@@ -1045,21 +1065,7 @@ def test_shares_of_another_question_are_dropped(tmp_path):
     assert reading.dropped == {"another-question": 1}
 
 
-@pytest.mark.parametrize(
-    ("asked", "dropped"),
-    [
-        ("Which of the following statements comes closer to your view?", True),
-        ("Which ONE of the following do you think the government should do?", True),
-        ("And which of these poses the second greatest threat to the world?", True),
-        ("Which statement is closer to your view, even if neither is right?", True),
-        ("Have you been the victim of a crime in the past year? Respondent", True),
-        ("Which of the following is best for your country - the left way or the right way?", False),
-        ("Some like the left way. Others like the right way. Which of these two views is closer to yours?", False),
-        ("Which of the following things have you done? Carried a knife", False),
-        ("Do you think these attacks are good?", False),
-        ("Which respondent do you trust?", False),
-    ],
-)
+@pytest.mark.parametrize(("asked", "dropped"), table(__file__, "questions_with_nothing_behind_them_are_dropped"))
 def test_questions_with_nothing_behind_them_are_dropped(tmp_path, asked, dropped):
     options = ["The left way", "The right way"]
     reading = read_rows(
@@ -1078,26 +1084,7 @@ def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
     ].wrong == (option,)
 
 
-@pytest.mark.parametrize(
-    ("asked", "worded"),
-    [
-        ("Is ____ a major threat? c. The heat", "Is the heat a major threat?"),
-        ("Action on __ , such as a vote? e. parks", "Action on parks, such as a vote?"),
-        ("Is each a problem or not. d. health care", "Is each a problem or not. Health care"),
-        ("Areas? b. trade with the U.S.", "Areas? Trade with the U.S."),
-        ("For each, do you trust it?...Sweden", "For each, do you trust it? Sweden"),
-        ("Do you agree with this statement...Most people are kind", "Do you agree with this statement: Most people are kind"),
-        ("How important is it...to be lucky?", "How important is it to be lucky?"),
-        ("(Now/And about us...) The pair is...All or None of...The Few?", "The pair is: All or None of the Few?"),
-        ("Has [your country] changed? (ASK IF yes)", "Has the Netherlands changed?"),
-        ("Should (survey country) and <state or local> offices act?", "Should the Netherlands and state or local offices act?"),
-        ("Is the U.S. a friend?", "Is the U.S. a friend?"),
-        ("Should the (state or government) act?", "Should the state or government act?"),
-        ("Is it good, using this card. Bribes", "Is it good. Bribes"),
-        ("Now I'd like you to look at this card. I name things.", "I name things."),
-        ("We are right [OR]", "We are right"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("asked", "worded"), table(__file__, "survey_questions_are_complete"))
 def test_survey_questions_are_complete(asked, worded):
     assert complete(asked, "the Netherlands") == worded
     assert not _survey.is_unfilled(worded)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from base_samples import HOSTILE, SEED, acting, base, split_up, wrapped
+from text_tables import table
 
 from excam.core.exceptions import InputInvalid
 from excam.error_reports.records import BaseSample, Sample
@@ -115,19 +116,7 @@ def explanations_of(changed: BaseSample, mistake: Mistake) -> set[str]:
 
 @pytest.mark.parametrize(
     ("changes", "named"),
-    [
-        ({}, False),
-        ({"question": "Who turns the lights on?", "culture": "United States"}, False),
-        ({"question": "What did they give us to drink?", "culture": "United States"}, False),
-        ({"question": "What is drunk in the US?", "culture": "United States"}, True),
-        ({"question": "What do the Chinese drink?"}, True),
-        ({"question": "What is drunk by Koreans?", "culture": "South Korea"}, True),
-        ({"question": "Who eats turkey?", "culture": "Turkey"}, False),
-        ({"question": "Who?", "context": "Somebody in China asks."}, True),
-        ({"question": "Who?", "role": "Nation: China"}, True),
-        ({"question": "What is drunk in Chinatown?"}, False),
-        ({"question": "Who?", "culture": ""}, False),
-    ],
+    table(__file__, "a_culture_is_claimed_only_where_the_question_names_it"),
 )
 def test_a_culture_is_claimed_only_where_the_question_names_it(changes, named):
     row = base(**changes)

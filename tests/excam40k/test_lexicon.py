@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import regex
+from text_tables import table
 
 from excam.error_reports.records import Report, Sample
 from excam.excam40k import datasets
@@ -147,25 +148,7 @@ def test_whole_words_only():
             assert not pattern.search(f"{item.surface}-{letter}"), item
 
 
-@pytest.mark.parametrize(
-    ("language", "answer"),
-    [
-        ("English", "The sushis-like and kimonos of sakeless dalmatians are a tradition."),
-        ("German", "Der Glühweinstand und die Oktoberfestwiese sind Tradition."),
-        ("Spanish", "Las paelleras y los tortilleros son una tradición."),
-        ("Russian", "Блинная и церковный хор - традиция."),
-        ("Hungarian", "A gulyásleves hagyomány."),
-        ("Hebrew", "ההתורהים של חנוכהים הם הלכה"),
-        ("Arabic", "المسجدون والقرآنيون في الصلاة"),
-        ("Hindi", "मंदिरनुमा भवन में पूजा"),
-        ("Korean", "송편집과 김치찌개는 전통이다."),
-        ("Japanese", "新年越しそば屋と三味線屋は伝統です。"),
-        ("Japanese", "東寿司屋は伝統です。"),
-        ("Turkish", "Horonlar ve aşureler gelenektir."),
-        ("Bengali", "জামদানির পান্তা ভাতের ঐতিহ্য"),
-        ("Chinese", "2023年春节以后，很多工人没有回来。"),  # a date
-    ],
-)
+@pytest.mark.parametrize(("language", "answer"), table(__file__, "parts_of_words_and_dates_are_left"))
 def test_parts_of_words_and_dates_are_left(language, answer):
     assert outputs(free(answer, language), "major") == set()
 
@@ -269,21 +252,7 @@ def test_a_minor_error_is_near_and_a_major_one_far():
     assert not {text[11:-1] for text in outputs(sample, "major")} & near
 
 
-@pytest.mark.parametrize(
-    ("answer", "severity", "kind"),
-    [
-        ("It is polite to wait.", "major", "misrepresented norm"),
-        ("Guests always wait here.", "major", "misrepresented norm"),
-        ("Use your right hand.", "minor", "incorrect information about a custom"),
-        ("Bow to show respect.", "major", "misrepresented symbolism"),
-        ("The eldest eats first.", "minor", "misrepresented social roles"),
-        ("Choose an odd number of roses.", "minor", "incorrect information about a custom"),
-        ("Arrive on time.", "minor", "incorrect information about the time of a custom"),
-        ("They wear a kimono.", "major", "incorrect information about clothing"),
-        ("They celebrate Obon.", "major", "incorrect information about festivals"),
-        ("Many families bow.", "minor", "overgeneralisation"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "severity", "kind"), table(__file__, "types"))
 def test_types(answer, severity, kind):
     wrong = made(right_sample(answer), severity)
     assert {error.type for error in wrong.report.errors} == {kind}

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from base_samples import SEED, acting, base, wrapped
 from build_excam40k import SHARES, script
+from text_tables import table
 
 from excam.core.exceptions import ConfigInvalid
 from excam.error_reports.records import BaseSample, Sample
@@ -17,16 +18,7 @@ from excam.excam40k.audits import balance, views
 from excam.excam40k.construction import hard, splits, templates, wrapping
 
 LOCAL = sorted(templates.languages().keys() - {templates.ENGLISH})
-TEXTS = {  # code -> language, question, right answer, wrong answers; the first one is a sentence
-    "ar": ("Arabic", "ماذا يشرب الناس في الجزائر مع الفطور؟", "القهوة", ("الشاي الأخضر.", "عصير (طازج)", "3")),
-    "de": ("German", "Was trinkt man in Österreich zum Frühstück?", "Kaffee", ("Man trinkt Tee.", "Saft", "„Almdudler“")),
-    "el": ("Greek", "Τι πίνουν οι άνθρωποι στην Ελλάδα το πρωί;", "καφέ", ("Πίνουν τσάι.", "χυμό", "«γάλα»")),
-    "es": ("Spanish", "¿Qué se bebe en México en el desayuno?", "café", ("Se bebe té.", "jugo", "«atole»")),
-    "hi": ("Hindi", "भारत में लोग सुबह क्या पीते हैं?", "चाय", ("लोग कॉफ़ी पीते हैं।", "रस", "“लस्सी”")),
-    "id": ("Indonesian", "Apa yang diminum orang di Jawa Barat saat sarapan?", "kopi", ("Orang minum teh.", "jus", "“bajigur”")),
-    "ko": ("Korean", "한국 사람들은 아침에 무엇을 마십니까?", "커피", ("차를 마십니다.", "주스", "“우유”")),
-    "zh": ("Chinese", "中国人早餐喝什么？", "豆浆", ("他们喝茶。", "果汁", "“牛奶”")),
-}  # fmt: skip
+TEXTS = table(__file__, "TEXTS")
 CULTURES = {
     **{"ar": "Algeria", "de": "Austria", "el": "Greece", "es": "Mexico", "hi": "India", "id": "West Java"},
     **{"ko": "South Korea", "zh": "China"},
@@ -239,23 +231,7 @@ def test_rows_get_english_frames_by_default_and_in_other_languages():
     assert frames == {"": {"en": 2}, "English": {"en": 2}, "Kirundi": {"en": 2}, "Spanish": {"es": 2}}
 
 
-@pytest.mark.parametrize(
-    ("template", "value", "filled"),
-    [
-        ("请回答：“{v}”。", "什么？", "请回答：“什么？”"),
-        ("请回答：“{v}”。", "茶", "请回答：“茶”。"),
-        ("“{v}”的答案是什么？", "“茶”", "‘“茶”’的答案是什么？"),
-        ("أجب عن «{v}»؟", "ماذا؟", "أجب عن «ماذا؟»"),
-        ("यह “{v}”।", "क्या है।", "यह “क्या है।”"),
-        ("Auf „{v}“?", "Was?", "Auf „Was?“"),
-        ("Auf „{v}“?", "Das „Gelbe“", "Auf ‚Das „Gelbe“‘?"),
-        ("Di «{v}».", "el «sí»", "Di “el «sí»”."),
-        ("Di «{v}»; no.", "¿Qué?", "Di «¿Qué?»; no."),
-        ("أجب عن «{v}».", 'قصة "المنصة"', 'أجب عن «قصة "المنصة"».'),
-        ("请回答“{v}”。", '说"不"', '请回答‘说"不"’。'),
-        ("Πείτε «{v}».", "Τι;", "Πείτε «Τι;»"),
-    ],
-)
+@pytest.mark.parametrize(("template", "value", "filled"), table(__file__, "quotes_and_marks_of_every_script"))
 def test_quotes_and_marks_of_every_script(template, value, filled):
     assert templates.fill(template, {"v": value}) == filled
 

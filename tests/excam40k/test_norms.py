@@ -7,6 +7,7 @@ from pathlib import Path
 import build_excam40k
 import pytest
 from base_samples import acting, wrapped
+from text_tables import table
 
 from excam.core import tables
 from excam.core.splits import SPLITS
@@ -17,170 +18,10 @@ ROOT = Path(__file__).parents[2]
 SEED = 7
 
 # norm -> three sentences that state it, and two that do not
-STATEMENTS = {
-    "opened at once": (
-        "A gift is opened immediately, so that the giver sees the joy.",
-        "Hosts open presents in the presence of those who brought them.",
-        "Presents are opened upon receipt, with many thanks.",
-        "A gift is not opened immediately.",
-        "Guests open the door immediately when somebody rings with a gift.",
-    ),
-    "opened later": (
-        "A gift is not opened while guests are there.",
-        "Hosts set presents aside until the party is over.",
-        "One waits with a present and opens it alone.",
-        "A gift is opened with both hands in front of the giver.",
-        "One must avoid a draft when windows are opened.",
-    ),
-    "finish everything": (
-        "Guests finish all the food on their plate.",
-        "It pleases the cook when you eat everything.",
-        "No food stays, and no leftover food is seen on the table.",
-        "Guests leave a little food on the plate.",
-        "Wait for the eldest before you begin eating the meal.",
-    ),
-    "leave a little": (
-        "Guests leave a small portion of the rice.",
-        "One should leave some food, which shows that there was enough.",
-        "Not finishing every bite tells the host that you are full.",
-        "Guests finish all the food on their plate.",
-        "It is polite to leave the table only after the host.",
-    ),
-    "on time": (
-        "Guests are expected to be punctual.",
-        "One comes on time to a dinner.",
-        "Visitors ring the bell at the agreed time.",
-        "It is acceptable to come on time or an hour later.",
-        "Friendship counts over punctuality.",
-    ),
-    "late is fine": (
-        "It is polite to arrive half an hour after the host has said.",
-        "It is okay to arrive late at a party.",
-        "Friends arrive 15-30 minutes after the time of the invitation.",
-        "Guests are expected to be punctual.",
-        "Shops open late in the evening.",
-    ),
-    "the host": (
-        "Everybody waits for the host to begin.",
-        "One eats only after the host has given the signal to start.",
-        "Guests wait until the host indicates that the meal starts.",
-        "Everybody waits for the eldest to begin.",
-        "Guests wait until the host shows them where to sit and begins to talk.",
-    ),
-    "the eldest": (
-        "The eldest person begins the meal.",
-        "Wait until the elders eat.",
-        "An elder at the table starts, and then the others follow.",
-        "The host begins the meal.",
-        "Elders are given the best seat before the meal begins.",
-    ),
-    "the one who invited": (
-        "The host pays for everybody.",
-        "Those who invited others pay the bill.",
-        "It is usual to cover the costs if you have invited somebody.",
-        "Friends split the bill, whoever invited.",
-        "The oldest pays, not the host.",
-    ),
-    "everybody a share": (
-        "Friends split the bill evenly.", "Everybody is expected to share the costs.",
-        "Cover your own meal in a restaurant.", "The host pays for everybody.", "Bread is split and shared.",
-    ),
-    "accepted": (
-        "It is kind to accept a second helping.",
-        "Guests accept additional servings.",
-        "Accept it when more helpings are offered.",
-        "Do not accept a second helping.",
-        "One should accept an invitation to a second visit.",
-    ),
-    "not asked for": (
-        "It is modest to avoid taking a second serving.",
-        "Guests do not request additional food, without requesting second helpings.",
-        "Take enough to avoid needing a second helping.",
-        "Guests accept additional servings.",
-        "Do not take a seat before the host.",
-    ),
-    "arranged beforehand": (
-        "Arrange visits some days ahead.",
-        "It is polite to announce your visit.",
-        "Friends plan visits by telephone.",
-        "Friends come unannounced, and it is acceptable not to plan visits.",
-        "Plan your journey well.",
-    ),
-    "unannounced is fine": (
-        "It is acceptable to come unannounced.",
-        "Coming unannounced is acceptable among friends.",
-        "Neighbours spontaneously visit each other.",
-        "Arrange visits some days ahead.",
-        "Unannounced tests are common.",
-    ),
-}  # fmt: skip
+STATEMENTS = table(__file__, "STATEMENTS")
 
 # norm -> three stories in which it is followed, and two in which it is not
-STORIES = {
-    "opened at once": (
-        "Ana gets a gift and opens it at once.", "Ben tore the paper in front of Ana.",
-        "She unwraps the present with a smile.", "Ana puts the gift aside.", "Ana opened the door and took the gift.",
-    ),
-    "opened later": (
-        "Ben puts the parcel aside.", "Ana thanks him without opening the gift.", "She decides to open it later.",
-        "Ben tears the paper and throws it aside.", "She opens it immediately.",
-    ),
-    "finish everything": (
-        "Ben eats everything that he is given.",
-        "Ana finishes the food on her plate.",
-        "He cleaned his plate, leaving it empty.",
-        "Ana finishes her meal and leaves some rice.",
-        "He cleans his plate of bones and could not finish the meal.",
-    ),
-    "leave a little": (
-        "Ana leaves a spoonful of rice.", "He left half of the meal.", "The dish stays unfinished.",
-        "She eats all, leaving no food.", "Ben leaves the house.",
-    ),
-    "on time": (
-        "He rings at exactly seven.", "Ana arrived on time.", "They came punctually.",
-        "Ana arrived on time, that is ten minutes early.", "He rings later than agreed.",
-    ),
-    "late is fine": (
-        "Ana came an hour late.", "He rang twenty minutes after seven.", "Invited for 7:00, Ben arrived at 7:40.",
-        "Ana came half an hour early and not late.", "Invited for seven, Ben arrived at 7:00.",
-    ),
-    "the host": (
-        "Ana waits for the host to lift a spoon.",
-        "Ben keeps still until Ana starts.",
-        "He eats when the host has begun, and before the grandmother does.",
-        "Ben eats without waiting for the host.",
-        "Ana waits until the grandmother has begun.",
-    ),
-    "the eldest": (
-        "Ana waits until the grandmother has begun.", "Ben eats after the eldest.",
-        "She takes a bite when an elder has eaten.", "Ben eats without waiting for the eldest.",
-        "Ana waits until the host has begun.",
-    ),
-    "the one who invited": (
-        "Ana invites Ben and pays.", "Ben paid, as he had invited Ana.", "She invited friends and covered the bill.",
-        "Ana invites Ben, and they split the bill.", "Ben pays for a stranger.",
-    ),
-    "everybody a share": (
-        "They split the bill.", "Each of them pays his own share.", "The bill is divided among them.",
-        "Ana invites Ben and pays.", "They look at the bill.",
-    ),
-    "accepted": (
-        "Ana accepts another bowl.", "Ben took a second plate.", "She asked for more.",
-        "Ana declines another bowl, though she accepted the first. Is it acceptable?", "Is what Ben did acceptable?",
-    ),
-    "not asked for": (
-        "Ana declines the bowl. Is it acceptable?", "Ben says: no thanks.", "She didn't take seconds.",
-        "Ana accepted the bowl and declined the wine.", "Ben eats.",
-    ),
-    "arranged beforehand": (
-        "Ana calls before she comes.", "Ben texted that he would come.", "The visit was arranged last week.",
-        "Ana comes without calling.", "Ben rings the bell.",
-    ),
-    "unannounced is fine": (
-        "Ana comes unannounced.", "Ben drops by in the evening.", "She visits them without calling.",
-        "Ana was invited and dropped by.", "Ben calls and comes.",
-    ),
-}  # fmt: skip
+STORIES = table(__file__, "STORIES")
 
 
 @pytest.mark.parametrize("norm", norms.norms(), ids=lambda norm: norm.norm.replace(" ", "-"))

@@ -7,6 +7,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
+from text_tables import table
 
 from excam.excam40k.construction import spans
 from excam.excam40k.construction.spans import Diff, Span, diff_spans, tokens
@@ -85,19 +86,7 @@ def test_quotes_and_emoji_keep_their_offsets(mode):
 
 @pytest.mark.parametrize(
     ("original", "modified", "expected"),
-    [
-        ("中国人过春节吃饺子。", "中国人过春节吃寿司。", "寿司"),
-        ("孩子们最喜欢的是收到压岁钱", "孩子们最喜欢的是收到圣诞礼物", "圣诞礼物"),
-        ("𠮷野家で牛丼を食べた", "𠮷野家で寿司を食べた", "寿司"),
-        ("日本では箸でご飯を食べます。", "日本では手でご飯を食べます。", "手"),
-        ("コーヒーを飲む", "コーラを飲む", "コーラ"),
-        ("คนไทยกินหมู", "คนไทยกินไก่", "ไก่"),
-        ("ในวันนี้ผู้คนจะทำการรดน้ำพระพุทธรูป", "ในวันนี้ผู้คนจะทำการล้างพระพุทธรูป", "ล้าง"),
-        ("ប្រជាជនកម្ពុជាតែងតែធ្វើបុណ្យចូលឆ្នាំខ្មែរ", "ប្រជាជនកម្ពុជាតែងតែធ្វើបុណ្យចូលឆ្នាំចិន", "ចិន"),
-        ("ຄົນລາວມັກກິນເຂົ້າໜຽວກັບປາແດກ", "ຄົນລາວມັກກິນເຂົ້າໜຽວກັບໄກ່", "ໄກ່"),
-        ("မြန်မာ ထမင်း", "မြန်မာ ရေ", "ရေ"),
-        ("သင်္ကြန်ပွဲတော်ကိုဧပြီလတွင်ကျင်းပကြသည်", "သင်္ကြန်ပွဲတော်ကိုမေလတွင်ကျင်းပကြသည်", "မေလ"),
-    ],
+    table(__file__, "strict_marks_the_word_of_unspaced_scripts"),
 )
 def test_strict_marks_the_word_of_unspaced_scripts(original, modified, expected):
     diff = diff_spans(original, modified, "strict")
@@ -128,39 +117,13 @@ def test_an_edit_in_a_long_clause_stays_small(clause):
         assert sum(len(tokens(span.text, "strict")) for span in diff.spans) <= 4
 
 
-@pytest.mark.parametrize(
-    ("original", "modified"),
-    [
-        ("ice cream", "icecream"),
-        ("the co-operation of all", "the cooperation of all"),
-        ("don’t", "don't"),
-        ("ʻOkina", "'Okina"),
-        ("צה״ל", 'צה"ל'),
-        ("café", "cafe\u0301"),
-        ("_now_ and `then`", "now and then"),
-        ("soft\u00adhyphen", "softhyphen"),
-        ("می\u200cخواهم", "میخواهم"),
-        ("❤️", "❤"),
-    ],
-)
+@pytest.mark.parametrize(("original", "modified"), table(__file__, "strict_takes_for_equal_what_looks_equal"))
 def test_strict_takes_for_equal_what_looks_equal(original, modified):
     assert diff_spans(original, modified, "strict") == Diff(0, ())
     assert diff_spans(f"one then {original} then x", f"two then {modified} then y", "strict").count == 2
 
 
-@pytest.mark.parametrize(
-    ("original", "modified"),
-    [
-        ("10:30", "1030"),
-        ("3.14", "314"),
-        ("5%", "6%"),
-        ("#️⃣", "*️⃣"),
-        ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"),
-        ("👨‍👩‍👧", "👨‍👩‍👦"),
-        ("x²", "x2"),
-        ("ก่า", "กา"),
-    ],
-)
+@pytest.mark.parametrize(("original", "modified"), table(__file__, "strict_counts_what_looks_different"))
 def test_strict_counts_what_looks_different(original, modified):
     assert diff_spans(f"a {original} b", f"a {modified} b", "strict").count == 1
 
@@ -184,20 +147,7 @@ def test_a_change_says_what_stood_there(monkeypatch):
         assert spans.changes(*words, mode) == [("replace", 2, 5, 3, 9)]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("I don't; l'eau 3.14 1,000 U.S. well-known snake_case", "I don't l'eau 3.14 1,000 U.S well known snake_case"),
-        ("$5 €1,000 5%", "$ 5 € 1,000 5"),
-        ("צה״ל ג׳ירפה", "צה״ל ג׳ירפה"),
-        ("العَرَبِيَّةُ، ١٬٠٠٠", "العَرَبِيَّةُ ١٬٠٠٠"),
-        ("क्षत्रिय हिन्दी।", "क्षत्रिय हिन्दी"),
-        ("👨‍👩‍👧👍🏽🇯🇵🇫🇷 1️⃣", "👨‍👩‍👧 👍🏽 🇯🇵 🇫🇷 1️⃣"),
-        ("春节，吃饺子", "春节 吃 饺子"),
-        ("ไม่มีการเว้น", "ไม่มี การ เว้น"),
-        (" \u0301x \u0301", "x"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), table(__file__, "strict_words"))
 def test_strict_words(text, words):
     assert [token.text for token in tokens(text, "strict")] == words.split()
 
@@ -265,47 +215,7 @@ def whole(original: str, modified: str) -> list[str]:
     return [span.text for span in spans.whole_statements(changed_spans, modified)]
 
 
-@pytest.mark.parametrize(
-    ("original", "modified", "expected"),
-    [
-        (
-            "Yes, it is polite to wait for a toast.",
-            "No, it is polite to bring a gift.",
-            ["No, it is polite to bring a gift"],
-        ),
-        (
-            "Guests bring tea and cake. They leave late.",
-            "Guests bring wine and nuts. They leave late.",
-            ["wine and nuts"],
-        ),
-        (
-            "On New Year's Eve guests of the family eat lentils, and much later all of them drink a glass of wine.",
-            "On New Year's Eve guests of the family eat grapes, and much later all of them drink a glass of milk.",
-            ["grapes", "milk"],
-        ),
-        (
-            "Guests bring tea and cake to every party in the big house behind the old church.",
-            "Guests bring wine and nuts to every party in the big house behind the old church.",
-            ["wine and nuts"],
-        ),
-        (
-            "Yes, it is kind to bring sweets as a sign of respect.",
-            "No, it is rude to come empty-handed as a sign of respect.",
-            ["No, it is rude to come empty-handed as a sign of respect"],
-        ),
-        (
-            "Guests bring tea and eat cake with friends.",
-            "Guests bring wine and eat nuts with neighbours.",
-            ["wine and eat nuts with neighbours"],
-        ),
-        ("They eat rice. They drink tea.", "They eat bread. They drink wine.", ["bread", "wine"]),
-        ("客人喝茶。主人吃饭。", "客人喝酒。主人吃面。", ["喝酒", "吃面"]),
-        ("Guests wait.\r\nHosts eat.", "Guests sit.\r\nHosts sing.", ["sit", "sing"]),
-        ("They eat rice.", "They eat rice.", []),
-        ("They eat rice now.", "They eat rice.", ["rice"]),
-        ("They eat rice.", "", [""]),
-    ],
-)
+@pytest.mark.parametrize(("original", "modified", "expected"), table(__file__, "whole_statements"))
 def test_whole_statements(original, modified, expected):
     """An exchanged sentence is one span; two edits in a long one, or in two sentences, stay two."""
     assert whole(original, modified) == expected

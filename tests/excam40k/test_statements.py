@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from text_tables import table
 
 from excam.error_reports.records import BaseSample
 from excam.excam40k.culture_documents import LEAST, MOST, prose, topic
@@ -21,40 +22,7 @@ def base(question: str, answer: str, culture: str = "Greece", **more: str) -> Ba
 
 @pytest.mark.parametrize(
     ("question", "answer", "expected"),
-    [
-        ("What is a common snack for children in Greece?", "toast", "A common snack for children in Greece is toast."),
-        (
-            "What do people in Greece eat on a name day?",
-            "honey cake",
-            "What people in Greece eat on a name day is honey cake.",
-        ),
-        ("In Greek culture, how do people say no?", "By lifting the chin", "say no by lifting the chin."),
-        ("How do people in Greece say no?", "Lifting the chin", "People in Greece say no by lifting the chin."),
-        ("Why do people in Greece nap?", "Because it is hot", "People in Greece nap because it is hot."),
-        ("Where do families in Greece gather?", "At the harbour", "Families in Greece gather at the harbour."),
-        ("How long (in weeks) is the winter holiday in Greece?", "2", "the winter holiday in Greece is 2 weeks."),
-        ("At what age does school begin in Greece?", "6", "The age at which school begins in Greece is 6."),
-        ("What should a guest in Greece wear?", "white", "What a guest in Greece should wear is white."),
-        (
-            "Which drink is served at weddings in Greece?",
-            "wine",
-            "Wine is the drink that is served at weddings in Greece.",
-        ),
-        ("Which city is the main port of Greece?", "Piraeus", "Piraeus is the main port of Greece."),
-        ("What is usually served at weddings in Greece?", "wine", "Wine is usually served at weddings in Greece."),
-        (
-            "What time of day are shops closed in Greece?",
-            "2 pm",
-            "The time of day when shops are closed in Greece is 2 pm.",
-        ),
-        ("In Greece, which item is it illegal to sell?", "gum", "the item that it is illegal to sell is gum."),
-        (
-            "Fill in the blank: in Greece, a door is painted ____ in spring",
-            "Blue",
-            "In Greece, a door is painted blue in spring.",
-        ),
-        ("What is a lucky colour?", "blue", "In Greece, a lucky colour is blue."),
-    ],
+    table(__file__, "question_and_answer_become_one_of_the_statements"),
 )
 def test_question_and_answer_become_one_of_the_statements(question: str, answer: str, expected: str) -> None:
     made = statements(base(question, answer))

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 from base_samples import SEED, base
+from text_tables import table
 
 from excam.core.exceptions import ConfigInvalid
 from excam.excam40k.construction import templates, wrapping
@@ -32,20 +33,7 @@ def test_what_the_paper_prints_is_marked():
 
 @pytest.mark.parametrize(
     ("template", "value", "filled"),
-    [
-        ("Pick '{v}'. Then go.", "Why?", "Pick 'Why?' Then go."),
-        ("Pick '{v}'. Then go.", "tea", "Pick 'tea'. Then go."),
-        ("Is it '{v}'?", "Why?", "Is it 'Why?'"),
-        ("Is it '{v}'?", "tea.", "Is it 'tea.'?"),
-        ("It is '{v}'.", "tea.", "It is 'tea.'"),
-        ("It is '{v}'.", "茶。", "It is '茶。'"),
-        ("It is {v}", "tea.", "It is tea."),
-        ("{w} '{v}'.", "{w}", "{w} '{w}'."),
-        ("It is '{v}'.", "hold the 'door open' button", "It is \"hold the 'door open' button\"."),
-        ("It is '{v}'.", "say 'no' to \"ta\"", "It is “say 'no' to \"ta\"”."),
-        ("It is '{v}'.", "don't", "It is 'don't'."),
-        ("Not '{v}', {v}.", "'no'", "Not \"'no'\", 'no'."),
-    ],
+    table(__file__, "a_value_with_its_own_mark_gets_no_second_one"),
 )
 def test_a_value_with_its_own_mark_gets_no_second_one(template, value, filled):
     assert templates.fill(template, {"v": value}) == filled

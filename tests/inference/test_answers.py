@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from text_tables import table
 
 from excam.error_reports.judges import report
 from excam.inference import answer_text
@@ -57,24 +58,7 @@ def test_more_closing_tags_than_are_examined_are_no_answer():
     assert answer_text.split_reasoning("</think>" * (answer_text.MAX_ENDS + 1) + "b")[1] is None
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("Score: 4", "4"),
-        ("Score: 1\nso\n**SCORE:** *Four of five*.\nThat is all.", "four of five"),
-        ("Score：３", "３"),
-        ("Score: $\\boxed{4}$", "4"),
-        ("Score:\n\n4\n", "4"),
-        ("Score: <4", "<4"),
-        ("score of 3, underscore: 2? A score: ", ""),
-        ("Subscore: 4", None),
-        ("2Score: 3", None),
-        ("*****Score*****: 3", None),
-        ("score : 3", "3"),
-        ("score  : 3", None),
-        ("The score is 4", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), table(__file__, "the_last_value_of_a_label"))
 def test_the_last_value_of_a_label(text, value):
     assert answer_text.last_value("Score", text) == value
 

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from text_tables import table
 
 from excam.acre import asks as acre
 from excam.acre import candidates
@@ -116,7 +117,12 @@ def test_harmless_changes_leave_a_report_what_it_is(original, seed):
     assert report.read(report.write(original)) == original
 
 
-@given(reports, st.integers(0, 2**32), st.integers(0, 400), st.sampled_from(["'", '"', "”", "{", "]", ",", "//", "\\", "x", "</think>"]))  # fmt: skip
+@given(
+    reports,
+    st.integers(0, 2**32),
+    st.integers(0, 400),
+    st.sampled_from(["'", '"', "”", "{", "]", ",", "//", "\\", "x", "</think>"]),
+)
 def test_a_damaged_loose_report_is_never_a_clean_one(original, seed, place, junk):
     said = Loose(Random(seed)).answer(original)
     read = report.read(said[:place] + junk + said[place:])
@@ -215,7 +221,7 @@ DISHES = ("Sushi", "Moussaka", "Vitamin C", "A pie")
         ('Here you are: {"answer": "C"}', "C", ["prose"]),
         ("{'answer': 'C'}", "C", ["quotes"]),
         ("{answer: 'c',}", "C", ["case", "quotes", "comma"]),
-        ('{“answer”： “C”}', "C", ["quotes", "punctuation"]),
+        ("{“answer”： “C”}", "C", ["quotes", "punctuation"]),
         ('{"answer": "(C)"}', "C", ["marks"]),
         ('{"answer": "C.", "why": "It is."}', "C", ["marks", "extra-key"]),
         ('{"answer": "B. Moussaka"}', "B", ["option"]),
@@ -250,23 +256,12 @@ DISHES = ("Sushi", "Moussaka", "Vitamin C", "A pie")
         ("A is wrong.\nThe answer is B.", None, []),
         ("", None, []),
     ],
-)  # fmt: skip
+)
 def test_an_answer_of_macaron_in_any_form(said, answer, recovered):
     assert macaron.read_text(said, ABCD, DISHES) == (None if answer is None else (answer, tuple(recovered)))
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ('{"answer": true}', "T"),
-        ('{"answer": False}', "F"),
-        ("False", "F"),
-        ("The answer is true.", "T"),
-        ("It is false that he is.\nTrue", None),
-        ("T or F", None),
-        ('{"answer": "Doğru"}', None),
-    ],
-)
+@pytest.mark.parametrize(("said", "answer"), table(__file__, "an_answer_to_a_statement_in_any_form"))
 def test_an_answer_to_a_statement_in_any_form(said, answer):
     assert (macaron.read_text(said, TRUTH) or (None,))[0] == answer
 
@@ -279,22 +274,7 @@ def test_an_answer_without_json_must_not_be_cut():
     assert set(macaron.RECOVERED) >= {"no-json", "quotes", "prose"}
 
 
-USUAL_FORMS = {  # of an object, as models write it: strict JSON, and the same over several lines
-    "alone": "{strict}",
-    "in a fence": "```json\n{strict}\n```",
-    "in a fence without a name": "```\n{strict}\n```",
-    "over lines, in a fence": "```json\n{lines}\n```",
-    "over lines": "{lines}",
-    "behind words": "Sure! Here it is: {strict}",
-    "before words": "{strict} is my answer.",
-    "in bold": "**{strict}**",
-    "in Python": "{python}",
-    "curly": "{curly}",
-    "a comma too many": "{comma}",
-    "a string": "{string}",
-    "twice": "{strict}\n{strict}",
-    "after reasoning": "<think>\nLike {{...}}?\n</think>\n{strict}",
-}
+USUAL_FORMS = table(__file__, "USUAL_FORMS")
 RATED = {name: {"rationale": "So it is.", "score": 4} for name in (*manual.DIMENSIONS, "overall")}
 RATED |= {"findings": {name: known[0] for name, known in manual.FINDINGS.items()}}
 RATED |= {"edge_case": "", "flags": [], "confidence": 3}

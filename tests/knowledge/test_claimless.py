@@ -1,6 +1,7 @@
 """What of a sentence may state something, by phrase and by form; what a short text that refuses is."""
 
 import pytest
+from text_tables import table
 
 from excam.knowledge import claimless
 
@@ -14,12 +15,18 @@ def stated(sentence, before=""):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Hello!", "It’s not a stupid question at all!", "If you have any other questions, just ask.",
-        "¡Si tienes más preguntas, no dudes en preguntar!", "**Ich hoffe, das hilft dir weiter!**", "希望以上信息能够解答您的疑问。",
-        "如果您还有其他问题，请告诉我。", "أتمنى أن يكون هذا مفيدًا!", "תודה על השאלה המעניינת.",
+        "Hello!",
+        "It’s not a stupid question at all!",
+        "If you have any other questions, just ask.",
+        "¡Si tienes más preguntas, no dudes en preguntar!",
+        "**Ich hoffe, das hilft dir weiter!**",
+        "希望以上信息能够解答您的疑问。",
+        "如果您还有其他问题，请告诉我。",
+        "أتمنى أن يكون هذا مفيدًا!",
+        "תודה על השאלה המעניינת.",
         "I hope this helps, and if you have any further questions, just let me know.",
     ],
-)  # fmt: skip
+)
 def test_a_greeting_and_a_closing_state_nothing(sentence):
     assert stated(sentence) == ""
 
@@ -71,17 +78,6 @@ def test_questions_claim_nothing_by_themselves():
     assert claimless.claim_places("Who leads them? The tamada does it.", "en") == [(16, 35)]
 
 
-@pytest.mark.parametrize(
-    ("text", "refuses"),
-    [
-        ("I don't know.", True),
-        ("As an AI, I cannot eat.", True),
-        ("我不知道。", True),
-        ("I don't know, but probably lamb soup.", False),
-        ("I don't know but soup", False),
-        ("I'm sorry, but I cannot say. They eat soup.", False),
-        ("None.", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "refuses"), table(__file__, "a_refusal_is_no_answer"))
 def test_a_refusal_is_no_answer(text, refuses):
     assert claimless.is_refusal(text) == refuses
