@@ -215,18 +215,6 @@ def test_export_refuses_another_kind_and_a_stranger(path, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["answers.store"]
 
 
-@pytest.mark.parametrize("kind", ["json", "csv"])
-def test_export_import_export_gives_the_same_bytes(path, tmp_path, kind):
-    first, second = tmp_path / f"first.{kind}", tmp_path / f"second.{kind}"
-    command("export", path, "--to", first)
-    made(tmp_path / "other.store", campaigns.small(), ["ada", "grace"])
-    done = command("import", tmp_path / "other.store", first)
-    assert done.stdout == f"{first}: 5 new, 0 newer, 0 older, 0 same\n"
-    command("export", tmp_path / "other.store", "--to", second)
-    assert second.read_bytes() == first.read_bytes()
-    assert command("import", path, second).stdout == f"{second}: 0 new, 0 newer, 0 older, 5 same\n"
-
-
 def test_import_takes_a_file_whole_or_not(path, tmp_path):
     small_campaign = campaigns.small()
     good, bad = answer(9, "ada"), tmp_path / "bad.json"

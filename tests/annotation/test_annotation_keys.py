@@ -125,13 +125,6 @@ def test_keys_of_the_browser_and_the_system_are_left_to_them(first_question, hel
         )
 
 
-def test_altgr_types_signs(first_question):
-    for key, place in (("@", "Digit2"), ("2", "Digit2"), ("ј", "KeyJ")):
-        told = f"{{ key: '{key}', code: '{place}', modifierAltGraph: true, bubbles: true, cancelable: true }}"
-        assert first_question.js(f"document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {told}))")
-        assert (chosen(first_question), focused(first_question)) == ("", "culture_related")
-
-
 def test_nothing_is_taken_from_a_text(first_question):
     """Every key of the lists above types its sign, and Escape leaves."""
     first_question.click("#comment_1")
@@ -187,21 +180,6 @@ def test_a_word_that_is_being_composed_keeps_every_key(first_question, key):
     assert not any(first_question.js("taken"))
     press(first_question, "Escape", "Escape", number=27)  # the next one, with no word open, leaves
     assert focused(first_question) == "error_valid"
-
-
-def test_a_word_composed_outside_a_text_chooses_nothing(first_question):
-    for told in ("isComposing: true", f"keyCode: {IN_A_METHOD}"):
-        first_question.js(
-            "document.activeElement.dispatchEvent(new KeyboardEvent('keydown',"
-            f" {{ key: '2', code: 'Digit2', {told}, bubbles: true }}))"
-        )
-    assert chosen(first_question) == ""
-
-
-def test_a_browser_that_fills_in_a_field_presses_no_key(first_question):
-    """It tells of a key that has no name."""
-    first_question.js("document.activeElement.dispatchEvent(new Event('keydown', { bubbles: true }))")
-    assert not first_question.said("Runtime.exceptionThrown")
 
 
 def test_keys_that_a_form_chose(browser, tmp_path):

@@ -440,23 +440,6 @@ def test_narrow_and_legible(browser, tmp_path, theme):
     assert browser.js("document.querySelectorAll('#shown-modified_output .gap').length") == 1
 
 
-def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
-    begin(browser, write_page(tmp_path), "phone")
-    finish_task(browser)
-    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
-    tops = browser.js(
-        "[...document.querySelectorAll('#task .box')].map((box) => [box.querySelector('h3').textContent[0], box.getBoundingClientRect().top])"
-    )
-    assert [name for name, _ in sorted(tops, key=lambda pair: pair[1])] == ["A", "C", "B", "D"]
-    browser.call("Emulation.clearDeviceMetricsOverride")
-    assert page_faults.without_name(browser) == []
-    assert browser.js(
-        "[...document.querySelectorAll('fieldset')].every((f) => f.firstElementChild.tagName === 'LEGEND')"
-    )
-    assert browser.js("['header', 'main', 'nav', 'footer'].every((name) => document.querySelector(name))")
-    assert browser.js("document.body.firstElementChild.id") == "skip"
-
-
 def test_direction_and_language_of_a_text_are_its_own(browser, tmp_path):
     begin(browser, write_page(tmp_path), "bidi")
     styles = []

@@ -284,38 +284,6 @@ def test_files_may_not_grow_any_more(store, path):
         assert more in again.answers()
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    place = tmp_path / "disk"
-    place.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place], capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here")
-    yield place
-    subprocess.run(["umount", "-l", place], check=True)
-
-
-def test_no_store_is_left_half_made_on_a_full_disk(small_disk):
-    path, ballast = small_disk / "answers.store", small_disk / "ballast"
-    with pytest.raises(OSError, match="No space"):
-        ballast.write_bytes(bytes(2_000_000))
-    with pytest.raises(Unwritable):
-        storage.create(path, campaigns.small())
-    with pytest.raises(InputInvalid, match="no store"):
-        Store(path)
-    ballast.unlink()
-    storage.create(path, campaigns.small())
-    Store(path).close()
-
-
-def test_a_store_on_a_disk_to_be_read_says_so_at_once(small_disk):
-    path = small_disk / "answers.store"
-    storage.create(path, campaigns.small())
-    Store(path).close()
-    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    with pytest.raises(Unwritable, match=r"cannot be written .*folder that may be written"):
-        Store(path)
-
-
 def test_a_locked_store_is_waited_for_and_then_refused(store, path, monkeypatch):
     store._writer.execute("PRAGMA busy_timeout = 100")
     with closing(sqlite3.connect(path, isolation_level=None)) as other:

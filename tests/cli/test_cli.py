@@ -20,7 +20,6 @@ from typer.testing import CliRunner
 from excam import cli, load
 from excam.cli.score_commands import METRICS
 from excam.core import provenance, release, versions
-from excam.core.provenance import sha256
 from excam.error_reports import judges
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report
@@ -425,23 +424,6 @@ def test_list_counts_the_build_at_hand():
     assert "\t42\t-\n" in excam("list", charset="ascii").stdout, "a dash that every terminal has"
 
 
-def test_list_names_the_homepage_of_a_benchmark_with_no_other_source(monkeypatch):
-    from excam.excam40k import datasets
-    from excam.excam40k.datasets.base import Source
-    from excam.excam40k.publishing import listing
-
-    source = Source(licence="CC-BY-4.0", files=("a.csv",), homepage="https://example.org/dishes")
-    monkeypatch.setattr(datasets.load("mango"), "SOURCE", source)
-    (line,) = [line for line in listing.lines(Path("results")) if line[0] == "mango"]
-    assert line[-1] == "https://example.org/dishes"
-
-
-def test_list_for_a_terminal_stands_in_columns():
-    from excam.excam40k.publishing import listing
-
-    assert listing.align_columns([("a", "bcd", "e"), ("longer", "b", "")]) == ["a       bcd  e", "longer  b"]
-
-
 def test_list_what_is_no_list():
     assert stopped("list", "models") == "excam: models: nothing to list; known: metrics, datasets, judges"
     assert "did you mean metrics? known" in stopped("list", "metric")
@@ -547,30 +529,12 @@ def test_where_nothing_but_a_plain_file_is_written(backend):
     assert json.loads(Path("behind.jsonl").read_text())["texts"]["output"] == "x"
 
 
-def test_a_loop_of_links_is_one_line(backend):
-    Path("loop.jsonl").symlink_to("loop.jsonl")
-    odd = "loop.jsonl: too many levels of symbolic links; expected"
-    assert odd in stopped("score", texts({"output": "x"}), "--to", "loop.jsonl")
-    assert odd in stopped("score", "loop.jsonl", "--to", "scored.jsonl")
-    assert Path("loop.jsonl").is_symlink()
-
-
 def piped(data: bytes, name: str = "pipe") -> str:
     """A pipe with these bytes in it, which is empty once they were read."""
     Path(name).unlink(missing_ok=True)
     os.mkfifo(name)
     Thread(target=Path(name).write_bytes, args=(data,)).start()
     return name
-
-
-def test_a_pipe_is_read_once_and_gives_all_its_rows(backend):
-    lines = b'{"prompt": "A?", "output": "x"}\n{"prompt": "A?", "output": "Sushi"}\n'
-    assert excam("score", piped(lines), "--to", "scored.jsonl").exit_code == 0
-    scored = Path("scored.jsonl").read_bytes()
-    assert len(scored.splitlines()) == 2
-    assert "output: [Sushi]" in excam("explain", piped(scored)).stdout
-    assert excam("report", piped(scored), "--to", "page.html").exit_code == 0
-    assert sha256(Path("scored.jsonl"))[:12] in Path("page.html").read_text()
 
 
 def test_files_of_every_command_about_scored_rows_may_be_pipes(backend):

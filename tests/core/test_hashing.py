@@ -13,20 +13,6 @@ from excam.core import hashing, provenance
 ROOT = Path(__file__).parents[2]
 
 # Reads what it is asked to compare when stdin says so, and tells how many files that were.
-JOB = """
-import sys
-from pathlib import Path
-from excam.core import hashing
-hashing.CLOCK_TOLERANCE = -1
-expected = dict.fromkeys(map(Path, sys.argv[2:]), sys.argv[1])
-print("ready", flush=True)
-sys.stdin.readline()
-read = []
-digest = hashing._digest
-hashing._digest = lambda path: (read.append(path), digest(path))[1]
-assert hashing.mismatches(expected) == {}
-print(len(read))
-"""
 
 
 @pytest.fixture
@@ -137,20 +123,6 @@ def test_without_a_place_to_keep_it_files_are_read(weights, tmp_path, monkeypatc
     monkeypatch.setenv("EXCAM_CACHE", str(tmp_path / "file"))
     assert hashing.mismatches(weights) == {}
     assert hashing.mismatches(dict.fromkeys(weights, "0" * 64)) == weights
-
-
-def test_jobs_that_begin_together_read_each_file_once(cache, tmp_path):
-    paths = [tmp_path / f"{n}.safetensors" for n in range(6)]
-    for path in paths:
-        path.write_bytes(b"weights" * 1_000_000)
-    words = [sys.executable, "-c", JOB, provenance.sha256(paths[0]), *map(str, paths)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    jobs = [subprocess.Popen(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, **pipes) for _ in range(3)]
-    assert [job.stdout.readline() for job in jobs] == ["ready\n"] * 3
-    for job in jobs:
-        job.stdin.write("go\n")
-        job.stdin.flush()
-    assert sum(int(job.communicate()[0]) for job in jobs) == len(paths)
 
 
 def test_an_audit_reads_what_the_cache_would_vouch_for(cache, tmp_path, monkeypatch):

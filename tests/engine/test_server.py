@@ -18,7 +18,6 @@ from excam.inference import Choice, Choose, Completion, Message, Missing, Sampli
 from excam.inference.backends import openai, transformers
 
 GREEDY = Sampling(max_tokens=16)
-DRAWN = Sampling(max_tokens=12, temperature=1.5, top_p=0.9, top_k=50, seed=7)
 KEY = "sk-canary-5b1d"
 
 
@@ -80,19 +79,6 @@ def test_texts_tokens_and_probabilities_are_those_of_transformers(backend, refer
     assert facts["retries"] == 0
     assert facts["prompt_tokens"] == sum(answer.prompt_tokens for answer in answers)
     assert facts["completion_tokens"] == sum(answer.completion_tokens for answer in answers)
-
-
-def test_without_logprobs_the_same_texts(backend):
-    bare = gathered(backend.generate(asked(), Sampling(max_tokens=16, logprobs=False)))
-    assert {(answer.logprobs, answer.end_logprob) for answer in bare} == {(None, None)}
-    assert [answer.text for answer in bare] == [answer.text for answer in gathered(backend.generate(asked(), GREEDY))]
-
-
-def test_draws_depend_on_the_seed(backend):
-    once, again = (gathered(backend.generate(asked(), DRAWN)) for _ in range(2))
-    assert [answer.text for answer in once] == [answer.text for answer in again]
-    other = gathered(backend.generate(asked(), Sampling(max_tokens=12, temperature=1.5, top_p=0.9, top_k=50, seed=8)))
-    assert [answer.text for answer in other] != [answer.text for answer in once]
 
 
 def test_choices_are_those_of_transformers(backend, reference):

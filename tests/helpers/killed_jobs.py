@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -17,65 +16,46 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import fake_chat_server
 from fake_chat_server import send, wrong
 
-from bench.processes import ROOT, environment
-from excam.core import tables
+from bench.processes import environment
 from excam.error_reports import record_files
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report, Sample
 from excam.inference.journal_contents import contents
-from excam.macaron import derive, source
 
 CONCURRENCY = 8
 SEED = "7"
 KINDS = ("judging", "generation")
-PROBE = "Answer with {}"  # what a command asks first, to learn what the server takes
 WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
 
 
 class Server(fake_chat_server.Server):
     """Chat completions by hash of the request, up to 20,000 characters long, after some milliseconds.
 
-    `asked` counts each request but a command's probe, `keys` are the keys it was sent. Status 401: it says so and quotes the key.
-    Prompts of which `refuse` is true get a status of 418. `port` 0: any that is free.
+    `asked` counts each request. Prompts of which `refuse` is true get a status of 418. `port` 0: any that is free.
     """
 
     def __init__(
-        self,
-        status: int = 200,
-        refuse: Callable[[str], bool] = lambda prompt: False,
-        port: int = 0,
-        latency: float = 0.01,
+        self, refuse: Callable[[str], bool] = lambda prompt: False, port: int = 0, latency: float = 0.01
     ) -> None:
         self.asked: Counter[str] = Counter()
-        self._status, self._refuse, self._latency = status, refuse, latency
+        self._refuse, self._latency = refuse, latency
         self._came = threading.Condition()
         super().__init__(default=self._reply, port=port)
         self.endpoint = self.endpoint.rstrip("/")
 
-    @property
-    def keys(self) -> set[str | None]:
-        return {key for _, key in self.headers}
-
     def _reply(self, question: Mapping[str, Any]) -> Callable[[Any], None]:
         prompt = question["messages"][-1]["content"]
         with self._came:
-            if prompt != PROBE:
-                self.asked[hashlib.sha256(json.dumps(question).encode()).hexdigest()] += 1
+            self.asked[hashlib.sha256(json.dumps(question).encode()).hexdigest()] += 1
             self._came.notify_all()
-        step = (
-            (200, answer(question))
-            if self._status == 200
-            else wrong(self._status, f"Incorrect key: {self.headers[-1][1]}")
-        )
-        if self._refuse(prompt):
-            step = wrong(418, "not today")
+        step = wrong(418, "not today") if self._refuse(prompt) else (200, answer(question))
 
         def reply(handler: Any) -> None:
             time.sleep(self._latency * random.random())
@@ -90,17 +70,13 @@ class Server(fake_chat_server.Server):
 
 
 def answer(question: Mapping[str, Any]) -> dict[str, Any]:
-    """A chat completion: a report for a judge, what a JSON Schema or a label asks for, else Table 7's object."""
-    prompt, form = question["messages"][-1]["content"], question.get("response_format")
+    """A chat completion: a report for a judge, else Table 7's object."""
+    prompt = question["messages"][-1]["content"]
     chance = random.Random(hashlib.sha256(prompt.encode()).digest())
     words = " ".join(chance.choices(WORDS, k=chance.choice((5, 50, 3000))))
     if "error report" in prompt:
         errors = [CulturalError("output", chance.choice(WORDS), "major", "culture")] * chance.randrange(3)
         said = report.write(Report(tuple(errors), words))
-    elif form:
-        said = json.dumps(_of_schema(form["json_schema"]["schema"], chance))
-    elif labelled := re.search(r"Answer with one line, (\w+): (\w+)", prompt):
-        said = f"{labelled[1]}: {labelled[2]}"
     else:
         keys = ("Error Type", "Rule Adherence", "Explanation", "Severity", "Modified Instruction")
         said = "OUTPUT:\n" + json.dumps(
@@ -113,18 +89,6 @@ def answer(question: Mapping[str, Any]) -> dict[str, Any]:
         "logprobs": {"content": tokens},
     }
     return {"choices": [choice], "usage": {"prompt_tokens": len(prompt.split()), "completion_tokens": len(tokens)}}
-
-
-def _of_schema(schema: Mapping[str, Any], chance: random.Random) -> Any:
-    """A value that a JSON Schema allows."""
-    if "enum" in schema:
-        return chance.choice(schema["enum"])
-    if schema["type"] == "object":
-        return {name: _of_schema(inner, chance) for name, inner in schema["properties"].items()}
-    if schema["type"] == "array":
-        return [_of_schema(schema["items"], chance) for _ in range(chance.randrange(3))]
-    simple = {"boolean": chance.random() < 0.8, "integer": chance.randint(1, 5), "string": chance.choice(WORDS)}
-    return simple[schema["type"]]
 
 
 def write_samples(path: Path, rows: int) -> None:
@@ -148,10 +112,6 @@ def command(kind: str, endpoint: str, **server: Any) -> list[str]:
     settings = {"endpoint": endpoint, "concurrency": CONCURRENCY, **server}
     model = {"backend": "openai", "server": settings, "sampling": {"max_tokens": 64}}
     common = ["--model", json.dumps(model), "--journal", "journal.jsonl", "--seed", SEED]
-    if kind == "macaron":
-        rest = ["scripts", "macaron_ask", "--name", "served", "--mode", "text", "--instances", "instances.parquet"]
-        rest += ["--transcript", "out/text.jsonl", "--manifest", "out/text.manifest.json"]
-        return [sys.executable, "-m", *rest, *common]
     common += ["--samples", "blend/test.parquet"]
     if kind == "judging":
         rest = ["scripts", "judge", "--name", "served/nothing/report", "--judge", "report"]
@@ -167,16 +127,7 @@ def prepare(folder: Path, rows: int) -> Path:
     """A folder with samples of so many rows. Returns it."""
     (folder / "blend").mkdir(parents=True, exist_ok=True)
     write_samples(folder / "blend/test.parquet", rows)
-    write_instances(folder / "instances.parquet", rows)
     return folder
-
-
-def write_instances(path: Path, rows: int) -> None:
-    """So many different instances of Macaron, which a model is asked about."""
-    built = source.read(source.files(ROOT / "mini/macaron"), {})
-    own = derive.instances(built.scenarios, 1)
-    made = [replace(own[at % len(own)], id=f"{at}", text=f"{at}: {own[at % len(own)].text}") for at in range(rows)]
-    tables.write_frame(path, derive.to_frame(made))
 
 
 def start(words: Sequence[str], folder: Path, **options: Any) -> subprocess.Popen[str]:

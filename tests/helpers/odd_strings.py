@@ -1,12 +1,7 @@
-"""Odd strings for `fuzzing`: many scripts, invisible and broken characters, markers, complete and truncated answers.
-
-Everything is drawn from the generator that is passed in. Only what is named `whole` is sure to be a text that a file
-can hold; the others may hold lone surrogates, as a model's answer may once its JSON escapes are read.
-"""
+"""Odd strings, drawn: many scripts, invisible and broken characters, lone surrogates, markers, huge numbers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from random import Random
 
@@ -34,7 +29,6 @@ JSON = [
     '{"errors": [], "explanation": ""}', '"where": "output"', '"severity": "major"',
     *(f'"{key}": "' for key in generator.KEYS),
 ]  # fmt: skip
-TAGS = ["</think>", '"</think>"', '"</think>', "\n</think>\n", "<think>", "</thinking>", '\\"</think>']
 EMOJI = ["👨‍👩‍👧", "👍🏽", "🇯🇵", "🇫", "1️⃣", "#️⃣", "❤️", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏳️‍🌈", "\u200d", "\ufe0f", "🏽", "😀", "𠮷", "𝒳"]
 ALPHABETS: Sequence[Sequence[str]] = (
     [*"abcdeéßİıABC .,'’-_3 5", "the ", "don't ", "rice ", "U.S. ", "1,000", "3.14", "well-known ", "“tea” ", "\n"],
@@ -67,74 +61,3 @@ def text(draw: Random) -> str:
         pool += alphabet[start : start + 8]
     size = int(draw.random() * (LONGEST if draw.random() < RARE else USUAL))
     return "".join(draw.choices(pool, k=size))[:size]
-
-
-def whole(draw: Random) -> str:
-    """As `text`, without lone surrogates: samples never hold them, their readers refuse such rows."""
-    return text(draw).encode("utf-8", "ignore").decode()
-
-
-def mutated(draw: Random, original: str) -> str:
-    """A copy with one to three places cut, doubled, moved, overwritten, or broken off there."""
-    made = original
-    for _ in range(draw.randint(1, 3)):
-        start = draw.randint(0, len(made))
-        end = min(len(made), start + draw.randint(0, 12))
-        piece = made[start:end]
-        new = draw.choice(("", piece * 2, piece[::-1], piece.swapcase(), draw.choice(draw.choice(ALPHABETS))))
-        rest = "" if draw.random() < 0.1 else made[end:]
-        made = made[:start] + new + rest
-    return made
-
-
-def answer(draw: Random, instruction: str, output: str) -> str:
-    """What a model might say of these texts: an answer in one of the asked forms, as it should be or broken."""
-    kind = draw.randrange(5)
-    if kind == 0:
-        return text(draw)
-    if kind == 1:
-        said = draw.choice(("COUNT: ", "Severity: ", "Problem: ")) + draw.choice(
-            ("3", "minor", "no problem", "9" * 5000, "very problematic", "-1", "**2** errors", text(draw))
-        )
-        return mutated(draw, text(draw) + "\n" + said) if draw.random() < 0.5 else said
-    made = (
-        soft_answer(draw, instruction, output) if kind == 2 or kind == 3 else report_answer(draw, instruction, output)
-    )
-    if draw.random() < 0.4:
-        made = mutated(draw, made)
-    around = draw.randrange(10)
-    if around == 0:
-        return f"<think>{text(draw)}{made[:40]}</think>{made}"
-    if around == 1:
-        return text(draw) + made + text(draw)
-    if around == 6:  # the tags that end thinking, anywhere
-        return mutated(draw, f"<think>{draw.choice(TAGS)}</think>{made}").replace(",", draw.choice((",", *TAGS)))
-    if around == 7:
-        return "".join(draw.choice((made, "\ufeff", " ", "\n", "`", draw.choice(TAGS))) for _ in range(4))
-    return {2: f"```json\n{made}\n```", 3: made * 2, 4: f'{{"a": {made}}}', 5: made[: len(made) // 2]}.get(around, made)
-
-
-def soft_answer(draw: Random, instruction: str, output: str) -> str:
-    values: dict[str, object] = dict.fromkeys(generator.KEYS, "")
-    for key in generator.KEYS:
-        values[key] = text(draw) if draw.random() < 0.5 else "incorrect information"
-    values["Cultural Content"] = draw.choice(("Yes", "Yes.", "No", True, text(draw)))
-    values["Severity"] = draw.choice(("minor", "Major", "minor, major", text(draw)))
-    values["Modified Instruction"] = mutated(draw, instruction) if draw.random() < 0.7 else instruction
-    values["Modified Generated Text"] = mutated(draw, output)
-    if draw.random() < 0.1:
-        values[draw.choice(generator.KEYS)] = draw.choice((None, 1, "@", [], ["a", "b"], {"a": [1]}, text(draw)))
-    said = json.dumps(values, ensure_ascii=draw.random() < 0.5).replace('"@"', HUGE)
-    return draw.choice(("OUTPUT:\n", "OUTPUT: ", "", text(draw) + " OUTPUT: ")) + said
-
-
-def report_answer(draw: Random, instruction: str, output: str) -> str:
-    errors = []
-    for _ in range(draw.randint(0, 3)):
-        where = draw.choice(("instruction", "output"))
-        place = output if where == "output" else instruction
-        start = draw.randint(0, len(place))
-        part = place[start : start + draw.randint(0, 9)] if draw.random() < 0.7 else text(draw)
-        level = draw.choice(("minor", "major", "Major ", "critical"))
-        errors.append({"where": where, "span": part, "severity": level, "type": text(draw)})
-    return json.dumps({"errors": errors, "explanation": text(draw)}, ensure_ascii=draw.random() < 0.5)

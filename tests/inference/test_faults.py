@@ -1,7 +1,6 @@
 """Faults around the scripts that ask models, as processes against a local server: kills, full disks, keys, two at once."""
 
 import resource
-import shutil
 from functools import cache
 
 import killed_jobs
@@ -11,7 +10,6 @@ from excam.inference.journal_contents import contents
 
 KILLS = 8
 ROWS = 96
-CANARY = "sk-canary-7f3a9c"
 
 
 @pytest.fixture
@@ -29,15 +27,6 @@ def run(words, folder, **options):
 
 def asked_twice(server):
     return server.asked.total() - len(server.asked)
-
-
-def files(folder):
-    """Everything below a folder but what the test put there: name and content."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and path.name not in ("test.parquet", "instances.parquet")
-    }
 
 
 @pytest.fixture(scope="module")
@@ -110,79 +99,10 @@ def test_a_full_disk_while_asking(kind, tmp_path, server, undisturbed_run):
     assert contents(folder / "journal.jsonl").duplicates == 0
 
 
-@pytest.mark.nightly
-@both
-def test_a_full_disk_while_writing(kind, tmp_path, server, undisturbed_run):
-    """Every answer is there, the file that is made of them does not fit."""
-    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
-    assert run(words, folder)[0] == 0
-    shutil.rmtree(folder / "out")
-    limit = min(map(len, undisturbed_run.values())) - 1000
-    code, said = run(words, folder, preexec_fn=no_more_than(limit))
-    assert code == 1
-    is_one_line(said, "File too large")
-    assert files(folder / "out") == {}, "nothing under its name, nothing under another"
-    assert run(words, folder)[0] == 0
-    assert killed_jobs.results(folder) == undisturbed_run
-    assert asked_twice(server) == 0
-
-
 # --- the key
 
 
-def traces(folder, said):
-    """Where the key can be found: files below a folder, and what was said."""
-    paths = [path for path in folder.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
-    return paths + [said] * (CANARY in said)
-
-
-@pytest.mark.nightly
-@both
-def test_the_key_is_nowhere(kind, tmp_path, monkeypatch):
-    """Not after a run that went well, not after one whose server sent the key back."""
-    monkeypatch.setenv("EXCAM_CANARY", CANARY)
-    for status in (401, 200):
-        folder = killed_jobs.prepare(tmp_path / str(status), ROWS)
-        with killed_jobs.Server(status=status) as server:
-            code, said = run(killed_jobs.command(kind, server.endpoint, key_env="EXCAM_CANARY"), folder)
-        assert server.keys == {f"Bearer {CANARY}"}
-        assert traces(folder, said) == []
-        if status == 200:
-            assert code == 0
-            assert len(files(folder)) > 2
-        else:
-            assert code == 1
-            assert "HTTP 401: Incorrect key: Bearer ***" in said
-            assert server.asked.total() <= killed_jobs.CONCURRENCY
-            unanswered = said.count("\nunanswered: ") + said.startswith("unanswered: ")
-            assert unanswered in (0, ROWS), "0: the probe was refused"
-            counted = f"{ROWS} requests unanswered, the first is blend/0/minor" if unanswered else "served"
-            is_one_line(said, counted, ": HTTP 401: Incorrect key")
-            assert "not asked any more" not in said.rstrip().splitlines()[-1], "the first reason is the informative one"
-            assert killed_jobs.results(folder) == {}
-
-
 # --- two at once
-
-
-@pytest.mark.nightly
-@both
-def test_two_processes_on_one_journal(kind, tmp_path, server, undisturbed_run):
-    """Both end well with the same files; what one keeps the other, started later, does not ask."""
-    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
-    jobs = [killed_jobs.start(words, folder) for _ in range(2)]
-    said = [job.communicate()[0] for job in jobs]
-    assert [job.returncode for job in jobs] == [0, 0], said
-    assert killed_jobs.results(folder) == undisturbed_run
-    journal = contents(folder / "journal.jsonl")
-    assert not journal.damaged
-    assert not journal.partial
-    (answers,) = journal.answers.values()
-    assert len(answers) - ROWS in (0, 1), "and what the server takes"
-    assert max(server.asked.values()) <= 2
-    before = server.asked.total()
-    assert run(words, folder)[0] == 0
-    assert server.asked.total() == before
 
 
 @both

@@ -304,19 +304,6 @@ def test_what_is_told_names_driver_and_cuda(machine, monkeypatch, cuda, seen, in
     return gpus.refuse_unusable(0)
 
 
-def test_the_kernel_module_names_the_driver(machine, monkeypatch):
-    monkeypatch.setattr(gpus, "DRIVER", machine / "version")
-    line = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U22)\n"
-    gpus.DRIVER.write_text(line + "GCC version:  gcc version 12.3.0 (Ubuntu 12.3.0-1ubuntu1~22.04)\n")
-    assert gpus._driver() == "580.65.06"
-
-
-def test_without_torch_the_engine_says_what_it_lacks(machine, monkeypatch):
-    (machine / "torch.py").write_text("raise ImportError('no torch')")
-    monkeypatch.setenv("PYTHONPATH", str(machine))
-    gpus.refuse_unusable(2)
-
-
 def stand_in_torch(machine, monkeypatch, cuda, seen):
     (machine / "torch.py").write_text(
         f"__version__ = '2.13.0'\nclass version: cuda = {cuda}\n"

@@ -428,12 +428,6 @@ def test_what_all_requests_get_from_now_on_is_no_fault_of_a_row(serve, tmp_path,
     assert len(journal) == 1
 
 
-def test_another_status_is_another_reason(serve):
-    server = serve(right("first"), wrong(503, "upstream"), wrong(400, "upstream"))
-    answers = answered(client(server, concurrency=1), REQUESTS[:2])
-    assert [answer.text for answer in answers] == ["first", last_message(REQUESTS[1])]
-
-
 def test_a_key_in_the_address_and_in_a_page_is_not_shown(serve, monkeypatch):
     query = "?api-key=QUERYSECRET"
     monkeypatch.setenv("EXCAM_KEY", "sk-" + "SECRET" * 5)
@@ -632,12 +626,6 @@ def test_a_server_that_is_down_is_given_up(serve):
     )
     down = sum(answer == answers[0] for answer in answers)
     assert 16 <= down < 16 + 4
-
-
-def test_nobody_there():
-    answer = single_answer("http://127.0.0.1:9/v1", attempts=2)
-    assert answer.reason.startswith("ConnectError: ")
-    assert answer.reason.endswith("(2 attempts)")
 
 
 def never(seconds):

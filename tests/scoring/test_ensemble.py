@@ -15,7 +15,7 @@ from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
-from excam.scoring import files, metric, result_files, results
+from excam.scoring import files, metric, results
 from excam.scoring.calibration import FILE
 from excam.scoring.ensemble import Ensemble
 from excam.scoring.options import Options, open_scorer
@@ -237,32 +237,6 @@ def test_a_probability_is_the_mean_of_all_or_none(two_adapters, loaded):
     assert excam.load(two_adapters, band=(0.1, 0.9)).score(ROWS[:1])[0].verdict == "unsure"
 
 
-def test_a_killed_run_leaves_complete_results_and_can_continue(two_adapters, loaded, tmp_path, monkeypatch):
-    monkeypatch.setattr("excam.scoring.files.BATCH", 2)
-    monkeypatch.setattr("excam.scoring.scorer.BATCH", 2)
-    rows, to = rows_file(tmp_path), tmp_path / "scored.jsonl"
-    scoring = excam.load(two_adapters).score_file(rows, to)
-    original, calls = files.grown, []
-
-    def killed(member, items, growing, what):
-        for result in original(member, items, growing, what):
-            calls.append(result.id)
-            if len(calls) == 8:  # in the second model's second batch
-                raise KeyboardInterrupt
-            yield result
-
-    monkeypatch.setattr(files, "grown", killed)
-    with pytest.raises(KeyboardInterrupt):
-        list(scoring)
-    assert not to.exists()
-    monkeypatch.setattr(files, "grown", original)
-    loaded["asked"].clear()
-    scored = list(excam.load(two_adapters).score_file(rows, to))
-    assert [(name, rows) for name, *_, rows in loaded["asked"]] == [("second", 1)], "the one row without a judgement"
-    assert list(result_files.read(to)) == scored == list(excam.load(two_adapters).score(ROWS))
-    assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
-
-
 def test_how_far_judgements_agree_is_said_to_people(two_adapters, loaded):
     lines = {
         name: results.confidence_lines(result) for name, result in by_id(excam.load(two_adapters).score(ROWS)).items()
@@ -306,24 +280,3 @@ def test_the_command(two_adapters, loaded, own_environment, tmp_path, monkeypatc
 
 
 # --- the embedded model
-
-FOLDERS = [room.ROOT / "results/adapters/smollm2-135m" / name for name in ("all", "without-blend")]
-
-
-@pytest.mark.model
-@pytest.mark.skipif(
-    not (room.WEIGHTS.exists() and all((folder / "manifest.json").exists() for folder in FOLDERS)),
-    reason="no embedded model: run `snakemake --profile local` for two of its adapters first",
-)
-def test_two_real_adapters(tmp_path):
-    """Each says in the ensemble what it says alone, and the combination is that of these."""
-    rows = [
-        {"instruction": "Name a Greek dish.", "output": "Sushi."},
-        {**Q, "output": "In India, Diwali is celebrated."},
-    ]
-    alone = [list(excam.load(folder, max_tokens=48).score(rows)) for folder in FOLDERS]
-    together = list(excam.load(FOLDERS, max_tokens=48).score(rows))
-    for at, result in enumerate(together):
-        assert result.agreement.scores == tuple(single[at].score for single in alone)
-        known = [score for score in result.agreement.scores if score is not None]
-        assert result.score == (pytest.approx(sum(known) / len(known)) if known else None)

@@ -22,7 +22,6 @@ from excam.core.exceptions import InputInvalid
 Q = {"instruction": "A?"}
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "results"
 TEXTS = ("Moussaka.", "Sushi.", "mumble", "Sushi \ud800 \x00\x1b[31m")
 DISHES = [{**Q, "output": text, "id": f"dish\x1b {at}"} for at, text in enumerate(TEXTS)]
 
@@ -373,16 +372,3 @@ def test_a_queue_that_no_request_fits(tmp_path):
     done = excam_("serve", "--queue", "8", cwd=tmp_path)
     assert done.returncode == 2
     assert "--queue: found 8; expected 64 or more" in done.stderr
-
-
-@pytest.mark.model
-@pytest.mark.skipif(not (RESULTS / "adapters/smollm2-135m/all/manifest.json").exists(), reason="no embedded model")
-def test_the_embedded_model_served_and_at_hand(tmp_path):
-    """Offline, the same results from a server process as from the command line, which opens no connection."""
-    Path(tmp_path, "in.jsonl").write_text('{"instruction": "A?", "output": "Sushi."}\n')
-    adapter = RESULTS / "adapters/smollm2-135m/all"
-    here = excam_("score", "in.jsonl", "--adapter", adapter, "--offline", "--max-tokens", 16, cwd=tmp_path)
-    assert "connection" not in here.stderr
-    with serving("--adapter", adapter, "--max-tokens", 16) as url:
-        there = post(url, {"rows": [{"instruction": "A?", "output": "Sushi."}]}).json()["results"]
-    assert there == [json.loads(here.stdout)]

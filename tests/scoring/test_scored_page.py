@@ -294,31 +294,6 @@ def opened(browser, folder, rows):
     return browser
 
 
-def test_filters_search_and_order(browser, tmp_path):
-    opened(browser, tmp_path, SIX)
-    assert shown(browser) == [f"r{n}" for n in range(6)]
-    status = "document.getElementById('status').textContent"
-    assert browser.js(status) == "Shown 6 of 6 rows: 3 with errors + 1 without errors + 2 not judged."
-    for name, value, kept in [
-        ("outcome", "with errors", [0, 1, 2]), ("outcome", "without errors", [3]), ("outcome", "not judged", [4, 5]),
-        ("severity", "major", [0, 2]), ("severity", "minor", [1, 2]), ("type", "taste", [1, 2]),
-        ("language", "English", [0, 3, 4]), ("culture", "Turkey", [1]), ("system", "b", [2, 3, 4, 5]),
-        ("failure", "no-json", [5]), ("warning", "truncated", [3, 5]), ("q", "cay icilir", [1]),
-        ("q", "עולם", [2]), ("q", "WHY", [0, 1, 2]), ("q", "greece", [0, 3, 4]), ("q", "nowhere", []),
-    ]:  # fmt: skip
-        choose(browser, name, value)
-        assert shown(browser) == [f"r{n}" for n in kept], (name, value)
-        choose(browser, name, "")
-    choose(browser, "order", "worst")
-    assert shown(browser) == ["r2", "r0", "r1", "r3", "r4", "r5"]
-    choose(browser, "system", "b")
-    choose(browser, "severity", "major")
-    assert shown(browser) == ["r2"]
-    address = browser.js("location.href")
-    browser.open(address, SHOWN)
-    assert shown(browser) == ["r2"], "a view has an address"
-
-
 def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
     opened(browser, tmp_path, [judged(1)])
     hidden = browser.js(

@@ -15,7 +15,7 @@ from excam.core.provenance import sha256
 from excam.error_reports.judges import report
 from excam.error_reports.records import Report
 from excam.inference import backend_factory, fake
-from excam.scoring import files, metric, result_files, scorer
+from excam.scoring import metric, scorer
 from excam.scoring.rows import RowFile
 
 Q = {"instruction": "A?"}
@@ -144,37 +144,6 @@ def test_an_iterator_of_any_length_takes_the_memory_of_a_batch(adapter, backend,
 def rows_file(path: Path, count: int) -> RowFile:
     path.write_text("".join(json.dumps({**Q, "output": f"dish {number}"}) + "\n" for number in range(count)))
     return RowFile(path, metric.load("excam"))
-
-
-@pytest.mark.parametrize("stopped_after", [1, 2, 3, None])
-def test_a_finished_file_is_continued_where_the_input_has_more_rows(
-    adapter, backend, tmp_path, monkeypatch, stopped_after
-):
-    """Its results are taken over in batches; a run that is stopped meanwhile takes over the others."""
-    monkeypatch.setattr(files, "BATCH", 3)
-    to, opened, added = tmp_path / "scored.jsonl", excam.load(adapter), []
-    list(files.results(opened, rows_file(tmp_path / "rows.jsonl", 7), 7, to))
-    rows = rows_file(tmp_path / "rows.jsonl", 12)
-    add = result_files.Growing.add
-
-    def stopping(growing, results):
-        add(growing, batch := list(results))
-        added.append(len(batch))
-        if len(added) == stopped_after:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(result_files.Growing, "add", stopping)
-    if stopped_after:
-        with pytest.raises(KeyboardInterrupt):
-            list(files.results(opened, rows, 12, to))
-    scored = list(files.results(opened, rows, 12, to))
-    assert max(added) == 3
-    assert (
-        scored
-        == list(result_files.read(to))
-        == list(excam.load(adapter).score([{**Q, "output": result.output} for result in scored]))
-    )
-    assert len(backend.asked) == 12 + 12
 
 
 def test_results_as_a_table(adapter, backend):

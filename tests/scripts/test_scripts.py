@@ -1,11 +1,8 @@
 """The scripts of the workflow on small files: what goes in, what comes out, what is refused."""
 
 import csv
-import errno
 import importlib
 import json
-import os
-import platform
 import subprocess
 import sys
 from collections import Counter
@@ -610,27 +607,3 @@ def test_a_script_as_its_rule_runs_it():
 
 
 # A job whose system refuses flock with an error number, by a filter of the kernel (linux/filter.h, linux/seccomp.h).
-WITHOUT_LOCKS = """
-import ctypes, platform, struct, sys
-from pathlib import Path
-from excam.inference.journal import Journal
-from scripts import run
-code = {"x86_64": 73, "aarch64": 32}[platform.machine()]
-steps = ((0x20, 0, 0, 0), (0x15, 0, 1, code), (0x06, 0, 0, 0x50000 | int(sys.argv[1])), (0x06, 0, 0, 0x7FFF0000))
-filter = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(filter))
-libc = ctypes.CDLL(None)
-assert not libc.prctl(38, 1, 0, 0, 0) and not libc.prctl(22, 2, program, 0, 0)
-run(lambda: Journal(Path("journal.jsonl")).add("me", {}))
-"""
-
-
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="numbers of system calls")
-@pytest.mark.parametrize("error", [errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP])
-def test_a_file_system_without_locks_is_one_line(error):
-    """ENOSYS is what Lustre says that was mounted without -o flock."""
-    command = [sys.executable, "-c", WITHOUT_LOCKS, str(error)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"-c: {os.strerror(error)}; what was done is kept; expected a file system with locks")

@@ -3,15 +3,13 @@
 Each time: the next run completes, the artifacts are the same bytes, little is done again, and one line says what happened.
 """
 
-import base64
 import os
 import shutil
 import subprocess
-import time
 
 import killed_runs
 import pytest
-from checkout import ADAPTER, copy_of, kill_when
+from checkout import ADAPTER, copy_of
 
 BASE_CELL = "results/evaluation/smollm2-135m/nothing/count/blend/test.json"
 JUDGED = "results/judgements/smollm2-135m/nothing/count/blend/test.parquet"
@@ -65,18 +63,6 @@ def test_kills_at_random_moments(run, damaged):
         (damaged.folder / "results" / name).unlink()
 
 
-def test_the_lock_of_a_killed_run_is_named_with_the_way_out(damaged):
-    (damaged.folder / "results/paper/table-1.md").unlink()
-    process = damaged.start("results/paper/table-1.md")
-    kill_when(process, lambda: list((damaged.folder / ".snakemake/locks").glob("*")))
-    refused = damaged("results/paper/table-1.md")
-    assert refused.returncode != 0
-    assert "Directory cannot be locked" in refused.text
-    assert "--unlock" in refused.text
-    assert damaged("--unlock").returncode == 0
-    assert damaged("results/paper/table-1.md").returncode == 0
-
-
 # --- no room, no right to write
 
 
@@ -120,31 +106,6 @@ def test_a_full_disk(run, damaged):
 
 
 # --- the clock
-
-
-def test_a_clock_that_jumps(run, damaged):
-    """Times alone make nothing stale. What is made of a file from the future Snakemake refuses, until that is touched."""
-    hours = 3600 * 10**9
-    for name, moved in ((JUDGED, 24), ("results/samples/blend.parquet", -1000), ("results/excam40k/normad", 24)):
-        for path in [damaged.folder / name, *(damaged.folder / name).glob("*.parquet")]:
-            os.utime(path, ns=(path.stat().st_atime_ns, time.time_ns() + moved * hours))
-    for path in (damaged.folder / "mini").rglob("*"):
-        os.utime(path)
-    assert damaged.planned("all") == {}
-    (damaged.folder / BASE_CELL).unlink()
-    refused = damaged(BASE_CELL)
-    assert refused.returncode == 1
-    assert f"Output {BASE_CELL} has older modification time" in refused.text
-    assert f"than input {JUDGED}" in refused.text
-    assert "clock skew" in refused.text
-    assert not (damaged.folder / BASE_CELL).exists()
-    for path in (damaged.folder / "results").rglob("*"):
-        if path.stat().st_mtime > time.time():
-            os.utime(path)
-    done = damaged(BASE_CELL)
-    assert done.returncode == 0, done.text[-3000:]
-    assert damaged.digest(BASE_CELL) == run.digest(BASE_CELL)
-    assert damaged.planned("all") == {}
 
 
 # --- damage
@@ -195,29 +156,3 @@ def test_damaged_artifacts_are_named_and_made_again(run, damaged):
 
 
 # --- half-written
-
-
-def test_half_written_files_of_an_older_run(run, damaged):
-    """With Snakemake's mark of a job that never ended; without it and without a recorded hash; and a temporary one."""
-    marked, unmarked = "results/paper/table-1.md", JUDGED
-    half = (damaged.folder / marked).read_bytes()
-    (damaged.folder / marked).write_bytes(half[: len(half) // 2])
-    mark = base64.b64encode(marked.encode(), altchars=b"_-").decode()
-    (damaged.folder / ".snakemake/incomplete" / mark).touch()
-    replace(damaged.folder / unmarked, (damaged.folder / unmarked).read_bytes()[:-40])
-    (damaged.folder / "results/.hashes" / f"{unmarked.removeprefix('results/')}.sha256").unlink()
-    part = damaged.folder / "results/paper/.table-1.md.1.part"
-    part.write_text("half")
-    (damaged.folder / BASE_CELL).unlink()
-
-    done = damaged("--keep-going", marked, BASE_CELL)
-    assert done.returncode == 1
-    (said,) = set(lines_of(done.text, "evaluate"))
-    assert f"{unmarked}: not a readable Parquet file" in said
-    assert "delete it and run again" in said
-    assert damaged.digest(marked) == run.digest(marked)
-
-    (damaged.folder / unmarked).unlink()
-    assert damaged(BASE_CELL).returncode == 0
-    part.unlink()
-    assert differences(run, damaged) == {}
