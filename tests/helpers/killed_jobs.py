@@ -32,13 +32,14 @@ from excam.inference.journal_contents import contents
 CONCURRENCY = 8
 SEED = "7"
 KINDS = ("judging", "generation")
+PROBE = "Answer with {}"  # what a step asks first, to learn what the server takes
 WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
 
 
 class Server(fake_chat_server.Server):
     """Chat completions by hash of the request, up to 20,000 characters long, after some milliseconds.
 
-    `asked` counts each request. Prompts of which `refuse` is true get a status of 418. `port` 0: any that is free.
+    `asked` counts each request but a step's probe. Prompts of which `refuse` is true get a status of 418. `port` 0: any that is free.
     """
 
     def __init__(
@@ -53,7 +54,8 @@ class Server(fake_chat_server.Server):
     def _reply(self, question: Mapping[str, Any]) -> Callable[[Any], None]:
         prompt = question["messages"][-1]["content"]
         with self._came:
-            self.asked[hashlib.sha256(json.dumps(question).encode()).hexdigest()] += 1
+            if prompt != PROBE:
+                self.asked[hashlib.sha256(json.dumps(question).encode()).hexdigest()] += 1
             self._came.notify_all()
         step = wrong(418, "not today") if self._refuse(prompt) else (200, answer(question))
 
