@@ -337,17 +337,10 @@ def test_the_primary_error_is_the_first_of_the_priority():
 @pytest.mark.parametrize(
     ("name", "fidelity", "clarity", "expected"),
     [
-        ("mean", 5, 5, 1.0),
-        ("mean", 1, 1, 0.2),
-        ("mean", 4, 5, 0.9),
-        ("weighted", 5, 2, 0.8),
-        ("harmonic", 5, 5, 1.0),
-        ("harmonic", 1, 4, 0.32),
-        ("product", 5, 3, 0.6),
-        ("product", 1, 1, 0.04),
-        ("mean", 2.5, 3.5, 0.6),
+        ("mean", 5, 5, 1.0), ("mean", 1, 1, 0.2), ("mean", 4, 5, 0.9), ("weighted", 5, 2, 0.8), ("harmonic", 5, 5, 1.0),
+        ("harmonic", 1, 4, 0.32), ("product", 5, 3, 0.6), ("product", 1, 1, 0.04), ("mean", 2.5, 3.5, 0.6),
     ],
-)
+)  # fmt: skip
 def test_quality_by_hand(name, fidelity, clarity, expected):
     assert quality.combine(fidelity, clarity, name) == pytest.approx(expected)
 

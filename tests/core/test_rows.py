@@ -61,70 +61,29 @@ def test_the_roles_are_those_of_the_metric():
 @pytest.mark.parametrize(
     ("names", "metric", "named", "said"),
     [
-        (
-            ("text",),
-            EXCAM,
-            {},
-            "column instruction, output: not found; found text; give --instruction NAME --output NAME, "
-            "or --without instruction if there is none",
-        ),
+        (("text",), EXCAM, {}, "column instruction, output: not found; found text; give --instruction NAME --output NAME, "
+         "or --without instruction if there is none"),
         ((), EXCAM, {}, "column instruction, output: not found; found none; give --instruction NAME --output NAME"),
-        (
-            ("output", "remarks"),
-            EXCAM,
-            {},
-            "column instruction: not found; found output, remarks; give --instruction NAME",
-        ),
-        (
-            ("prompt", "reference_answer"),
-            EXCAM,
-            {},
-            "column output: not found; found prompt, reference_answer; give --output",
-        ),
-        (
-            ("question_en", "question_de", "output"),
-            EXCAM,
-            {},
-            "column instruction: found question_en, question_de; expected",
-        ),
+        (("output", "remarks"), EXCAM, {}, "column instruction: not found; found output, remarks; give --instruction NAME"),
+        (("prompt", "reference_answer"), EXCAM, {}, "column output: not found; found prompt, reference_answer; give --output"),
+        (("question_en", "question_de", "output"), EXCAM, {}, "column instruction: found question_en, question_de; expected"),
         (("question_id", "output"), EXCAM, {}, "column instruction: not found; found question_id, output;"),
-        (
-            ("a", "output"),
-            STANDING,
-            {"instruction": "a"},
-            "column instruction: found a and --without instruction; expected one of them",
-        ),
-        (
-            ("prompt", "answer", "response"),
-            EXCAM,
-            {},
-            "column output: found answer, response; expected one; give --output answer or --output response",
-        ),
-        (
-            ("prompt", "question", "output"),
-            EXCAM,
-            {},
-            "column instruction: found prompt, question; expected one; give --instruction prompt or --instruction question",
-        ),
+        (("a", "output"), STANDING, {"instruction": "a"},
+         "column instruction: found a and --without instruction; expected one of them"),
+        (("prompt", "answer", "response"), EXCAM, {},
+         "column output: found answer, response; expected one; give --output answer or --output response"),
+        (("prompt", "question", "output"), EXCAM, {},
+         "column instruction: found prompt, question; expected one; give --instruction prompt or --instruction question"),
         (("prompt", "output"), EXCAM, {"output": "answer"}, "column answer: not found; found prompt, output"),
-        (
-            ("a", "reference"),
-            BLEU,
-            {},
-            "column translation, target_language: not found; found a, reference; give --column "
-            "translation=NAME --column target_language=NAME, or --without target_language if there is none",
-        ),
-        (
-            ("translation", "reference"),
-            BLEU,
-            {"output": "translation"},
-            "metric bleu has no column output; it reads translation, reference, target_language, id, language, system, "
-            "culture",
-        ),
+        (("a", "reference"), BLEU, {}, "column translation, target_language: not found; found a, reference; give --column "
+         "translation=NAME --column target_language=NAME, or --without target_language if there is none"),
+        (("translation", "reference"), BLEU, {"output": "translation"},
+         "metric bleu has no column output; it reads translation, reference, target_language, id, language, system, "
+         "culture"),
         (("prompt", "x"), RUBRIC, {}, "column response: not found; found prompt, x; give --output NAME"),
         (("a", "b"), RUBRIC, {"output": "a", "response": "b"}, "column response: found a and b; expected one of them"),
     ],
-)
+)  # fmt: skip
 def test_a_column_that_is_not_there_is_one_line_that_says_what_to_type(names, metric, named, said):
     assert line_of(InputInvalid, rows.columns_of, names, metric, named, "a.csv").startswith(f"a.csv: {said}")
 

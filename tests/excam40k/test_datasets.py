@@ -203,16 +203,12 @@ def test_a_mistake_in_a_module_is_one_line_with_its_place(tmp_path, body, said):
 @pytest.mark.parametrize(
     ("name", "content", "cells"),
     [
-        (
-            "a.csv",
-            ",x,y\n0,no,NA\n1,None,nan\n2,007,2020-01-01\n",
-            [("no", "NA"), ("None", "nan"), ("007", "2020-01-01")],
-        ),
+        ("a.csv", ",x,y\n0,no,NA\n1,None,nan\n2,007,2020-01-01\n", [("no", "NA"), ("None", "nan"), ("007", "2020-01-01")]),
         ("a.csv", "x,y\n1\n\n2,3\n", [("1", ""), ("2", "3")]),
         ("a.jsonl", '{"x": "2020-01-01", "y": 1}\n{"x": "007", "y": null}', [("2020-01-01", "1"), ("007", "")]),
         ("a.json", '[{"x": true, "y": [1]}, {"x": 0.5, "y": 2.0}]', [("true", "[1]"), ("0.5", "2")]),
     ],
-)
+)  # fmt: skip
 def test_cells_are_text_and_are_not_guessed(tmp_path, name, content, cells):
     (tmp_path / name).write_text(content)
     assert [tuple(row.values()) for row in rows_of(tmp_path / name, ["x"], ["y", "z"])] == cells
@@ -260,33 +256,18 @@ def test_a_file_that_cannot_be_read_is_one_line_naming_it(tmp_path, name, conten
 @pytest.mark.parametrize(
     ("name", "row", "said"),
     [
-        (
-            "culturalbench",
-            [1, 1, "Q?", "w", "x", "y", "z", "E", "Peru"],
-            "row 1: answer: found 'E'; expected A, B, C or D",
-        ),
-        (
-            "epic",
-            ["u", "maybe", "p", "T.", "P.", "26", "Male", "Asian", "India"],
-            "row 1: label: found 'maybe'; expected iro or not",
-        ),
-        (
-            "blend",
-            ["K_0", "K", "UK", "Q? Without any explanation", "[]", "{}", "A"],
-            "row 1: answer_idx: found 'A'; expected a letter of choices",
-        ),
-        (
-            "globalopinionqa",
-            ["Q?", "{'Peru': [1.0]}", "['Yes', 'No']", ""],
-            "row 1: selections: found '{'Peru': [1.0]}'; expected one share for each option",
-        ),
-        (
-            "normad",
-            [1, "peru", "", "", "", "", "Rule.", "Story?", "", "perhaps"],
-            "row 1: Gold Label: found 'perhaps'; expected yes, no or neutral",
-        ),
+        ("culturalbench", [1, 1, "Q?", "w", "x", "y", "z", "E", "Peru"],
+         "row 1: answer: found 'E'; expected A, B, C or D"),
+        ("epic", ["u", "maybe", "p", "T.", "P.", "26", "Male", "Asian", "India"],
+         "row 1: label: found 'maybe'; expected iro or not"),
+        ("blend", ["K_0", "K", "UK", "Q? Without any explanation", "[]", "{}", "A"],
+         "row 1: answer_idx: found 'A'; expected a letter of choices"),
+        ("globalopinionqa", ["Q?", "{'Peru': [1.0]}", "['Yes', 'No']", ""],
+         "row 1: selections: found '{'Peru': [1.0]}'; expected one share for each option"),
+        ("normad", [1, "peru", "", "", "", "", "Rule.", "Story?", "", "perhaps"],
+         "row 1: Gold Label: found 'perhaps'; expected yes, no or neutral"),
     ],
-)
+)  # fmt: skip
 def test_wrong_values_name_file_row_column_found_and_expected(tmp_path, name, row, said):
     line = line_of(SourceInvalid, read_rows, name, tmp_path, row)
     assert re.match(rf"{name}: none of 1 rows is usable \([a-z-]+ 1\); e\.g\. ", line)

@@ -117,12 +117,7 @@ def test_harmless_changes_leave_a_report_what_it_is(original, seed):
     assert report.read(report.write(original)) == original
 
 
-@given(
-    reports,
-    st.integers(0, 2**32),
-    st.integers(0, 400),
-    st.sampled_from(["'", '"', "”", "{", "]", ",", "//", "\\", "x", "</think>"]),
-)
+@given(reports, st.integers(0, 2**32), st.integers(0, 400), st.sampled_from(["'", '"', "”", "{", "]", ",", "//", "\\", "x", "</think>"]))  # fmt: skip
 def test_a_damaged_loose_report_is_never_a_clean_one(original, seed, place, junk):
     said = Loose(Random(seed)).answer(original)
     read = report.read(said[:place] + junk + said[place:])
@@ -221,7 +216,7 @@ DISHES = ("Sushi", "Moussaka", "Vitamin C", "A pie")
         ('Here you are: {"answer": "C"}', "C", ["prose"]),
         ("{'answer': 'C'}", "C", ["quotes"]),
         ("{answer: 'c',}", "C", ["case", "quotes", "comma"]),
-        ("{“answer”： “C”}", "C", ["quotes", "punctuation"]),
+        ('{“answer”： “C”}', "C", ["quotes", "punctuation"]),
         ('{"answer": "(C)"}', "C", ["marks"]),
         ('{"answer": "C.", "why": "It is."}', "C", ["marks", "extra-key"]),
         ('{"answer": "B. Moussaka"}', "B", ["option"]),
@@ -256,7 +251,7 @@ DISHES = ("Sushi", "Moussaka", "Vitamin C", "A pie")
         ("A is wrong.\nThe answer is B.", None, []),
         ("", None, []),
     ],
-)
+)  # fmt: skip
 def test_an_answer_of_macaron_in_any_form(said, answer, recovered):
     assert macaron.read_text(said, ABCD, DISHES) == (None if answer is None else (answer, tuple(recovered)))
 

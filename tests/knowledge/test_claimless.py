@@ -15,18 +15,12 @@ def stated(sentence, before=""):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Hello!",
-        "It’s not a stupid question at all!",
-        "If you have any other questions, just ask.",
-        "¡Si tienes más preguntas, no dudes en preguntar!",
-        "**Ich hoffe, das hilft dir weiter!**",
-        "希望以上信息能够解答您的疑问。",
-        "如果您还有其他问题，请告诉我。",
-        "أتمنى أن يكون هذا مفيدًا!",
-        "תודה על השאלה המעניינת.",
+        "Hello!", "It’s not a stupid question at all!", "If you have any other questions, just ask.",
+        "¡Si tienes más preguntas, no dudes en preguntar!", "**Ich hoffe, das hilft dir weiter!**", "希望以上信息能够解答您的疑问。",
+        "如果您还有其他问题，请告诉我。", "أتمنى أن يكون هذا مفيدًا!", "תודה על השאלה המעניינת.",
         "I hope this helps, and if you have any further questions, just let me know.",
     ],
-)
+)  # fmt: skip
 def test_a_greeting_and_a_closing_state_nothing(sentence):
     assert stated(sentence) == ""
 
