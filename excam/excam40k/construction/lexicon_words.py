@@ -72,12 +72,12 @@ EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
 OTHER_NORM = (
     "This is not how people of {culture} see it. What holds there: {right}. So the answer is '{verdict}'.",
     "As to {custom}, another norm holds in {culture}: {right}. By that norm the answer is '{verdict}'.",
-    "The norm that is given belongs to other places. In {culture}: {right}. Hence the answer should be '{verdict}'.",
+    "The output gives another norm than that of {culture}: {right}. Hence the answer should be '{verdict}'.",
 )
 
 RULE_DECIDES = (
-    "In {culture} this rule decides: {right}. By it the answer is '{verdict}'.",
-    "The verdict is against this rule of {culture}: {right}. It should be '{verdict}'.",
+    "Etiquette in {culture} has this rule: {right}. By it the answer is '{verdict}'.",
+    "The verdict is against a rule of etiquette in {culture}: {right}. It should be '{verdict}'.",
     "What is done in the story is judged by this rule of {culture}: {right}. So the answer is '{verdict}'.",
 )
 

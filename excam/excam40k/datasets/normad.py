@@ -6,7 +6,7 @@ public variant has neither Background nor Explanation: there the rule of thumb i
 context. With the rule in both, "right if the explanation is in the context" would need no culture.
 
 That variant asks whether something is "socially acceptable" where the verdict is "Yes" and "acceptable" where it is
-"No" (95 % of 1,467 stories); all are asked in one wording.
+"No" (95 % of 1,467 stories). All ask what the rules judge, local etiquette: to come on time is acceptable everywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import countries, identifier
 
-VERSION = 4
+VERSION = 5
 NAME = "normad"
 SOURCE = base.Source(
     licence="CC-BY-4.0",
@@ -44,7 +44,9 @@ def read(folder: Path) -> base.Reading:
     rows = base.table(base.find_one(folder, NAME, SOURCE.files), NAME, REQUIRED, OPTIONAL)
     lacks = tuple(column for column in OPTIONAL if column not in rows.columns)
     rows = rows.with_columns(pl.lit("").alias(column) for column in lacks)
-    rows = base.change(rows, "one-question", Story=pl.col("Story").str.replace(ASKED, "socially acceptable?"))
+    rows = base.change(
+        rows, "one-question", Story=pl.col("Story").str.replace(ASKED, "in keeping with local etiquette?")
+    )
     label, rule = pl.col("Gold Label").str.to_lowercase(), pl.col("Rule-of-Thumb")
     explanation = pl.when(pl.col("Explanation") != "").then("Explanation").otherwise(rule)
     country = countries(pl.col("Country"))
