@@ -16,6 +16,7 @@ from excam.excam40k import agreement, datasets
 from excam.excam40k.construction import duplicates, splits, wrapping
 from excam.excam40k.construction.drawing import draw_stratified, draw_to_cap
 from excam.excam40k.construction.templates import code_of, languages
+from excam.excam40k.datasets._changes import applied
 from scripts import step
 
 LOCAL_QUESTIONS = "local_questions"  # setting of a reader that has its questions in the language of the country too
@@ -24,7 +25,7 @@ LOCAL_QUESTIONS = "local_questions"  # setting of a reader that has its question
 MOST_LOCAL = 3  # questions in it of each question and region, as many as there are English ones built from annotations
 
 
-@step(version=7)
+@step(version=8)
 def build_samples(
     dataset: str,
     source_path: Annotated[Path, "manifest of the fetched snapshot"],
@@ -50,14 +51,15 @@ def build_samples(
     # what no pattern matches stays in the folder that the files were copied from
     copied_from = provenance.read_json(source_path, "settings")["settings"].get("folder")
     not_read = unread_files(Path(copied_from or source_path.parent / "files"), benchmark.SOURCE.files)
-    if cap_stage == "before":
-        drawn = draw_stratified(reading, cap, seed, allocation)
-    else:
-        drawn = draw_to_cap(reading, benchmark.ERRORS, cap, seed, allocation)
-    bases = duplicates.in_one_group(drawn)
-    where = splits.assign([(base.group, base.stratum) for base in bases], shares, seed)
-    local = () if templates == "english" else languages()
-    right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, seed, where, local)
+    with applied(rows):
+        if cap_stage == "before":
+            drawn = draw_stratified(reading, cap, seed, allocation)
+        else:
+            drawn = draw_to_cap(reading, benchmark.ERRORS, cap, seed, allocation)
+        bases = duplicates.in_one_group(drawn)
+        where = splits.assign([(base.group, base.stratum) for base in bases], shares, seed)
+        local = () if templates == "english" else languages()
+        right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, seed, where, local)
     record_files.write_bases(bases_path, bases)
     record_files.write_samples(samples_path, right)
     counts = {

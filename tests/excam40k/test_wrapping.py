@@ -13,24 +13,36 @@ from excam.core.exceptions import InputInvalid
 from excam.error_reports.records import BaseSample, Report
 from excam.excam40k.construction import wrapping
 from excam.excam40k.construction.drawing import draw_to_cap
+from excam.excam40k.datasets import _changes
 from excam.excam40k.datasets.base import FIELDS, Reading
 
 QA = ("qa/instruction/01", "qa/options/01", "qa/output/04")  # "Option {letter}: {answer}"
 
 
 def test_variants_follow_task_and_kind_of_errors():
-    assert wrapping.variants(base(), "hard") == ("options", "freeform")
+    assert wrapping.variants(base(), "hard") == ("options", "listed")
     assert wrapping.variants(base(options=()), "hard") == ("single",)
     assert wrapping.variants(acting(options=("Yes", "No")), "hard") == ("single",)
     assert wrapping.variants(base(task="freeform", options=()), "soft") == ("minor", "major")
 
 
-def test_no_freeform_version_without_a_wrong_answer_that_needs_no_options():
-    needing = base(options=("beer", "Both of the above"), answer="beer", wrong=("Both of the above",))
-    assert wrapping.variants(needing, "hard") == ("options",)
-    assert wrapping.variants(replace(needing, wrong=("Both of the above", "cola")), "hard") == ("options", "freeform")
-    partly_right = base(options=("beer; tea", "beer; cola"), answer="beer; tea", wrong=("beer; cola",))
-    assert wrapping.variants(partly_right, "hard") == ("options",)
+def test_options_are_listed_where_they_are_needed_or_several_can_be_right():
+    most = base(question="What is the most popular drink?")
+    lettered = replace(most, options=("tea", "cola", "Both A and B"))
+    of_variants = {
+        ("options", "freeform"): (most, base(language="German"), replace(most, wrong=("Both of the above", "cola"))),
+        ("options", "listed"): (
+            base(),
+            replace(most, wrong=("Both of the above",)),
+            replace(most, wrong=("tea; cola",)),
+        ),
+        ("options",): (replace(lettered, answer="Both A and B"),),
+    }
+    for names, bases in of_variants.items():
+        assert {wrapping.variants(each, "hard") for each in bases} == {names}
+    with _changes.applied("as-published"):
+        assert wrapping.variants(base(), "hard") == ("options", "freeform")
+        assert wrapping.variants(replace(most, wrong=("Both of the above",)), "hard") == ("options",)
 
 
 def test_options_are_shown_with_letters_and_the_output_names_the_right_one():
@@ -42,10 +54,17 @@ def test_options_are_shown_with_letters_and_the_output_names_the_right_one():
     assert output == f"Option {'ABCD'[order.index('beer')]}: beer"
 
 
-def test_the_freeform_twin_shows_no_options():
-    samples = {sample.pair: sample for sample in wrapped([base()])}
+@pytest.mark.parametrize(
+    ("options", "shown"), [(("tea", "cola"), "{}; {})"), (("tea; milk", "cola"), "{}. {})"), (None, "drink?'")]
+)
+def test_the_second_pair_shows_no_letters(options, shown):
+    one = {"options": options, "answer": options[0]} if options else {"question": "Which is the most popular drink?"}
+    asked = base(**one)
+    samples = {sample.pair: sample for sample in wrapped([asked])}
     assert [sample.task for sample in samples.values()] == ["qa", "freeform"]
-    assert "cola" not in samples["blend/0/freeform"].instruction
+    instruction = samples[f"blend/0/{'listed' if options else 'freeform'}"].instruction
+    assert shown.format(*wrapping.shuffled_options(asked, SEED)) in instruction
+    assert "Option A" not in instruction
 
 
 def test_impersonation_is_role_then_context_then_task():
@@ -149,7 +168,7 @@ def test_an_option_listed_twice_keeps_its_first_letter():  # CulturalBench 314 l
 
 def test_right_rows_carry_what_later_steps_need():
     rows = wrapped([base(1), base(2, group="calm/9")], "hard", "CC-BY-4.0", SEED)
-    assert [row.id for row in rows] == [f"blend/{n}/{v}/right" for n in (1, 2) for v in ("options", "freeform")]
+    assert [row.id for row in rows] == [f"blend/{n}/{v}/right" for n in (1, 2) for v in ("options", "listed")]
     assert {row.pair for row in rows} == {row.id.removesuffix("/right") for row in rows}
     assert [row.group for row in rows] == ["blend/1", "blend/1", "calm/9", "calm/9"]
     for row in rows:

@@ -15,6 +15,11 @@ from excam.core.package_tables import table_rows
 _OTHERS = re.compile(r"\b(all|none|both|any|neither|either)\b.{0,12}\b(above|these|them|following|options)\b", re.I)
 _LETTERS = re.compile(r"\b[A-F]\b.{1,12}\b[A-F]\b|\([a-f]\).{1,12}\([a-f]\)")
 _LISTED = re.compile(r"\bA\b.{2,80}\bB\b.{2,80}\bC\b", re.S)  # options inside the question
+_ONE_ANSWER = re.compile(  # not "What are the most ...", which asks for several, nor "most people"
+    r"\A(?!What are\b).*\b(?:most(?! (?:people|famil|parent|student|child|kid|wom[ae]n|m[ae]n)\w*)|"
+    r"main|mainly|primary|top|second|highest|largest|biggest|best|cheapest|longest|representative|favou?rite|"
+    r"[Ww]hich (?:day|month|city|country))\b"
+)
 _OPEN_END = re.compile(r"(?:…|\.{3,})\W*\Z")  # a sentence that each option ends in another way
 
 
@@ -40,6 +45,11 @@ def wrong_alone(wrong: str, answer: str) -> bool:
     """
     shared = not {*wrong.split("; ")}.isdisjoint(answer.split("; "))
     return not shared and not answer_needs_options(wrong)
+
+
+def asks_for_one(question: str) -> bool:
+    """Return whether only one answer to an English question can be right ("the most popular", "which month")."""
+    return bool(_ONE_ANSWER.search(question))
 
 
 def question_needs_options(question: str) -> bool:

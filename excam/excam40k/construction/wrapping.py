@@ -16,6 +16,7 @@ from excam.core.splits import Split
 from excam.error_reports.records import BaseSample, Errors, Report, Sample, Task
 from excam.excam40k.construction.option_phrases import (
     answer_needs_options,
+    asks_for_one,
     is_about_all,
     names_letters,
     question_needs_options,
@@ -33,21 +34,26 @@ from excam.excam40k.construction.templates import (
     names,
     paraphrase,
 )
+from excam.excam40k.datasets._changes import are_as_published
 
 
 def variants(base: BaseSample, errors: Errors) -> tuple[str, ...]:
     """Return the names of the variants that a base sample becomes, e.g. ("options", "freeform").
 
-    Multiple choice: one with its options and, unless the question, the answer or all wrong answers refer to them, one
-    as freeform QA without them. Soft errors: one minor, one major. Everything else: a single pair.
+    Multiple choice: one with lettered options, and one as freeform QA. That is without options if question, answer and
+    wrong answers do not refer to them and, in English, the question asks for the one that is most so. Else several
+    answers may be right, and it lists the options without letters ("listed"); rows as published have no such variant.
+    Soft errors: one minor, one major. Everything else: a single pair.
     """
     if errors == "soft":
         return ("minor", "major")
-    if base.task == "qa" and base.options:
-        none_alone = base.wrong and not any(wrong_alone(wrong, base.answer) for wrong in base.wrong)
-        needed = none_alone or answer_needs_options(base.answer) or question_needs_options(base.question)
-        return ("options",) if needed else ("options", "freeform")
-    return ("single",)
+    if base.task != "qa" or not base.options:
+        return ("single",)
+    none_alone = base.wrong and not any(wrong_alone(wrong, base.answer) for wrong in base.wrong)
+    needed = none_alone or answer_needs_options(base.answer) or question_needs_options(base.question)
+    if not needed and (are_as_published() or base.language != "English" or asks_for_one(base.question)):
+        return ("options", "freeform")
+    return ("options",) if are_as_published() or any(map(names_letters, base.options)) else ("options", "listed")
 
 
 def bases_for(rows: int, task: Task, errors: Errors) -> int:
@@ -66,7 +72,7 @@ def rows_of(bases: Iterable[BaseSample], errors: Errors) -> int:
 
 def form(base: BaseSample, variant: str) -> Task:
     """Return the task as the wrapped sample shows it: QA without options is freeform QA (§3)."""
-    return "freeform" if base.task == "qa" and (variant == "freeform" or not base.options) else base.task
+    return "freeform" if base.task == "qa" and (variant != "options" or not base.options) else base.task
 
 
 def forms(task: Task) -> tuple[Task, ...]:
@@ -197,23 +203,25 @@ def _assign_templates(
 def _values(base: BaseSample, answer: str, variant: str, seed: int, writing: Writing) -> dict[str, str]:
     role = base.role if ends_sentence(base.role) or not base.role else f"{base.role}{writing.stop}"
     values = {"question": base.question, "answer": answer, "role": role, "context": base.context}
+    options = shuffled_options(base, seed)
+    if variant == "listed":
+        return values | {"question": f"{base.question} ({_options_line(options, writing, '{option}')})"}
     if form(base, variant) != "qa":
         return values
-    options = shuffled_options(base, seed)
     if answer not in options or len(options) > len(ascii_uppercase):
         raise InputInvalid(f"{base.id}: {answer!r:.60}: expected one of at most 26 options; check the loader")
-    values["options"] = _options_line(options, writing)
+    values["options"] = _options_line(options, writing, writing.option)
     values["letter"] = ascii_uppercase[options.index(answer)]  # of the first, where a source lists an option twice
     return values
 
 
-def _options_line(options: Sequence[str], writing: Writing) -> str:
+def _options_line(options: Sequence[str], writing: Writing, written: str) -> str:
     """Return the options on one line: 'Option A: kimchi; Option B: pizza' (Table 1), and only a space after a sentence
     (Table 8: 'Option A: They pay. Option B: ...'). Options with a semicolon in them end with a full stop.
     """
     mark = writing.stop if any(writing.semicolon in option for option in options) else writing.semicolon[0]
     lettered = [
-        fill(writing.option, {"letter": letter, "option": option})
+        fill(written, {"letter": letter, "option": option})
         for letter, option in zip(ascii_uppercase, options, strict=False)
     ]
     marked = [*(text if ends_sentence(text) else f"{text}{mark}" for text in lettered[:-1]), *lettered[-1:]]

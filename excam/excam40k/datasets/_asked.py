@@ -14,21 +14,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
+from excam.excam40k.construction.option_phrases import asks_for_one
 from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, Answer, Record
 from excam.excam40k.datasets._cells import digest
-from excam.excam40k.datasets._quantities import Quantity, quantity_of
+from excam.excam40k.datasets._quantities import DATE, Quantity, quantity_of
 from excam.excam40k.datasets._wordings import Stems, Wordings, stems
 
-_ONE_ANSWER = re.compile(  # not "What are the most ...", which asks for several, nor "most people"
-    r"\A(?!What are\b).*\b(?:most(?! (?:people|famil|parent|student|child|kid|wom[ae]n|m[ae]n)\w*)|"
-    r"main|mainly|primary|top|second|highest|largest|biggest|best|cheapest|longest|representative|favou?rite|"
-    r"[Ww]hich (?:day|month|city|country))\b"
-)
 _GIVEN_BY, _GIVEN_BY_IF_ONE = 3, 6  # regions that may give a wrong answer, of the sixteen; where one can be right
 _OWN_WORD = 2  # regions that use a word which says where an answer belongs
 _USED_BY_MANY = 6  # regions with a word in answers to other questions; where one gives it to this, it fits the others
 LEAST_SHARE = 1 / 3  # of all votes, for a right answer: three of thirteen are no agreement
 _LEAD = 2  # votes before the second answer, for a region that agrees on the one answer
+_OTHER_CALENDARS = ("Ethiopia", "Iran")  # their dates are those of a calendar that no question names
 _DISTRACTOR_VOTES = 3  # of a wrong answer where it is right, or two if that is the one top answer: one is a slip
 _VERSUS = re.compile(r"___ vs ___")  # a question that asks for two teams
 _TWO = re.compile(r"\b(?:vs|versus|against|and)\b|-")
@@ -52,6 +49,8 @@ class Asked:
     def right(self, region: str, least_votes: int) -> Answer | str:
         """Return the answer on which a region agrees, or why there is none."""
         answers = self._records[region].answers
+        if region in _OTHER_CALENDARS and self.quantity(region) is DATE:
+            return "other-calendar"
         if not answers or answers[0].votes < max(least_votes, LEAST_SHARE * sum(answer.votes for answer in answers)):
             return "few-votes"
         if not self._leads(region) and self._one_can_be_right(region):
@@ -68,7 +67,7 @@ class Asked:
         return region in self._records
 
     def _one_can_be_right(self, region: str) -> bool:
-        return bool(self.quantity(region) or _ONE_ANSWER.search(self._records[region].question))
+        return bool(self.quantity(region) or asks_for_one(self._records[region].question))
 
     def quantity(self, region: str) -> Quantity | None:
         """Return the kind of quantity that the question asks for, None if for none."""

@@ -27,12 +27,17 @@ def applied(rows: Rows) -> Iterator[None]:
         _ROWS.reset(token)
 
 
+def are_as_published() -> bool:
+    """Return whether no rule is applied."""
+    return _ROWS.get() == "as-published"
+
+
 def change(frame: pl.DataFrame, rule: str, **columns: pl.Expr | pl.Series) -> pl.DataFrame:
     """Return the frame with these columns as a rule makes them, each other text or list of texts recorded.
 
     Where rows stay as published the frame is returned as it is.
     """
-    if _ROWS.get() == "as-published":
+    if are_as_published():
         return frame
     ours = frame.select(**columns)
     differing = [name for name in columns if not ours[name].equals(frame[name], null_equal=True)]

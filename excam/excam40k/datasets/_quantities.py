@@ -52,6 +52,12 @@ def _far(number: float, other: float) -> bool:
 
 
 _DAYS = 365 / 12
+DATE = Quantity(
+    re.compile(r"MM/DD"),
+    re.compile(r"(1[0-2]|0?[1-9])/([0-3]?\d)"),
+    lambda match: _DAYS * (int(match[1]) - 1) + int(match[2]),
+    _around(365, 30),
+)
 QUANTITIES = (
     # "6:00" may be six in the evening, and twelve by the clock of Ethiopia: six hours apart is no difference
     Quantity(
@@ -60,12 +66,7 @@ QUANTITIES = (
         lambda match: 60 * int(match[1]) + int(match[2]),
         _around(360, 120),
     ),
-    Quantity(
-        re.compile(r"MM/DD"),
-        re.compile(r"(1[0-2]|0?[1-9])/([0-3]?\d)"),
-        lambda match: _DAYS * (int(match[1]) - 1) + int(match[2]),
-        _around(365, 30),
-    ),
+    DATE,
     Quantity(
         re.compile(r"1~12"),
         re.compile(r"(1[0-2]|0?[1-9])"),
