@@ -1,8 +1,9 @@
 """Years of long answers, exchanged among answers of all languages: what is wrong in one answer is right in another, so
 that no number tells by itself which of the two a text is.
 
-A year changes in all its places. It counts only if the question or the text around it is about public history or a
-custom (`lexicon_cues.tsv`): when a blog was written or a word first used is no matter of culture, nor is a percentage.
+A year changes in all its places. It counts only if the question or the answer is about public history or a custom
+(`lexicon_cues.tsv`): when a blog was written or a word first used is no matter of culture, nor is a percentage. Those
+with a cue in their sentence come first: others may be a side remark.
 One is left that the question holds; that stands in brackets, as in a citation; that is part of a range, a link or a
 date in digits; a year after 2015, which mostly says when the answer was written; a decade ("1940's"), the end of a time
 ("until 1848"), or what is not meant exactly ("about 1900").
@@ -19,7 +20,7 @@ import regex
 
 from excam.core.hash_order import digest
 from excam.error_reports.records import Sample
-from excam.excam40k.construction.lexicon_exchanges import Swap, TemplateText, text_of
+from excam.excam40k.construction.lexicon_exchanges import Swap, text_of
 from excam.excam40k.construction.lexicon_tables import CUSTOM, HISTORY, cue, is_rejected
 from excam.excam40k.construction.norms import Exchange
 
@@ -36,7 +37,6 @@ INEXACT = regex.compile(  # what stands before a number that another one would n
     regex.IGNORECASE,
 )
 NEAR_YEARS, FAR_YEARS = 10, 150  # a minor error is at most so many years away, a major one at most so many
-NEARBY = 150  # characters behind a year that say what it is about, beside its sentence
 CHARACTERS_APART = 40  # characters between two places of one number; nearer ones would be marked as one error
 
 
@@ -73,25 +73,25 @@ def exchanges(samples: Sequence[Sample], seed: int) -> Mapping[str, Exchange]:
 def _years(sample: Sample) -> Iterator[Year]:
     """Yield the years of an answer that may be exchanged."""
     text = text_of(sample)
+    if not _is_on_a_people(sample, sample.instruction + sample.answer):
+        return
     matches = [
         match
         for match in YEAR.finditer(sample.output, text.start)
         if not INEXACT.search(sample.output, max(text.start, match.start() - 60), match.start())
-        and _is_told_of_a_people(text, match)
     ]
+    matches.sort(key=lambda match: not _is_on_a_people(sample, text.sentence(match.start())))
     asked = NUMBER.findall(sample.instruction)
     everywhere = NUMBER.findall(sample.output, text.start)
     for year in dict.fromkeys(match[0] for match in matches):
-        starts = tuple(match.start() for match in matches if match[0] == year)
+        starts = tuple(sorted(match.start() for match in matches if match[0] == year))
         apart = all(later - earlier > CHARACTERS_APART for earlier, later in pairwise(starts))
         if apart and year not in asked and everywhere.count(year) == len(starts):
             yield Year(year, starts)
 
 
-def _is_told_of_a_people(text: TemplateText, year: regex.Match[str]) -> bool:
-    near = text.sentence(year.start()) + text.right.output[year.end() : year.end() + NEARBY]
-    cues = (cue(text.right.language, about) for about in (HISTORY, CUSTOM))
-    return any(pattern.search(part) for pattern in cues for part in (text.right.instruction, near))
+def _is_on_a_people(sample: Sample, text: str) -> bool:
+    return any(cue(sample.language, about).search(text) for about in (HISTORY, CUSTOM))
 
 
 def _exchanged(rows: Sequence[tuple[Sample, Year]]) -> dict[str, Exchange]:
