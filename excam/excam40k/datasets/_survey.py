@@ -24,7 +24,8 @@ NUMBER = r"(?i)\A(-?[0-9]+([.,][0-9]+)?|statement #?[0-9]|(first|second|third) s
 
 _NOTE = re.compile(
     r"\[(?:or|read)\b[^\]]*\]|\((?:ask if|read|us only)\b[^)]*\)|\((?:now|and)\b[^()]*(?:\.{3}|…)\)\s*|"
-    r", using this card(?=[.?:])|now,? I(?:['’]d| would) like you to look at this card\.\s*",
+    r", using this card(?=[.?:])|\buse this scale where 1 means[^\n]*?(?=\s{2,}\S)|"
+    r"now,? I(?:['’]d| would) like you to look at this card\.\s*",
     re.I,
 )
 _COUNTRY = re.compile(r"\[your country\]|[(\[<](?:the )?survey country([’']s)?[>\])]", re.I)
@@ -41,7 +42,10 @@ _DEGREES = re.compile(
     r"generally|extremely|entirely|too|at all|a (?:great deal|lot|bit|little)|only|just)\b",
     re.I,
 )
-_OF_ITS_TIME = re.compile(r"\b(?:President|Chancellor|Premier|Prime Minister|King|Secretary|Ayatollah)\s+[A-Z]\w+")
+_OF_ITS_TIME = re.compile(
+    r"\b(?:President|Chancellor|Premier|Prime Minister|King|Secretary|Ayatollah)\s+[A-Z]\w+|"
+    r"\b(?:[Hh]eard|20[01]\d|recent(?:ly)?|political leaders|cartoons)\b"
+)
 _ASKS = re.compile(
     r"\?|\A(?:does|do|did|has|have|is|are|was|were|will|would|should|can)\b|\b(?:please|tell me|tell us|say|indicate|"
     r"choose|rate|whether|how|which|what|do you|would you|have you|approve|agree)\b",
@@ -54,8 +58,8 @@ _GAP = re.compile(r"_{2,}")
 _LINKED = re.compile(r"[\s,;]*\bOR\s*\Z")  # an option with the word that leads to the next one
 _UNFILLED = re.compile(
     r"\[[^\]]*\]|_{2,}|\((?:insert|name of|relevant|dominant|nationality|survey|in your nation)[^)]*\)|"
-    r"\((?:\w+/)+\w+ identification\)|\((?:\w+/){2,}\w+\)|"
-    r"\bthe your\b|\byour nationality\b",
+    r"\((?:\w+/)+\w+(?: identification)?\)|\((?:the \w+, )+the \w+\)|…\?|\b(?:by|of|to|with) [–-] |"
+    r"\bthe your\b|\byour nationality\b|\byour country (?:compan|societ)",
     re.I,
 )
 # The end of a question that points at statements, countries or dangers behind it, or on a card.
@@ -106,7 +110,7 @@ def is_unfilled(text: str) -> bool:
 
 
 def is_of_its_time(question: str) -> bool:
-    """Return whether a question names the holder of an office: its reader cannot know of which year it is."""
+    """Return whether a question is about the holder of an office or an event: who reads it cannot know the year."""
     return bool(_OF_ITS_TIME.search(question))
 
 

@@ -3,7 +3,8 @@
 A hard error is the other label. The role is the annotator's demographics (ExCAM Table 10), the context the parent
 post. A row is one annotation: the annotators of a pair may disagree, and nothing is aggregated (the paper is silent),
 but if annotators with one role disagree, their rows are dropped: both answers would be right for one instruction.
-`agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label.
+`agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label. "Not ironic" is
+twice as frequent, and as many of either label are drawn: it is dropped where fewer than `least_agreement` say so, too.
 Withdrawn attributes (DATA_EXPIRED) are left out of the role. HTML entities are unescaped. Rows with question marks
 where emoji were lost ("????") are dropped if the text to be judged has them: its tone is gone. A text
 with a link whose address the source hides ("URL") is dropped: readers cannot see what it comments on. The public
@@ -20,7 +21,7 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import clean_columns, countries, identifier, map_distinct
 
-VERSION = 7
+VERSION = 8
 NAME = "epic"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -45,7 +46,7 @@ _NO_WORD = r"@USER|\bURL\b|https?://\S+"
 LANGUAGE = "Language_annotator"
 
 
-def read(folder: Path) -> base.Reading:
+def read(folder: Path, *, least_agreement: float = 0.7) -> base.Reading:
     """Return base samples of a snapshot, one per annotation; `lacks` names missing columns. Raises SourceInvalid."""
     path = base.find_one(folder, NAME, SOURCE.files)
     rows = base.table(path, NAME, REQUIRED, (LANGUAGE, "language_instance"))
@@ -77,6 +78,7 @@ def read(folder: Path) -> base.Reading:
             no_nationality=_attribute("Nationality") == "",  # the stratum
             empty=text == "",
             annotators_disagree=label.n_unique().over(pair, _role(rows)) > 1,  # of one role: both answers are right
+            contested=(label == "not") & (others > 0) & (same < least_agreement * others),
             no_words=~text.str.replace_all(_NO_WORD, "").str.contains(r"\w"),
             lost_emoji=text.str.contains(_LOST_EMOJI),
             hidden_link=text.str.contains(r"\bURL\b"),

@@ -53,7 +53,7 @@ from excam.excam40k.datasets._survey import (
     nothing_follows,
 )
 
-VERSION = 11
+VERSION = 12
 NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -80,7 +80,7 @@ MISTAKE: base.Mistake = "opinion"
 
 CONTEXT = "You are acting as a person from this country."
 CLEARLY_FEWER = 0.8  # of the share of the modal option: a wrong answer has no more, so that it is no matter of taste
-BATTERY = 8  # words with which the questions of one battery begin
+BATTERY = 5  # words with which the questions of one battery begin
 AGREEING, COUNTRIES = 0.9, 5  # of the countries of a question, of which there are so many: it asks for no culture
 SAME = 1e-9  # shares that differ by less are a tie
 _NON_ANSWER = re.compile(NON_ANSWER.replace(r"\z", r"\Z"))
@@ -89,7 +89,7 @@ _UNOFFERED = re.compile(UNOFFERED)
 Opinions = tuple[str | None, bool, float | None, float | None, list[str], list[str] | None]
 
 
-def read(folder: Path, *, least_margin: float = 0.1, minor_above: float = 0.6, balanced: float = 1) -> base.Reading:
+def read(folder: Path, *, least_margin: float = 0.09, minor_above: float = 0.6, balanced: float = 1) -> base.Reading:
     """Return base samples of a snapshot; its rows are question-country pairs.
 
     `least_margin`: least difference between the shares of the modal opinion and the next one; `minor_above`: a wrong
