@@ -58,8 +58,9 @@ def test_options_are_shown_with_letters_and_the_output_names_the_right_one():
     ("options", "shown"), [(("tea", "cola"), "{}; {})"), (("tea; milk", "cola"), "{}. {})"), (None, "drink?'")]
 )
 def test_the_second_pair_shows_no_letters(options, shown):
-    one = {"options": options, "answer": options[0]} if options else {"question": "Which is the most popular drink?"}
-    asked = base(**one)
+    asked = (
+        base(question="Which is the most popular drink?") if not options else base(options=options, answer=options[0])
+    )
     samples = {sample.pair: sample for sample in wrapped([asked])}
     assert [sample.task for sample in samples.values()] == ["qa", "freeform"]
     instruction = samples[f"blend/0/{'listed' if options else 'freeform'}"].instruction
@@ -135,7 +136,7 @@ def test_options_that_speak_of_letters_are_not_shuffled(reference):
 def test_values_come_out_untouched(value):
     row = base(question=value, answer=value, options=(value, "cola", "{answer}"), wrong=("cola",))
     for sample in wrapped([row]):
-        assert sample.instruction.count(value) == (2 if sample.task == "qa" else 1)
+        assert sample.instruction.count(value) == 2
         assert sample.output.endswith((value, f"({value})"))
     row = acting(question=value, context=value, role=value, answer=value)
     (sample,) = wrapped([row])
@@ -217,7 +218,8 @@ def test_another_dataset_and_another_order_change_nothing():
 
 def test_the_cap_is_reached_where_questions_need_their_options():
     """A third has one pair; drawn are as many as fit, and no row is cut afterwards."""
-    rows = [base(n, question="Which of these is it?" if n % 3 == 0 else f"What is it on day {n}?") for n in range(900)]
+    lettered = {"options": ("tea", "cola", "Both A and B"), "wrong": ("cola",)}
+    rows = [base(n, **(lettered if n % 3 == 0 else {})) for n in range(900)]
     frame = pl.DataFrame([asdict(row) for row in rows], infer_schema_length=None)
     for cap in (120, 401, 5000):
         drawn = draw_to_cap(Reading("blend", "qa", frame.select(*FIELDS, "changes"), 900), "hard", cap, SEED)

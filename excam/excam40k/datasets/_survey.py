@@ -58,7 +58,7 @@ _GAP = re.compile(r"_{2,}")
 _LINKED = re.compile(r"[\s,;]*\bOR\s*\Z")  # an option with the word that leads to the next one
 _UNFILLED = re.compile(
     r"\[[^\]]*\]|_{2,}|\((?:insert|name of|relevant|dominant|nationality|survey|in your nation)[^)]*\)|"
-    r"\((?:\w+/)+\w+(?: identification)?\)|\((?:the \w+, )+the \w+\)|…\?|\b(?:by|of|to|with) [–-] |"
+    r"\((?:\w+/)+\w+ identification\)|\((?:\w+/){2,}\w+\)|\((?:the \w+, )+the \w+\)|…\?|\b(?:by|of|to|with) [–-] |"
     r"\bthe your\b|\byour nationality\b|\byour country (?:compan|societ)",
     re.I,
 )
