@@ -19,11 +19,6 @@ CALMQA_STEPS = {  # the stages that ask a model -> its name
 }
 
 
-def calmqa_setting(name):
-    """A value of the section calmqa, "" where it is switched off."""
-    return getattr(CALMQA, name) if CALMQA else ""
-
-
 ASKED["calmqa_judge"] = Asked(lambda wildcards: CALMQA_STEPS[wildcards.step])
 
 
@@ -91,16 +86,9 @@ FILES |= {  # sets of files that its steps name
     **{f"calmqa_transcript_{step}": calmqa_asked(step) for step in ("claims", "verdicts", "relevance")},
 }
 SETTINGS |= {
-    **{
-        f"calmqa_{name}": calmqa_setting(name)
-        for name in ("detector", "factuality", "passages", "verifier")
-    },
-    "calmqa_documents": calmqa_setting("evidence"),
     "calmqa_judge": ASKED["calmqa_judge"].name_of,
     "calmqa_rater": calmqa_rater(),
     "calmqa_steps": CALMQA_STEPS,
-    "calmqa_times": CALMQA.repetition.times if CALMQA else 4,
-    "calmqa_tokens": CALMQA.repetition.tokens if CALMQA else 20,
     "calmqa_claimed": json.dumps(CALMQA.model_dump(mode="json", include={"models", "repetition"}) if CALMQA else {}),
     "calmqa_how": calmqa_how(),
 }

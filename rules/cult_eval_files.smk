@@ -71,9 +71,5 @@ SETTINGS |= {
         }
     ),
     "cult_eval_form": lambda w: "plain" if EXPERIMENT.models[w.model].backend == "seq2seq" else "prompt",
-    "cult_eval_layer": CULT_EVAL.layer if CULT_EVAL else 0,
-    "cult_eval_mode": CULT_EVAL.mode if CULT_EVAL else "",
-    "cult_eval_quality": CULT_EVAL.quality if CULT_EVAL else "",
     "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
-    "cult_eval_variants": CULT_EVAL.variants if CULT_EVAL else [],
 }

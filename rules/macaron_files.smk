@@ -62,6 +62,5 @@ SETTINGS |= {
     "macaron_minutes": lambda w: 240 if w.mode == "thinking" else 60,
     "macaron_proofreader": proofreader_name(),
     "macaron_columns": json.dumps(MACARON.columns if MACARON else {}, sort_keys=True),
-    "macaron_orders": MACARON.orders if MACARON else "shuffled",
     "macaron_categories": json.dumps(MACARON.categories if MACARON else {}, sort_keys=True),
 }

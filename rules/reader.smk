@@ -6,7 +6,6 @@ FILES |= {
     "reader_files": files_named("reader.files", lambda path: sorted(path.glob("*.json*")) if path.is_dir() else [path]),
     "reader_scores": [f"results/reader/{model}/scores.parquet" for model in READER.models] if READER else [],
 }
-SETTINGS["reader_language"] = READER.language if READER else ""
 
 
 rule train_reader:

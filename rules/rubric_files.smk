@@ -46,9 +46,6 @@ FILES |= {  # sets of files that its steps name
     "rubric_version": RUBRIC_FILES["version"],
 }
 SETTINGS |= {
-    "rubric_calibration": RUBRIC.calibration if RUBRIC else 0,
-    "rubric_mode": RUBRIC.mode if RUBRIC else "text",
-    "rubric_overlap": RUBRIC.overlap if RUBRIC else 0,
     "rubric_raters": rubric_people(),
     "rubric_version": RUBRIC_MANUAL["rubric"],
     "rubric_weights": RUBRIC_MANUAL["base"],

@@ -1,6 +1,7 @@
 """What steps are made of, by the names under which they ask for it, and which pages a target asks for."""
 
 from difflib import get_close_matches
+from functools import reduce
 
 
 def models_asked(wildcards):
@@ -96,12 +97,17 @@ def resources_of(declared):
     if not declared.asks:
         return {}
     minutes = declared.minutes
-    return ASKED[declared.asks].resources(SETTINGS[minutes] if isinstance(minutes, str) else minutes)
+    return ASKED[declared.asks].resources(setting(minutes) if isinstance(minutes, str) else minutes)
+
+
+def setting(name):
+    """A value of SETTINGS, else of the configuration by its path, such as `construction.spans`."""
+    return SETTINGS[name] if name in SETTINGS else reduce(getattr, name.split("."), EXPERIMENT)
 
 
 def constraints_of(declared):
     """The values of wildcards of a rule's own."""
-    return {name: one_of(SETTINGS[of] if isinstance(of, str) else of) for name, of in declared.wildcards.items()}
+    return {name: one_of(setting(of) if isinstance(of, str) else of) for name, of in declared.wildcards.items()}
 
 
 def settings_of(declared):
@@ -114,7 +120,7 @@ def settings_of(declared):
 
     def of(wildcards):
         values = {name: value for name, value in dict(wildcards).items() if name in declared.parameters}
-        values |= {name: SETTINGS[source] for name, source in declared.settings.items()}
+        values |= {name: setting(source) for name, source in declared.settings.items()}
         values |= {"model": asked.settings, "seed": EXPERIMENT.seed} if declared.asks else {}
         values = {name: value(wildcards) if callable(value) else value for name, value in values.items()}
         return option_words({name: value for name, value in values.items() if value is not None})
@@ -244,7 +250,7 @@ FILES = {  # sets of files that steps name
     "weights": MODEL.weights,
 }
 
-SETTINGS = {  # values that steps name
+SETTINGS = {  # values that steps name, beside those of the configuration
     "about_the_run": json.dumps(
         {
             "datasets": DATASETS,
@@ -257,7 +263,6 @@ SETTINGS = {  # values that steps name
             "small": all((entry.folder or "").startswith("mini/") for entry in EXPERIMENT.datasets.values()),
         }
     ),
-    "audits": EXPERIMENT.audits,
     "datasets": DATASETS,
     "end_token": "yes" if EXPERIMENT.scoring.end_token else "no",
     "excam40k_folder": lambda w: f"results/excam40k/{w.dataset}",
@@ -268,24 +273,16 @@ SETTINGS = {  # values that steps name
     "learnt_from": lambda w: learnt_from(w.trained_on),
     "licences": licences(),
     "longest_rows": longest_rows,
-    "mixture_rows": EXPERIMENT.training.rows,
-    "mixtures": EXPERIMENT.mixtures,
     "model": lambda w: w.model,
-    "models": EXPERIMENT.models,
     "models_asked": models_asked,
-    "pairs": EXPERIMENT.scoring.pairs,
     "preflight_needs": preflight_needs,
     "published_benchmarks": published_benchmarks(),
-    "seed": EXPERIMENT.seed,
     "settings_claimed": settings_claimed(),
-    "severity": EXPERIMENT.construction.severity,
     "sheet": lambda w: w.sheet,
     "shares": json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
     "significance": None if EXPERIMENT.scoring.significance == "exact" else EXPERIMENT.scoring.significance,
     "significance_seed": None if EXPERIMENT.scoring.significance == "exact" else EXPERIMENT.seed,
     "soft": SOFT,
-    "spans": EXPERIMENT.construction.spans,
-    "subset_rows": EXPERIMENT.construction.subset,
     "system": lambda w: f"{w.model}/{w.trained_on}/{w.judge}",
     "systems_compared": lambda w: column_systems(w.dataset),
     "systems_in_domain": column_systems("all"),

@@ -183,7 +183,7 @@ def calmqa_claims(
 @step(
     version=4,
     inputs={"documents": "calmqa_documents"},
-    settings={"folder": "calmqa_documents"},
+    settings={"folder": "calmqa.evidence"},
     outputs={"to": "results/calmqa/index/index.json", "files": "results/calmqa/index/passages.parquet"},
     silent=["documents", "files"],
     stages=["knowledge/passages"],
@@ -204,7 +204,7 @@ def calmqa_index(
         "index": "results/calmqa/index/index.json",
         "files": "results/calmqa/index/passages.parquet",
     },
-    settings={"passages": "calmqa_passages"},
+    settings={"passages": "calmqa.passages"},
     outputs={"to": "results/calmqa/evidence.parquet"},
     silent=["files"],
     stages=["knowledge/passages"],
@@ -292,7 +292,7 @@ def calmqa_relevance(
         "evidence": "results/calmqa/evidence.parquet",
         "transcript": "calmqa_transcript_verdicts",
     },
-    settings={"name": "calmqa_verifier"},
+    settings={"name": "calmqa.verifier"},
     outputs={"to": "results/calmqa/verdicts.parquet"},
     stages=["calmqa/asks.verdicts", "knowledge/passages"],
 )
@@ -314,7 +314,7 @@ def calmqa_verdicts(
 @step(
     version=1,
     inputs={**STAGES, "relevance": "results/calmqa/relevance.parquet"},
-    settings={"factuality": "calmqa_factuality"},
+    settings={"factuality": "calmqa.factuality"},
     outputs={"to": "results/calmqa/scores.parquet"},
 )
 def calmqa_scores(
@@ -339,7 +339,7 @@ def calmqa_scores(
 @step(
     version=2,
     inputs=TEXTS,
-    settings={"detector": "calmqa_detector", "tokens": "calmqa_tokens", "times": "calmqa_times"},
+    settings={"detector": "calmqa.detector", "tokens": "calmqa.repetition.tokens", "times": "calmqa.repetition.times"},
     outputs={"surface": "results/calmqa/surface.parquet", "languages": "results/calmqa/languages.csv"},
 )
 def calmqa_surface(

@@ -87,9 +87,9 @@ def cult_eval_equivalent(rows_path: Path, judged_path: Path) -> None:
     inputs={"rows": "results/cult_eval/rows/{translator}/{shots}.parquet"},
     settings={
         "name": "model",
-        "variants": "cult_eval_variants",
-        "by": "cult_eval_mode",
-        "quality": "cult_eval_quality",
+        "variants": "cult_eval.variants",
+        "by": "cult_eval.mode",
+        "quality": "cult_eval.quality",
     },
     outputs={
         "judged": "results/cult_eval/judged/{model}/{translator}/{shots}.parquet",
@@ -125,7 +125,7 @@ def cult_eval_judge(
         "encoder": "cult_eval_encoder",
         "metricx": "cult_eval_metricx",
     },
-    settings={"layer": "cult_eval_layer"},
+    settings={"layer": "cult_eval.layer"},
     outputs={
         "metrics": "results/cult_eval/metrics/{translator}/{shots}.parquet",
         "manifest": "results/cult_eval/metrics/{translator}/{shots}.manifest.json",

@@ -127,7 +127,7 @@ def _from_model(
 @step(
     version=7,
     inputs={"samples": "results/samples/{dataset}.parquet", "answers": "soft_answers"},
-    settings={"spans": "spans", "severity": "severity"},
+    settings={"spans": "construction.spans", "severity": "construction.severity"},
     outputs={"errors": "results/errors/soft/{dataset}.parquet", "counts": "results/errors/soft/{dataset}.counts.json"},
     wildcards={"dataset": "soft"},
     local=False,

@@ -31,7 +31,7 @@ from scripts import step
 @step(
     version=5,
     inputs={"judgements": "results/judgements/{model}/{trained_on}/{judge}/*/{split}.parquet"},
-    settings={"seed": "seed", "pairs": "pairs"},
+    settings={"seed": "seed", "pairs": "scoring.pairs"},
     outputs={
         "numbers": [
             "results/evaluation/{model}/{trained_on}/{judge}/*/{split}.json",

@@ -70,7 +70,7 @@ def split_samples(
 @step(
     version=2,
     inputs={"samples": "train_sets", "near_duplicates": "results/excam40k/near-duplicates.csv"},
-    settings={"rows": "mixture_rows", "seed": "seed"},
+    settings={"rows": "training.rows", "seed": "seed"},
     outputs={
         "mixture": "results/mixtures/{trained_on}/{split}.jsonl",
         "counts": "results/mixtures/{trained_on}/{split}.counts.json",
@@ -113,7 +113,7 @@ def mix_samples(
 @step(
     version=1,
     inputs={"samples": "test_sets"},
-    settings={"rows": "subset_rows", "seed": "seed"},
+    settings={"rows": "construction.subset", "seed": "seed"},
     outputs={"subset": "results/excam40k/*/test-100.parquet"},
 )
 def draw_subset(

@@ -35,7 +35,7 @@ def macaron_build(
 @step(
     version=1,
     inputs={"scenarios": "results/macaron/scenarios.parquet"},
-    settings={"orders": "macaron_orders", "seed": "seed"},
+    settings={"orders": "macaron.orders", "seed": "seed"},
     outputs={"instances": "results/macaron/instances.parquet"},
 )
 def macaron_derive(scenarios_path: Path, orders: Literal["shuffled", "given"], seed: int, instances_path: Path) -> None:

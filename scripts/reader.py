@@ -51,7 +51,7 @@ of its run. It can be led by orders in a passage, and repeats what its base was 
 @step(
     version=2,
     inputs={"files": "reader_files"},
-    settings={"language": "reader_language", "seed": "seed"},
+    settings={"language": "reader.language", "seed": "seed"},
     outputs={"rows": "results/reader/rows.parquet", "counts": "results/reader/rows.json"},
     stages=["error_reports/readers/words"],
 )

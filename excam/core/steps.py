@@ -27,8 +27,8 @@ class Rule:
     """A rule. Each input, setting and output is an option of its step, under the same name; so is a wildcard that the
     step has a parameter for. A step that asks a model has the options of `scripts.asking` too.
 
-    An input is a path, a list of paths, or the name of a set of files; a setting is the name of a value. A path with a
-    star stands for those of every data set.
+    An input is a path, a list of paths, or the name of a set of files; a setting is the name of a value, or its path in
+    the configuration. A path with a star stands for those of every data set.
     """
 
     name: str  # of the step and the rule
