@@ -346,9 +346,6 @@ class Progress:
         """Count answers that an earlier run got, where answers are counted."""
         self.skipped += 0 if self.counts_rows else answers
 
-    def count_tokens(self, prompt: int, completion: int) -> None:
-        """Take the tokens of answers that a model just gave; nothing is done with them here."""
-
 
 SET_HERE: set[str] = set()  # environment variables that `quiet_libraries` set, and not the user
 

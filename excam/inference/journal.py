@@ -298,8 +298,6 @@ def ask(
             journal.add(backend.identity, answers)
         reasons |= {k: answer.reason for k, answer in batch if isinstance(answer, Missing)}
         if progress:
-            tokens = totals(answers.values())
-            progress.count_tokens(tokens["prompt_tokens"], tokens["completion_tokens"])
             progress.advance(sum(rows[k] for k, _ in batch))
     if any(k not in journal for k in missing):
         raise AnswersMissing({at: reasons.get(k, "no answer") for at, k in enumerate(keys) if k not in journal})

@@ -14,7 +14,7 @@ from typing import Generic, Protocol
 
 from excam.core.exceptions import AnswersMissing
 from excam.core.provenance import Progress
-from excam.inference import Answer, Completion, Flow, Missing, R, Request, Sampling, Window
+from excam.inference import Answer, Flow, Missing, R, Request, Sampling, Window
 from excam.inference.cache_keys import cache_key
 from excam.inference.journal import Journal
 from excam.inference.run import ItemT, next_requests
@@ -193,9 +193,6 @@ class _Driver(Generic[ItemT, R]):
         if answers:
             self._journal.add(self._model.identity, answers)
         if self._progress:
-            prompts = sum(answer.prompt_tokens for answer in answers.values())
-            texts = [answer for answer in answers.values() if isinstance(answer, Completion)]
-            self._progress.count_tokens(prompts, sum(answer.completion_tokens for answer in texts))
             self._progress.advance(sum(len(self._asked[key]) for key, _ in answered))
         for key, answer in answered:
             for row, place in self._asked.pop(key):

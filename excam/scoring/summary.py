@@ -15,14 +15,13 @@ SHOWN = 5  # reasons of failures in the last lines
 
 @dataclass
 class Summary:
-    """Counts of rows by kind, warning and failure, the sum of scores, and the signature of the last row."""
+    """Counts of rows by kind, warning and failure, and the signature of the last row."""
 
     counts: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)  # why rows are not known, where that is said
     answered_by: Counter[str] = field(default_factory=Counter)  # as servers say
-    score_sum: float = 0.0
     signature: str = ""
     measured: str = ""  # how often the judge is right
     lists_errors: bool = False
@@ -41,7 +40,6 @@ class Summary:
             self.failures.update([result.failure] if result.failure not in (None, NOT_KNOWN) else [])
             self.unknown.update([result.unknown_because] if result.unknown_because else [])
             self.answered_by.update([result.answered_by] if result.answered_by else [])
-            self.score_sum += result.score or 0.0
             yield result
 
     @property

@@ -63,16 +63,13 @@ class Counted:
     """Progress, counted."""
 
     def __init__(self):
-        self.skipped = self.advanced = self.tokens = 0
+        self.skipped = self.advanced = 0
 
     def skip_answers(self, rows):
         self.skipped += rows
 
     def advance(self, rows=1):
         self.advanced += rows
-
-    def count_tokens(self, prompt, completion):
-        self.tokens += prompt + completion
 
 
 def test_run_batches_rounds_and_keeps_order():
@@ -118,7 +115,6 @@ def test_asked_once_and_never_again(tmp_path):
     assert again[:30] == first
     assert len(backend.asked) == 21
     assert (progress.skipped, progress.advanced) == (30, 1)
-    assert progress.tokens == again[30].prompt_tokens + again[30].completion_tokens  # of new answers only
 
 
 def test_finished_batches_survive_a_backend_that_breaks(tmp_path):
