@@ -25,8 +25,6 @@ JUDGED = (*SYSTEM, "dataset")
 AXES = {  # kind -> the axes of its folders; what a file is called below them is up to its rule
     "sources": ("dataset",),
     "models": ("model",),
-    "corpora": ("model",),
-    "knowledge": ("model",),
     "tokenizers": ("model",),
     "excam40k": ("dataset",),
     "significance": ("dataset",),
@@ -48,17 +46,13 @@ SUFFIXES = {  # of the kinds that have one file per cell
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The axes of results made from the judgements of one judge of one model on one split of a dataset.
-
-    `subject` is the model that wrote the judged texts, where they are not the benchmark's own.
-    """
+    """The axes of results made from the judgements of one judge of one model on one split of a dataset."""
 
     model: str
     trained_on: str
     judge: str
     dataset: str
     split: str
-    subject: str | None = None
 
     @property
     def system(self) -> tuple[str, str, str]:
@@ -67,8 +61,7 @@ class Cell:
 
     def path(self, kind: str) -> Path:
         """Return the file of this cell, relative to the workflow's folder. `kind` is a key of `SUFFIXES`."""
-        below = [self.subject, self.dataset] if self.subject else [self.dataset]
-        return RESULTS.joinpath(kind, *self.system, *below, f"{self.split}{SUFFIXES[kind]}")
+        return RESULTS.joinpath(kind, *self.system, self.dataset, f"{self.split}{SUFFIXES[kind]}")
 
     @classmethod
     def from_path(cls, path: Path) -> Cell:
@@ -79,7 +72,7 @@ class Cell:
         values = axes(path)
         if not values.keys() >= set(SYSTEM):
             raise _unknown(path, "<kind>/<model>/<trained_on>/<judge>/<dataset>/<file>")
-        return cls(**{"dataset": ALL, **values}, split=path.name.split(".")[0])
+        return cls(**values, split=path.name.split(".")[0])
 
 
 def axes(path: Path) -> dict[str, str]:
@@ -88,19 +81,11 @@ def axes(path: Path) -> dict[str, str]:
     What precedes the kind is ignored. Raises InputInvalid when no kind of result has such a path.
     """
     folders = path.parts[:-1]
-    for kind, names in _layouts():
+    # the deepest first, so that a model may have the name of a kind
+    for kind, names in sorted(AXES.items(), key=lambda layout: -len(layout[1])):
         if folders[-len(names) - 1 : -len(names)] == (kind,):
             return dict(zip(names, folders[-len(names) :], strict=True))
     raise _unknown(path, f"<kind>/<axes>/<file>, with <kind> one of {', '.join(AXES)}")
-
-
-def _layouts() -> list[tuple[str, tuple[str, ...]]]:
-    """Return every kind with its axes, with and without a subject.
-
-    The deepest come first, so that a model may have the name of a kind.
-    """
-    judged = [(kind, (*SYSTEM, "subject", "dataset")) for kind, names in AXES.items() if names == JUDGED]
-    return sorted([*judged, *AXES.items()], key=lambda layout: -len(layout[1]))
 
 
 def _unknown(path: Path, expected: str) -> InputInvalid:

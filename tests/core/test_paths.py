@@ -23,12 +23,6 @@ def test_every_axis_is_one_component_of_the_path():
     assert CELL.system == ("m", "without-blend", "report")
 
 
-def test_the_subject_stands_before_the_dataset():
-    cell = Cell("m", "nothing", "count", "calmqa", "test", subject="writer")
-    assert cell.path("judgements").as_posix() == "results/judgements/m/nothing/count/writer/calmqa/test.parquet"
-    assert Cell.from_path(cell.path("judgements")) == cell
-
-
 def test_a_model_may_have_the_name_of_a_kind():
     for name in paths.AXES:
         cell = Cell(name, "nothing", "count", "blend", "test")
