@@ -58,7 +58,7 @@ def judged_rows(
 
 
 @step(
-    version=3,
+    version=4,
     inputs={"judgements": "judgements_pooled", "samples": "samples_pooled"},
     settings={"seed": "seed"},
     outputs={"numbers": "results/reports/{model}/{trained_on}/{judge}/{dataset}/{split}.json"},
@@ -226,7 +226,7 @@ REPORT_COLUMNS = (
 )
 
 
-FLOORS = ("one_severity", "one_type", "independent_within_datasets")  # what takes no skill
+FLOORS = ("one_severity", "one_type")  # what takes no skill
 
 
 # Where a number stands in a cell, over which rows it is, what its n counts; its name is the place with underscores.
@@ -266,11 +266,8 @@ EXPLANATIONS = [
 ]
 
 
-TWINS = [("twins.pairs", "strict", "pairs"), ("twins.bases", "strict", "base samples")]
-
-
 @step(
-    version=3,
+    version=4,
     result="results/paper/reports",
     outputs=["numbers", "page"],
     category="Results",
@@ -283,12 +280,12 @@ def table_reports(
     numbers_path: Path,
     page_path: Path,
 ) -> None:
-    """Write the report quality of every system: spans, severity and type, scores, explanations, pairs.
+    """Write the report quality of every system: spans, severity and type, scores, explanations.
 
     What the metric writes beside its verdict, against the gold reports: F1 of error spans (exact, and with credit for
-    the characters two spans share), agreement of severity and type, error counts and scores, whether explanations of
-    hard errors hold the right answer (the paper prints 48 % and 42 % of the detected errors), and whether both rows of
-    a pair are judged right. Every number has its denominator and a 95 % interval over groups.
+    the characters two spans share), agreement of severity and type, error counts and scores, and whether explanations
+    of hard errors hold the right answer (the paper prints 48 % and 42 % of the detected errors). Every number has its
+    denominator and a 95 % interval over groups.
     """
     made = {path: read_json(path) for path in cells_paths}
     tables.write_lines(
@@ -308,7 +305,7 @@ def _report_lines(path: Path, cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for dataset, part in _parts(path, cell):
         common = {**system, "dataset": dataset, "cell": str(path)}
         common |= {"rows": part["n"], "failures": part["n"] - part["readable"]}
-        for place, over, of in (*SPANS, *AGREEMENT, *DIFFERENCES, *EXPLANATIONS, *TWINS):
+        for place, over, of in (*SPANS, *AGREEMENT, *DIFFERENCES, *EXPLANATIONS):
             measure = cells.value_at(part, place)
             numbers = {key: _rounded(measure[key]) for key in ("value", "low", "high")}
             floor = next((_rounded(measure[name]) for name in FLOORS if name in measure), "")
@@ -416,21 +413,6 @@ SECTIONS = (
             ("Error count", "error_count", "number of errors"),
             ("Score", "score", "score, without p(R) where it would be 0"),
         )
-    ),
-    (
-        "Pairs",
-        "Pairs of a right and a wrong row, and base samples with all their pairs, of which every row is judged right "
-        "(strict). *Independent*: the same two rates if the two rows of a pair were judged independently; "
-        "*within datasets*: with each dataset's own rates, so that being good on some datasets does not "
-        "count as consistency.",
-        [
-            *(("pairs", "twins.pairs"), ("independent", "twins.pairs.independent")),
-            *(("within datasets", "twins.pairs.independent_within_datasets"), ("base samples", "twins.bases")),
-            ("independent", "twins.bases.independent"),
-            ("within datasets", "twins.bases.independent_within_datasets"),
-            *(("only the right row", "twins.right_row_only"), ("only the wrong row", "twins.wrong_row_only")),
-            *(("neither", "twins.neither"), ("rows without a pair", "twins.rows_without_twin")),
-        ],
     ),
 )
 

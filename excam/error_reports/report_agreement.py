@@ -1,12 +1,10 @@
-"""The quality of a metric's own reports: its spans, its explanations, its verdicts on both rows of a pair.
+"""The quality of a metric's own reports: its spans and its explanations.
 
-ExCAM names three things as its product and measures them in part or not at all:
+ExCAM names two things as its product and measures them in part or not at all:
 
 - spans: predicted against gold error spans, one to one, exactly and by the characters they share;
 
-- explanations: whether one contains the right answer (ExCAM §5, "one-to-one match"; the paper is silent on how);
-
-- pairs: how often the original and the corrupted row would both be judged right by chance.
+- explanations: whether one contains the right answer (ExCAM §5, "one-to-one match"; the paper is silent on how).
 
 Pure functions on errors, texts and vectors; no files, no models.
 """
@@ -15,7 +13,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +31,6 @@ OUTER = regex.compile(r"(?V1)^[\s\p{P}--[%‰&#@*§\p{Pd}]]+|[\s\p{P}--[%‰&#@*
 class Row:
     """A gold row and the result of the judge; `report` and `score` are None if the answer could not be parsed."""
 
-    pair: str
     base: str
     group: str
     dataset: str
@@ -51,11 +48,6 @@ class Row:
     def predicted(self) -> tuple[CulturalError, ...]:
         """Return the errors found: none if the answer could not be parsed."""
         return self.report.errors if self.report else ()
-
-    @property
-    def right(self) -> bool:
-        """Return whether the verdict is right: an error found if there is one, none if there is none."""
-        return self.report is not None and bool(self.report.errors) == bool(self.gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,32 +189,3 @@ def mentions_outside(text: str, words: str, longer: Sequence[str]) -> bool:
         not any(start <= place[0] and place[1] <= end and (start, end) != place for start, end in covered)
         for place in mentions(text, words)
     )
-
-
-def contrastive_pairs(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
-    """Return the pairs of which both rows are present, the original first, in order of first appearance."""
-    by_pair: dict[str, list[Row]] = {}
-    for row in rows:
-        by_pair.setdefault(row.pair, []).append(row)
-    pairs = [sorted(pair, key=lambda row: bool(row.gold)) for pair in by_pair.values()]
-    return [(pair[0], pair[-1]) for pair in pairs if [bool(row.gold) for row in pair] == [False, True]]
-
-
-def expected_if_independent(
-    units: Sequence[Sequence[tuple[bool, bool]]], strata: Sequence[Hashable] | None = None
-) -> float | None:
-    """Return the expected share of units judged right throughout if all rows were judged independently.
-
-    A pair is (original judged right, corrupted row judged right); a unit is a pair, or all pairs of a base sample. The
-    rates are the share of originals judged right and the share of corrupted rows judged right, over these same rows
-    (those of the unit's stratum, if `strata` names one for each): their product for each pair of a unit, averaged over
-    units. A judge that always or never reports errors gets 0. None without units.
-    """
-    parts: dict[Hashable, list[Sequence[tuple[bool, bool]]]] = {}
-    for unit, name in zip(units, strata or [None] * len(units), strict=True):
-        parts.setdefault(name, []).append(unit)
-    expected = 0.0
-    for part in parts.values():
-        rates = np.mean([pair for unit in part for pair in unit], axis=0)
-        expected += sum(float(rates.prod()) ** len(unit) for unit in part)
-    return expected / len(units) if units else None

@@ -163,42 +163,9 @@ def test_the_harmonic_mean_by_hand():
 
 def row(pair: str, gold: int, predicted: int | None, **changes) -> Row:
     errors = Report((error("x", 0, 1),) * predicted) if predicted is not None else None
-    made = Row(pair, pair, pair, "blend", "hard", "", "", (error("x", 0, 1),) * gold, "", -5 * gold, errors,
+    made = Row(pair, pair, "blend", "hard", "", "", (error("x", 0, 1),) * gold, "", -5 * gold, errors,
                None if predicted is None else -5.0 * predicted, None if predicted is not None else "no-json")  # fmt: skip
     return replace(made, **changes)
-
-
-def test_pairs_of_which_both_rows_are_there():
-    rows = [
-        row("b", 1, 1),
-        row("a", 0, 0),
-        row("b", 0, 0),
-        row("a", 2, 0),
-        row("c", 0, 0),
-        row("d", 1, 1),
-        row("d", 1, 1),
-    ]
-    assert [
-        (original.pair, len(original.gold), len(other.gold))
-        for original, other in report_agreement.contrastive_pairs(rows)
-    ] == [
-        ("b", 0, 1),
-        ("a", 0, 2),
-    ]
-    records = [row("a", *numbers) for numbers in ((0, 0), (0, 1), (1, 2), (1, 0), (0, None))]
-    assert [record.right for record in records] == [True, False, True, False, False]
-
-
-def test_chance_of_units_by_hand():
-    """Rates 3/4 and 1/2: 3/8 for a pair, its square for two."""
-    units = [[(True, True)], [(True, False)], [(True, True), (False, False)]]
-    assert report_agreement.expected_if_independent(units) == pytest.approx((3 / 8 + 3 / 8 + (3 / 8) ** 2) / 3)
-    assert report_agreement.expected_if_independent(units, ["a", "b", "b"]) == pytest.approx(
-        (1 + 2 / 9 * 0 + (2 / 3 * 1 / 3) * 1 + (2 / 9) ** 2) / 3
-    )
-    assert report_agreement.expected_if_independent([]) is None
-    with pytest.raises(ValueError, match="shorter"):
-        report_agreement.expected_if_independent(units, ["a", "b"])
 
 
 def test_counts_of_listed_errors():
@@ -238,20 +205,6 @@ def test_types_and_severities_that_agree():
     many = [judged(f"{at}", ("major", f"{at:02d}"), ("major", "x")) for at in range(23)]
     kind = report_quality._agreement(many, 0)["type"]
     assert ([entry["gold"] for entry in kind["common"]], kind["not_listed"]) == ([f"{at:02d}" for at in range(20)], 3)
-
-
-def test_rows_of_pairs():
-    told = report_quality._pair_consistency(
-        [row("a", 0, 0), row("a", 1, 1), row("b", 0, 1), row("b", 1, 1), row("c", 0, 0)], 0
-    )
-    assert [
-        told[name] for name in ("rows_without_twin", "both_right", "right_row_only", "wrong_row_only", "neither")
-    ] == [1, 1, 0, 1, 0]
-    assert (told["pairs"]["value"], told["pairs"]["n"], told["pairs"]["independent"]) == (0.5, 2, 0.5)
-    kinds = [(0, 1)] * 4 + [(0, 0)] * 3 + [(1, 1)] * 2 + [(1, 0)]  # errors found in the right and in the wrong row
-    rows = [row(f"p{at}", gold, kind[gold]) for at, kind in enumerate(kinds) for gold in (0, 1)]
-    told = report_quality._pair_consistency(rows, 0)
-    assert [told[name] for name in ("both_right", "right_row_only", "wrong_row_only", "neither")] == [4, 3, 2, 1]
 
 
 def explained(pair: str, explanation: str | None, instruction: str = "") -> Row:

@@ -129,17 +129,6 @@ def test_gold_explanations_of_hard_errors_hold_the_answer():
     assert all(report_agreement.mentions(sample.report.explanation, sample.answer) for sample in wrong)
 
 
-# --- contrastive pairs
-
-
-def test_independent_guessing_by_simulation():
-    rng = np.random.default_rng(5)
-    sizes = rng.integers(1, 4, 20_000)
-    units = [[(bool(a), bool(b)) for a, b in zip(rng.random(k) < 0.8, rng.random(k) < 0.6, strict=True)] for k in sizes]
-    observed = np.mean([all(map(all, unit)) for unit in units])
-    assert report_agreement.expected_if_independent(units) == pytest.approx(observed, abs=0.01)
-
-
 # --- a cell by hand
 
 BASES = {"a": ("tea", "cola"), "b": ("tea", "cola"), "c": ("rice", "rice cake"), "d": ("milk", "cola")}
@@ -259,14 +248,6 @@ def test_counts_and_scores(cell):
     assert [value(score["erroneous"][name]) for name in ("signed", "absolute", "exact")] == [(0, 4), (2, 4), (0.5, 4)]
 
 
-def test_twins_by_hand(cell):
-    twins = numbers_of(cell)["twins"]
-    assert twins["pairs"]["independent"] == pytest.approx(2 / 4 * 4 / 4)
-    one_base = numbers_of(cell, base=pl.lit("blend/z"))["twins"]["bases"]
-    assert value(one_base) == (0, 1), "a base sample counts only when all its pairs do"
-    assert one_base["independent"] == pytest.approx(0.5**4)
-
-
 def test_perfect_reports_are_perfect(tmp_path):
     samples = samples_of()
     verdicts = [Verdict(len(s.report.errors), float(s.score), report=s.report) for s in samples]
@@ -278,7 +259,6 @@ def test_perfect_reports_are_perfect(tmp_path):
     assert [numbers["agreement"][name]["value"] for name in ("place", "severity", "type")] == [1, 1, 1]
     assert [numbers["explanations"][name]["value"] for name in ("held", "outside", "strict")] == [1, 1, 1]
     assert numbers["score"]["all"]["absolute"]["value"] == numbers["error_count"]["all"]["absolute"]["value"] == 0
-    assert numbers["twins"]["bases"]["value"] == 1
 
 
 def test_nothing_could_be_read(cell):
@@ -287,7 +267,6 @@ def test_nothing_could_be_read(cell):
     assert numbers["spans"]["strict"]["exact"]["precision"] == {"value": None, "low": None, "high": None, "n": 0}
     assert numbers["spans"]["readable"]["exact"]["f1"]["value"] is None
     assert (value(numbers["explanations"]["held"]), value(numbers["explanations"]["strict"])) == ((None, 0), (0, 3))
-    assert value(numbers["twins"]["pairs"]) == (0, 4)
 
 
 def test_intervals_are_over_whole_groups(cell):

@@ -56,7 +56,7 @@ def _joined_row(judged: dict[str, Any], gold: dict[str, Any]) -> Row:
             "only judges that write reports have any to evaluate"
         )
     return Row(
-        **{name: judged[name] for name in ("pair", "base", "group", "dataset", "origin", "score", "failure")},
+        **{name: judged[name] for name in ("base", "group", "dataset", "origin", "score", "failure")},
         instruction=gold["instruction"],
         answer=gold["answer"],
         gold=tuple(CulturalError(**error) for error in json.loads(gold["errors"])),
@@ -90,7 +90,6 @@ def _numbers(rows: Sequence[Row], seed: int) -> dict[str, Any]:
         "error_count": _differences(rows, seed, lambda row: len(row.predicted) - len(row.gold)),
         "score": _differences(rows, seed, lambda row: (row.score or 0) - row.gold_score),
         "explanations": _explanations(hard, seed) | {"soft": len(erroneous) - len(hard)},
-        "twins": _pair_consistency(rows, seed),
     }
 
 
@@ -222,37 +221,3 @@ def _explanations(rows: Sequence[Row], seed: int) -> dict[str, Any]:
 
 def _explained(row: Row, text: str) -> report_agreement.Explanation:
     return report_agreement.explanation(text, row.answer, [error.span for error in row.gold], row.instruction)
-
-
-def _pair_consistency(rows: Sequence[Row], seed: int) -> dict[str, Any]:
-    """Return the share of pairs, and of base samples, of which every row is judged right, beside independent guessing.
-
-    Strict: a parse failure counts as wrong. A row without the other row of its pair is counted and
-    left out.
-    """
-    contrastive = report_agreement.contrastive_pairs(rows)
-    by_base: dict[str, list[tuple[Row, Row]]] = {}
-    for pair in contrastive:
-        by_base.setdefault(pair[0].base, []).append(pair)
-    outcome = Counter((right.right, wrong.right) for right, wrong in contrastive)
-    return {
-        "rows_without_twin": len(rows) - 2 * len(contrastive),
-        "pairs": _consistency([[pair] for pair in contrastive], seed),
-        "bases": _consistency(list(by_base.values()), seed),
-        "both_right": outcome[True, True],  # of the pairs
-        "right_row_only": outcome[True, False],
-        "wrong_row_only": outcome[False, True],
-        "neither": outcome[False, False],
-    }
-
-
-def _consistency(units: Sequence[Sequence[tuple[Row, Row]]], seed: int) -> dict[str, Any]:
-    """Return the units (pairs of rows) that are right throughout, and the chance of it by all rates and by each
-    dataset's.
-    """
-    judged = [[(right.right, wrong.right) for right, wrong in unit] for unit in units]
-    first = [unit[0][0] for unit in units]
-    return _share([(row, all(map(all, unit))) for row, unit in zip(first, judged, strict=True)], seed) | {
-        "independent": report_agreement.expected_if_independent(judged),
-        "independent_within_datasets": report_agreement.expected_if_independent(judged, [row.dataset for row in first]),
-    }
