@@ -44,8 +44,6 @@ def page(study: Study) -> str:
     browser = Browser(
         title="CulT-Eval: misaligned",
         head=HEAD.format(n=len(page_rows), all=len(rows)) + table,
-        legend="",
-        foot="",
         columns=["Scores"],
         filters=FILTERS,
     )

@@ -77,29 +77,21 @@ def surface(
 
 
 def _known_languages(questions: Path, detector: Any) -> dict[str, bool]:
-    """Return whether each language is decidable, and print how many questions each installed detector knows."""
+    """Return whether each language is decidable, and print how many of its questions the detector knows."""
     from excam.calmqa import source
     from excam.calmqa import surface as checks
-    from excam.core.language_identity import code_name, is_installed
+    from excam.core.language_identity import code_name
     from excam.pages.markdown import escape, table
 
-    pairs = [(question.language, question.question) for question in source.read_questions([questions])]
-    installed: list[Any] = [name for name in PACKAGES if is_installed(name)]
-    by_detector = {name: checks.languages(pairs, name) for name in installed}
-    head = ["language", "questions", *(f"{name}, right" for name in installed), "decidable"]
+    asked = source.read_questions([questions])
+    known = checks.languages(((question.language, question.question) for question in asked), detector)
     body = [
-        [
-            escape(code_name(code)),
-            language.questions,
-            *(f"{by_detector[name][code].share:.2f}" for name in installed),
-            "yes" if language.decidable else "no",
-        ]
-        for code, language in by_detector[detector].items()
+        [escape(code_name(code)), of.questions, f"{of.share:.2f}", "yes" if of.decidable else "no"]
+        for code, of in known.items()
     ]
-    sums = [sum(language.decidable for language in by_detector[name].values()) for name in installed]
-    body.append(["languages with .90 or more", len(pairs), *sums, sums[installed.index(detector)]])
-    print(table(head, body))
-    return {code: language.decidable for code, language in by_detector[detector].items()}
+    body.append(["languages with .90 or more", len(asked), sum(of.decidable for of in known.values()), ""])
+    print(table(["language", "questions", f"{detector}, right", "decidable"], body))
+    return {code: of.decidable for code, of in known.items()}
 
 
 def _checked(file: Path, is_decidable: dict[str, bool], detector: Any, tokens: int, times: int) -> Any:

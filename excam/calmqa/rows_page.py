@@ -53,8 +53,6 @@ def page(
     browser = Browser(
         title="CaLMQA: answers",
         head=HEAD.format(n=len(rows)),
-        legend="",
-        foot="",
         columns=["Score", "Claims"],
         filters=FILTERS,
         orders={"s": "S, lowest first"},

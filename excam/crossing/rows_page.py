@@ -38,8 +38,6 @@ def page(rows: Sequence[Row], scored: Mapping[str, Mapping[str, Result]], parts:
     browser = Browser(
         title="Crossing",
         head=HEAD.format(n=len(rows)) + table,
-        legend="",
-        foot="",
         columns=["Label", "Metrics"],
         filters=FILTERS,
     )

@@ -39,8 +39,6 @@ def page(systems: Sequence[System]) -> str:
     browser = Browser(
         title=f"Macaron: {systems[0].model}",
         head=HEAD.format(model=html.escape(systems[0].model), n=len(rows)) + written + table,
-        legend="",
-        foot="",
         columns=[system.mode for system in systems],
         filters=FILTERS,
     )

@@ -83,10 +83,10 @@ class Browser:
 
     title: str
     head: str
-    legend: str
-    foot: str
     columns: Sequence[str]  # of reports
     filters: Sequence[Filter]
+    legend: str = ""
+    foot: str = ""
     orders: Mapping[str, str] = field(default_factory=dict)
 
 
