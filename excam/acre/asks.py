@@ -7,19 +7,17 @@ decides; the reference is shown to the nuance critic alone, as a model of style.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
-from importlib import resources
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import regex
 
 from excam.acre import quality
 from excam.acre.items import Protocol, route
 from excam.acre.translations import Translated
-from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
+from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text, prompts
 from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.chat import replace_lone_surrogates
 from excam.inference.json_answers import Rejected, answer_decoder, objects
@@ -30,7 +28,7 @@ Variant = Literal["full", "no-gate", "no-routing", "no-explication", "no-referen
 VARIANTS: tuple[Variant, ...] = ("full", "no-gate", "no-routing", "no-explication", "no-reference")
 Mode = Literal["choose", "text"]
 MODES: tuple[Mode, ...] = ("choose", "text")
-NAME = regex.compile(r"\{(\w+)\}")
+filled = partial(prompts.filled, "excam.acre")
 NO_EXPLICATION = "no-explication"  # the failure of a row that has none, where it is what decides
 
 
@@ -112,24 +110,15 @@ class Said:
     rationale: str = ""
 
 
-@cache
-def template(name: str) -> str:
-    """Return a file of `prompts/`."""
-    return resources.files("excam.acre").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8").strip("\n")
-
-
-def filled(name: str, values: Mapping[str, str]) -> str:
-    """Return a prompt with its {names} replaced in one pass: inserted texts are never searched for names."""
-    return NAME.sub(lambda match: values[match[1]], template(name))
-
-
 def messages(agent: Agent, case_: Case, variant: Variant) -> tuple[Message, ...]:
     """Return what an agent is asked about a case: its instructions, which many cases share, and the texts of the case.
 
     Texts stand as JSON strings, so that none ends before its end.
     """
     rule = "any" if variant == "no-routing" else protocol(case_)
-    instructions = filled(agent.name, {"rule": "" if agent is NUANCE else template(f"{agent.name}-{rule}")})
+    instructions = filled(
+        agent.name, {"rule": "" if agent is NUANCE else prompts.template("excam.acre", f"{agent.name}-{rule}")}
+    )
     quoted = {name: json.dumps(getattr(case_, name), ensure_ascii=False) for name in ("source", "term", "translation")}
     with_explication = agent is not NUANCE and variant != "no-explication" and case_.explication
     with_reference = agent is NUANCE and variant != "no-reference" and case_.reference

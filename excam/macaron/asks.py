@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from functools import partial
 from typing import Any, Literal
 
 import regex
 
-from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
+from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text, prompts
 from excam.inference.answer_text import DECORATION, reasoning_and_answer
 from excam.inference.chat import replace_lone_surrogates
 from excam.inference.json_answers import IGNORED, Rejected, answer_decoder, fields, objects
@@ -36,7 +35,7 @@ STATES = regex.compile(  # before the letter in an answer that is no JSON
     r"(?i)(?:(?:so|thus|therefore|hence),? )?(?:the |my )?(?:(?:final|correct|right|best) )?"
     r"(?:(?:answer|option|choice)(?: is)?[*_]{0,2}:?[*_]{0,2} )?"
 )
-NAME = regex.compile(r"\{(question|option[1-4]|context|text)\}")
+filled = partial(prompts.filled, "excam.macaron")  # the prompts of Appendix C
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +54,6 @@ class Answered:
     letter_answer: str | None = None
     recovered: tuple[str, ...] = ()
     thinking: str = ""
-
-
-@cache
-def template(name: str) -> str:
-    """Return one of the prompts of Appendix C."""
-    return resources.files("excam.macaron").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
-
-
-def filled(name: str, values: dict[str, str]) -> str:
-    """Return a prompt with its {names} replaced in one pass: inserted texts are never searched for names."""
-    return NAME.sub(lambda match: values.get(match[1], match[0]), template(name))
 
 
 def prompt(instance: Instance, thinking: bool) -> str:

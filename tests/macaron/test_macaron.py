@@ -21,7 +21,7 @@ from excam.annotation import answers
 from excam.annotation import campaign as campaigns
 from excam.core import tables
 from excam.core.exceptions import InputInvalid, SourceInvalid, expect_choice
-from excam.inference import Choice, Choose, Completion, Generate
+from excam.inference import Choice, Choose, Completion, Generate, prompts
 from excam.inference.run import run
 from excam.macaron import answers as macaron_answers
 from excam.macaron import asks, campaign, contexts, derive, official, proofread, scenarios, source, templates
@@ -690,7 +690,7 @@ def test_a_statement_that_is_a_question_is_marked():
 def test_prompts_are_those_of_the_appendix_to_the_letter(name):
     """Line breaks aside, where the text of the paper has those of its pages."""
     paper = re.sub(r"\s+", " ", SEED.read_text(encoding="utf-8"))
-    assert re.sub(r"\s+", " ", asks.template(name)) in paper
+    assert re.sub(r"\s+", " ", prompts.template("excam.macaron", name)) in paper
 
 
 def test_the_prompt_of_an_instance():

@@ -11,7 +11,7 @@ from text_strategies import ANSWERS, TEXTS
 from there_and_back import there_and_back
 
 from excam.core.exceptions import InputInvalid
-from excam.inference import Completion
+from excam.inference import Completion, prompts
 from excam.macaron import answers, asks, campaign, contexts, derive, numbers, proofread, scenarios, templates
 
 SUBMISSIONS = [row for row in scenarios.read_exports(MINI / "exports") if row.get("status") != "not-applicable"]
@@ -31,7 +31,7 @@ def test_a_filled_template_is_its_text_around_its_values(frame, first, second):
 @given(TEXTS, st.lists(TEXTS, min_size=4, max_size=4))
 def test_a_prompt_is_its_text_around_the_texts_of_its_instance(text, options):
     values = {"question": text, **{f"option{number}": option for number, option in enumerate(options, 1)}}
-    pieces = asks.NAME.split(asks.template("mc"))
+    pieces = prompts.NAME.split(prompts.template("excam.macaron", "mc"))
     expected = "".join(values[piece] if at % 2 else piece for at, piece in enumerate(pieces))
     assert pieces[1::2] == list(values)
     assert asks.filled("mc", values) == expected
